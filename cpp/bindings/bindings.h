@@ -1,0 +1,52 @@
+// Shared by the files of the extension module: how Python values reach the kernel.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+
+#include "../kernel/compiled_grammar.h"
+#include "../kernel/ir.h"
+#include "../kernel/matcher.h"
+
+namespace maskwright {
+
+namespace nb = nanobind;
+
+// Reads rules given as the tuples of src/maskwright/ir.py. Throws nb::type_error on anything else.
+GrammarIr read_ir(const nb::tuple& rules, uint32_t root);
+
+// Raises the class of maskwright.errors with this message.
+[[noreturn]] void raise_error(const char* class_name, const std::string& message, const char* hint = nullptr);
+
+// A token id from any Python int; ids that no vocabulary can have come out as -1. Throws nb::type_error if it is no int.
+TokenId read_token_id(nb::handle value);
+
+// A bitmask given as a numpy array or a CPU torch tensor.
+struct Bitmask {
+  uint32_t* words = nullptr;
+  int64_t num_rows = 0;
+  int64_t words_per_row = 0;
+};
+
+// Checks a bitmask's form once and remembers it, so that the next call with the same object costs little.
+class BitmaskReader {
+ public:
+  // Raises BitmaskError if the object cannot hold masks of `num_words` words.
+  Bitmask read(nb::handle object, uint32_t num_words);
+
+ private:
+  Bitmask read_tensor(nb::handle object);
+  nb::object tensor_;
+  Bitmask known_;
+};
+
+// The row at `index`; words beyond the vocabulary are zeroed. Raises BitmaskError if there is no such row.
+uint32_t* bitmask_row(const Bitmask& bitmask, int64_t index, uint32_t num_words);
+
+void bind_compile(nb::module_& m);
+void bind_matcher(nb::module_& m);
+void bind_apply(nb::module_& m);
+
+}  // namespace maskwright

@@ -1,0 +1,115 @@
+// GrammarMatcher's native base. What is already known keeps the GIL, being shorter than letting go of it.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMaxForcedBytes = 4096;
+
+struct PyMatcher {
+  Matcher matcher;
+  BitmaskReader bitmasks;
+};
+
+std::vector<TokenId> read_token_ids(nb::handle ids) {
+  std::vector<TokenId> out;
+  for (nb::handle id : nb::borrow<nb::object>(ids)) out.push_back(read_token_id(id));
+  return out;
+}
+
+bool fill(PyMatcher& self, nb::handle bitmask, int64_t index) {
+  Matcher& matcher = self.matcher;
+  const uint32_t num_words = matcher.grammar().vocabulary().num_words();
+  uint32_t* row = bitmask_row(self.bitmasks.read(bitmask, num_words), index, num_words);
+  uint32_t allowed;
+  if (matcher.mask_is_known()) {
+    allowed = matcher.fill(row);
+  } else {
+    const nb::gil_scoped_release release;
+    allowed = matcher.fill(row);
+  }
+  return allowed < matcher.grammar().vocabulary().vocab_size();
+}
+
+}  // namespace
+
+void bind_matcher(nb::module_& m) {
+  nb::class_<PyMatcher>(m, "Matcher")
+      .def(
+          "__init__",
+          [](PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::vector<int64_t>& stop_token_ids,
+             bool terminate_without_stop_token) {
+            std::vector<TokenId> stops;
+            for (const int64_t id : stop_token_ids) stops.push_back(static_cast<TokenId>(id));
+            new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}};
+          },
+          nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"))
+      .def("__init__", [](PyMatcher* self, const PyMatcher& other) { new (self) PyMatcher{other.matcher, {}}; })
+      .def(
+          "accept_token", [](PyMatcher& self, nb::handle token_id) { return self.matcher.accept(read_token_id(token_id)); },
+          nb::arg("token_id"))
+      .def(
+          "accept_tokens",
+          [](PyMatcher& self, nb::handle token_ids) {
+            size_t count = 0;
+            for (const TokenId id : read_token_ids(token_ids)) {
+              if (!self.matcher.accept(id)) break;
+              ++count;
+            }
+            return count;
+          },
+          nb::arg("token_ids"))
+      .def(
+          "validate_tokens",
+          [](PyMatcher& self, nb::handle token_ids) {
+            const auto ids = read_token_ids(token_ids);
+            const nb::gil_scoped_release release;
+            return self.matcher.validate(ids.data(), ids.size());
+          },
+          nb::arg("token_ids"))
+      .def("accept_bytes",
+           [](PyMatcher& self, const nb::bytes& data) {
+             const std::string_view view(data.c_str(), data.size());
+             const nb::gil_scoped_release release;
+             return self.matcher.accept_bytes(view);
+           })
+      .def("fill_next_token_bitmask", &fill, nb::arg("bitmask"), nb::arg("index") = 0)
+      .def("forced_bytes",
+           [](PyMatcher& self) {
+             std::string out;
+             {
+               const nb::gil_scoped_release release;
+               out = self.matcher.forced_bytes(kMaxForcedBytes);
+             }
+             return nb::bytes(out.data(), out.size());
+           })
+      .def("rollback_tokens", [](PyMatcher& self, size_t count) { return self.matcher.rollback(count); })
+      .def("reset", [](PyMatcher& self) { self.matcher.reset(); })
+      .def("is_completed", [](PyMatcher& self) { return self.matcher.is_completed(); })
+      .def("is_terminated", [](PyMatcher& self) { return self.matcher.is_terminated(); })
+      .def_prop_ro("num_accepted_tokens", [](PyMatcher& self) { return self.matcher.num_accepted(); })
+      .def_prop_ro("stop_token_ids", [](PyMatcher& self) { return self.matcher.stop_tokens(); });
+
+  m.def(
+      "fill_batch",
+      [](const nb::list& matchers, nb::handle bitmask, const std::vector<int64_t>& rows) {
+        std::vector<Matcher*> all;
+        for (nb::handle h : matchers) all.push_back(&nb::cast<PyMatcher&>(h).matcher);
+        if (all.size() != rows.size()) throw nb::value_error("as many rows as matchers are needed");
+        BitmaskReader reader;
+        for (size_t i = 0; i < all.size(); ++i) {
+          const uint32_t num_words = all[i]->grammar().vocabulary().num_words();
+          bitmask_row(reader.read(bitmask, num_words), rows[i], num_words);
+        }
+        if (all.empty()) return;
+        const Bitmask target = reader.read(bitmask, all[0]->grammar().vocabulary().num_words());
+        const nb::gil_scoped_release release;
+        for (size_t i = 0; i < all.size(); ++i) all[i]->fill(target.words + rows[i] * target.words_per_row);
+      },
+      nb::arg("matchers"), nb::arg("bitmask"), nb::arg("rows"));
+}
+
+}  // namespace maskwright

@@ -1,0 +1,61 @@
+// A grammar ready to match: its rules, and the engine that remembers what was seen. Shared by all matchers; thread-safe.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "engine.h"
+#include "program.h"
+
+namespace maskwright {
+
+// What belongs to one tokenizer: its trie and all rules ever linked against it.
+struct TokenizerContext {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  RuleStore rules;
+};
+
+class CompiledGrammar {
+ public:
+  CompiledGrammar(std::shared_ptr<TokenizerContext> context, const GrammarIr& ir, size_t engine_budget_bytes)
+      : context_(std::move(context)),
+        program_(link(ir, context_->rules)),
+        engine_budget_bytes_(engine_budget_bytes),
+        engine_(std::make_shared<Engine>(context_->vocabulary, program_)) {}
+
+  // The engine to use from now on: a fresh one if the last is past its budget.
+  std::shared_ptr<Engine> engine() {
+    const std::lock_guard guard(lock_);
+    if (engine_->memory_bytes() > engine_budget_bytes_) {
+      engine_ = std::make_shared<Engine>(context_->vocabulary, program_);
+      num_flushes_.fetch_add(1, std::memory_order_relaxed);
+    }
+    return engine_;
+  }
+  // Whether an engine obtained earlier should be exchanged.
+  bool is_past(const Engine& engine) const { return engine.memory_bytes() > engine_budget_bytes_; }
+
+  const std::shared_ptr<TokenizerContext>& context() const { return context_; }
+  const Vocabulary& vocabulary() const { return *context_->vocabulary; }
+  uint64_t num_flushes() const { return num_flushes_.load(std::memory_order_relaxed); }
+  size_t memory_bytes() {
+    const std::lock_guard guard(lock_);
+    return sizeof(*this) + engine_->memory_bytes();
+  }
+  // Of the rules it uses, shared with other grammars.
+  size_t shared_memory_bytes() {
+    size_t bytes = 0;
+    for (const auto& group : program_.groups) bytes += group->memory_bytes();
+    return bytes;
+  }
+
+ private:
+  std::shared_ptr<TokenizerContext> context_;
+  Program program_;
+  size_t engine_budget_bytes_;
+  std::mutex lock_;
+  std::shared_ptr<Engine> engine_;
+  std::atomic<uint64_t> num_flushes_{0};
+};
+
+}  // namespace maskwright

@@ -1,0 +1,97 @@
+// The configurations of one compiled grammar, memoised: (configuration, token) -> configuration, configuration -> mask.
+//
+// Configurations are interned by content and get small ids; what is known about one is shared by all matchers, across steps,
+// rollbacks and forks. Look-ups of what is known take no lock; everything else takes the engine's lock only to publish.
+// An engine only grows. When it is past its budget the compiled grammar starts a new one and matchers replay their tokens
+// into it (compiled_grammar.h), so a flush never changes an answer.
+// Tested by tests/exhaustive, tests/contract.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "chunked_vector.h"
+#include "masks.h"
+#include "program.h"
+#include "recognizer.h"
+
+namespace maskwright {
+
+// (configuration, token) -> configuration. Readers need no lock; one writer at a time.
+class TransitionTable {
+ public:
+  TransitionTable() { grow(256); }
+  ConfigId find(ConfigId config, TokenId token) const;
+  void insert(ConfigId config, TokenId token, ConfigId next);
+  size_t memory_bytes() const { return bytes_; }
+
+ private:
+  struct Slot {
+    std::atomic<uint64_t> key{kFree};
+    std::atomic<ConfigId> next{kNoConfig};
+  };
+  struct Table {
+    size_t mask;
+    std::unique_ptr<Slot[]> slots;
+  };
+  static constexpr uint64_t kFree = ~uint64_t{0};
+  static uint64_t key_of(ConfigId config, TokenId token) {
+    return (uint64_t{config} << 32) | static_cast<uint32_t>(token);
+  }
+  void grow(size_t size);
+  std::atomic<const Table*> table_{nullptr};
+  std::vector<std::unique_ptr<Table>> tables_;  // outgrown ones stay readable
+  size_t used_ = 0;
+  size_t bytes_ = 0;
+};
+
+class Engine {
+ public:
+  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program);
+
+  ConfigId initial() const { return 0; }
+  // The configuration after a token by its text or its token edges, or kNoConfig.
+  ConfigId step(ConfigId config, TokenId token);
+  // The configuration after some bytes, or kNoConfig.
+  ConfigId step_bytes(ConfigId config, std::string_view bytes);
+  bool complete(ConfigId config) const { return configs_[config].complete; }
+  // True if nothing can follow.
+  bool exhausted(ConfigId config) const { return configs_[config].num_items == 0; }
+  const ConfigMask* known_mask(ConfigId config) const { return configs_[config].mask.load(std::memory_order_acquire); }
+  const ConfigMask& mask(ConfigId config);
+  // The bytes that every completion begins with. At most `limit`; whole or not, as they come.
+  std::string forced_bytes(ConfigId config, size_t limit);
+
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+  size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  uint32_t num_configs() const { return configs_.size(); }
+
+ private:
+  struct Config {
+    const Item* items = nullptr;
+    uint32_t num_items = 0;
+    bool complete = false;
+    std::atomic<const ConfigMask*> mask{nullptr};
+    std::span<const Item> span() const { return {items, num_items}; }
+  };
+  ConfigId keep(const Recognizer& recognizer, std::vector<Item> items, bool complete);
+  ConfigId intern(std::vector<Item> items, bool complete);
+  void import_stacks(const Recognizer& recognizer, std::vector<Item>& items);
+  void account();
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::mutex lock_;
+  StackStore stacks_;
+  ChunkedVector<Config> configs_;
+  std::vector<std::unique_ptr<Item[]>> item_storage_;
+  std::vector<std::unique_ptr<const ConfigMask>> masks_;
+  std::unordered_multimap<uint64_t, ConfigId> interned_;
+  TransitionTable transitions_;
+  size_t item_bytes_ = 0, mask_bytes_ = 0;
+  std::atomic<size_t> bytes_{0};
+};
+
+}  // namespace maskwright

@@ -1,0 +1,23 @@
+// What the kernel throws. The bindings map each to its Python exception; nothing else leaves the kernel.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace maskwright {
+
+// A limit on size or work was reached; `limit` names it as maskwright.errors.LimitError does.
+class LimitExceeded : public std::runtime_error {
+ public:
+  LimitExceeded(std::string limit_name, const std::string& message)
+      : std::runtime_error(message), limit(std::move(limit_name)) {}
+  std::string limit;
+};
+
+// The root of the grammar derives no string at all.
+class Unsatisfiable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace maskwright

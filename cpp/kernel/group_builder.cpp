@@ -1,0 +1,473 @@
+#include "group_builder.h"
+
+#include <algorithm>
+
+#include "components.h"
+#include "errors.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMaxEdges = 5'000'000;
+constexpr uint64_t kMaxUnrolledCalls = 10'000;
+constexpr size_t kTrieThreshold = 4;  // alternatives that are literals; fewer stay separate branches
+
+[[noreturn]] void too_large() {
+  throw LimitExceeded("grammar_size", "the grammar's automata grew past " + std::to_string(kMaxEdges) + " edges");
+}
+
+}  // namespace
+
+GroupBuilder::GroupBuilder(UnitTable& table, const std::vector<uint32_t>& members, RuleGroup& group)
+    : table_(table), group_(group) {
+  members_.resize(members.size());
+  for (size_t i = 0; i < members.size(); ++i) {
+    group.rules_.push_back(std::make_unique<Rule>(group, static_cast<uint32_t>(i)));
+    members_[i].unit = &table.units[members[i]];
+    members_[i].rule = members_[i].unit->rule = group.rules_.back().get();
+    member_of_[members_[i].rule] = i;
+  }
+}
+
+void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) {
+  for (Member& m : members_) {
+    switch (m.unit->kind) {
+      case Unit::Kind::Expression: draft_expression(m, m.unit->expr); break;
+      case Unit::Kind::Counter: draft_counter(m, intern_item); break;
+      case Unit::Kind::Regular:
+        m.rule->derivatives_ = std::make_unique<DerivativeAutomaton>(table_.ir, m.unit->expr);
+        break;
+    }
+  }
+  find_nullable();
+  find_productive();
+  remove_dead_calls();
+  for (Member& m : members_) {
+    if (m.unit->kind != Unit::Kind::Expression) continue;
+    loop_self_tail_calls(m);
+    split_start(m);
+  }
+  remove_left_recursion();
+  rank_and_first();
+  for (Member& m : members_) freeze(m);
+}
+
+uint32_t GroupBuilder::callee_index(Member& member, Rule* callee) {
+  const auto [it, fresh] = member.callee_index.emplace(callee, static_cast<uint32_t>(member.rule->callees_.size()));
+  if (fresh) member.rule->callees_.push_back(callee);
+  return it->second;
+}
+
+// The index of a callee among the member's; its group is kept alive if it is another.
+uint32_t GroupBuilder::call(Member& member, const Unit& callee) {
+  auto& kept = group_.callee_groups_;
+  if (&callee.rule->group() != &group_ && std::find(kept.begin(), kept.end(), callee.group) == kept.end())
+    kept.push_back(callee.group);
+  return callee_index(member, callee.rule);
+}
+
+void GroupBuilder::draft_expression(Member& member, ExprId root) {
+  struct Task {
+    ExprId expr;
+    uint32_t from, to;
+  };
+  const GrammarIr& ir = table_.ir;
+  NfaDraft& draft = member.draft;
+  std::unordered_map<uint32_t, uint32_t> set_index;
+  std::vector<Task> tasks{{root, kStart, kFinal}};
+  while (!tasks.empty()) {
+    if (draft.edges.size() + tasks.size() > kMaxEdges) too_large();
+    const auto [expr, from, to] = tasks.back();
+    tasks.pop_back();
+    const ExprNode& node = ir.nodes[expr];
+    if (const uint32_t index = table_.of_node[expr]; index != UnitTable::kNone) {
+      const Unit& unit = table_.units[index];
+      if (unit.inlined) tasks.push_back({unit.expr, from, to});
+      else draft.add(from, EdgeKind::Call, call(member, unit), to);
+      continue;
+    }
+    switch (node.op) {
+      case Op::Empty: draft.add(from, EdgeKind::Epsilon, 0, to); break;
+      case Op::Never: member.dirty = true; break;
+      case Op::Literal: {
+        uint32_t state = from;
+        for (uint32_t i = node.begin; i < node.end; ++i) {
+          const uint32_t next = i + 1 == node.end ? to : draft.add_state();
+          draft.add(state, EdgeKind::Byte, static_cast<uint8_t>(ir.bytes[i]), next);
+          state = next;
+        }
+        break;
+      }
+      case Op::Set: {
+        const auto [it, fresh] = set_index.emplace(node.begin, static_cast<uint32_t>(member.rule->sets_.size()));
+        if (fresh) member.rule->sets_.push_back(ir.sets[node.begin]);
+        draft.add(from, EdgeKind::Set, it->second, to);
+        break;
+      }
+      case Op::Tokens:
+        draft.add(from, EdgeKind::Tokens, static_cast<uint32_t>(member.rule->token_sets_.size()), to);
+        member.rule->token_sets_.push_back(ir.token_sets[node.begin]);
+        break;
+      case Op::Seq: {
+        uint32_t state = from;
+        for (uint32_t c = node.begin; c < node.end; ++c) {
+          const uint32_t next = c + 1 == node.end ? to : draft.add_state();
+          tasks.push_back({ir.children[c], state, next});
+          state = next;
+        }
+        break;
+      }
+      case Op::Alt: {
+        std::vector<std::string_view> literals;
+        for (uint32_t c = node.begin; c < node.end; ++c)
+          if (const ExprNode& child = ir.nodes[ir.children[c]]; child.op == Op::Literal)
+            literals.push_back(std::string_view(ir.bytes).substr(child.begin, child.end - child.begin));
+        const bool as_trie = literals.size() >= kTrieThreshold;
+        for (uint32_t c = node.begin; c < node.end; ++c)
+          if (!as_trie || ir.nodes[ir.children[c]].op != Op::Literal) tasks.push_back({ir.children[c], from, to});
+        if (as_trie) draft_literals(member, std::move(literals), from, to);
+        break;
+      }
+      case Op::Repeat: {
+        uint32_t state = from;
+        for (int64_t i = 0; i < node.minimum; ++i) {
+          const bool last = i + 1 == node.minimum && node.maximum == node.minimum;
+          const uint32_t next = last ? to : draft.add_state();
+          tasks.push_back({node.begin, state, next});
+          state = next;
+        }
+        if (node.maximum == kUnbounded) {
+          const uint32_t loop = draft.add_state();
+          draft.add(state, EdgeKind::Epsilon, 0, loop);
+          tasks.push_back({node.begin, loop, loop});
+          draft.add(loop, EdgeKind::Epsilon, 0, to);
+        } else if (node.maximum > node.minimum) {
+          draft.add(state, EdgeKind::Epsilon, 0, to);
+          for (int64_t i = node.minimum; i < node.maximum; ++i) {
+            const uint32_t next = i + 1 == node.maximum ? to : draft.add_state();
+            tasks.push_back({node.begin, state, next});
+            if (next != to) draft.add(next, EdgeKind::Epsilon, 0, to);
+            state = next;
+          }
+        }
+        break;
+      }
+      case Op::Ref:
+      case Op::And:
+      case Op::Not: break;  // references, handled above
+    }
+  }
+}
+
+void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to) {
+  NfaDraft& draft = member.draft;
+  std::sort(literals.begin(), literals.end());
+  literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
+  std::vector<uint32_t> path{from};  // the states along the previous literal
+  for (size_t i = 0; i < literals.size(); ++i) {
+    const std::string_view text = literals[i];
+    size_t shared = 0;
+    if (i > 0)
+      while (shared < literals[i - 1].size() && shared < text.size() && literals[i - 1][shared] == text[shared]) ++shared;
+    path.resize(shared + 1);
+    const bool is_prefix = i + 1 < literals.size() && literals[i + 1].starts_with(text);
+    for (size_t k = shared; k < text.size(); ++k) {
+      const uint32_t next = k + 1 == text.size() && !is_prefix ? to : draft.add_state();
+      draft.add(path.back(), EdgeKind::Byte, static_cast<uint8_t>(text[k]), next);
+      path.push_back(next);
+    }
+    if (is_prefix) draft.add(path.back(), EdgeKind::Epsilon, 0, to);
+    if (draft.edges.size() > kMaxEdges) too_large();
+  }
+}
+
+// A counter either spells its item out, when the end of an item is unmistakable, or calls it.
+void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
+  const ExprNode& node = table_.ir.nodes[member.unit->expr];
+  Rule& rule = *member.rule;
+  rule.counts_ = true;
+  rule.bounds_.minimum = static_cast<uint64_t>(node.minimum);
+  rule.bounds_.maximum = node.maximum == kUnbounded ? CounterBounds::kNoMaximum : static_cast<uint64_t>(node.maximum);
+  draft_expression(member, node.begin);
+  const bool regular = rule.callees_.empty() && rule.token_sets_.empty();
+  if (regular && !member.dirty && !expression_is_nullable(member)) {
+    split_start(member);
+    freeze(member);
+    if (rule.is_prefix_free()) {
+      rule.ends_at_head_ = true;
+      return;
+    }
+  }
+  member.draft = NfaDraft();
+  member.callee_index.clear();
+  member.dirty = false;
+  rule.callees_.clear();
+  rule.token_sets_.clear();
+  rule.sets_.clear();
+  const auto it = table_.item_units.find(node.begin);
+  const Unit& item = it != table_.item_units.end() ? table_.units[it->second] : intern_item(node.begin);
+  member.draft.add(kStart, EdgeKind::Call, call(member, item), kStart);
+}
+
+// A counter whose item begins with the counter itself cannot keep its count in a register: items would be counted by
+// different instances. It becomes a plain chain of calls.
+void GroupBuilder::unroll_counter(Member& member) {
+  Rule& rule = *member.rule;
+  const uint64_t minimum = std::max<uint64_t>(rule.bounds_.minimum, 1);
+  const bool bounded = rule.bounds_.maximum != CounterBounds::kNoMaximum;
+  const uint64_t copies = bounded ? rule.bounds_.maximum : minimum + 1;
+  if (copies > kMaxUnrolledCalls)
+    throw LimitExceeded("left_recursive_repetition",
+                        "a repetition counted up to " + std::to_string(copies) +
+                            " begins, before any byte, with the rule that contains it");
+  rule.counts_ = false;
+  member.draft = NfaDraft();
+  uint32_t state = kStart;
+  for (uint64_t i = 1; i <= copies; ++i) {
+    const uint32_t next = member.draft.add_state();
+    member.draft.add(state, EdgeKind::Call, 0, next);
+    if (i >= minimum) member.draft.add(next, EdgeKind::Epsilon, 0, kFinal);
+    state = next;
+  }
+  if (!bounded) member.draft.add(state, EdgeKind::Call, 0, state);
+}
+
+bool GroupBuilder::expression_is_nullable(const Member& member) const {
+  NfaDraft silent;
+  silent.num_states = member.draft.num_states;
+  bool starts = false;
+  for (const auto& [source, edge] : member.draft.edges) {
+    const bool passes = edge.kind == EdgeKind::Epsilon ||
+                        (edge.kind == EdgeKind::Call && member.rule->callees_[edge.argument]->nullable_);
+    if (!passes) continue;
+    silent.add(source, EdgeKind::Epsilon, 0, edge.target);
+    starts = starts || source == kStart;
+  }
+  if (!starts) return false;
+  std::vector<uint8_t> seen(silent.num_states);
+  std::vector<uint32_t> reached{kStart};
+  Nfa(silent).close(reached, seen);
+  return std::find(reached.begin(), reached.end(), kFinal) != reached.end();
+}
+
+void GroupBuilder::find_nullable() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Member& m : members_) {
+      if (m.rule->nullable_) continue;
+      if (m.unit->kind == Unit::Kind::Regular)
+        m.rule->nullable_ = m.rule->derivatives_->nullable(m.rule->derivatives_->start());
+      else if (m.unit->kind == Unit::Kind::Counter)
+        m.rule->nullable_ = m.rule->bounds_.minimum == 0 || (!m.rule->ends_at_head_ && m.rule->callees_[0]->nullable_);
+      else
+        m.rule->nullable_ = expression_is_nullable(m);
+      changed = changed || (m.rule->nullable_ && members_.size() > 1);
+    }
+  }
+  for (Member& m : members_) {
+    if (m.unit->kind == Unit::Kind::Counter) {
+      // An item that can be empty makes up any missing count.
+      if (m.rule->nullable_) m.rule->bounds_.minimum = 0;
+      continue;
+    }
+    const size_t num_edges = m.draft.edges.size();
+    for (size_t i = 0; i < num_edges; ++i) {
+      const auto [source, edge] = m.draft.edges[i];
+      if (edge.kind == EdgeKind::Call && m.rule->callees_[edge.argument]->nullable_)
+        m.draft.add(source, EdgeKind::Epsilon, 0, edge.target);
+    }
+  }
+}
+
+// Whether some path from start to end consumes something, going through productive callees only.
+bool GroupBuilder::has_nonempty_string(const Member& member) const {
+  // States twice: before and after the first consumption.
+  const uint32_t n = member.draft.num_states;
+  NfaDraft doubled;
+  doubled.num_states = 2 * n;
+  for (const auto& [source, edge] : member.draft.edges) {
+    if (edge.kind == EdgeKind::Epsilon) {
+      doubled.add(source, EdgeKind::Epsilon, 0, edge.target);
+      doubled.add(source + n, EdgeKind::Epsilon, 0, edge.target + n);
+    } else if (edge.consumes() || member.rule->callees_[edge.argument]->productive_) {
+      doubled.add(source, EdgeKind::Epsilon, 0, edge.target + n);
+      doubled.add(source + n, EdgeKind::Epsilon, 0, edge.target + n);
+    }
+  }
+  std::vector<uint8_t> seen(doubled.num_states);
+  std::vector<uint32_t> reached{kStart};
+  Nfa(doubled).close(reached, seen);
+  return std::find(reached.begin(), reached.end(), kFinal + n) != reached.end();
+}
+
+void GroupBuilder::find_productive() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Member& m : members_) {
+      Rule& rule = *m.rule;
+      if (rule.productive_) continue;
+      if (m.unit->kind == Unit::Kind::Regular) {
+        DerivativeAutomaton& d = *rule.derivatives_;
+        d.first(d.start()).for_each([&](uint8_t b) {
+          if (!rule.productive_) rule.productive_ = !d.never(d.next(d.start(), b));
+        });
+      } else if (m.unit->kind == Unit::Kind::Counter) {
+        rule.productive_ = rule.ends_at_head_ || rule.callees_[0]->productive_;
+      } else {
+        rule.productive_ = has_nonempty_string(m);
+      }
+      changed = changed || (rule.productive_ && members_.size() > 1);
+    }
+  }
+}
+
+void GroupBuilder::remove_dead_calls() {
+  for (Member& m : members_) {
+    if (m.unit->kind == Unit::Kind::Regular) continue;
+    const size_t removed = std::erase_if(m.draft.edges, [&](const NfaDraft::Edge& e) {
+      return e.edge.kind == EdgeKind::Call && !m.rule->callees_[e.edge.argument]->productive_;
+    });
+    if (m.unit->kind == Unit::Kind::Expression && (removed > 0 || m.dirty)) m.draft.trim();
+  }
+}
+
+// A rule that ends by calling itself ends wherever its copy ends, so the copy may as well be the rule itself.
+void GroupBuilder::loop_self_tail_calls(Member& member) {
+  for (auto& [source, edge] : member.draft.edges)
+    if (edge.kind == EdgeKind::Call && edge.target == kFinal && member.rule->callees_[edge.argument] == member.rule)
+      edge = {EdgeKind::Epsilon, 0, kStart};
+}
+
+void GroupBuilder::split_start(Member& member) {
+  NfaDraft& draft = member.draft;
+  const bool is_split = std::none_of(draft.edges.begin(), draft.edges.end(), [](const NfaDraft::Edge& e) {
+    return e.edge.target == kStart || (e.source == kStart && e.edge.kind == EdgeKind::Epsilon);
+  });
+  if (is_split) return;
+  const uint32_t old_start = draft.add_state();
+  for (auto& [source, edge] : draft.edges) {
+    if (source == kStart) source = old_start;
+    if (edge.target == kStart) edge.target = old_start;
+  }
+  const Nfa nfa(draft);
+  std::vector<uint8_t> seen(draft.num_states);
+  std::vector<uint32_t> reached{old_start};
+  nfa.close(reached, seen);
+  for (const uint32_t s : reached)
+    for (auto e = nfa.begin(s); e != nfa.end(s); ++e)
+      if (e->kind != EdgeKind::Epsilon) draft.add(kStart, e->kind, e->argument, e->target);
+  if (draft.edges.size() > kMaxEdges) too_large();
+}
+
+std::vector<uint32_t> GroupBuilder::left_callees(const Member& member) const {
+  std::vector<uint32_t> out;
+  for (const auto& [source, edge] : member.draft.edges)
+    if (source == kStart && edge.kind == EdgeKind::Call)
+      if (const auto it = member_of_.find(member.rule->callees_[edge.argument]); it != member_of_.end())
+        out.push_back(static_cast<uint32_t>(it->second));
+  return out;
+}
+
+void GroupBuilder::remove_left_recursion() {
+  std::vector<uint32_t> all(members_.size());
+  for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  const auto components = strong_components(static_cast<uint32_t>(members_.size()), all,
+                                            [this](uint32_t i) { return left_callees(members_[i]); });
+  for (const auto& cycle : components) {
+    const auto first_callees = left_callees(members_[cycle[0]]);
+    if (cycle.size() == 1 && std::find(first_callees.begin(), first_callees.end(), cycle[0]) == first_callees.end()) continue;
+    std::vector<Member> before;
+    for (const uint32_t i : cycle) {
+      if (members_[i].rule->counts_) unroll_counter(members_[i]);
+      before.push_back(members_[i]);
+    }
+    for (const uint32_t i : cycle) merge_left_corner(cycle, before, i);
+  }
+}
+
+void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before,
+                                     uint32_t target) {
+  Member& out = members_[target];
+  out.draft = NfaDraft();
+  std::vector<uint32_t> offset(cycle.size());
+  for (size_t k = 0; k < cycle.size(); ++k) {
+    offset[k] = out.draft.num_states;
+    out.draft.num_states += before[k].draft.num_states;
+  }
+  const auto position = [&](const Rule* rule) -> size_t {
+    for (size_t k = 0; k < cycle.size(); ++k)
+      if (before[k].rule == rule) return k;
+    return cycle.size();
+  };
+  for (size_t k = 0; k < cycle.size(); ++k) {
+    // Indices of sets and tokens mean their owner's tables; a copy in another rule needs its own.
+    Rule& from = *before[k].rule;
+    std::unordered_map<uint32_t, uint32_t> set_of, tokens_of;
+    const auto moved = [&](auto& known, auto& table, const auto& value, uint32_t index) {
+      if (&from == out.rule) return index;
+      const auto [it, fresh] = known.emplace(index, static_cast<uint32_t>(table.size()));
+      if (fresh) table.push_back(value);
+      return it->second;
+    };
+    for (const auto& [source, edge] : before[k].draft.edges) {
+      Rule* callee = edge.kind == EdgeKind::Call ? before[k].rule->callees_[edge.argument] : nullptr;
+      const uint32_t to = offset[k] + edge.target;
+      if (source == kStart && callee && position(callee) < cycle.size()) {
+        // Whoever has just finished as `callee` may be the beginning of this member.
+        out.draft.add(offset[position(callee)] + kFinal, EdgeKind::Epsilon, 0, to);
+        continue;
+      }
+      uint32_t argument = edge.argument;
+      if (callee) argument = callee_index(out, callee);
+      else if (edge.kind == EdgeKind::Set) argument = moved(set_of, out.rule->sets_, from.sets_[argument], argument);
+      else if (edge.kind == EdgeKind::Tokens)
+        argument = moved(tokens_of, out.rule->token_sets_, from.token_sets_[argument], argument);
+      out.draft.add(source == kStart ? kStart : offset[k] + source, edge.kind, argument, to);
+    }
+    if (before[k].rule == out.rule) out.draft.add(offset[k] + kFinal, EdgeKind::Epsilon, 0, kFinal);
+    if (out.draft.edges.size() > kMaxEdges) too_large();
+  }
+  out.draft.trim();
+}
+
+void GroupBuilder::rank_and_first() {
+  std::vector<uint32_t> all(members_.size());
+  for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  const auto order = strong_components(static_cast<uint32_t>(members_.size()), all,
+                                       [this](uint32_t i) { return left_callees(members_[i]); });
+  for (const auto& component : order) {
+    Member& m = members_[component[0]];
+    Rule& rule = *m.rule;
+    if (rule.derivatives_) {
+      rule.first_ = rule.derivatives_->first(rule.derivatives_->start());
+      continue;
+    }
+    for (const auto& [source, edge] : m.draft.edges) {
+      if (source != kStart) continue;
+      if (edge.kind == EdgeKind::Byte) rule.first_.set(static_cast<uint8_t>(edge.argument));
+      else if (edge.kind == EdgeKind::Set) rule.first_ |= rule.sets_[edge.argument];
+      else if (edge.kind == EdgeKind::Tokens) rule.first_has_tokens_ = true;
+      else if (edge.kind == EdgeKind::Call) {
+        const Rule& callee = *rule.callees_[edge.argument];
+        rule.first_ |= callee.first_;
+        rule.first_has_tokens_ = rule.first_has_tokens_ || callee.first_has_tokens_;
+        rule.rank_ = std::max(rule.rank_, callee.rank_ + 1);
+      }
+    }
+  }
+}
+
+void GroupBuilder::freeze(Member& member) {
+  Rule& rule = *member.rule;
+  if (rule.derivatives_) {
+    for (int b = 0; b < 256; ++b)
+      rule.class_of_[b] = static_cast<uint8_t>(rule.derivatives_->class_of(static_cast<uint8_t>(b)));
+    rule.num_classes_ = 256;
+    return;
+  }
+  rule.nfa_ = Nfa(member.draft);
+  rule.seen_.assign(rule.nfa_.num_states(), 0);
+  rule.build_classes();
+}
+
+}  // namespace maskwright

@@ -1,0 +1,41 @@
+// The flat form of a GrammarIR, as the bindings read it from Python's tuples (src/maskwright/ir.py lists the same ops).
+//
+// Nodes are numbered children first, and a Python object seen twice becomes one node, so the form is a DAG. It lives only
+// while a grammar is compiled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "byte_set.h"
+#include "ids.h"
+
+namespace maskwright {
+
+enum class Op : uint8_t { Empty, Never, Literal, Set, Seq, Alt, Repeat, Ref, Tokens, And, Not };
+
+inline constexpr int64_t kUnbounded = -1;
+
+struct ExprNode {
+  Op op;
+  // Literal: bytes [begin, end). Seq, Alt, And: children [begin, end). Repeat, Not: begin = the operand.
+  // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index.
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  int64_t minimum = 0;  // Repeat
+  int64_t maximum = 0;
+  uint32_t depth = 1;   // nesting of the expression below this node
+};
+
+struct GrammarIr {
+  std::vector<ExprNode> nodes;
+  std::vector<ExprId> children;
+  std::string bytes;
+  std::vector<ByteSet> sets;
+  std::vector<std::vector<TokenId>> token_sets;
+  std::vector<ExprId> rules;
+  uint32_t root = 0;
+};
+
+}  // namespace maskwright

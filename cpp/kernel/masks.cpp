@@ -1,0 +1,279 @@
+#include "masks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "trie_walk.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMaxSparse = 512;  // setting more single bits costs as much as copying a whole mask
+
+void set_bit(uint32_t* words, TokenId token) { words[token / 32] |= uint32_t{1} << (token % 32); }
+
+// Collects allowed tokens as ranges of sorted positions, single tokens and other masks' bits.
+class Collector {
+ public:
+  explicit Collector(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+
+  void allow(uint32_t begin, uint32_t end) {
+    if (begin == end) return;
+    if (!ranges_.empty() && ranges_.back().second == begin) ranges_.back().second = end;
+    else ranges_.emplace_back(begin, end);
+  }
+  void allow_token(TokenId token) { tokens_.push_back(token); }
+  void allow_all(const StateMask& mask) {
+    if (!mask.dense.empty()) dense_.push_back(&mask.dense);
+    else tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
+  }
+  void exit(NodeId) {}
+
+  const std::vector<const std::vector<uint32_t>*>& dense() const { return dense_; }
+  size_t num_in_ranges() const {
+    size_t count = 0;
+    for (const auto& [begin, end] : ranges_) count += end - begin;
+    return count;
+  }
+  size_t num_single() const { return tokens_.size(); }
+
+  // All but the dense masks, as sorted ids.
+  std::vector<TokenId> ids() const {
+    std::vector<TokenId> out(tokens_);
+    out.reserve(out.size() + num_in_ranges());
+    for (const auto& [begin, end] : ranges_)
+      for (uint32_t p = begin; p < end; ++p) out.push_back(vocabulary_.sorted_token(p));
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
+  // Everything, as bits.
+  std::vector<uint32_t> bits() {
+    std::vector<uint32_t> out;
+    if (dense_.empty() && 2 * num_in_ranges() > vocabulary_.num_text_tokens()) {
+      out = complement_of_gaps();
+    } else {
+      out.resize(vocabulary_.num_words());
+      for (const auto& [begin, end] : ranges_)
+        for (uint32_t p = begin; p < end; ++p) set_bit(out.data(), vocabulary_.sorted_token(p));
+    }
+    for (const auto* words : dense_)
+      for (size_t w = 0; w < out.size(); ++w) out[w] |= (*words)[w];
+    for (const TokenId token : tokens_) set_bit(out.data(), token);
+    return out;
+  }
+
+ private:
+  std::vector<uint32_t> complement_of_gaps() {
+    std::vector<uint32_t> out = vocabulary_.text_tokens();
+    std::sort(ranges_.begin(), ranges_.end());
+    uint32_t position = 0;
+    const auto clear_until = [&](uint32_t end) {
+      for (; position < end; ++position) {
+        const TokenId token = vocabulary_.sorted_token(position);
+        out[token / 32] &= ~(uint32_t{1} << (token % 32));
+      }
+    };
+    for (const auto& [begin, end] : ranges_) {
+      clear_until(begin);
+      position = std::max(position, end);
+    }
+    clear_until(vocabulary_.num_text_tokens());
+    return out;
+  }
+
+  const Vocabulary& vocabulary_;
+  std::vector<std::pair<uint32_t, uint32_t>> ranges_;
+  std::vector<TokenId> tokens_;
+  std::vector<const std::vector<uint32_t>*> dense_;
+};
+
+// A collector that also keeps where the rule may end: the nodes one byte further, by that byte.
+class ExitCollector : public Collector {
+ public:
+  explicit ExitCollector(const Vocabulary& vocabulary) : Collector(vocabulary), vocabulary_(vocabulary) {}
+  void exit(NodeId node) {
+    const Vocabulary::Node& at = vocabulary_.node(node);
+    for (uint32_t i = 0; i < at.num_children; ++i) exits_.push_back(at.first_child + i);
+  }
+  void exit_all(const StateMask& mask) { exits_.insert(exits_.end(), mask.exit_nodes.begin(), mask.exit_nodes.end()); }
+
+  void store_exits(StateMask& mask) {
+    std::sort(exits_.begin(), exits_.end(), [this](NodeId a, NodeId b) {
+      const uint8_t x = vocabulary_.byte(a), y = vocabulary_.byte(b);
+      return x != y ? x < y : a < b;
+    });
+    exits_.erase(std::unique(exits_.begin(), exits_.end()), exits_.end());
+    for (uint32_t i = 0; i < exits_.size(); ++i) {
+      const uint8_t byte = vocabulary_.byte(exits_[i]);
+      if (mask.exit_groups.empty() || mask.exit_groups.back().byte != byte) mask.exit_groups.push_back({byte, i});
+      mask.exit_groups.back().end = i + 1;
+    }
+    mask.exit_nodes = std::move(exits_);
+  }
+
+ private:
+  const Vocabulary& vocabulary_;
+  std::vector<NodeId> exits_;
+};
+
+// Walks what lies behind a mask's exits. The recogniser stands where the caller goes on.
+template <class Sink>
+void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
+  if (mask.exit_groups.empty() || recognizer.items().empty()) return;
+  const ByteSet bytes = recognizer.next_bytes();
+  uint32_t begin = 0;
+  for (const auto& [byte, end] : mask.exit_groups) {
+    if (bytes.test(byte) && recognizer.push(byte)) {
+      for (uint32_t i = begin; i < end; ++i) walk(vocabulary, recognizer, mask.exit_nodes[i], sink);
+      recognizer.pop();
+    }
+    begin = end;
+  }
+}
+
+const StackStore& root_only() {
+  static const StackStore store;
+  return store;
+}
+
+// The mask itself for most states; for those that count, one per what the count still allows within one token.
+Rule::CountedKey counted_key(const Vocabulary& vocabulary, const DfaState& state, uint64_t reg) {
+  const CounterBounds& bounds = state.rule->bounds();
+  const uint64_t horizon = vocabulary.max_token_length() + 1;
+  const uint64_t remaining =
+      bounds.maximum == CounterBounds::kNoMaximum ? horizon : std::min(bounds.maximum - reg, horizon);
+  const uint64_t needed = std::max<uint64_t>(bounds.minimum, 1) > reg
+                              ? std::min(std::max<uint64_t>(bounds.minimum, 1) - reg, horizon)
+                              : 0;
+  return {&state, remaining, needed};
+}
+
+const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
+  if (!state.rule->counts()) return state.mask.load(std::memory_order_acquire);
+  const std::lock_guard guard(state.rule->group().lock());
+  const auto it = state.rule->counted_masks.find(counted_key(vocabulary, state, reg));
+  return it == state.rule->counted_masks.end() ? nullptr : it->second;
+}
+
+const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t reg, std::unique_ptr<StateMask> mask) {
+  RuleGroup& group = state.rule->group();
+  const std::lock_guard guard(group.lock());
+  if (!state.rule->counts()) {
+    if (const StateMask* earlier = state.mask.load(std::memory_order_acquire)) return earlier;
+    const StateMask* kept = group.keep(std::move(mask));
+    state.mask.store(kept, std::memory_order_release);
+    return kept;
+  }
+  const StateMask*& slot = state.rule->counted_masks[counted_key(vocabulary, state, reg)];
+  if (!slot) slot = group.keep(std::move(mask));
+  return slot;
+}
+
+// Precondition: the start states of all callees have their masks.
+std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
+  thread_local Recognizer recognizer;
+  Rule& rule = *state.rule;
+  ExitCollector sink(vocabulary);
+  const Item item{&state, reg, kRootStack};
+  if (state.has_own_bytes) {
+    recognizer.reset(root_only(), {&item, 1}, false);
+    state.live.for_each([&](uint8_t byte) {
+      const NodeId child = vocabulary.root_child(byte);
+      if (child == Vocabulary::kRoot || !recognizer.push_own(byte)) return;
+      walk(vocabulary, recognizer, child, sink);
+      recognizer.pop();
+    });
+  }
+  for (CallEdge& call : state.calls) {
+    if (!rule.may_continue(state, reg)) break;
+    const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), 0);
+    sink.allow_all(callee);
+    const Frame after{rule.target(state, call), reg, kRootStack};
+    recognizer.reset_after_return(root_only(), {&after, 1});
+    if (recognizer.complete()) sink.exit_all(callee);
+    follow_exits(vocabulary, callee, recognizer, sink);
+  }
+  if (rule.may_continue(state, reg))
+    for (const TokenEdge& edge : state.token_edges)
+      for (const TokenId token : rule.token_set(edge.argument))
+        if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
+
+  auto mask = std::make_unique<StateMask>();
+  if (sink.dense().empty() && sink.num_in_ranges() + sink.num_single() <= kMaxSparse) {
+    mask->sparse = sink.ids();
+    mask->num_allowed = static_cast<uint32_t>(mask->sparse.size());
+  } else {
+    mask->dense = sink.bits();
+    for (const uint32_t word : mask->dense) mask->num_allowed += static_cast<uint32_t>(std::popcount(word));
+  }
+  sink.store_exits(*mask);
+  return mask;
+}
+
+}  // namespace
+
+const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
+  if (const StateMask* known = known_mask(vocabulary, state, reg)) return *known;
+  // Start states that this mask rests on, callees of callees included; lower ranks first.
+  std::vector<DfaState*> needed;
+  const auto need_callees = [&](DfaState& caller) {
+    for (CallEdge& call : caller.calls) {
+      DfaState* start = call.callee->start();
+      if (!known_mask(vocabulary, *start, 0) && std::find(needed.begin(), needed.end(), start) == needed.end())
+        needed.push_back(start);
+    }
+  };
+  need_callees(state);
+  for (size_t i = 0; i < needed.size(); ++i) need_callees(*needed[i]);
+  std::stable_sort(needed.begin(), needed.end(),
+                   [](const DfaState* a, const DfaState* b) { return a->rule->rank() < b->rule->rank(); });
+  for (DfaState* start : needed) publish(vocabulary, *start, 0, build_state_mask(vocabulary, *start, 0));
+  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg));
+}
+
+std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,
+                                        std::span<const Item> items, std::span<const TokenId> extra) {
+  thread_local Recognizer recognizer;
+  Collector sink(vocabulary);
+  for (const Item& item : items) {
+    const StateMask& mask = state_mask(vocabulary, *item.state, item.reg);
+    sink.allow_all(mask);
+    if (mask.exit_groups.empty() || item.stack == kRootStack) continue;
+    recognizer.reset_after_return(store, store.frames(item.stack));
+    follow_exits(vocabulary, mask, recognizer, sink);
+  }
+  for (const TokenId token : extra) sink.allow_token(token);
+
+  auto out = std::make_unique<ConfigMask>();
+  const bool many = sink.num_in_ranges() + sink.num_single() > kMaxSparse;
+  if (sink.dense().size() > 1 || (many && !sink.dense().empty()) || many) {
+    out->own_dense = sink.bits();
+  } else {
+    if (!sink.dense().empty()) out->shared_dense = sink.dense()[0]->data();
+    out->sparse = sink.ids();
+  }
+  if (const uint32_t* words = out->dense()) {
+    for (uint32_t w = 0; w < vocabulary.num_words(); ++w) out->num_allowed += static_cast<uint32_t>(std::popcount(words[w]));
+    for (const TokenId t : out->sparse) out->num_allowed += (words[t / 32] >> (t % 32) & 1) ? 0 : 1;
+  } else {
+    out->num_allowed = static_cast<uint32_t>(out->sparse.size());
+  }
+  return out;
+}
+
+void ConfigMask::write(uint32_t* out, uint32_t num_words) const {
+  if (const uint32_t* words = dense()) std::memcpy(out, words, num_words * sizeof(uint32_t));
+  else std::memset(out, 0, num_words * sizeof(uint32_t));
+  for (const TokenId token : sparse) set_bit(out, token);
+}
+
+bool ConfigMask::allows(TokenId token) const {
+  const uint32_t* words = dense();
+  if (words && (words[token / 32] >> (token % 32) & 1)) return true;
+  return dense() ? std::find(sparse.begin(), sparse.end(), token) != sparse.end()
+                 : std::binary_search(sparse.begin(), sparse.end(), token);
+}
+
+}  // namespace maskwright

@@ -1,0 +1,330 @@
+#include "program.h"
+
+#include <algorithm>
+
+#include "components.h"
+#include "errors.h"
+#include "group_builder.h"
+
+namespace maskwright {
+namespace {
+
+constexpr uint64_t kMaxUnrolledWeight = 64;  // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxInlinedWeight = 48;
+constexpr uint64_t kWeightCap = uint64_t{1} << 40;
+constexpr size_t kSweepEvery = 256;
+constexpr size_t kMaxIdleGroups = 16'384;
+
+// Collects the units of a grammar and links them, component by component.
+class Linker {
+ public:
+  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}} {}
+  Program link();
+
+ private:
+  void weigh();
+  bool counts(const ExprNode& node) const;
+  std::vector<uint32_t> callees(uint32_t unit);
+  void visit_callees(ExprId root, std::vector<uint32_t>& out);
+  bool may_inline(const std::vector<uint32_t>& component);
+  void intern(const std::vector<uint32_t>& component);
+  std::string serialise(const std::vector<uint32_t>& component);
+  std::shared_ptr<RuleGroup> build(const std::vector<uint32_t>& component);
+
+  const GrammarIr& ir_;
+  RuleStore& store_;
+  UnitTable table_;
+  std::vector<uint64_t> weights_;
+  std::vector<bool> loops_;               // by node: an unbounded repetition inside
+  std::vector<uint32_t> visited_;         // by node: the number of the visit that saw it
+  uint32_t visit_ = 0;
+  Program program_;
+};
+
+void append(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
+}
+
+// Nodes are numbered children first, so one ascending pass suffices.
+void Linker::weigh() {
+  weights_.resize(ir_.nodes.size());
+  loops_.resize(ir_.nodes.size());
+  for (ExprId id = 0; id < ir_.nodes.size(); ++id) {
+    const ExprNode& node = ir_.nodes[id];
+    uint64_t weight = 1;
+    bool loops = false;
+    switch (node.op) {
+      case Op::Literal: weight = node.end - node.begin; break;
+      case Op::Seq:
+      case Op::Alt:
+        for (uint32_t c = node.begin; c < node.end; ++c) {
+          weight += weights_[ir_.children[c]];
+          loops = loops || loops_[ir_.children[c]];
+        }
+        break;
+      case Op::Repeat:
+        loops = loops_[node.begin] || node.maximum == kUnbounded;
+        if (!counts(node))
+          weight = weights_[node.begin] *
+                   static_cast<uint64_t>(std::max<int64_t>(node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
+        break;
+      default: break;
+    }
+    weights_[id] = std::min(weight, kWeightCap);
+    loops_[id] = loops;
+  }
+}
+
+bool Linker::counts(const ExprNode& node) const {
+  const int64_t copies = std::max(node.minimum, node.maximum);
+  if (copies <= 1) return false;
+  return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
+         weights_[node.begin] * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
+}
+
+// The units that a unit calls. Nodes that become units of their own get one here.
+std::vector<uint32_t> Linker::callees(uint32_t unit) {
+  std::vector<uint32_t> out;
+  const Unit::Kind kind = table_.units[unit].kind;
+  const ExprId expr = table_.units[unit].expr;
+  if (kind == Unit::Kind::Counter) {
+    const ExprId item = ir_.nodes[expr].begin;
+    std::vector<uint32_t> of_item;
+    visit_callees(item, of_item);
+    if (!of_item.empty()) {
+      const auto [it, fresh] = table_.item_units.emplace(item, static_cast<uint32_t>(table_.units.size()));
+      if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = item});
+      out.push_back(it->second);
+    }
+  } else if (kind == Unit::Kind::Expression) {
+    visit_callees(expr, out);
+  }
+  return out;
+}
+
+void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
+  ++visit_;
+  std::vector<ExprId> open{root};
+  while (!open.empty()) {
+    const ExprId id = open.back();
+    open.pop_back();
+    if (visited_[id] == visit_) continue;
+    visited_[id] = visit_;
+    const ExprNode& node = ir_.nodes[id];
+    uint32_t& of_node = table_.of_node[id];
+    if (of_node == UnitTable::kNone && node.op != Op::Ref) {
+      const bool boolean = node.op == Op::And || node.op == Op::Not;
+      if (boolean || (node.op == Op::Repeat && counts(node))) {
+        of_node = static_cast<uint32_t>(table_.units.size());
+        table_.units.push_back({.kind = boolean ? Unit::Kind::Regular : Unit::Kind::Counter, .expr = id});
+      }
+    }
+    if (of_node != UnitTable::kNone) {
+      out.push_back(of_node);
+    } else if (node.op == Op::Seq || node.op == Op::Alt) {
+      for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
+    } else if (node.op == Op::Repeat) {
+      open.push_back(node.begin);
+    }
+  }
+}
+
+Program Linker::link() {
+  weigh();
+  visited_.assign(ir_.nodes.size(), 0);
+  table_.of_node.assign(ir_.nodes.size(), UnitTable::kNone);
+  for (const ExprId body : ir_.rules) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = body});
+  for (ExprId id = 0; id < ir_.nodes.size(); ++id)
+    if (ir_.nodes[id].op == Op::Ref) table_.of_node[id] = ir_.nodes[id].begin;
+
+  // At most one unit per rule, one per node and one item per counter.
+  const auto max_units = static_cast<uint32_t>(ir_.rules.size() + 2 * ir_.nodes.size());
+  const auto components = strong_components(max_units, {ir_.root}, [this](uint32_t unit) { return callees(unit); });
+  for (const auto& component : components) {
+    if (may_inline(component)) table_.units[component[0]].inlined = true;
+    else intern(component);
+  }
+  program_.root = table_.units[ir_.root].rule;
+  if (!program_.root->productive() && !program_.root->nullable())
+    throw Unsatisfiable("no output at all satisfies this structure");
+  return std::move(program_);
+}
+
+// A small rule without loops and calls. Weighed by occurrences, as inlining copies it.
+bool Linker::may_inline(const std::vector<uint32_t>& component) {
+  const uint32_t index = component[0];
+  if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  uint64_t weight = 0;
+  std::vector<ExprId> open{table_.units[index].expr};
+  while (!open.empty()) {
+    const ExprId id = open.back();
+    open.pop_back();
+    if (loops_[id]) return false;
+    const ExprNode& node = ir_.nodes[id];
+    if (const uint32_t callee = table_.of_node[id]; callee != UnitTable::kNone) {
+      if (!table_.units[callee].inlined) return false;
+      open.push_back(table_.units[callee].expr);
+    } else if (node.op == Op::Seq || node.op == Op::Alt) {
+      open.insert(open.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
+    } else if (node.op == Op::Repeat) {
+      open.insert(open.end(), static_cast<size_t>(node.maximum), node.begin);
+    }
+    weight += node.op == Op::Literal ? weights_[id] : 1;
+    if (weight + open.size() > kMaxInlinedWeight) return false;
+  }
+  return true;
+}
+
+void Linker::intern(const std::vector<uint32_t>& component) {
+  const std::string key = serialise(component);
+  std::shared_ptr<RuleGroup> group = store_.find(key);
+  if (!group) group = store_.insert(key, build(component));
+  for (size_t i = 0; i < component.size(); ++i) {
+    table_.units[component[i]].rule = &group->rule(static_cast<uint32_t>(i));
+    table_.units[component[i]].group = group;
+  }
+  program_.groups.push_back(std::move(group));
+}
+
+std::shared_ptr<RuleGroup> Linker::build(const std::vector<uint32_t>& component) {
+  auto group = std::make_shared<RuleGroup>(store_.next_id());
+  GroupBuilder(table_, component, *group).build([this](ExprId item) -> const Unit& {
+    const auto [it, fresh] = table_.item_units.emplace(item, static_cast<uint32_t>(table_.units.size()));
+    if (fresh) {
+      table_.units.push_back({.kind = Unit::Kind::Expression, .expr = item});
+      intern({it->second});
+    }
+    return table_.units[it->second];
+  });
+  return group;
+}
+
+// A component's structure in preorder: expressions met again by number, members by their index in the component, other
+// rules by group and index. Equal strings mean equal automata.
+std::string Linker::serialise(const std::vector<uint32_t>& component) {
+  constexpr char kSeen = 0x40, kMember = 0x41, kOther = 0x42, kUnit = 0x43;
+  std::string out;
+  std::unordered_map<ExprId, uint32_t> number;
+  for (const uint32_t index : component) {
+    const Unit& unit = table_.units[index];
+    out.push_back(kUnit);
+    out.push_back(static_cast<char>(unit.kind));
+    const bool inside_regular = unit.kind == Unit::Kind::Regular;
+    std::vector<ExprId> open{unit.expr};
+    number.clear();
+    while (!open.empty()) {
+      const ExprId id = open.back();
+      open.pop_back();
+      const ExprNode& node = ir_.nodes[id];
+      uint32_t callee = inside_regular || (id == unit.expr && unit.kind != Unit::Kind::Expression) ? UnitTable::kNone
+                                                                                                   : table_.of_node[id];
+      if (unit.kind == Unit::Kind::Counter && id != unit.expr)
+        if (const auto it = table_.item_units.find(id); it != table_.item_units.end() && id == ir_.nodes[unit.expr].begin)
+          callee = it->second;
+      if (callee != UnitTable::kNone) {
+        const Unit& called = table_.units[callee];
+        const auto member = std::find(component.begin(), component.end(), callee);
+        if (called.inlined) {
+          open.push_back(called.expr);
+        } else if (member != component.end()) {
+          out.push_back(kMember);
+          append(out, static_cast<uint64_t>(member - component.begin()));
+        } else {
+          out.push_back(kOther);
+          append(out, called.group->id());
+          append(out, called.rule->index());
+        }
+        continue;
+      }
+      const auto [it, fresh] = number.emplace(id, static_cast<uint32_t>(number.size()));
+      if (!fresh) {
+        out.push_back(kSeen);
+        append(out, it->second);
+        continue;
+      }
+      out.push_back(static_cast<char>(node.op));
+      switch (node.op) {
+        case Op::Literal:
+          append(out, node.end - node.begin);
+          out.append(ir_.bytes, node.begin, node.end - node.begin);
+          break;
+        case Op::Set:
+          for (int w = 0; w < 4; ++w) append(out, ir_.sets[node.begin].word(w));
+          break;
+        case Op::Tokens:
+          append(out, ir_.token_sets[node.begin].size());
+          for (const TokenId t : ir_.token_sets[node.begin]) append(out, static_cast<uint64_t>(t));
+          break;
+        case Op::Seq:
+        case Op::Alt:
+        case Op::And:
+          append(out, node.end - node.begin);
+          for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
+          break;
+        case Op::Repeat:
+          append(out, static_cast<uint64_t>(node.minimum));
+          append(out, static_cast<uint64_t>(node.maximum + 1));
+          open.push_back(node.begin);
+          break;
+        case Op::Not: open.push_back(node.begin); break;
+        default: break;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<RuleGroup> RuleStore::find(const std::string& key) {
+  const std::lock_guard guard(lock_);
+  const auto it = groups_.find(key);
+  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.lock();
+  if (group) keep_recent(group);
+  return group;
+}
+
+std::shared_ptr<RuleGroup> RuleStore::insert(const std::string& key, std::shared_ptr<RuleGroup> group) {
+  const std::lock_guard guard(lock_);
+  std::weak_ptr<RuleGroup>& slot = groups_[key];
+  if (auto earlier = slot.lock()) return earlier;
+  slot = group;
+  keep_recent(group);
+  if (++inserts_since_sweep_ >= kSweepEvery) sweep();
+  return group;
+}
+
+void RuleStore::keep_recent(const std::shared_ptr<RuleGroup>& group) {
+  if (const auto it = recent_position_.find(group.get()); it != recent_position_.end()) {
+    recent_.splice(recent_.begin(), recent_, it->second);
+    return;
+  }
+  recent_.push_front(group);
+  recent_position_[group.get()] = recent_.begin();
+}
+
+// Lets go of the groups used longest ago, and forgets the keys of those that are gone.
+void RuleStore::sweep() {
+  inserts_since_sweep_ = 0;
+  size_t bytes = 0, kept = 0;
+  for (auto it = recent_.begin(); it != recent_.end();) {
+    bytes += (*it)->memory_bytes();
+    if (++kept <= kMaxIdleGroups && bytes <= idle_budget_bytes_) {
+      ++it;
+      continue;
+    }
+    recent_position_.erase(it->get());
+    it = recent_.erase(it);
+  }
+  std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
+}
+
+size_t RuleStore::size() {
+  const std::lock_guard guard(lock_);
+  return groups_.size();
+}
+
+Program link(const GrammarIr& ir, RuleStore& store) { return Linker(ir, store).link(); }
+
+}  // namespace maskwright

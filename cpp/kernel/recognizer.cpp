@@ -1,0 +1,212 @@
+#include "recognizer.h"
+
+#include <algorithm>
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kLinearItems = 16;
+constexpr uint32_t kFreeSlot = 0xFFFFFFFF;
+
+uint64_t hash_item(const Item& item) {
+  return mix(mix(reinterpret_cast<uintptr_t>(item.state), item.reg), item.stack);
+}
+
+}  // namespace
+
+void Recognizer::reset(const StackStore& store, std::span<const Item> items, bool complete) {
+  store_ = &store;
+  frames_.clear();
+  nodes_.clear();
+  items_.assign(items.begin(), items.end());
+  levels_.assign(1, {0, 0, 0, complete});
+}
+
+void Recognizer::reset_after_return(const StackStore& store, std::span<const Frame> frames) {
+  reset(store, {}, false);
+  levels_.clear();
+  begin_level();
+  for (const Frame& frame : frames) return_to(frame);
+  if (!end_level()) levels_.push_back({0, 0, 0, false});
+}
+
+void Recognizer::begin_level() {
+  levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
+  num_pending_ = 0;
+  returned_.clear();
+  slots_.clear();
+}
+
+// Returns from what ends, and drops the level again if nothing is left.
+bool Recognizer::end_level() {
+  complete_returns();
+  Level& top = levels_.back();
+  const auto begin = items_.begin() + static_cast<std::ptrdiff_t>(top.items);
+  items_.erase(std::remove_if(begin, items_.end(),
+                              [](const Item& item) {
+                                return item.state->ends_only || !item.state->rule->may_continue(*item.state, item.reg);
+                              }),
+               items_.end());
+  if (items_.size() == top.items && !top.complete) {
+    pop();
+    return false;
+  }
+  return true;
+}
+
+bool Recognizer::push_any(uint8_t byte) {
+  const size_t begin = levels_.back().items, end = items_.size();
+  begin_level();
+  for (size_t i = begin; i < end; ++i) scan(Item(items_[i]), byte);
+  run_calls([&](const Item& item) { scan(item, byte); });
+  return end_level();
+}
+
+bool Recognizer::push_own(uint8_t byte) {
+  const size_t begin = levels_.back().items, end = items_.size();
+  begin_level();
+  for (size_t i = begin; i < end; ++i) scan_own(Item(items_[i]), byte);
+  return end_level();
+}
+
+bool Recognizer::push_token(TokenId token) {
+  const size_t begin = levels_.back().items, end = items_.size();
+  begin_level();
+  for (size_t i = begin; i < end; ++i) scan_token(Item(items_[i]), token);
+  run_calls([&](const Item& item) { scan_token(item, token); });
+  return end_level();
+}
+
+void Recognizer::scan(const Item& item, uint8_t byte) {
+  DfaState& state = *item.state;
+  if (!state.live.test(byte) || !state.rule->may_continue(state, item.reg)) return;
+  scan_own(item, byte);
+  for (CallEdge& call : state.calls)
+    if (call.callee->first().test(byte)) add_call(item, call);
+}
+
+void Recognizer::scan_own(const Item& item, uint8_t byte) {
+  Rule& rule = *item.state->rule;
+  if (!rule.may_continue(*item.state, item.reg)) return;
+  if (DfaState* t = rule.next(*item.state, byte)) add_item({t, rule.entering(*t, item.reg), item.stack});
+}
+
+void Recognizer::scan_token(const Item& item, TokenId token) {
+  DfaState& state = *item.state;
+  if (!state.rule->may_continue(state, item.reg)) return;
+  for (TokenEdge& edge : state.token_edges) {
+    const auto& set = state.rule->token_set(edge.argument);
+    if (!std::binary_search(set.begin(), set.end(), token)) continue;
+    DfaState* t = state.rule->target(state, edge);
+    add_item({t, state.rule->entering(*t, item.reg), item.stack});
+  }
+  for (CallEdge& call : state.calls)
+    if (call.callee->first_has_tokens()) add_call(item, call);
+}
+
+void Recognizer::add_call(const Item& caller, CallEdge& call) {
+  size_t i = 0;
+  while (i < num_pending_ && pending_[i].callee != call.callee) ++i;
+  const bool fresh = i == num_pending_;
+  if (fresh) {
+    if (num_pending_ == pending_.size()) pending_.emplace_back();
+    ++num_pending_;
+    pending_[i].callee = call.callee;
+    pending_[i].has_sole = false;
+    pending_[i].frames.clear();
+  }
+  Pending& pending = pending_[i];
+  DfaState* target = caller.state->rule->target(*caller.state, call);
+  const bool tail = target->ends_only && !target->counter_head;
+  if (tail && fresh) {
+    pending.sole = caller.stack;
+    pending.has_sole = true;
+    return;
+  }
+  if (pending.has_sole) {
+    const auto frames = this->frames(pending.sole);
+    pending.frames.assign(frames.begin(), frames.end());
+    pending.has_sole = false;
+  }
+  if (tail) {
+    const auto frames = this->frames(caller.stack);
+    pending.frames.insert(pending.frames.end(), frames.begin(), frames.end());
+  } else {
+    pending.frames.push_back({target, caller.reg, caller.stack});
+  }
+}
+
+// Starts the rules called, those that may call others of them first.
+template <class Scan>
+void Recognizer::run_calls(Scan&& scan) {
+  while (num_pending_ > 0) {
+    size_t best = 0;
+    for (size_t i = 1; i < num_pending_; ++i)
+      if (pending_[i].callee->rank() > pending_[best].callee->rank()) best = i;
+    std::swap(pending_[best], pending_[num_pending_ - 1]);
+    Pending& pending = pending_[--num_pending_];
+    StackId stack = pending.sole;
+    if (!pending.has_sole) {
+      auto& frames = pending.frames;
+      if (frames.size() > 1) {
+        std::sort(frames.begin(), frames.end());
+        frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+      }
+      stack = kScratch + static_cast<StackId>(nodes_.size());
+      nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size())});
+      frames_.insert(frames_.end(), frames.begin(), frames.end());
+    }
+    scan(Item{pending.callee->start(), 0, stack});
+  }
+}
+
+void Recognizer::add_item(const Item& item) {
+  const size_t begin = levels_.back().items;
+  const size_t count = items_.size() - begin;
+  if (count <= kLinearItems) {
+    if (std::find(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), item) == items_.end())
+      items_.push_back(item);
+    return;
+  }
+  if (slots_.size() < 2 * (count + 1)) {
+    slots_.assign(std::bit_ceil(8 * count), kFreeSlot);
+    for (size_t i = begin; i < items_.size(); ++i) {
+      size_t s = hash_item(items_[i]) & (slots_.size() - 1);
+      while (slots_[s] != kFreeSlot) s = (s + 1) & (slots_.size() - 1);
+      slots_[s] = static_cast<uint32_t>(i);
+    }
+  }
+  size_t s = hash_item(item) & (slots_.size() - 1);
+  for (; slots_[s] != kFreeSlot; s = (s + 1) & (slots_.size() - 1))
+    if (items_[slots_[s]] == item) return;
+  slots_[s] = static_cast<uint32_t>(items_.size());
+  items_.push_back(item);
+}
+
+void Recognizer::return_from(StackId stack) {
+  if (std::find(returned_.begin(), returned_.end(), stack) != returned_.end()) return;
+  returned_.push_back(stack);
+  const size_t size = frames(stack).size();
+  for (size_t i = 0; i < size; ++i) return_to(Frame(frames(stack)[i]));
+}
+
+void Recognizer::return_to(const Frame& frame) {
+  if (frame.target) add_item({frame.target, frame.target->rule->entering(*frame.target, frame.reg), frame.parent});
+  else levels_.back().complete = true;
+}
+
+void Recognizer::complete_returns() {
+  for (size_t i = levels_.back().items; i < items_.size(); ++i) {
+    const Item item = items_[i];
+    if (item.state->rule->may_end(*item.state, item.reg)) return_from(item.stack);
+  }
+}
+
+ByteSet Recognizer::next_bytes() const {
+  ByteSet out;
+  for (const Item& item : items())
+    if (item.state->rule->may_continue(*item.state, item.reg)) out |= item.state->live;
+  return out;
+}
+
+}  // namespace maskwright

@@ -1,0 +1,291 @@
+#include "rule.h"
+
+#include <algorithm>
+
+#include "errors.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMaxStatesPerRule = 1'000'000;
+constexpr size_t kPrefixFreeStates = 64;
+
+uint64_t hash_key(const std::vector<uint32_t>& key) {
+  uint64_t h = key.size();
+  for (const uint32_t k : key) h = mix(h, k);
+  return h;
+}
+
+}  // namespace
+
+DfaState* Rule::build_start() {
+  const std::lock_guard guard(group_.lock());
+  if (DfaState* s = start_.load(std::memory_order_acquire)) return s;
+  DfaState* s = nullptr;
+  if (derivatives_) {
+    // Marked apart from the same term reached later: the rule leaves out the empty string.
+    s = add_state({derivatives_->start(), 1});
+    s->final = false;
+  } else {
+    std::vector<uint32_t> states{kStart};
+    s = intern_nfa_states(states);
+  }
+  s->counter_head = counts_;
+  start_.store(s, std::memory_order_release);
+  return s;
+}
+
+DfaState* Rule::build_next(DfaState& state, uint8_t byte) {
+  const std::lock_guard guard(group_.lock());
+  if (state.single_byte >= 0) {
+    if (DfaState* t = state.single_target.load(std::memory_order_acquire)) return t;
+    DfaState* t = compute_next(state, byte);
+    state.single_target.store(t, std::memory_order_release);
+    return t;
+  }
+  if (!state.row_storage) {
+    state.row_storage = std::make_unique<std::atomic<DfaState*>[]>(num_classes_);
+    for (uint32_t c = 0; c < num_classes_; ++c) state.row_storage[c].store(unknown(), std::memory_order_relaxed);
+    state.row.store(state.row_storage.get(), std::memory_order_release);
+  }
+  auto& slot = state.row_storage[class_of_[byte]];
+  DfaState* t = slot.load(std::memory_order_acquire);
+  if (t == unknown()) {
+    t = compute_next(state, byte);
+    slot.store(t, std::memory_order_release);
+  }
+  return t;
+}
+
+DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
+  if (derivatives_) {
+    const TermId term = derivatives_->next(state.key[0], byte);
+    return derivatives_->never(term) ? nullptr : intern_term(term);
+  }
+  scratch_.clear();
+  for (const uint32_t s : state.key)
+    for (auto e = nfa_.begin(s); e != nfa_.end(s); ++e)
+      if ((e->kind == EdgeKind::Byte && e->argument == byte) || (e->kind == EdgeKind::Set && sets_[e->argument].test(byte)))
+        scratch_.push_back(e->target);
+  return scratch_.empty() ? nullptr : intern_nfa_states(scratch_);
+}
+
+// Takes the NFA states reached and makes or finds the state that stands for them and all that empty moves add.
+DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
+  std::sort(states.begin(), states.end());
+  states.erase(std::unique(states.begin(), states.end()), states.end());
+  nfa_.close(states, seen_);
+  if (ends_at_head_ && std::find(states.begin(), states.end(), kFinal) != states.end())
+    return start_.load(std::memory_order_relaxed);
+  std::erase_if(states, [this](uint32_t s) {
+    if (s == kFinal) return false;
+    return std::all_of(nfa_.begin(s), nfa_.end(s), [](const NfaEdge& e) { return e.kind == EdgeKind::Epsilon; });
+  });
+  if (states.size() == 1) {
+    if (singletons_.empty()) singletons_.resize(nfa_.num_states());
+    DfaState*& known = singletons_[states[0]];
+    return known ? known : known = add_state(states);
+  }
+  std::sort(states.begin(), states.end());
+  const uint64_t hash = hash_key(states);
+  if (DfaState* known = find(states, hash)) return known;
+  DfaState* state = add_state(states);
+  interned_.emplace(hash, state);
+  return state;
+}
+
+DfaState* Rule::intern_term(TermId term) {
+  const std::vector<uint32_t> key{term};
+  const uint64_t hash = hash_key(key);
+  if (DfaState* known = find(key, hash)) return known;
+  DfaState* state = add_state(key);
+  interned_.emplace(hash, state);
+  return state;
+}
+
+DfaState* Rule::find(const std::vector<uint32_t>& key, uint64_t hash) {
+  const auto [first, last] = interned_.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if (it->second->key == key) return it->second;
+  return nullptr;
+}
+
+DfaState* Rule::add_state(std::vector<uint32_t> key) {
+  if (states_.size() >= kMaxStatesPerRule)
+    throw LimitExceeded("automaton_states", "a rule's automaton grew past " + std::to_string(kMaxStatesPerRule) + " states");
+  DfaState& state = states_.emplace_back();
+  state.rule = this;
+  state.key = std::move(key);
+  describe(state);
+  return &state;
+}
+
+void Rule::describe(DfaState& state) {
+  if (derivatives_) {
+    state.final = derivatives_->nullable(state.key[0]);
+    state.live = derivatives_->first(state.key[0]);
+    state.has_own_bytes = !state.live.empty();
+    state.ends_only = state.final && !state.has_own_bytes;
+    return;
+  }
+  int num_byte_edges = 0;
+  std::vector<uint32_t> callees, token_sets;
+  const auto add = [](std::vector<uint32_t>& known, uint32_t argument) {
+    if (std::find(known.begin(), known.end(), argument) == known.end()) known.push_back(argument);
+  };
+  for (const uint32_t s : state.key) {
+    if (s == kFinal) state.final = true;
+    for (auto e = nfa_.begin(s); e != nfa_.end(s); ++e) switch (e->kind) {
+        case EdgeKind::Byte:
+          if (state.single_byte != static_cast<int16_t>(e->argument)) ++num_byte_edges;
+          state.single_byte = static_cast<int16_t>(e->argument);
+          state.live.set(static_cast<uint8_t>(e->argument));
+          break;
+        case EdgeKind::Set:
+          num_byte_edges += 2;
+          state.live |= sets_[e->argument];
+          break;
+        case EdgeKind::Call:
+          add(callees, e->argument);
+          state.live |= callees_[e->argument]->first_;
+          break;
+        case EdgeKind::Tokens: add(token_sets, e->argument); break;
+        case EdgeKind::Epsilon: break;
+      }
+  }
+  state.calls.assign(static_cast<uint32_t>(callees.size()));
+  for (size_t i = 0; i < callees.size(); ++i) {
+    state.calls.begin()[i].argument = callees[i];
+    state.calls.begin()[i].callee = callees_[callees[i]];
+  }
+  state.token_edges.assign(static_cast<uint32_t>(token_sets.size()));
+  for (size_t i = 0; i < token_sets.size(); ++i) state.token_edges.begin()[i].argument = token_sets[i];
+  if (num_byte_edges != 1) state.single_byte = -1;
+  state.has_own_bytes = num_byte_edges > 0;
+  state.ends_only = state.final && !state.has_own_bytes && state.calls.empty() && state.token_edges.empty();
+}
+
+DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, std::atomic<DfaState*>& slot) {
+  const std::lock_guard guard(group_.lock());
+  if (DfaState* t = slot.load(std::memory_order_acquire)) return t;
+  scratch_.clear();
+  for (const uint32_t s : state.key)
+    for (auto e = nfa_.begin(s); e != nfa_.end(s); ++e)
+      if (e->kind == kind && e->argument == argument) scratch_.push_back(e->target);
+  DfaState* t = intern_nfa_states(scratch_);
+  slot.store(t, std::memory_order_release);
+  return t;
+}
+
+void Rule::build_classes() {
+  bool own[256] = {};
+  for (const NfaEdge& e : nfa_.edges())
+    if (e.kind == EdgeKind::Byte) own[e.argument] = true;
+  uint16_t of[256];
+  uint32_t num = 1;
+  for (int b = 0; b < 256; ++b) of[b] = own[b] ? static_cast<uint16_t>(num++) : uint16_t{0};
+  for (const ByteSet& set : sets_) {
+    std::vector<int> inside(num, -1), outside(num, -1);
+    uint32_t fresh = 0;
+    for (int b = 0; b < 256; ++b) {
+      int& slot = (set.test(static_cast<uint8_t>(b)) ? inside : outside)[of[b]];
+      if (slot < 0) slot = static_cast<int>(fresh++);
+      of[b] = static_cast<uint16_t>(slot);
+    }
+    num = fresh;
+  }
+  // At most 256 classes are in use; number them densely.
+  std::vector<int> dense(num, -1);
+  num_classes_ = 0;
+  for (int b = 0; b < 256; ++b) {
+    if (dense[of[b]] < 0) dense[of[b]] = static_cast<int>(num_classes_++);
+    class_of_[b] = static_cast<uint8_t>(dense[of[b]]);
+  }
+}
+
+bool Rule::is_prefix_free() {
+  std::vector<DfaState*> reached{start()};
+  bool result = true;
+  for (size_t i = 0; i < reached.size() && result; ++i) {
+    if (reached.size() > kPrefixFreeStates || (reached[i]->final && !reached[i]->ends_only)) result = false;
+    reached[i]->live.for_each([&](uint8_t b) {
+      DfaState* t = next(*reached[i], b);
+      if (t && std::find(reached.begin(), reached.end(), t) == reached.end()) reached.push_back(t);
+    });
+  }
+  start_.store(nullptr, std::memory_order_relaxed);
+  states_.clear();
+  interned_.clear();
+  singletons_.clear();
+  return result;
+}
+
+CharClasses Rule::compute_loop_classes(DfaState& state) {
+  CharClasses out = 0;
+  if (!counts_ && (loops_on(state, 'e') || loops_on(state, '0') || loops_on(state, ' ') || loops_on(state, 'A'))) {
+    CharClasses broken = 0;
+    for (int b = 0; b < 128; ++b) {
+      const CharClasses bit = CharClasses{1} << ascii_class(static_cast<uint8_t>(b));
+      (loops_on(state, static_cast<uint8_t>(b)) ? out : broken) |= bit;
+    }
+    out &= ~broken;
+    if (loops_on_characters(state, 2)) out |= CharClasses{1} << kClassOther2;
+    if (loops_on_characters(state, 3)) out |= CharClasses{1} << kClassOther3;
+    if (loops_on_characters(state, 4)) out |= CharClasses{1} << kClassOther4;
+    bool raw = true;
+    for (int b = 128; b < 256 && raw; ++b) raw = loops_on(state, static_cast<uint8_t>(b));
+    if (raw) out |= CharClasses{1} << kClassMalformed;
+  }
+  state.loop_classes.store(out, std::memory_order_relaxed);
+  return out;
+}
+
+// Whether every well-formed character of this encoded length leads from the state back to it (Unicode 15, table 3-7).
+bool Rule::loops_on_characters(DfaState& state, int length) {
+  const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;
+  const int last = length == 2 ? 0xDF : length == 3 ? 0xEF : 0xF4;
+  std::vector<std::pair<DfaState*, int>> checked;  // a state inside a character, and how many bytes it still needs
+  const auto continues = [&](auto&& self, DfaState* inside, int needed, int low, int high) -> bool {
+    const bool plain = low == 0x80 && high == 0xBF;
+    if (plain && std::find(checked.begin(), checked.end(), std::pair{inside, needed}) != checked.end()) return true;
+    for (int b = low; b <= high; ++b) {
+      DfaState* t = next(*inside, static_cast<uint8_t>(b));
+      if (!t || t->counter_head) return false;
+      if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF)) return false;
+    }
+    if (plain) checked.emplace_back(inside, needed);
+    return true;
+  };
+  for (int lead = first; lead <= last; ++lead) {
+    DfaState* inside = next(state, static_cast<uint8_t>(lead));
+    if (!inside) return false;
+    const int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (!continues(continues, inside, length - 1, low, high)) return false;
+  }
+  return true;
+}
+
+size_t Rule::memory_bytes() const {
+  size_t bytes = sizeof(*this) + nfa_.memory_bytes() + (derivatives_ ? derivatives_->memory_bytes() : 0) +
+                 singletons_.capacity() * sizeof(DfaState*) + interned_.size() * 48;
+  for (const DfaState& s : states_)
+    bytes += sizeof(s) + s.key.capacity() * 4 + s.calls.memory_bytes() + s.token_edges.memory_bytes() +
+             (s.row_storage ? num_classes_ * sizeof(void*) : 0);
+  return bytes;
+}
+
+size_t RuleGroup::memory_bytes() {
+  const std::lock_guard guard(lock_);
+  size_t bytes = sizeof(*this);
+  for (const auto& rule : rules_) bytes += rule->memory_bytes();
+  for (const auto& mask : masks_) bytes += mask->memory_bytes();
+  return bytes;
+}
+
+const StateMask* RuleGroup::keep(std::unique_ptr<const StateMask> mask) {
+  masks_.push_back(std::move(mask));
+  return masks_.back().get();
+}
+
+}  // namespace maskwright

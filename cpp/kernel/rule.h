@@ -1,0 +1,236 @@
+// A rule's automaton as the matcher sees it: deterministic states, built one at a time as they are visited.
+//
+// A `DfaState` stands for a set of NFA states (or for a term of a DerivativeAutomaton, for rules with & and ~). It has byte
+// transitions within the rule, and calls: "run `callee`, then go on at `target`". Empty strings are gone: no rule matches
+// the empty string (callers have an empty move instead), and no chain of calls at one position returns to the same rule.
+//
+// Rules live in groups (the strongly connected components of the reference graph), groups are interned by structure and so
+// shared by all grammars on one tokenizer, with their automata and masks.
+//
+// Counting: a rule that repeats an item many times keeps the count in the item's register; `CounterBounds` gives the limits
+// and the state `head` is where an item ends: entering it adds one.
+//
+// Threads: states are published by atomic pointers and never move; building one takes the group's lock.
+// Source: Thompson 1968; lazily built DFAs as in RE2 (Cox 2010).
+// Tested by tests/exhaustive.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "byte_set.h"
+#include "derivative.h"
+#include "nfa.h"
+#include "state_mask.h"
+#include "vocabulary.h"
+
+namespace maskwright {
+
+class Rule;
+class RuleGroup;
+struct DfaState;
+
+// An edge that is no byte. Targets are made when first followed, so that building one state never builds another.
+struct CallEdge {
+  Rule* callee = nullptr;
+  uint32_t argument = 0;  // the index in the rule's callees
+  std::atomic<DfaState*> target{nullptr};
+};
+
+struct TokenEdge {
+  uint32_t argument = 0;  // the index in the rule's token sets
+  std::atomic<DfaState*> target{nullptr};
+};
+
+// The edges of one kind of a state, made once and then fixed in place. Most states have none.
+template <class Edge>
+class EdgeArray {
+ public:
+  void assign(uint32_t size) {
+    edges_ = size ? std::make_unique<Edge[]>(size) : nullptr;
+    size_ = size;
+  }
+  Edge* begin() const { return edges_.get(); }
+  Edge* end() const { return edges_.get() + size_; }
+  bool empty() const { return size_ == 0; }
+  size_t memory_bytes() const { return size_ * sizeof(Edge); }
+
+ private:
+  std::unique_ptr<Edge[]> edges_;
+  uint32_t size_ = 0;
+};
+
+struct DfaState {
+  Rule* rule = nullptr;
+  std::vector<uint32_t> key;  // the NFA states, sorted; or one term
+  ByteSet live;               // the bytes that may come next, calls included; a superset for derivative rules
+  bool final = false;         // the rule may end here (counting rules: if the count allows)
+  bool ends_only = false;     // final, and nothing else can happen
+  bool counter_head = false;
+  bool has_own_bytes = false;
+  EdgeArray<CallEdge> calls;
+  EdgeArray<TokenEdge> token_edges;
+  // Transitions within the rule. A state with a single byte keeps it inline; others get a row by byte class when needed.
+  int16_t single_byte = -1;
+  std::atomic<DfaState*> single_target{nullptr};
+  std::atomic<std::atomic<DfaState*>*> row{nullptr};
+  std::unique_ptr<std::atomic<DfaState*>[]> row_storage;
+  std::atomic<CharClasses> loop_classes{kLoopUnknown};
+  std::atomic<const StateMask*> mask{nullptr};
+
+  static constexpr CharClasses kLoopUnknown = ~CharClasses{0};
+};
+
+struct CounterBounds {
+  uint64_t minimum = 0;
+  uint64_t maximum = 0;  // kNoMaximum = unbounded
+  static constexpr uint64_t kNoMaximum = ~uint64_t{0};
+};
+
+class Rule {
+ public:
+  Rule(RuleGroup& group, uint32_t index) : group_(group), index_(index) {}
+
+  DfaState* start() {
+    DfaState* s = start_.load(std::memory_order_acquire);
+    return s ? s : build_start();
+  }
+  // The state after one byte without leaving the rule, or nullptr.
+  DfaState* next(DfaState& state, uint8_t byte) {
+    if (state.single_byte >= 0) {
+      if (state.single_byte != byte) return nullptr;
+      DfaState* t = state.single_target.load(std::memory_order_acquire);
+      return t ? t : build_next(state, byte);
+    }
+    if (!state.has_own_bytes) return nullptr;
+    if (auto* row = state.row.load(std::memory_order_acquire)) {
+      DfaState* t = row[class_of_[byte]].load(std::memory_order_acquire);
+      if (t != unknown()) return t;
+    }
+    return build_next(state, byte);
+  }
+  // Where the rule goes on after a call, or after one of a set of tokens.
+  DfaState* target(DfaState& state, CallEdge& call) {
+    DfaState* t = call.target.load(std::memory_order_acquire);
+    return t ? t : build_target(state, EdgeKind::Call, call.argument, call.target);
+  }
+  DfaState* target(DfaState& state, TokenEdge& edge) {
+    DfaState* t = edge.target.load(std::memory_order_acquire);
+    return t ? t : build_target(state, EdgeKind::Tokens, edge.argument, edge.target);
+  }
+  // The classes of characters on which the state returns to itself, whatever the character.
+  CharClasses loop_classes(DfaState& state) {
+    const CharClasses known = state.loop_classes.load(std::memory_order_relaxed);
+    return known != DfaState::kLoopUnknown ? known : compute_loop_classes(state);
+  }
+
+  bool counts() const { return counts_; }
+  const CounterBounds& bounds() const { return bounds_; }
+  bool may_end(const DfaState& state, uint64_t reg) const {
+    if (!state.counter_head) return state.final;
+    return reg >= 1 && reg >= bounds_.minimum;
+  }
+  // False where a counting rule has reached its maximum: nothing of it may follow.
+  bool may_continue(const DfaState& state, uint64_t reg) const {
+    return !state.counter_head || reg < bounds_.maximum;
+  }
+  // The register on entering `state` from inside the rule. Counts stop growing once they no longer matter.
+  uint64_t entering(const DfaState& state, uint64_t reg) const {
+    if (!state.counter_head) return reg;
+    if (bounds_.maximum == CounterBounds::kNoMaximum && reg >= std::max<uint64_t>(bounds_.minimum, 1)) return reg;
+    return reg + 1;
+  }
+
+  bool nullable() const { return nullable_; }    // matches the empty string, which the automaton leaves out
+  bool productive() const { return productive_; }  // matches some other string
+  const ByteSet& first() const { return first_; }
+  bool first_has_tokens() const { return first_has_tokens_; }
+  uint32_t rank() const { return rank_; }  // above the rank of every rule that it can call before its first byte
+  const std::vector<TokenId>& token_set(uint32_t index) const { return token_sets_[index]; }
+  RuleGroup& group() const { return group_; }
+  uint32_t index() const { return index_; }  // in its group
+  size_t memory_bytes() const;
+
+ private:
+  friend class GroupBuilder;
+  static DfaState* unknown() { return reinterpret_cast<DfaState*>(1); }
+  DfaState* build_start();
+  DfaState* build_next(DfaState& state, uint8_t byte);
+  DfaState* compute_next(DfaState& state, uint8_t byte);
+  DfaState* build_target(DfaState& state, EdgeKind kind, uint32_t argument, std::atomic<DfaState*>& slot);
+  DfaState* intern_nfa_states(std::vector<uint32_t>& states);
+  DfaState* intern_term(TermId term);
+  DfaState* add_state(std::vector<uint32_t> key);
+  void describe(DfaState& state);
+  DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
+  CharClasses compute_loop_classes(DfaState& state);
+  bool loops_on(DfaState& state, uint8_t byte) { return next(state, byte) == &state && !state.counter_head; }
+  bool loops_on_characters(DfaState& state, int length);
+  void build_classes();
+  // Whether no string of the rule is a prefix of another, as far as a small exploration can tell.
+  bool is_prefix_free();
+
+  RuleGroup& group_;
+  uint32_t index_;
+  bool nullable_ = false, productive_ = false, first_has_tokens_ = false, counts_ = false;
+  bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
+  uint32_t rank_ = 0;
+  CounterBounds bounds_;
+  ByteSet first_;
+  Nfa nfa_;
+  std::unique_ptr<DerivativeAutomaton> derivatives_;
+  std::vector<ByteSet> sets_;
+  std::vector<Rule*> callees_;
+  std::vector<std::vector<TokenId>> token_sets_;
+  uint8_t class_of_[256] = {};
+  uint32_t num_classes_ = 1;
+
+  std::atomic<DfaState*> start_{nullptr};
+  std::deque<DfaState> states_;
+  std::unordered_multimap<uint64_t, DfaState*> interned_;
+  std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
+  std::vector<uint32_t> scratch_;
+  std::vector<uint8_t> seen_;
+
+ public:
+  // Masks of counting states, by state and by what the count still allows. Guarded by the group's lock.
+  struct CountedKey {
+    const DfaState* state;
+    uint64_t remaining, needed;
+    bool operator==(const CountedKey&) const = default;
+  };
+  struct CountedKeyHash {
+    size_t operator()(const CountedKey& k) const {
+      return mix(mix(reinterpret_cast<uintptr_t>(k.state), k.remaining), k.needed);
+    }
+  };
+  std::unordered_map<CountedKey, const StateMask*, CountedKeyHash> counted_masks;
+};
+
+// The rules of one strongly connected component, with everything built for them.
+class RuleGroup {
+ public:
+  explicit RuleGroup(uint64_t id) : id_(id) {}
+  RuleGroup(const RuleGroup&) = delete;
+  uint64_t id() const { return id_; }
+  Rule& rule(uint32_t index) { return *rules_[index]; }
+  std::mutex& lock() { return lock_; }
+  size_t memory_bytes();
+  // Takes ownership of a mask. The group's lock is held.
+  const StateMask* keep(std::unique_ptr<const StateMask> mask);
+
+ private:
+  friend class GroupBuilder;
+  uint64_t id_;
+  std::vector<std::unique_ptr<Rule>> rules_;
+  std::vector<std::shared_ptr<RuleGroup>> callee_groups_;
+  std::vector<std::unique_ptr<const StateMask>> masks_;
+  std::mutex lock_;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,35 @@
+// What one automaton state allows while the stack below it is unknown.
+//
+// `allowed` are the tokens that can be taken whole without returning from the rule, or that end exactly as it returns.
+// `exits` are the trie nodes at which the rule may end in the middle of a token: how such a token goes on depends on the
+// caller. They are grouped by the byte that would come next, so that a caller which expects `,` looks at no other.
+//
+// Example: inside a JSON string of Llama-3's vocabulary 123,019 tokens are allowed whole, and the exits hold `",` and the like.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ids.h"
+
+namespace maskwright {
+
+struct StateMask {
+  std::vector<uint32_t> dense;     // a whole bitmask, or empty
+  std::vector<TokenId> sparse;     // the allowed tokens, if `dense` is empty
+  uint32_t num_allowed = 0;
+
+  struct ExitGroup {
+    uint8_t byte;
+    uint32_t end;  // of its nodes in `exit_nodes`; they begin where the previous group's end
+  };
+  std::vector<ExitGroup> exit_groups;
+  std::vector<NodeId> exit_nodes;  // trie nodes whose last byte is the group's byte, their parent being the exit
+
+  size_t memory_bytes() const {
+    return sizeof(*this) + dense.capacity() * 4 + sparse.capacity() * 4 + exit_groups.capacity() * sizeof(ExitGroup) +
+           exit_nodes.capacity() * 4;
+  }
+};
+
+}  // namespace maskwright

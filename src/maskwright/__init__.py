@@ -1,0 +1,56 @@
+"""Maskwright: exact and fast structured generation.
+
+A structure goes in (JSON Schema, regular expression, EBNF), the set of token ids that may come next comes out, at every
+step, as a packed bitmask that an inference engine applies to the logits before it samples.
+
+    import maskwright as mw
+
+    info = mw.TokenizerInfo.from_huggingface(tokenizer)
+    grammar = mw.GrammarCompiler(info).compile_json_schema({"type": "integer"})
+    matcher = mw.GrammarMatcher(grammar)
+    bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
+    matcher.fill_next_token_bitmask(bitmask)
+"""
+
+from maskwright.bitmask import allocate_token_bitmask as allocate_token_bitmask
+from maskwright.bitmask import apply_token_bitmask_inplace as apply_token_bitmask_inplace
+from maskwright.compiler import CompiledGrammar as CompiledGrammar
+from maskwright.compiler import GrammarCompiler as GrammarCompiler
+from maskwright.errors import BitmaskError as BitmaskError
+from maskwright.errors import EbnfSyntaxError as EbnfSyntaxError
+from maskwright.errors import GrammarError as GrammarError
+from maskwright.errors import LimitError as LimitError
+from maskwright.errors import MaskwrightError as MaskwrightError
+from maskwright.errors import MatcherError as MatcherError
+from maskwright.errors import RegexSyntaxError as RegexSyntaxError
+from maskwright.errors import SchemaError as SchemaError
+from maskwright.errors import TokenizerError as TokenizerError
+from maskwright.errors import UnsatisfiableError as UnsatisfiableError
+from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
+from maskwright.grammar import Grammar as Grammar
+from maskwright.matcher import BatchGrammarMatcher as BatchGrammarMatcher
+from maskwright.matcher import GrammarMatcher as GrammarMatcher
+from maskwright.tokenizer import TokenizerInfo as TokenizerInfo
+
+__version__ = "0.1.0"
+__all__ = [
+    "BatchGrammarMatcher",
+    "BitmaskError",
+    "CompiledGrammar",
+    "EbnfSyntaxError",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarError",
+    "GrammarMatcher",
+    "LimitError",
+    "MaskwrightError",
+    "MatcherError",
+    "RegexSyntaxError",
+    "SchemaError",
+    "TokenizerError",
+    "TokenizerInfo",
+    "UnsatisfiableError",
+    "UnsupportedSchemaError",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+]

@@ -1,0 +1,57 @@
+"""The command line: `maskwright generate` and `maskwright demo`.
+
+    maskwright generate --regex '[0-9]{4}-[0-9]{2}' --prompt 'Date: '
+
+`sources.py` reads what the user gave, `backends.py` runs a model, `output.py` writes text and figures;
+`generate.py` and `demo.py` are the commands. Importing this module is light: each command imports what it needs.
+
+Invariants: text goes to stdout, everything else to stderr; a mistake of the user ends with one paragraph and exit
+code 2, Ctrl-C with 130, a closed pipe in silence with 141, an output cut by --max-tokens with 3; no traceback in
+any of these.
+Tested by tests/cli/.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+
+from .errors import EXIT_BAD_INPUT, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, CommandError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    try:
+        from maskwright.errors import MaskwrightError
+
+        from .arguments import parse
+
+        command = parse(argv)
+        try:
+            code = command()
+        except (CommandError, MaskwrightError) as error:
+            print(f"maskwright: error: {error}", file=sys.stderr)
+            code = EXIT_BAD_INPUT
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        with contextlib.suppress(OSError):
+            print("\nmaskwright: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _discard_output()
+        return EXIT_CLOSED_PIPE
+
+
+def _discard_output() -> None:
+    """Point the closed stream at nothing, or the interpreter would complain when it flushes at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

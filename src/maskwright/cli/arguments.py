@@ -1,0 +1,173 @@
+"""The options of every command, their help, and the checks that need no file and no model.
+
+Tested by tests/cli/test_arguments.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+
+from maskwright import __version__
+
+_GENERATE_EPILOG = """\
+examples:
+  maskwright generate --schema person.json
+  maskwright generate --schema '{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
+  maskwright generate --regex '(mon|tues|fri)day at [0-9]{2}:[0-9]{2}' --prompt 'We meet on ' --seed 1
+  maskwright generate --grammar query.ebnf --no-stats | tee query.txt
+  maskwright generate --choice yes --choice no --prompt 'Is it raining? '
+  maskwright generate --schema person.json --model ./my-model --prompt 'Describe Ada Lovelace as JSON.'
+
+exit codes:
+  0 the output is complete and follows the structure      2 wrong usage, or a wrong schema, regex or grammar
+  3 --max-tokens was reached before the output was done   130 interrupted
+"""
+
+_DEMO_EPILOG = """\
+Every case runs the embedded model twice with the same seed: held to a structure, and free. Nothing is downloaded.
+"""
+
+
+def parse(argv: Sequence[str] | None) -> Callable[[], int]:
+    """Turn the arguments into a command to call. Ends the program where they are wrong, as argparse does."""
+    parser = argparse.ArgumentParser(
+        prog="maskwright", description="Make a language model's output follow a structure.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"maskwright {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_generate(commands)
+    _add_demo(commands)
+    arguments = parser.parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    return lambda: run(arguments)
+
+
+def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "generate",
+        help="generate text that follows a JSON Schema, a regex, a grammar or a list of choices",
+        description="Generate text that follows a structure: the text goes to stdout as it comes, figures to stderr.",
+        epilog=_GENERATE_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    structure = command.add_argument_group("structure", "exactly one of these").add_mutually_exclusive_group(
+        required=True
+    )
+    structure.add_argument(
+        "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON itself"
+    )
+    structure.add_argument("--regex", metavar="PATTERN", help="a regular expression that the whole output matches")
+    structure.add_argument(
+        "--grammar", metavar="FILE|EBNF", help="an EBNF (GBNF) grammar with a rule named root: likewise"
+    )
+    structure.add_argument("--choice", metavar="TEXT", action="append", help="one of the possible outputs; repeat it")
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "--model",
+        default="embedded",
+        help="a transformers model directory or hub id; the default, %(default)r, is small and needs no download",
+    )
+    model.add_argument("--prompt", default="", metavar="TEXT", help="the text that the output follows (default: none)")
+    _add_sampling(command.add_argument_group("sampling"))
+    command.add_argument(
+        "--stats",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="statistics on stderr at the end (default: yes)",
+    )
+    command.set_defaults(run=_run_generate)
+
+
+def _add_sampling(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--max-tokens", type=_positive, default=512, metavar="N", help="at most so many tokens (%(default)s)"
+    )
+    group.add_argument(
+        "--temperature", type=_temperature, default=0.8, metavar="T", help="0 takes the likeliest token (%(default)s)"
+    )
+    group.add_argument(
+        "--top-p",
+        type=_share,
+        default=0.95,
+        metavar="P",
+        help="sample from the likeliest tokens that hold this share (%(default)s)",
+    )
+    group.add_argument("--seed", type=_non_negative, metavar="N", help="make the output repeatable (default: random)")
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "demo",
+        help="show the embedded model with and without a structure, side by side",
+        description="Show what a structure does to a language model, with the figures.",
+        epilog=_DEMO_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_argument(
+        "--seed", type=_non_negative, default=7, metavar="N", help="the seed of every case (%(default)s)"
+    )
+    command.add_argument(
+        "--pace",
+        type=_temperature,
+        metavar="MS",
+        help="pause after every token, for eyes to follow; not in the figures (default: 6 in a terminal, else 0)",
+    )
+    command.add_argument(
+        "--plain", action="store_true", help="no colours and no columns, as when the output is no terminal"
+    )
+    command.set_defaults(run=_run_demo)
+
+
+def _run_generate(arguments: argparse.Namespace) -> int:
+    from .generate import run
+
+    return run(arguments)
+
+
+def _run_demo(arguments: argparse.Namespace) -> int:
+    from .demo import run
+
+    return run(arguments)
+
+
+def _positive(text: str) -> int:
+    return _integer(text, 1)
+
+
+def _non_negative(text: str) -> int:
+    return _integer(text, 0)
+
+
+def _integer(text: str, least: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least or value >= 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least}")
+    return value
+
+
+def _temperature(text: str) -> float:
+    value = _number(text)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
+    return value
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and up to 1")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

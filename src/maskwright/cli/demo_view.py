@@ -1,0 +1,174 @@
+"""How the demo looks: two columns that grow, with rich; or plain lines.
+
+Rich is used when it is installed and stdout is a terminal that may be painted (NO_COLOR and TERM=dumb are heeded).
+
+Tested by tests/cli/test_demo.py.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .output import format_us
+
+if TYPE_CHECKING:
+    from maskwright.lm import EmbeddedModel
+
+    from .demo import Run, Side, View
+
+_HELD_TITLE = "with Maskwright"
+_FREE_TITLE = "same model, same seed, free"
+_FOOTNOTE = (
+    "forced: masks that left one token, so the model was not asked · µs/mask: average · 1st mask: compiling included"
+)
+
+
+def make_view(*, plain: bool) -> tuple[View, bool]:
+    """Choose a view, and say whether it is animated."""
+    painted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if plain or not painted:
+        return PlainView(), False
+    try:
+        import rich  # noqa: F401
+    except ImportError:
+        return PlainView(), False
+    return RichView(), True
+
+
+def _introduction(model: EmbeddedModel, seconds_to_make: float, seed: int) -> str:
+    return f"embedded n-gram model, {model.vocab_size:,} tokens, made in {seconds_to_make:.1f} s · seed {seed}"
+
+
+def _headline(run: Run) -> str:
+    return f"{run.case.title} · {run.case.shown} · prompt {run.case.prompt.strip()!r}"
+
+
+def _ending(side: Side) -> str:
+    return "stopped by itself" if side.stats.finish_reason == "stop" else f"cut after {side.stats.num_tokens} tokens"
+
+
+def _mark(side: Side) -> str:
+    return "?" if side.verdict is None else "✓" if side.verdict.ok else "✗"
+
+
+def _figures(run: Run) -> tuple[str, ...]:
+    stats = run.held.stats
+    masks = np.array(stats.mask_us or [0.0])
+    return (
+        run.case.title,
+        str(stats.num_tokens),
+        f"{stats.tokens_per_second:,.0f}",
+        f"{stats.forced_share:.0%}",
+        f"{masks.mean():.1f}",
+        f"{np.percentile(masks, 50):.1f}",
+        f"{masks.max():.1f}",
+        format_us(stats.first_mask_us),
+        _mark(run.held),
+        _mark(run.free),
+    )
+
+
+_COLUMNS = ("", "tokens", "tokens/s", "forced", "µs/mask", "p50", "max", "1st mask", "held", "free")
+
+
+class PlainView:
+    """Lines of text, for files, pipes and simple terminals."""
+
+    def start(self, model: EmbeddedModel, seconds_to_make: float, seed: int) -> None:
+        print(f"Maskwright demo: {_introduction(model, seconds_to_make, seed)}")
+
+    def begin(self, run: Run) -> None:
+        print(f"\n== {_headline(run)}")
+
+    def update(self, run: Run) -> None:
+        pass
+
+    def end(self, run: Run) -> None:
+        for title, side in ((_HELD_TITLE, run.held), (_FREE_TITLE, run.free)):
+            print(f"\n-- {title}\n{side.text}")
+            if side.verdict is not None:
+                print(f"   {_mark(side)} {side.verdict.message} ({_ending(side)})")
+        sys.stdout.flush()
+
+    def summary(self, runs: list[Run]) -> None:
+        rows = [_COLUMNS, *map(_figures, runs)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        print("\n== Figures")
+        for row in rows:
+            cells = (f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+            print(f"{row[0]:<{widths[0]}}  {'  '.join(cells)}")
+        print(_FOOTNOTE)
+
+
+class RichView:
+    """Two columns that grow while the tokens come."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(highlight=False)
+        self._live: Any = None
+
+    def start(self, model: EmbeddedModel, seconds_to_make: float, seed: int) -> None:
+        self._console.print(f"\n[bold]Maskwright[/] [dim]{_introduction(model, seconds_to_make, seed)}[/]")
+        self._console.print("[dim]left: [/][cyan]forced by the grammar[/][dim], [/]chosen by the model\n")
+
+    def begin(self, run: Run) -> None:
+        from rich.live import Live
+
+        self._live = Live(console=self._console, refresh_per_second=30, get_renderable=lambda: self._table(run))
+        self._live.start()
+
+    def update(self, run: Run) -> None:
+        pass
+
+    def end(self, run: Run) -> None:
+        self._live.stop()
+
+    def summary(self, runs: list[Run]) -> None:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        table = Table(
+            box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title="[bold]Figures[/]", title_justify="left", header_style="dim"
+        )
+        for name in _COLUMNS:
+            table.add_column(name, justify="right" if name else "left", no_wrap=True)
+        for run in runs:
+            *figures, held, free = _figures(run)
+            table.add_row(*figures, self._colored(held), self._colored(free))
+        self._console.print(table)
+        self._console.print(f"[dim]{_FOOTNOTE}[/]")
+        self._console.print("[dim]next: [/]maskwright generate --help")
+
+    def _table(self, run: Run) -> Any:
+        from rich.box import ROUNDED
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(
+            box=ROUNDED, expand=True, border_style="dim", title=Text(_headline(run), "bold"), title_justify="left"
+        )
+        for title, color in ((_HELD_TITLE, "green"), (_FREE_TITLE, "red")):
+            table.add_column(Text(title, color), ratio=1, overflow="fold")
+        table.add_row(*(self._body(side) for side in (run.held, run.free)))
+        return table
+
+    def _body(self, side: Side) -> Any:
+        from rich.text import Text
+
+        body = Text()
+        for piece, forced in side.pieces:
+            body.append(piece, "cyan" if forced else "")
+        if side.verdict is not None:
+            body.append(f"\n\n{_mark(side)} {side.verdict.message}", "bold green" if side.verdict.ok else "bold red")
+            body.append(f"\n  {_ending(side)}", "dim")
+        return body
+
+    @staticmethod
+    def _colored(mark: str) -> str:
+        return {"✓": "[bold green]✓[/]", "✗": "[bold red]✗[/]"}.get(mark, mark)

@@ -1,0 +1,124 @@
+"""The structure that the user gave, read and compiled.
+
+`--schema` and `--grammar` take a file, `-` for stdin, or the text itself: a JSON text that begins with `{` or is
+`true` or `false`, a grammar that holds `::=`.
+
+Invariants: every mistake becomes a `CommandError` or one of the library's typed errors, with the file's name in
+front.
+Tested by tests/cli/test_sources.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
+from maskwright.errors import GrammarError, MaskwrightError
+
+from .errors import CommandError
+
+_MAX_SHOWN = 100
+
+
+class Structure(NamedTuple):
+    """What the output must follow: a name for messages, and how to compile it."""
+
+    label: str
+    compile: Callable[[GrammarCompiler], CompiledGrammar]
+
+    def compiled(self, tokenizer_info: TokenizerInfo) -> tuple[CompiledGrammar, float]:
+        """Compile; return the grammar and the time it took in µs.
+
+        Raises:
+            CommandError: the schema, regex or grammar is wrong.
+        """
+        compiler = GrammarCompiler(tokenizer_info)
+        started = time.perf_counter_ns()
+        try:
+            compiled = self.compile(compiler)
+        except MaskwrightError as error:
+            separator = ":" if isinstance(error, GrammarError) and error.line is not None else ": "
+            raise CommandError(f"{self.label}{separator}{error}") from error
+        return compiled, (time.perf_counter_ns() - started) / 1e3
+
+
+def read_structure(arguments: argparse.Namespace) -> Structure:
+    """Read the one structure option that is set.
+
+    Raises:
+        CommandError: a file cannot be read, or a schema is not JSON.
+    """
+    if arguments.schema is not None:
+        return _schema(arguments.schema)
+    if arguments.grammar is not None:
+        return _grammar(arguments.grammar)
+    if arguments.regex is not None:
+        pattern: str = arguments.regex
+        return Structure("--regex", lambda compiler: compiler.compile_regex(pattern))
+    choices: list[str] = arguments.choice
+    return Structure("--choice", lambda compiler: compiler.compile_choices(choices))
+
+
+def _schema(argument: str) -> Structure:
+    inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
+    label, text = ("--schema", argument) if inline else _read(argument, "--schema", "JSON that begins with '{'")
+    parse_json(label, text)
+    return Structure(label, lambda compiler: compiler.compile_json_schema(text))
+
+
+def _grammar(argument: str) -> Structure:
+    inline = "::=" in argument
+    label, text = ("--grammar", argument) if inline else _read(argument, "--grammar", "rules with '::='")
+    return Structure(label, lambda compiler: compiler.compile_grammar(text))
+
+
+def _read(argument: str, option: str, inline_form: str) -> tuple[str, str]:
+    if argument == "-":
+        return "<stdin>", _decode("<stdin>", sys.stdin.buffer.read())
+    try:
+        data = Path(argument).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        shown = argument if len(argument) <= _MAX_SHOWN else argument[:_MAX_SHOWN] + "…"
+        raise CommandError(
+            f"{option}: cannot read {shown!r}: {reason}\n  hint: give a file, - for stdin, or {inline_form}"
+        ) from error
+    return argument, _decode(argument, data)
+
+
+def _decode(label: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{label}: not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def parse_json(label: str, text: str) -> Any:
+    """Parse a JSON text, strictly.
+
+    Raises:
+        CommandError: says the line and column, and shows the line.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        line = (text.splitlines() or [""])[min(error.lineno, text.count("\n") + 1) - 1 :][:1]
+        start = max(0, error.colno - 1 - _MAX_SHOWN // 2)
+        shown = "".join(c if c.isprintable() else " " for c in "".join(line)[start : start + _MAX_SHOWN])
+        caret = " " * (error.colno - 1 - start) + "^"
+        raise CommandError(
+            f"{label}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}\n    {shown}\n    {caret}"
+        ) from error
+    except (RecursionError, ValueError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise CommandError(f"{label}: not valid JSON: {reason}") from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")

@@ -1,0 +1,131 @@
+"""Every exception that Maskwright raises, and the tree they form.
+
+    MaskwrightError
+    ├── GrammarError            a grammar text or a grammar as a whole is wrong   (also ValueError)
+    │   ├── RegexSyntaxError
+    │   ├── EbnfSyntaxError
+    │   └── UnsatisfiableError  the grammar or schema admits no output at all
+    ├── SchemaError             a JSON Schema is wrong, at a JSON pointer         (also ValueError)
+    │   └── UnsupportedSchemaError
+    ├── TokenizerError          a tokenizer cannot be turned into token bytes     (also ValueError)
+    ├── BitmaskError            a bitmask or logits buffer of the wrong form      (also ValueError)
+    ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
+    └── MatcherError            a matcher was asked for what it cannot do         (also RuntimeError)
+
+Errors are data: what a program may want to act on is a field, and the message is made from the fields.
+A message never holds more than one line of the user's source, so that logs do not leak whole schemas.
+Tested by tests/test_errors.py.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_MAX_SHOWN = 120
+
+
+class Span(NamedTuple):
+    """Where in a source text: offsets in characters, end exclusive."""
+
+    start: int
+    end: int
+
+
+class MaskwrightError(Exception):
+    """Base of all errors. `hint` says what to do about it."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\n  hint: {self.hint}"
+
+
+class GrammarError(MaskwrightError, ValueError):
+    """A grammar text is wrong. `source` and `span` say where; `line` and `column` count from 1."""
+
+    def __init__(
+        self, message: str, *, source: str | None = None, span: Span | None = None, hint: str | None = None
+    ) -> None:
+        self.source = source
+        self.span = span
+        super().__init__(message, hint=hint)
+
+    @property
+    def line(self) -> int | None:
+        if self.source is None or self.span is None:
+            return None
+        return self.source.count("\n", 0, self.span.start) + 1
+
+    @property
+    def column(self) -> int | None:
+        if self.source is None or self.span is None:
+            return None
+        return self.span.start - (self.source.rfind("\n", 0, self.span.start) + 1) + 1
+
+    def _text(self) -> str:
+        if self.source is None or self.span is None:
+            return super()._text()
+        line_start = self.source.rfind("\n", 0, self.span.start) + 1
+        line_end = self.source.find("\n", self.span.start)
+        text = self.source[line_start : line_end if line_end >= 0 else len(self.source)]
+        offset = self.span.start - line_start
+        cut = max(0, offset - _MAX_SHOWN // 2)
+        shown = _printable(text[cut : cut + _MAX_SHOWN])
+        width = max(1, min(self.span.end, self.span.start + len(shown) - (offset - cut)) - self.span.start)
+        caret = " " * (offset - cut) + "^" * width
+        return f"{self.line}:{self.column}: {super()._text()}\n    {shown}\n    {caret}"
+
+
+class RegexSyntaxError(GrammarError):
+    """A regular expression cannot be parsed, or is not regular."""
+
+
+class EbnfSyntaxError(GrammarError):
+    """An EBNF or GBNF grammar cannot be parsed."""
+
+
+class UnsatisfiableError(GrammarError):
+    """No output at all satisfies the structure."""
+
+
+class SchemaError(MaskwrightError, ValueError):
+    """A JSON Schema is malformed. `pointer` is the JSON pointer to the culprit, `keyword` its keyword."""
+
+    def __init__(self, message: str, *, pointer: str = "", keyword: str | None = None, hint: str | None = None) -> None:
+        self.pointer = pointer
+        self.keyword = keyword
+        super().__init__(message, hint=hint)
+
+    def _text(self) -> str:
+        return f"at #{self.pointer}: {super()._text()}"
+
+
+class UnsupportedSchemaError(SchemaError):
+    """A JSON Schema asks for something that cannot be enforced; nothing is dropped silently."""
+
+
+class TokenizerError(MaskwrightError, ValueError):
+    """A tokenizer cannot be turned into token bytes."""
+
+
+class BitmaskError(MaskwrightError, ValueError):
+    """A bitmask or logits buffer has the wrong dtype, shape, device or layout."""
+
+
+class LimitError(MaskwrightError, RuntimeError):
+    """A limit on depth, size or work was reached. `limit` names it."""
+
+    def __init__(self, message: str, *, limit: str, hint: str | None = None) -> None:
+        self.limit = limit
+        super().__init__(message, hint=hint)
+
+
+class MatcherError(MaskwrightError, RuntimeError):
+    """A matcher was asked for what it cannot do, such as rolling back further than it went."""
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,0 +1,304 @@
+"""Sets of characters, and their spellings as byte expressions.
+
+A `CodePointSet` is an immutable set of Unicode scalar values, kept as sorted, disjoint, non-adjacent ranges. Surrogates
+are no scalar values, so no set ever holds one. An *encoding* turns a set into the expression for "one character of it":
+
+    >>> digits = CodePointSet.from_ranges([(0x30, 0x39)])
+    >>> print(utf8(digits).dump())
+    [0-9]
+    >>> print(utf8(CodePointSet.from_string("é€")).dump())
+    "\\xc3\\xa9" | "\\xe2\\x82\\xac"
+    >>> print(json_string_chars(CodePointSet.from_string("\\n")).dump())
+    "\\\\" ("u000" [Aa] | "n")
+
+Both encodings are exact and prefix-free, and the union of two sets has the union of their spellings. Each is a trie
+over digits in mixed radix (six bits for UTF-8, four for hex escapes), made from whole ranges, with lead digits of
+equal tails merged; its cost grows with the number of ranges, not of characters. Results are cached by set.
+Sources: RFC 3629 section 4 (UTF-8), RFC 8259 section 7 (strings).
+Tested by tests/frontends/test_charset.py.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import TypeAlias
+
+from maskwright.ir import EMPTY, Expr, alt, byte_set, bytes_in, literal, never, seq
+
+MAX_CODE_POINT = 0x10FFFF
+_SURROGATES = (0xD800, 0xDFFF)
+
+Range: TypeAlias = "tuple[int, int]"
+
+
+class CodePointSet:
+    """An immutable set of Unicode scalar values."""
+
+    __slots__ = ("_hash", "ranges")
+
+    ranges: tuple[Range, ...]
+    _hash: int
+
+    def __init__(self, ranges: tuple[Range, ...]) -> None:
+        """Take ranges that are canonical already; `from_ranges` takes any."""
+        self.ranges = ranges
+        self._hash = hash(ranges)
+
+    @classmethod
+    def from_ranges(cls, ranges: Iterable[Range]) -> CodePointSet:
+        """Make a set of inclusive ranges in any order. Surrogates among them are left out."""
+        return cls(_without_surrogates(_normalize(sorted(ranges))))
+
+    @classmethod
+    def from_string(cls, characters: str) -> CodePointSet:
+        """Make a set of the characters of a string."""
+        return cls.from_ranges((ord(c), ord(c)) for c in characters)
+
+    @classmethod
+    def from_code_points(cls, code_points: Iterable[int]) -> CodePointSet:
+        """Make a set of single code points."""
+        return cls.from_ranges((c, c) for c in code_points)
+
+    def __contains__(self, code_point: int | str) -> bool:
+        value = ord(code_point) if isinstance(code_point, str) else code_point
+        at = bisect_right(self.ranges, (value, MAX_CODE_POINT + 1)) - 1
+        return at >= 0 and self.ranges[at][0] <= value <= self.ranges[at][1]
+
+    def __iter__(self) -> Iterator[int]:
+        for first, last in self.ranges:
+            yield from range(first, last + 1)
+
+    def __len__(self) -> int:
+        return sum(last - first + 1 for first, last in self.ranges)
+
+    def __bool__(self) -> bool:
+        return bool(self.ranges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CodePointSet) and self.ranges == other.ranges
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __or__(self, other: CodePointSet) -> CodePointSet:
+        if not other.ranges:
+            return self
+        if not self.ranges:
+            return other
+        # Joining may glue U+D7FF to U+E000 only if a surrogate stood between them, and there is none.
+        return CodePointSet(_normalize(sorted(self.ranges + other.ranges)))
+
+    def __and__(self, other: CodePointSet) -> CodePointSet:
+        out: list[Range] = []
+        a, b, i, j = self.ranges, other.ranges, 0, 0
+        while i < len(a) and j < len(b):
+            first, last = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
+            if first <= last:
+                out.append((first, last))
+            if a[i][1] < b[j][1]:
+                i += 1
+            else:
+                j += 1
+        return CodePointSet(tuple(out))
+
+    def __sub__(self, other: CodePointSet) -> CodePointSet:
+        return self & ~other
+
+    def __invert__(self) -> CodePointSet:
+        out: list[Range] = []
+        start = 0
+        for first, last in self.ranges:
+            if start < first:
+                out.append((start, first - 1))
+            start = last + 1
+        if start <= MAX_CODE_POINT:
+            out.append((start, MAX_CODE_POINT))
+        return CodePointSet(_without_surrogates(tuple(out)))
+
+    union, intersection, difference, complement = __or__, __and__, __sub__, __invert__
+
+    def isdisjoint(self, other: CodePointSet) -> bool:
+        """Whether no character is in both."""
+        return not self & other
+
+    def issubset(self, other: CodePointSet) -> bool:
+        """Whether all characters of this set are in the other."""
+        return not self - other
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{a:X}" if a == b else f"{a:X}-{b:X}" for a, b in self.ranges[:8])
+        return f"CodePointSet({shown}{', …' if len(self.ranges) > 8 else ''})"
+
+
+Encoding: TypeAlias = Callable[[CodePointSet], Expr]
+
+
+def _normalize(ranges: list[Range]) -> tuple[Range, ...]:
+    """Merge sorted ranges that overlap or touch."""
+    out: list[Range] = []
+    end = -2
+    for first, last in ranges:
+        if first > last:
+            continue
+        if first > end + 1:
+            out.append((first, last))
+            end = last
+        elif last > end:
+            out[-1] = (out[-1][0], last)
+            end = last
+    return tuple(out)
+
+
+def _without_surrogates(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+    low, high = _SURROGATES
+    if not any(first <= high and last >= low for first, last in ranges):
+        return ranges
+    out: list[Range] = []
+    for first, last in ranges:
+        if first < low:
+            out.append((first, min(last, low - 1)))
+        if last > high:
+            out.append((max(first, high + 1), last))
+    return tuple(r for r in out if r[0] <= r[1])
+
+
+NO_CHARACTERS = CodePointSet(())
+ALL_CHARACTERS = ~NO_CHARACTERS
+
+
+class _Digit:
+    """One digit of a spelling: `masks[d]` holds the bytes that spell digit d, after a fixed prefix."""
+
+    def __init__(self, masks: list[int], prefix: Expr = EMPTY) -> None:
+        self.radix = len(masks)
+        self.prefix = prefix
+        self._up_to = [0]
+        for mask in masks:
+            self._up_to.append(self._up_to[-1] | mask)
+
+    def mask(self, first: int, last: int) -> int:
+        """The bytes of digits from `first` to `last`. Digits have disjoint bytes."""
+        return self._up_to[last + 1] ^ self._up_to[first]
+
+
+def _offset_digit(radix: int, base: int) -> _Digit:
+    return _Digit([1 << (base + d) for d in range(radix)])
+
+
+_CONTINUATION = _offset_digit(64, 0x80)
+_UTF8_FORMS = (
+    (0x80, 0x7FF, (_offset_digit(32, 0xC0), _CONTINUATION)),
+    (0x800, 0xFFFF, (_offset_digit(16, 0xE0), _CONTINUATION, _CONTINUATION)),
+    (0x10000, MAX_CODE_POINT, (_offset_digit(8, 0xF0), _CONTINUATION, _CONTINUATION, _CONTINUATION)),
+)
+
+_HEX_MASKS = [(1 << ord(f"{d:x}")) | (1 << ord(f"{d:X}")) for d in range(16)]
+_HEX = _Digit(_HEX_MASKS)
+_ANY_CASE_D = bytes_in(b"dD")
+_ESCAPE_BMP = (_HEX, _HEX, _HEX, _HEX)
+# A code point above U+FFFF, less 0x10000, has 20 bits: 2, 4 and 4 of them in the pair's first half, and the same again.
+_ESCAPE_PAIR = (
+    _Digit(_HEX_MASKS[8:12]),
+    _HEX,
+    _HEX,
+    _Digit(_HEX_MASKS[12:16], prefix=seq(literal(b"\\u"), _ANY_CASE_D)),
+    _HEX,
+    _HEX,
+)
+_SHORT_ESCAPES = {0x22: b'"', 0x5C: b"\\", 0x2F: b"/", 0x08: b"b", 0x0C: b"f", 0x0A: b"n", 0x0D: b"r", 0x09: b"t"}
+_RAW_IN_JSON = ~CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
+
+
+def _spell(ranges: tuple[Range, ...], digits: tuple[_Digit, ...], at: int = 0) -> Expr:
+    """The numbers in `ranges`, each written with the digits from `at` on; numbers are relative to that place."""
+    digit = digits[at]
+    if at == len(digits) - 1:
+        mask = 0
+        for first, last in ranges:
+            mask |= digit.mask(first, last)
+        return seq(digit.prefix, byte_set(mask))
+    unit = 1
+    for lower in digits[at + 1 :]:
+        unit *= lower.radix
+    masks: dict[tuple[Range, ...], int] = {}
+    for leads, tail in _by_lead(ranges, unit):
+        masks[tail] = masks.get(tail, 0) | digit.mask(*leads)
+    branches = (seq(byte_set(mask), _spell(tail, digits, at + 1)) for tail, mask in masks.items())
+    return seq(digit.prefix, alt(*branches))
+
+
+def _by_lead(ranges: tuple[Range, ...], unit: int) -> list[tuple[Range, tuple[Range, ...]]]:
+    """Split numbers into (range of leading digits, the numbers that may follow each)."""
+    out: list[tuple[Range, tuple[Range, ...]]] = []
+    tail: list[Range] = []
+    lead = -1
+    for first, last in ranges:
+        first_lead, last_lead = first // unit, last // unit
+        if first_lead != lead:
+            if tail:
+                out.append(((lead, lead), tuple(tail)))
+            lead, tail = first_lead, []
+        if last_lead == first_lead:
+            tail.append((first - lead * unit, last - lead * unit))
+            continue
+        tail.append((first - lead * unit, unit - 1))
+        out.append(((lead, lead), tuple(tail)))
+        if last_lead > first_lead + 1:
+            out.append(((first_lead + 1, last_lead - 1), ((0, unit - 1),)))
+        lead, tail = last_lead, [(0, last - last_lead * unit)]
+    if tail:
+        out.append(((lead, lead), tuple(tail)))
+    return out
+
+
+def _clip(ranges: tuple[Range, ...], low: int, high: int, base: int = 0) -> tuple[Range, ...]:
+    return tuple((max(a, low) - base, min(b, high) - base) for a, b in ranges if a <= high and b >= low)
+
+
+@lru_cache(maxsize=4096)
+def utf8(characters: CodePointSet) -> Expr:
+    """One character out of a set, in UTF-8: shortest forms only, no surrogates.
+
+    >>> print(utf8(ALL_CHARACTERS - CodePointSet.from_string("a")).dump())  # doctest: +ELLIPSIS
+    [\\xc2-\\xdf] [\\x80-\\xbf] | ...
+    """
+    ranges = characters.ranges
+    if not ranges:
+        return never()
+    mask = 0
+    for first, last in ranges:
+        if first > 0x7F:
+            break
+        mask |= (2 << min(last, 0x7F)) - (1 << first)
+    if ranges[-1][1] <= 0x7F:
+        return byte_set(mask)
+    branches = [byte_set(mask)]
+    for low, high, digits in _UTF8_FORMS:
+        clipped = _clip(ranges, low, high)
+        if clipped:
+            branches.append(_spell(clipped, digits))
+    return alt(*branches)
+
+
+@lru_cache(maxsize=4096)
+def json_string_chars(characters: CodePointSet) -> Expr:
+    r"""One character out of a set, inside a JSON string, in each of its spellings.
+
+    A character is spelled raw in UTF-8 (not below U+0020, not `"`, not `\`), by a short escape (`\" \\ \/ \b \f \n \r \t`),
+    by `\uXXXX` in any case, or, above U+FFFF, by a pair of those. A lone surrogate is no character.
+    """
+    ranges = characters.ranges
+    if not ranges:
+        return never()
+    short = bytes_in(b"".join(spelling for c, spelling in _SHORT_ESCAPES.items() if c in characters))
+    numeric = never()
+    bmp = _clip(ranges, 0, 0xFFFF)
+    if bmp:
+        numeric = _spell(bmp, _ESCAPE_BMP)
+    astral = _clip(ranges, 0x10000, MAX_CODE_POINT, base=0x10000)
+    if astral:
+        numeric = alt(numeric, seq(_ANY_CASE_D, _spell(astral, _ESCAPE_PAIR)))
+    escapes = alt(short, seq(literal(b"u"), numeric))
+    return alt(utf8(characters & _RAW_IN_JSON), seq(literal(b"\\"), escapes))

@@ -1,0 +1,57 @@
+"""JSON Schema: `schema_to_ir` makes a grammar of the texts whose values a schema admits.
+
+    read    documents.py        the text, `$schema`, where a `$ref` points
+    normalise                   normalise.py runs keywords*.py over each schema object: a shape, sorted by type (shape.py);
+                                intersect.py, complement.py and disjoint.py calculate with shapes
+    emit    emit.py             arrays.py, objects.py, strings.py, numbers.py: from shapes to rules over bytes, laid out as
+                                layout.py says
+
+Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises
+`UnsupportedSchemaError` with its JSON pointer, or is reported where the caller chose `on_unsupported="relax"`.
+Of the many spellings of a value, some are left out: members come in declared order, integers without a fraction.
+Tested by tests/frontends/json_schema/.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.errors import UnsatisfiableError
+from maskwright.frontends.json_schema.documents import Document, read_schema
+from maskwright.frontends.json_schema.emit import Emitter
+from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.frontends.json_schema.normalise import Normaliser
+from maskwright.frontends.json_schema.options import Finding as Finding
+from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
+from maskwright.ir import OP_NEVER, GrammarIR
+
+__all__ = ["Finding", "JsonSchemaOptions", "schema_to_ir"]
+
+_DEFAULTS = JsonSchemaOptions()
+
+
+def schema_to_ir(
+    schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: list[Finding] | None = None
+) -> GrammarIR:
+    """Return the grammar of the JSON texts whose value is valid against a schema.
+
+    Args:
+        schema: A dict, a bool, or a JSON text (str or bytes). It must not change during the call.
+        options: White space, strictness, and what to do with what cannot be enforced.
+        report: Receives a `Finding` for each keyword that was left out, or that is an annotation only.
+
+    Raises:
+        SchemaError: The schema is malformed; `pointer` says where.
+        UnsupportedSchemaError: It asserts something that cannot be enforced.
+        UnsatisfiableError: No value is valid.
+        LimitError: It is too deep or too large.
+
+    >>> print(schema_to_ir({"type": "boolean"}).dump().splitlines()[0])
+    root ::= "true" | "false"
+    """
+    document = Document(read_schema(schema))
+    emitter = Emitter(Normaliser(document, options, [] if report is None else report), layout_of(options))
+    root = emitter.root((document.node,))
+    if root[0] == OP_NEVER:
+        raise UnsatisfiableError("no value is valid against this schema", hint="look for contradicting keywords")
+    return emitter.builder.build(root)

@@ -1,0 +1,178 @@
+"""Complement a shape: what `not`, `if` and overlapping branches of `oneOf` need.
+
+A complement is again type-wise. The complement of one alternative is a union of the ways to violate it:
+
+    not {"required": ["a", "b"]}                    →   not an object, or no member "a", or no member "b"
+    not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
+
+Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be exact:
+refused parts, formats of which only a part is known, multiples, counts of members, and rules for an unlimited number of
+elements or members ("some element violates …").
+Tested by tests/frontends/json_schema/test_complement.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from maskwright.frontends.json_schema.formats import EXACT_FORMATS
+from maskwright.frontends.json_schema.intersect import is_nothing
+from maskwright.frontends.json_schema.shape import (
+    ALL_TYPES,
+    ANY_KIND,
+    ANYTHING,
+    FALSE,
+    FRACTION,
+    FREE_ARRAYS,
+    FREE_NUMBERS,
+    FREE_OBJECTS,
+    FREE_STRINGS,
+    INTEGER,
+    NOTHING,
+    NULL,
+    OPEN,
+    TRUE,
+    ArrayShape,
+    Conj,
+    Exact,
+    NumberShape,
+    ObjectShape,
+    Shape,
+    StringShape,
+)
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.normalise import Normaliser
+
+_T = TypeVar("_T")
+
+
+def complement(shape: Shape, norm: Normaliser) -> Shape | None:
+    """Return the shape of the values that do not fit `shape`; None if there is no exact one."""
+    parts = (
+        (shape.numbers, FREE_NUMBERS, _without_numbers),
+        (shape.strings, FREE_STRINGS, _without_strings),
+        (shape.arrays, FREE_ARRAYS, lambda part: _without_arrays(part, norm)),
+        (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm)),
+    )
+    result = Shape(ALL_TYPES)
+    for i, (alternatives, free, without) in enumerate(parts):
+        if alternatives is free:
+            result = norm.intersect(result, _of_type(i, ()))
+            continue
+        for alternative in alternatives:
+            left: Any = None if alternative.refusals else without(alternative)
+            if left is None:
+                return None
+            result = norm.intersect(result, _of_type(i, tuple(left)))
+    simple = ~shape.mask & (NULL | FALSE | TRUE)
+    containers = result.mask & ~(NULL | FALSE | TRUE)
+    return Shape(simple | containers, result.numbers, result.strings, result.arrays, result.objects)
+
+
+def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
+    parts: list[Any] = [FREE_NUMBERS, FREE_STRINGS, FREE_ARRAYS, FREE_OBJECTS]
+    parts[index] = alternatives
+    return Shape(ALL_TYPES, *parts)
+
+
+def _without_numbers(shape: NumberShape) -> list[NumberShape] | None:
+    if shape.multiple_of:
+        return None
+    if shape.values is not None:
+        return _between(sorted(shape.values))
+    out = []
+    if shape.low is not None:
+        out.append(_numbers(None, False, shape.low, not shape.low_open))
+    if shape.high is not None:
+        out.append(_numbers(shape.high, not shape.high_open, None, False))
+    if shape.kind != ANY_KIND:
+        other = NumberShape()
+        other.kind = FRACTION if shape.kind == INTEGER else INTEGER
+        out.append(other)
+    return out
+
+
+def _between(values: list[Any]) -> list[NumberShape]:
+    ends = [None, *values, None]
+    return [_numbers(low, True, high, True) for low, high in zip(ends, ends[1:], strict=False)]
+
+
+def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: bool) -> NumberShape:
+    shape = NumberShape()
+    shape.low, shape.low_open, shape.high, shape.high_open = low, low_open, high, high_open
+    return shape
+
+
+def _without_strings(shape: StringShape) -> list[StringShape] | None:
+    if not EXACT_FORMATS.issuperset(shape.formats) or any(part.refusals for part in shape.excluded):
+        return None
+    out = []
+    constrained = shape.patterns or shape.formats or shape.values is not None
+    if constrained or shape.excluded:
+        other = StringShape()
+        other.excluded = (shape,)
+        return [other]
+    if shape.min_length:
+        other = StringShape()
+        other.max_length = shape.min_length - 1
+        out.append(other)
+    if shape.max_length is not None:
+        other = StringShape()
+        other.min_length = shape.max_length + 1
+        out.append(other)
+    return out
+
+
+def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | None:
+    out = []
+    if shape.min_items:
+        other = ArrayShape()
+        other.max_items = shape.min_items - 1
+        out.append(other)
+    longest = shape.max_items
+    if is_nothing(shape.rest):
+        longest = len(shape.prefix) if longest is None else min(longest, len(shape.prefix))
+    if longest is not None:
+        other = ArrayShape()
+        other.min_items = longest + 1
+        out.append(other)
+    last = len(shape.prefix)
+    if not _is_free(shape.rest) and not is_nothing(shape.rest):
+        if longest is None or longest > _MAX_POSITIONS:
+            return None
+        last = max(last, longest)
+    for i in range(last):
+        if not _is_free(shape.item(i)):
+            other = ArrayShape()
+            other.min_items = i + 1
+            other.prefix = (ANYTHING,) * i + (norm.negation(shape.item(i)),)
+            out.append(other)
+    return out
+
+
+_MAX_POSITIONS = 16
+
+
+def _is_free(conj: Conj) -> bool:
+    return all(node.schema is True for node in conj)
+
+
+def _without_objects(shape: ObjectShape, norm: Normaliser) -> list[ObjectShape] | None:
+    if shape.min_properties > len(shape.required) or shape.max_properties is not None or not _is_free(shape.names):
+        return None
+    if any(not _is_free(e.additional) or any(not _is_free(c) for _, _, c in e.patterns) for e in shape.extras):
+        return None
+    out = []
+    for name in shape.required:
+        other = ObjectShape()
+        other.properties = {name: NOTHING}
+        out.append(other)
+    for name, conj in shape.properties.items():
+        if not _is_free(conj):
+            other = ObjectShape()
+            other.properties = {name: OPEN if is_nothing(conj) else norm.negation(conj)}
+            other.required = {name: None}
+            out.append(other)
+    return out

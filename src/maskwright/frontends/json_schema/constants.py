@@ -1,0 +1,111 @@
+"""`const` and `enum`: shapes of finite sets of values.
+
+Scalars become finite sets of their type. An array or object becomes the schema that admits nothing else, so that it
+intersects with other keywords like any other schema:
+
+    {"const": {"a": [1]}}   →   objects with just the member "a": arrays of just one element: {"const": 1}
+
+Equality is JSON's: 1 and 1.0 are equal, 1 and true are not.
+Tested by tests/frontends/json_schema/test_keywords.py.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from maskwright.frontends.json_schema.decimals import exact
+from maskwright.frontends.json_schema.shape import (
+    FALSE,
+    NOTHING,
+    NULL,
+    NUMBER,
+    STRING,
+    TRUE,
+    ARRAY,
+    OBJECT,
+    ArrayShape,
+    Conj,
+    Extras,
+    NumberShape,
+    ObjectShape,
+    Path,
+    Shape,
+    StringShape,
+)
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.site import Site
+
+
+def shape_of_values(site: Site, keyword: str, values: list[Any]) -> Shape:
+    """Return the shape of exactly these values."""
+    mask = 0
+    strings: list[str] = []
+    numbers: list[Any] = []
+    arrays: list[ArrayShape] = []
+    objects: list[ObjectShape] = []
+    for value in values:
+        if type(value) is str:
+            strings.append(value)
+        elif value is None:
+            mask |= NULL
+        elif isinstance(value, bool):
+            mask |= TRUE if value else FALSE
+        elif isinstance(value, (int, float, Decimal)):
+            number = exact(value)
+            if number is None:
+                raise site.malformed(keyword, "made of JSON values", value)
+            numbers.append(number)
+        elif isinstance(value, list):
+            arrays.append(_array(site, keyword, value))
+        elif isinstance(value, dict):
+            objects.append(_object(site, keyword, value))
+        else:
+            raise site.malformed(keyword, "made of JSON values", value)
+    if strings:
+        mask |= STRING
+    if numbers:
+        mask |= NUMBER
+    if arrays:
+        mask |= ARRAY
+    if objects:
+        mask |= OBJECT
+    return Shape(mask, _numbers(numbers), _strings(strings), tuple(arrays), tuple(objects))
+
+
+def _strings(values: list[str]) -> tuple[StringShape, ...]:
+    shape = StringShape()
+    shape.values = tuple(dict.fromkeys(values))
+    return (shape,)
+
+
+def _numbers(values: list[Any]) -> tuple[NumberShape, ...]:
+    shape = NumberShape()
+    shape.values = tuple(dict.fromkeys(values))
+    return (shape,)
+
+
+def _constant(site: Site, value: Any, path: Path) -> Conj:
+    return (site.norm.made({"const": value}, site.node, path),)
+
+
+def _array(site: Site, keyword: str, values: list[Any]) -> ArrayShape:
+    path = (site.node.path, keyword)
+    shape = ArrayShape()
+    shape.prefix = tuple(_constant(site, value, (path, i)) for i, value in enumerate(values))
+    shape.rest = NOTHING
+    shape.min_items = shape.max_items = len(values)
+    return shape
+
+
+def _object(site: Site, keyword: str, members: dict[Any, Any]) -> ObjectShape:
+    path = (site.node.path, keyword)
+    shape = ObjectShape()
+    for name, value in members.items():
+        if not isinstance(name, str):
+            raise site.malformed(keyword, "made of JSON values", members)
+        shape.properties[name] = _constant(site, value, (path, name))
+    shape.required = dict.fromkeys(members)
+    shape.extras = (Extras((), NOTHING),)
+    return shape

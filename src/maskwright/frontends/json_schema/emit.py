@@ -1,0 +1,194 @@
+"""Emit: from shapes to rules over bytes.
+
+`Emitter.place(conj, depth)` gives the expression for the instances of a place of the schema. It is inlined where it is used
+first; a place that is used again, refers to itself, is the target of a `$ref` or lies many levels deep becomes a rule, named
+after its JSON pointer. Places are told apart by the identity of their schema objects.
+
+    {"type": "array", "items": {"type": "integer"}}   →   "[" ws (integer (ws "," ws integer)* ws)? "]"
+
+Invariant: every place occurs at most twice in the grammar, once inline and once as a rule, so size is linear in the schema.
+Recursion in Python is limited to _INLINE_LEVELS: what lies deeper waits in a queue.
+Tested by tests/frontends/json_schema/test_emit.py and test_suite.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.errors import LimitError
+from maskwright.frontends.json_schema.arrays import array_text
+from maskwright.frontends.json_schema.layout import (
+    FALSE_TEXT,
+    INTEGER_RULE,
+    NULL_TEXT,
+    NUMBER_RULE,
+    STRING_RULE,
+    TRUE_TEXT,
+    Layout,
+)
+from maskwright.frontends.json_schema.normalise import Normaliser
+from maskwright.frontends.json_schema.numbers import multiple_text, number_text, values_text
+from maskwright.frontends.json_schema.objects import object_text
+from maskwright.frontends.json_schema.pointers import pointer_of
+from maskwright.frontends.json_schema.shape import (
+    ANY_SHAPE,
+    FALSE,
+    FREE_ARRAYS,
+    FREE_INTEGERS,
+    FREE_NUMBERS,
+    FREE_OBJECTS,
+    FREE_STRINGS,
+    NULL,
+    TRUE,
+    Conj,
+    NumberShape,
+    Part,
+    Refusal,
+    Shape,
+)
+from maskwright.frontends.json_schema.strings import string_text
+from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr, alt, and_
+
+_INLINE_LEVELS = 24
+_SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF))
+MAX_PLACES = 200_000
+
+
+class Emitter:
+    """Makes the rules of one schema."""
+
+    def __init__(self, norm: Normaliser, layout: Layout) -> None:
+        self.norm = norm
+        self.layout = layout
+        self.builder = layout.builder()
+        self.strict = layout.options.strict_mode
+        self._known: dict[Any, Expr | None] = {}
+        self._queue: list[tuple[Expr, Conj, int]] = []
+        self._level = 0
+
+    def root(self, conj: Conj) -> Expr:
+        """Return the expression for a whole text."""
+        expr = self.place(conj, 0)
+        while self._queue:
+            rule, waiting, depth = self._queue.pop()
+            self.builder.define(rule, self._shape(self.norm.shape_of(waiting), depth))
+        return expr
+
+    def place(self, conj: Conj, depth: int) -> Expr:
+        """Return the expression for the values that satisfy all of `conj`, inside containers of this depth."""
+        if not conj:
+            return self.layout.style(depth).value
+        is_target = False
+        if len(conj) == 1:
+            schema = conj[0].schema
+            if type(schema) is dict and "$ref" in schema:
+                target = self.norm.document.follow(conj[0])
+                is_target = target is not conj[0]
+                conj, schema = (target,), target.schema
+            key: Any = id(schema)
+        else:
+            key = tuple([id(node.schema) for node in conj])
+        if self.layout.depth_matters:
+            key = (key, depth)
+        if key in self._known:
+            return self._again(key, conj)
+        return self._first(key, conj, depth, is_target)
+
+    def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
+        if len(self._known) >= MAX_PLACES:
+            raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
+        if self._level >= _INLINE_LEVELS:
+            rule = self._known[key] = self._declare(conj)
+            self._queue.append((rule, conj, depth))
+            return rule
+        self._known[key] = None
+        self._level += 1
+        expr = self._shape(self.norm.shape_of(conj), depth)
+        self._level -= 1
+        declared = self._known[key]
+        if declared is not None:  # it refers to itself
+            self.builder.define(declared, expr)
+            return declared
+        if is_target and expr[0] not in _SMALL:
+            expr = self.builder.add(_name(conj), expr)
+        self._known[key] = expr
+        return expr
+
+    def _again(self, key: Any, conj: Conj) -> Expr:
+        expr = self._known[key]
+        if expr is None:
+            expr = self._known[key] = self._declare(conj)
+        elif expr[0] not in _SMALL:
+            expr = self._known[key] = self.builder.add(_name(conj), expr)
+        return expr
+
+    def _declare(self, conj: Conj) -> Expr:
+        return self.builder.declare(_name(conj))
+
+    def as_rule(self, name: str, expr: Expr) -> Expr:
+        """Return an expression that may be used many times."""
+        return expr if expr[0] in _SMALL else self.builder.add(name, expr)
+
+    def check(self, part: Part, *, but: str = "") -> None:
+        """Refuse what a part asserts but no one can enforce."""
+        for refusal in part.refusals:
+            if refusal.keyword != but:
+                self.norm.refuse(refusal)
+
+    def refuse(self, refusal: Refusal) -> None:
+        self.norm.refuse(refusal)
+
+    def _shape(self, shape: Shape, depth: int) -> Expr:
+        if shape is ANY_SHAPE:
+            return self.layout.style(depth).value
+        parts: list[Expr] = []
+        if shape.objects:
+            if shape.objects is FREE_OBJECTS:
+                parts.append(self.layout.style(depth).object)
+            else:
+                parts += [object_text(self, part, depth) for part in shape.objects]
+        if shape.arrays:
+            if shape.arrays is FREE_ARRAYS:
+                parts.append(self.layout.style(depth).array)
+            else:
+                parts += [array_text(self, part, depth) for part in shape.arrays]
+        if shape.strings:
+            if shape.strings is FREE_STRINGS:
+                parts.append(STRING_RULE)
+            else:
+                for string in shape.strings:
+                    self.check(string)
+                    parts.append(string_text(string))
+        if shape.numbers:
+            parts += self._numbers(shape.numbers)
+        if shape.mask & TRUE:
+            parts.append(TRUE_TEXT)
+        if shape.mask & FALSE:
+            parts.append(FALSE_TEXT)
+        if shape.mask & NULL:
+            parts.append(NULL_TEXT)
+        return parts[0] if len(parts) == 1 else alt(*parts)
+
+    def _numbers(self, numbers: tuple[NumberShape, ...]) -> list[Expr]:
+        if numbers is FREE_NUMBERS:
+            return [NUMBER_RULE]
+        if numbers is FREE_INTEGERS:
+            return [INTEGER_RULE]
+        return [self._number(part) for part in numbers]
+
+    def _number(self, part: NumberShape) -> Expr:
+        self.check(part)
+        if part.values is not None:
+            return values_text(part)
+        text = number_text(part)
+        for multiple, path in part.multiple_of:
+            allowed = multiple_text(multiple)
+            if allowed is None:
+                self.refuse(Refusal("multipleOf", path, "only divisors and powers of a power of ten are regular here"))
+            else:
+                text = and_(text, allowed)
+        return text
+
+
+def _name(conj: Conj) -> str:
+    return " & ".join("#" + pointer_of(node.path) for node in conj)

@@ -1,0 +1,123 @@
+"""The values of `format`, as regular expressions over the characters of the string.
+
+Dates know their calendar (29 February in leap years only). Each expression matches exactly what its source defines, or a
+part of it where the whole is not regular or not worth its size:
+  * a leap second only in UTC (`Z`, `+00:00`), where it is 23:59:60;
+  * a host name's labels have no `--` in their third and fourth place, so no punycode, whose validity is not regular.
+A format that is not listed is an annotation, as the standard has it; one in UNSUPPORTED_FORMATS is an assertion that
+cannot be enforced.
+Sources: RFC 3339 (dates, times, durations), RFC 2673 and 4291 (addresses), RFC 5321 (email), RFC 1123 (host names), RFC 3986
+and 3987 (URI, IRI), RFC 4122 (UUID), RFC 6570 (templates), RFC 6901 (pointers).
+Tested by tests/frontends/json_schema/test_formats.py.
+"""
+
+from __future__ import annotations
+
+_LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+_DATE = (
+    "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+    "|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+    f"|{_LEAP_YEAR}-02-29)"
+)
+_HOUR_MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_TIME = (
+    f"(?:{_HOUR_MINUTE}:[0-5][0-9](?:\\.[0-9]+)?(?:[Zz]|[+-]{_HOUR_MINUTE})|23:59:60(?:\\.[0-9]+)?(?:[Zz]|[+-]00:00))"
+)
+_DURATION_TIME = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_DURATION_DATE = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
+_DURATION = f"P(?:[0-9]+W|{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME})"
+
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IPV4 = f"{_OCTET}(?:\\.{_OCTET}){{3}}"
+_H16 = "[0-9A-Fa-f]{1,4}"
+_LS32 = f"(?:{_H16}:{_H16}|{_IPV4})"
+
+
+def _ipv6() -> str:
+    forms = [f"(?:{_H16}:){{6}}{_LS32}", f"::(?:{_H16}:){{5}}{_LS32}"]
+    for after in (4, 3, 2, 1, 0):
+        before = f"(?:(?:{_H16}:){{0,{4 - after}}}{_H16})?"
+        forms.append(f"{before}::(?:{_H16}:){{{after}}}{_LS32}")
+    forms.append(f"(?:(?:{_H16}:){{0,5}}{_H16})?::{_H16}")
+    forms.append(f"(?:(?:{_H16}:){{0,6}}{_H16})?::")
+    return "(?:" + "|".join(forms) + ")"
+
+
+_IPV6 = _ipv6()
+
+_ALNUM, _LDH = "[A-Za-z0-9]", "[A-Za-z0-9-]"
+_LABEL = f"(?:{_ALNUM}|{_ALNUM}{_LDH}{{0,2}}{_ALNUM}|{_ALNUM}{_LDH}(?:{_ALNUM}{_LDH}|-{_ALNUM}){_LDH}{{0,58}}{_ALNUM})"
+_HOSTNAME = f"{_LABEL}(?:\\.{_LABEL})*"
+
+_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_QUOTED = '"(?:[ !#-\\[\\]-~]|\\\\[ -~])*"'
+_ADDRESS_LITERAL = f"\\[(?:{_IPV4}|[Ii][Pp][Vv]6:{_IPV6})\\]"
+_EMAIL = f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})@(?:{_HOSTNAME}|{_ADDRESS_LITERAL})"
+
+_HEX = "[0-9A-Fa-f]"
+_UUID = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
+
+_UCS = (
+    "\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF"
+    + "".join(f"\\u{{{plane:X}0000}}-\\u{{{plane:X}FFFD}}" for plane in range(1, 14))
+    + "\\u{E1000}-\\u{EFFFD}"
+)
+_PRIVATE = "\\uE000-\\uF8FF\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}"
+
+
+def _uri(ucs: str, private: str) -> tuple[str, str]:
+    """Return (absolute or with a scheme, relative or with one)."""
+    percent = "%[0-9A-Fa-f]{2}"
+    plain = f"A-Za-z0-9._~!$&'()*+,;={ucs}-"
+    pchar = f"(?:[:@{plain}]|{percent})"
+    host = f"(?:\\[(?:{_IPV6}|[Vv][0-9A-Fa-f]+\\.[:A-Za-z0-9._~!$&'()*+,;=-]+)\\]|(?:[{plain}]|{percent})*)"
+    authority = f"(?:(?:[:{plain}]|{percent})*@)?{host}(?::[0-9]*)?"
+    segments = f"(?:/{pchar}*)*"
+    absolute = f"/(?:{pchar}+{segments})?"
+    query = f"(?:\\?(?:[/?{private}:@{plain}]|{percent})*)?"
+    fragment = f"(?:#(?:[/?:@{plain}]|{percent})*)?"
+    hierarchy = f"(?://{authority}{segments}|{absolute}|{pchar}+{segments}|)"
+    first = f"(?:[@{plain}]|{percent})+"
+    relative = f"(?://{authority}{segments}|{absolute}|{first}{segments}|)"
+    full = f"[A-Za-z][A-Za-z0-9+.-]*:{hierarchy}{query}{fragment}"
+    return full, f"(?:{full}|{relative}{query}{fragment})"
+
+
+_URI, _URI_REFERENCE = _uri("", "")
+_IRI, _IRI_REFERENCE = _uri(_UCS, _PRIVATE)
+
+_POINTER = "(?:/(?:[^~/]|~[01])*)*"
+_VARIABLE_CHARACTER = "(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})"
+_VARIABLE = f"{_VARIABLE_CHARACTER}(?:\\.?{_VARIABLE_CHARACTER})*(?::[1-9][0-9]{{0,3}}|\\*)?"
+_URI_TEMPLATE = (
+    f"(?:[!#$&(-;=?-\\[\\]_a-z~{_UCS}{_PRIVATE}]|%[0-9A-Fa-f]{{2}}"
+    f"|\\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\\}})*"
+)
+
+FORMATS: dict[str, str] = {
+    "date": _DATE,
+    "time": _TIME,
+    "date-time": f"{_DATE}[Tt]{_TIME}",
+    "duration": _DURATION,
+    "ipv4": _IPV4,
+    "ip-address": _IPV4,
+    "ipv6": _IPV6,
+    "hostname": _HOSTNAME,
+    "host-name": _HOSTNAME,
+    "email": _EMAIL,
+    "uuid": _UUID,
+    "uri": _URI,
+    "uri-reference": _URI_REFERENCE,
+    "iri": _IRI,
+    "iri-reference": _IRI_REFERENCE,
+    "uri-template": _URI_TEMPLATE,
+    "json-pointer": _POINTER,
+    "relative-json-pointer": f"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
+}
+MAX_LENGTHS = {"hostname": 253, "host-name": 253}
+UNSUPPORTED_FORMATS = frozenset({"idn-email", "idn-hostname", "regex"})
+# Those of which the grammar above is the whole, so that "not in this format" can be said as well.
+EXACT_FORMATS = frozenset(
+    "date duration ipv4 ip-address ipv6 uuid uri uri-reference json-pointer relative-json-pointer".split()
+)

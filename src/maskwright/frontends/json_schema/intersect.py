@@ -1,0 +1,205 @@
+"""Intersect shapes: what satisfies several schemas at once.
+
+    {"minLength": 2} and {"type": "string", "maxLength": 5}   →   strings of 2 to 5 characters
+
+Each function returns a new part, or None where no value is left as far as one can see here; emptiness that only automata
+can see (two patterns without a common match) is found by the kernel.
+Tested by tests/frontends/json_schema/test_keywords.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from maskwright.frontends.json_schema.decimals import is_integral
+from maskwright.frontends.json_schema.shape import (
+    ANY_KIND,
+    ANYTHING,
+    FREE_ARRAYS,
+    FREE_NUMBERS,
+    FREE_OBJECTS,
+    FREE_STRINGS,
+    INTEGER,
+    ArrayShape,
+    Conj,
+    Exact,
+    NumberShape,
+    ObjectShape,
+    Shape,
+    StringShape,
+    check_alternatives,
+)
+
+_T = TypeVar("_T")
+
+
+class Judge(Protocol):
+    """What must be known about schemas to intersect them."""
+
+    def matches(self, pattern: str, name: str) -> bool:
+        """Whether a pattern of `patternProperties` takes a member's name."""
+
+    def is_empty(self, conj: Conj) -> bool:
+        """Whether it is easily seen that no value satisfies all these places."""
+
+
+def intersect(a: Shape, b: Shape, judge: Judge) -> Shape:
+    """Return the shape of values that fit both."""
+    mask = a.mask & b.mask
+    return Shape(
+        mask,
+        _product(a.numbers, b.numbers, FREE_NUMBERS, intersect_numbers),
+        _product(a.strings, b.strings, FREE_STRINGS, _intersect_strings),
+        _product(a.arrays, b.arrays, FREE_ARRAYS, _intersect_arrays),
+        _product(a.objects, b.objects, FREE_OBJECTS, lambda x, y: _intersect_objects(x, y, judge)),
+    )
+
+
+def _product(a: tuple[_T, ...], b: tuple[_T, ...], free: Any, combine: Callable[[_T, _T], _T | None]) -> tuple[_T, ...]:
+    if a is free or a is b:
+        return b
+    if b is free:
+        return a
+    check_alternatives(len(a) * len(b))
+    out = [combine(x, y) for x in a for y in b]
+    return tuple(part for part in out if part is not None)
+
+
+def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
+    if a.kind != b.kind and a.kind != ANY_KIND and b.kind != ANY_KIND:
+        return None
+    out = NumberShape()
+    out.kind = a.kind or b.kind
+    out.low, out.low_open = _tighter(a.low, a.low_open, b.low, b.low_open, _greater)
+    out.high, out.high_open = _tighter(a.high, a.high_open, b.high, b.high_open, _less)
+    out.multiple_of = a.multiple_of + b.multiple_of
+    out.refusals = a.refusals + b.refusals
+    if a.values is not None or b.values is not None:
+        values = a.values if a.values is not None else b.values
+        assert values is not None
+        others = b.values if a.values is not None else None
+        out.values = tuple(v for v in values if admits_number(out, v) and (others is None or v in others))
+        if not out.values:
+            return None
+    if out.low is not None and out.high is not None:
+        if out.low > out.high or (out.low == out.high and (out.low_open or out.high_open)):
+            return None
+    return out
+
+
+def _greater(a: Exact, b: Exact) -> bool:
+    return a > b
+
+
+def _less(a: Exact, b: Exact) -> bool:
+    return a < b
+
+
+def _tighter(
+    a: Exact | None, a_open: bool, b: Exact | None, b_open: bool, tighter: Callable[[Exact, Exact], bool]
+) -> tuple[Exact | None, bool]:
+    if a is None or (b is not None and tighter(b, a)):
+        return b, b_open
+    if b is None or tighter(a, b):
+        return a, a_open
+    return a, a_open or b_open
+
+
+def admits_number(shape: NumberShape, value: Exact) -> bool:
+    """Whether a number is of the kind and within the bounds. Multiples are the emitter's business."""
+    if shape.kind != ANY_KIND and (shape.kind == INTEGER) != is_integral(value):
+        return False
+    if shape.low is not None and (value < shape.low or (shape.low_open and value == shape.low)):
+        return False
+    return shape.high is None or not (value > shape.high or (shape.high_open and value == shape.high))
+
+
+def _intersect_strings(a: StringShape, b: StringShape) -> StringShape | None:
+    out = StringShape()
+    out.min_length = max(a.min_length, b.min_length)
+    out.max_length = _least(a.max_length, b.max_length)
+    if out.max_length is not None and out.min_length > out.max_length:
+        return None
+    known = {pattern for pattern, _ in a.patterns}
+    out.patterns = a.patterns + tuple(p for p in b.patterns if p[0] not in known)
+    out.formats = a.formats + tuple(f for f in b.formats if f not in a.formats)
+    out.excluded = a.excluded + tuple(e for e in b.excluded if e not in a.excluded)
+    out.refusals = a.refusals + b.refusals
+    if a.values is not None or b.values is not None:
+        values = a.values if a.values is not None else b.values
+        assert values is not None
+        others = frozenset(b.values) if a.values is not None and b.values is not None else None
+        out.values = tuple(v for v in values if admits_length(out, v) and (others is None or v in others))
+        if not out.values:
+            return None
+    return out
+
+
+def admits_length(shape: StringShape, value: str) -> bool:
+    return shape.min_length <= len(value) and (shape.max_length is None or len(value) <= shape.max_length)
+
+
+def _least(a: int | None, b: int | None) -> int | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return min(a, b)
+
+
+def is_nothing(conj: Conj) -> bool:
+    """Whether one of the places is the schema `false`."""
+    return any(node.schema is False for node in conj)
+
+
+def join(a: Conj, b: Conj) -> Conj:
+    """Return the conjunction of both, each place once."""
+    if not a or a is b or is_nothing(b):
+        return b
+    if not b or is_nothing(a):
+        return a
+    known = {id(node.schema) for node in a}
+    return a + tuple(node for node in b if id(node.schema) not in known)
+
+
+def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
+    out = ArrayShape()
+    out.min_items = max(a.min_items, b.min_items)
+    out.max_items = _least(a.max_items, b.max_items)
+    if out.max_items is not None and out.min_items > out.max_items:
+        return None
+    length = max(len(a.prefix), len(b.prefix))
+    out.prefix = tuple(join(a.item(i), b.item(i)) for i in range(length))
+    out.rest = join(a.rest, b.rest)
+    out.refusals = a.refusals + b.refusals
+    return out
+
+
+def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectShape | None:
+    out = ObjectShape()
+    for name, conj in a.properties.items():
+        other = b.properties.get(name)
+        out.properties[name] = join(conj, other if other is not None else undeclared(b, name, judge))
+    for name, conj in b.properties.items():
+        if name not in a.properties:
+            out.properties[name] = join(undeclared(a, name, judge), conj)
+    out.required = {**a.required, **b.required}
+    if any(judge.is_empty(out.properties.get(name, ANYTHING)) for name in out.required):
+        return None
+    known = set(map(id, a.extras))
+    out.extras = a.extras + tuple(e for e in b.extras if id(e) not in known)
+    out.names = join(a.names, b.names)
+    out.path = a.path or b.path
+    out.min_properties = max(a.min_properties, b.min_properties)
+    out.max_properties = _least(a.max_properties, b.max_properties)
+    out.refusals = a.refusals + b.refusals
+    return out
+
+
+def undeclared(shape: ObjectShape, name: str, judge: Judge) -> Conj:
+    """Return what a member must satisfy that the shape does not declare."""
+    conj = ANYTHING
+    for extras in shape.extras:
+        matched = [c for pattern, _, c in extras.patterns if judge.matches(pattern, name)]
+        for part in matched or (extras.additional,):
+            conj = join(conj, part)
+    return conj

@@ -1,0 +1,71 @@
+"""Keywords that apply sub-schemas to the same instance: see keywords.py.
+
+Tested by tests/frontends/json_schema/test_keywords.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.frontends.json_schema.shape import Shape, union
+from maskwright.frontends.json_schema.site import Site
+
+
+def _branches(site: Site, keyword: str, value: Any) -> list[Shape]:
+    if not isinstance(value, list) or not value:
+        raise site.malformed(keyword, "a non-empty array of schemas", value)
+    return [site.shape(keyword, schema, i) for i, schema in enumerate(value)]
+
+
+def allOf(site: Site, value: Any) -> None:
+    site.applied.extend(_branches(site, "allOf", value))
+
+
+def anyOf(site: Site, value: Any) -> None:
+    site.applied.append(union(_branches(site, "anyOf", value)))
+
+
+def oneOf(site: Site, value: Any) -> None:
+    branches = _branches(site, "oneOf", value)
+    if len(branches) == 1:
+        site.applied.extend(branches)
+    else:
+        site.exclusive.append(branches)
+
+
+def not_(site: Site, value: Any) -> None:
+    if isinstance(value, dict) and value.keys() == {"not"}:
+        inner = site.norm.document.child(site.child("not", value), value["not"], ((site.node.path, "not"), "not"))
+        site.applied.append(site.norm.shape(inner))
+        return
+    shape = site.norm.complement(site.shape("not", value))
+    if shape is None:
+        site.refuse("not", "the complement of this schema has no exact form")
+    else:
+        site.applied.append(shape)
+
+
+def if_(site: Site, value: Any) -> None:
+    schema = site.schema
+    if "then" not in schema and "else" not in schema:
+        return
+    condition = site.shape("if", value)
+    negation = site.norm.complement(condition)
+    then = site.norm.intersect(condition, site.shape("then", schema.get("then", True)))
+    if negation is None:
+        site.refuse("if", "the complement of this schema has no exact form")
+        return
+    otherwise = site.norm.intersect(negation, site.shape("else", schema.get("else", True)))
+    site.applied.append(union([then, otherwise]))
+
+
+def ref_(site: Site, value: Any) -> None:
+    site.applied.append(site.norm.shape(site.norm.document.target(site.node)))
+
+
+def dynamicRef(site: Site, value: Any) -> None:
+    site.refuse("$dynamicRef", "dynamic references are not followed")
+
+
+def recursiveRef(site: Site, value: Any) -> None:
+    site.refuse("$recursiveRef", "dynamic references are not followed")

@@ -1,0 +1,211 @@
+"""Keywords about arrays and objects: see keywords.py.
+
+Tested by tests/frontends/json_schema/test_keywords.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.frontends.json_schema.intersect import join
+from maskwright.frontends.json_schema.keywords_scalars import count_of
+from maskwright.frontends.json_schema.shape import (
+    ALL_TYPES,
+    ANYTHING,
+    NOTHING,
+    OBJECT,
+    OPEN,
+    Conj,
+    Extras,
+    ObjectShape,
+    Shape,
+    union,
+)
+from maskwright.frontends.json_schema.site import Site
+
+
+def _place(site: Site, keyword: str, value: Any, token: str | None = None) -> Conj:
+    if value is True:
+        return OPEN
+    return (site.child(keyword, value, token),)
+
+
+# Arrays
+
+
+def items(site: Site, value: Any) -> None:
+    array = site.arrays()
+    if not isinstance(value, list):
+        array.rest = _place(site, "items", value)
+        return
+    if "prefixItems" in site.schema:
+        raise site.malformed("items", "a schema next to prefixItems", value)
+    array.prefix = tuple([(site.child("items", schema, i),) for i, schema in enumerate(value)])
+    if "additionalItems" in site.schema:
+        array.rest = _place(site, "additionalItems", site.schema["additionalItems"])
+
+
+def prefixItems(site: Site, value: Any) -> None:
+    if not isinstance(value, list):
+        raise site.malformed("prefixItems", "an array of schemas", value)
+    site.arrays().prefix = tuple([(site.child("prefixItems", schema, i),) for i, schema in enumerate(value)])
+
+
+def minItems(site: Site, value: Any) -> None:
+    count = count_of(site, "minItems", value)
+    if count:
+        array = site.arrays()
+        array.min_items = max(array.min_items, count)
+
+
+def maxItems(site: Site, value: Any) -> None:
+    site.arrays().max_items = count_of(site, "maxItems", value)
+
+
+def uniqueItems(site: Site, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise site.malformed("uniqueItems", "a boolean", value)
+    if value:
+        site.arrays().refusals += (site.refusal("uniqueItems", "elements cannot be compared with each other"),)
+
+
+def contains(site: Site, value: Any) -> None:
+    least = count_of(site, "minContains", site.schema.get("minContains", 1))
+    place = _place(site, "contains", value)
+    if place in (ANYTHING, OPEN) and "maxContains" not in site.schema:
+        minItems(site, least)
+    elif least or "maxContains" in site.schema:
+        site.arrays().refusals += (site.refusal("contains", "elements cannot be counted by what they match"),)
+
+
+# Objects
+
+
+def properties(site: Site, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise site.malformed("properties", "an object of schemas", value)
+    declared = site.objects().properties
+    child, path, node = site.norm.document.child, (site.node.path, "properties"), site.node
+    for name, schema in value.items():
+        declared[name] = (child(node, schema, (path, name)),)
+    patterns = site.schema.get("patternProperties")
+    if isinstance(patterns, dict) and patterns:
+        for expression, schema in patterns.items():
+            for name in declared:
+                if site.norm.matches(expression, name):
+                    place = (site.child("patternProperties", schema, expression),)
+                    declared[name] = join(declared[name], place)
+
+
+def required(site: Site, value: Any) -> None:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise site.malformed("required", "an array of strings", value)
+    if value:
+        site.objects().required.update(dict.fromkeys(value))
+
+
+def additionalProperties(site: Site, value: Any) -> None:
+    if "patternProperties" not in site.schema:
+        site.objects().extras = (Extras((), _place(site, "additionalProperties", value)),)
+
+
+def patternProperties(site: Site, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise site.malformed("patternProperties", "an object of schemas", value)
+    rest = ANYTHING
+    if "additionalProperties" in site.schema:
+        rest = _place(site, "additionalProperties", site.schema["additionalProperties"])
+    patterns = []
+    for expression, schema in value.items():
+        path = ((site.node.path, "patternProperties"), expression)
+        patterns.append((expression, path, (site.child("patternProperties", schema, expression),)))
+    site.objects().extras = (Extras(tuple(patterns), rest),)
+
+
+def propertyNames(site: Site, value: Any) -> None:
+    site.objects().names = _place(site, "propertyNames", value)
+
+
+def minProperties(site: Site, value: Any) -> None:
+    count = count_of(site, "minProperties", value)
+    if count:
+        shape = site.objects()
+        shape.path, shape.min_properties = site.node.path, count
+
+
+def maxProperties(site: Site, value: Any) -> None:
+    shape = site.objects()
+    shape.path, shape.max_properties = site.node.path, count_of(site, "maxProperties", value)
+
+
+def _with_members(present: list[str], absent: list[str]) -> Shape:
+    """Values that are no object, or an object with and without these members."""
+    shape = ObjectShape()
+    shape.required = dict.fromkeys(present)
+    shape.properties = dict.fromkeys(absent, NOTHING)
+    return Shape(ALL_TYPES, objects=(shape,))
+
+
+def _only_objects(shape: Shape) -> Shape:
+    return Shape(OBJECT & shape.mask, objects=shape.objects)
+
+
+def dependentRequired(site: Site, value: Any, keyword: str = "dependentRequired") -> None:
+    if not isinstance(value, dict):
+        raise site.malformed(keyword, "an object of arrays", value)
+    for name, others in value.items():
+        if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
+            raise site.malformed(keyword, "an object of arrays of strings", others)
+        if set(others) - {name}:
+            site.applied.append(union([_with_members([], [name]), _only_objects(_with_members([name, *others], []))]))
+
+
+def dependentSchemas(site: Site, value: Any, keyword: str = "dependentSchemas") -> None:
+    if not isinstance(value, dict):
+        raise site.malformed(keyword, "an object of schemas", value)
+    for name, schema in value.items():
+        then = _only_objects(site.shape(keyword, schema, name))
+        guarded = site.norm.intersect(_with_members([name], []), then)
+        site.applied.append(union([_with_members([], [name]), guarded]))
+
+
+def dependencies(site: Site, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise site.malformed("dependencies", "an object of schemas and arrays", value)
+    for name, other in value.items():
+        if isinstance(other, (list, str)):
+            dependentRequired(site, {name: [other] if isinstance(other, str) else other}, "dependencies")
+        else:
+            dependentSchemas(site, {name: other}, "dependencies")
+
+
+_APPLICATORS = frozenset(
+    "$ref $dynamicRef $recursiveRef allOf anyOf oneOf not if dependentSchemas dependencies".split()
+)
+
+
+def _alone(site: Site) -> bool:
+    """Whether no other schema sees the same instance from here, so that "unevaluated" means "undeclared"."""
+    return _APPLICATORS.isdisjoint(site.schema)
+
+
+def unevaluatedProperties(site: Site, value: Any) -> None:
+    if "additionalProperties" in site.schema or value is True:
+        return
+    place = _place(site, "unevaluatedProperties", value)
+    if _alone(site):
+        patterns = site.object.extras[0].patterns if site.object is not None and site.object.extras else ()
+        site.objects().extras = (Extras(patterns, place),)
+    else:
+        site.objects().refusals += (site.refusal("unevaluatedProperties", _UNEVALUATED),)
+
+
+def unevaluatedItems(site: Site, value: Any) -> None:
+    schema = site.schema
+    has_rest = "additionalItems" in schema if isinstance(schema.get("items"), list) else "items" in schema
+    if has_rest or value is True:
+        return
+    if _alone(site) and "contains" not in schema:
+        site.arrays().rest = _place(site, "unevaluatedItems", value)
+    else:
+        site.arrays().refusals += (site.refusal("unevaluatedItems", _UNEVALUATED),)

@@ -1,0 +1,137 @@
+"""The white space between tokens, and the rules that every schema shares.
+
+A `Layout` belongs to one set of options. It opens each grammar with the same rules at the same indices
+
+    string, integer, number, ws (flexible layout only), value, array, object, member
+
+so that the expressions that refer to them are built once for all schemas. A `Style` holds the punctuation at one depth: the
+depth matters only where `indent` is given. Below MAX_INDENTED levels an indented layout goes on in one line, as the rules
+must be finite in number.
+Tested by tests/frontends/json_schema/test_layout.py.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from maskwright.frontends.json_schema.numbers import INTEGER_TEXT, NUMBER_TEXT
+from maskwright.frontends.json_schema.options import JsonSchemaOptions
+from maskwright.frontends.json_schema.strings import ANY_TEXT, QUOTE
+from maskwright.ir import EMPTY, Expr, IRBuilder, Rule, alt, bytes_in, literal, optional, ref, repeat, seq, star, text
+
+MAX_INDENTED = 12
+
+_CLOSE_ARRAY, _CLOSE_OBJECT = text("]"), text("}")
+NULL_TEXT, FALSE_TEXT, TRUE_TEXT = literal(b"null"), literal(b"false"), literal(b"true")
+STRING_RULE, INTEGER_RULE, NUMBER_RULE = ref(0), ref(1), ref(2)
+
+
+class Style(NamedTuple):
+    """Punctuation and white space of containers at one depth, and the rules for free values there.
+
+    A container without items is `open_… close_…`, one with items `open_… lead items-joined-by-comma trail close_…`.
+    """
+
+    open_array: Expr
+    open_object: Expr
+    lead: Expr
+    colon: Expr
+    comma: Expr
+    trail: Expr
+    value: Expr
+    array: Expr
+    object: Expr
+    member: Expr
+
+    def array_of(self, items: Expr, *, may_be_empty: bool) -> Expr:
+        """An array whose items, joined by commas, are `items`."""
+        inside = seq(self.lead, items, self.trail)
+        return seq(self.open_array, optional(inside) if may_be_empty else inside, _CLOSE_ARRAY)
+
+    def object_of(self, members: Expr, *, may_be_empty: bool) -> Expr:
+        """An object whose members, joined by commas, are `members`."""
+        inside = seq(self.lead, members, self.trail)
+        return seq(self.open_object, optional(inside) if may_be_empty else inside, _CLOSE_OBJECT)
+
+
+class RuleBuilder(IRBuilder):
+    """A builder that starts from rules made before."""
+
+    def __init__(self, prelude: tuple[Rule, ...]) -> None:
+        self._names = [rule.name for rule in prelude]
+        self._bodies = [rule.body for rule in prelude]
+        self._taken = set(self._names)
+        self._last_number: dict[str, int] = {}
+
+    def declare(self, name: str) -> Expr:
+        """Reserve a rule, as the base does, but number many rules of one name in constant time each."""
+        if name in self._taken:
+            number = self._last_number.get(name, 1) + 1
+            self._last_number[name] = number
+            name = f"{name}_{number}"
+        return super().declare(name)
+
+
+class Layout:
+    """See the module's header."""
+
+    def __init__(self, options: JsonSchemaOptions) -> None:
+        self.options = options
+        builder = IRBuilder()
+        builder.add("string", seq(QUOTE, ANY_TEXT, QUOTE))
+        builder.add("integer", INTEGER_TEXT)
+        builder.add("number", NUMBER_TEXT)
+        self.depth_matters = not options.any_whitespace and options.indent is not None
+        if options.any_whitespace:
+            run = repeat(bytes_in(b" \t\n\r"), 0, options.max_whitespace_cnt)
+            self.ws = builder.add("ws", run) if options.max_whitespace_cnt else EMPTY
+        depths = MAX_INDENTED + 1 if self.depth_matters else 1
+        names = [[builder.declare(name) for name in ("value", "array", "object", "member")] for _ in range(depths)]
+        self._styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))
+        for depth in range(depths):
+            self._define_free(builder, depth)
+        self.prelude = builder.build(STRING_RULE).rules
+
+    def style(self, depth: int) -> Style:
+        """Return the style of containers at a depth; the root has depth 0."""
+        return self._styles[min(depth, len(self._styles) - 1)]
+
+    def inner(self, depth: int) -> int:
+        """Return the depth, for `style`, of what is inside a container at this depth."""
+        return depth + 1 if self.depth_matters and depth < MAX_INDENTED else depth
+
+    def builder(self) -> RuleBuilder:
+        return RuleBuilder(self.prelude)
+
+    def _style(self, depth: int, value: Expr, array: Expr, object_: Expr, member: Expr) -> Style:
+        free = (value, array, object_, member)
+        if self.options.any_whitespace:
+            ws = self.ws
+            comma, colon = seq(ws, text(","), ws), seq(ws, text(":"), ws)
+            return Style(seq(text("["), ws), seq(text("{"), ws), EMPTY, colon, comma, ws, *free)
+        indent, separators = self.options.indent, self.options.separators
+        lead = trail = ""
+        item, key = separators or (", ", ": ")
+        if indent is not None and depth < MAX_INDENTED:
+            lead, trail = "\n" + " " * (indent * (depth + 1)), "\n" + " " * (indent * depth)
+            item = (separators or (",", ": "))[0] + lead
+        return Style(text("["), text("{"), text(lead), text(key), text(item), text(trail), *free)
+
+    def _define_free(self, builder: IRBuilder, depth: int) -> None:
+        s, inside = self.style(depth), self.style(self.inner(depth))
+        scalars = (STRING_RULE, NUMBER_RULE, TRUE_TEXT, FALSE_TEXT, NULL_TEXT)
+        builder.define(s.value, alt(s.object, s.array, *scalars))
+        builder.define(s.array, s.array_of(_list(inside.value, s), may_be_empty=True))
+        builder.define(s.object, s.object_of(_list(s.member, s), may_be_empty=True))
+        builder.define(s.member, seq(STRING_RULE, s.colon, inside.value))
+
+
+def _list(item: Expr, style: Style) -> Expr:
+    return seq(item, star(seq(style.comma, item)))
+
+
+@lru_cache(maxsize=32)
+def layout_of(options: JsonSchemaOptions) -> Layout:
+    """Return the layout of these options. Layouts are shared: never change one."""
+    return Layout(options)

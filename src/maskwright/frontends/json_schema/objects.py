@@ -1,0 +1,205 @@
+"""Emit objects: declared members in their order, then all others.
+
+With commas between members that may be missing, the first member that is there decides where commas go. If some member is
+required, the first such is the pivot, and one flat sequence says it all; nothing is written twice:
+
+    a?, b, c?   →   "{" (a ,)? b (, c)? "}"
+
+If none is required, what follows a member's name becomes a rule, so that each way to get there costs a name and a reference:
+
+    a?, b?      →   "{" ("a" : A (, "b" b)? | "b" b)? "}"     b ::= : B
+
+From one member the names of the next _BLOCK are listed, then a rule goes on: size stays linear.
+
+Members that are not declared follow the declared ones. Their names are any string that spells no declared name, in whatever
+spelling, sorted by the patterns of `patternProperties` that they match.
+Tested by tests/frontends/json_schema/test_objects.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
+from maskwright.frontends.json_schema.layout import STRING_RULE, Style
+from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal
+from maskwright.frontends.json_schema.strings import (
+    ANY_NAME,
+    QUOTE,
+    admits_string,
+    name_spellings,
+    pattern_text,
+    spelling,
+    string_body,
+)
+from maskwright.ir import OP_NEVER, Expr, alt, and_, literal, never, not_, optional, seq, star
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.emit import Emitter
+
+_MAX_PATTERNS = 6
+_BLOCK = 16
+
+
+class _Member(NamedTuple):
+    name: Expr
+    value: Expr
+    required: bool
+
+
+def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
+    """Return the spellings of a shape's objects, inside containers of this depth."""
+    if shape.refusals:
+        emitter.check(shape)
+    declared, required = shape.properties, shape.required
+    if not required.keys() <= declared.keys():
+        declared = dict(declared)
+        for name in required:
+            if name not in declared:
+                declared[name] = undeclared(shape, name, emitter.norm)
+    style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
+    members: list[_Member] = []
+    for name, conj in declared.items():
+        value = never() if shape.names and not _admits_name(emitter, shape, name) else emitter.place(conj, inner)
+        if value[0] != OP_NEVER:
+            members.append(_Member(literal(spelling(name)), value, name in required))
+        elif name in required:
+            return never()
+    extra = _extra_member(emitter, shape, declared, style, inner)
+    return _counted(emitter, shape, members, extra, style)
+
+
+def _counted(emitter: Emitter, shape: ObjectShape, members: list[_Member], extra: Expr, style: Style) -> Expr:
+    """The object, with as many members as `minProperties` and `maxProperties` ask, where that is easily said."""
+    num_required = len(shape.required)
+    least, most = shape.min_properties, shape.max_properties
+    closed = extra[0] == OP_NEVER
+    if closed and least > len(members):
+        return never()
+    if closed and least == len(members):
+        members, num_required = [_Member(name, value, True) for name, value, _ in members], least
+    if most is not None and not (closed and len(members) <= most):
+        if num_required > most:
+            return never()
+        if num_required == most:
+            members, extra = [m for m in members if m.required], never()
+        elif most == 1:
+            return style.object_of(alt(*[seq(m.name, style.colon, m.value) for m in members], extra), may_be_empty=least == 0)
+        else:
+            _refuse_count(emitter, shape, "maxProperties")
+    if least > max(num_required, 1):
+        _refuse_count(emitter, shape, "minProperties")
+    if num_required:
+        return style.object_of(_around_pivot(members, extra, style), may_be_empty=False)
+    return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
+
+
+def _refuse_count(emitter: Emitter, shape: ObjectShape, keyword: str) -> None:
+    emitter.refuse(Refusal(keyword, shape.path, "members that may be missing are not counted"))
+
+
+def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> Expr:
+    comma, colon = style.comma, style.colon
+    parts: list[Expr] = []
+    pivot_seen = False
+    for name, value, required in members:
+        if not pivot_seen:
+            if required:
+                parts += (name, colon, value)
+                pivot_seen = True
+            else:
+                parts.append(optional(seq(name, colon, value, comma)))
+        elif required:
+            parts += (comma, name, colon, value)
+        else:
+            parts.append(optional(seq(comma, name, colon, value)))
+    if extra[0] != OP_NEVER:
+        parts.append(star(seq(comma, extra)))
+    return seq(*parts)
+
+
+def _any_of(emitter: Emitter, members: list[_Member], extra: Expr, style: Style) -> Expr:
+    """One or more of the members in their order, then any number of extra ones."""
+    rest = never()
+    if extra[0] != OP_NEVER:
+        extra = emitter.as_rule("member", extra)
+        rest = seq(extra, star(seq(style.comma, extra)))
+        if members:
+            rest = emitter.as_rule("members", rest)
+    following: list[Expr] = []  # the members of this block after the current one, the nearest last
+    for i in range(len(members) - 1, -1, -1):
+        name, value, _ = members[i]
+        tail = seq(style.colon, value, optional(seq(style.comma, alt(*following, rest))))
+        following.append(seq(name, emitter.as_rule("member", tail) if i else tail))
+        if i and i % _BLOCK == 0:
+            rest, following = emitter.as_rule("members", alt(*following, rest)), []
+    return alt(*following, rest)
+
+
+def _admits_name(emitter: Emitter, shape: ObjectShape, name: str) -> bool:
+    return any(admits_string(strings, name) for strings in emitter.norm.shape_of(shape.names).strings)
+
+
+def _extra_member(emitter: Emitter, shape: ObjectShape, declared: dict[str, Conj], style: Style, inner: int) -> Expr:
+    """One member that is not declared."""
+    patterns = {p: path for extras in shape.extras for p, path, _ in extras.patterns}
+    closed = emitter.strict and bool(declared or patterns)
+    if not patterns:
+        conj = _conj_of(shape.extras, frozenset())
+        if is_nothing(conj) or (closed and not conj):
+            return never()
+        return _member(emitter, _names(emitter, shape, declared, {}, None), conj, style, inner)
+    if len(patterns) > _MAX_PATTERNS:
+        reason = f"more than {_MAX_PATTERNS} patterns may overlap"
+        emitter.refuse(Refusal("patternProperties", shape.path, reason))
+        return _member(emitter, _names(emitter, shape, declared, {}, None), ANYTHING, style, inner)
+    regions = []
+    for bits in range(1 << len(patterns)):
+        matched = frozenset(p for i, p in enumerate(patterns) if bits >> i & 1)
+        conj = _conj_of(shape.extras, matched)
+        if not (is_nothing(conj) or (closed and not conj)):
+            names = _names(emitter, shape, declared, patterns, matched)
+            regions.append(_member(emitter, names, conj, style, inner))
+    return alt(*regions)
+
+
+def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
+    conj = ANYTHING
+    for extras in all_extras:
+        found = [c for pattern, _, c in extras.patterns if pattern in matched]
+        for part in found or (extras.additional,):
+            conj = join(conj, part)
+    return conj
+
+
+def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inner: int) -> Expr:
+    if names is None and not conj:
+        return style.member
+    value = emitter.place(conj, inner)
+    if value[0] == OP_NEVER:
+        return never()
+    return seq(STRING_RULE if names is None else seq(QUOTE, names, QUOTE), style.colon, value)
+
+
+def _names(
+    emitter: Emitter,
+    shape: ObjectShape,
+    declared: dict[str, Conj],
+    patterns: dict[str, Path],
+    matched: frozenset[str] | None,
+) -> Expr | None:
+    """The names of extra members that match just these patterns, inside the quotes; None for all names."""
+    parts: list[Expr] = []
+    for pattern, path in patterns.items():
+        text = pattern_text(pattern, path)
+        parts.append(text if matched is not None and pattern in matched else not_(text))
+    if shape.names:
+        strings = emitter.norm.shape_of(shape.names).strings
+        for part in strings:
+            emitter.check(part)
+        parts.append(alt(*[string_body(part) for part in strings]))
+    if declared:
+        parts.append(not_(alt(*map(name_spellings, declared))))
+    if not parts:
+        return None
+    return and_(ANY_NAME, *parts)

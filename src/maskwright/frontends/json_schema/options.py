@@ -1,0 +1,53 @@
+"""What the caller chooses about JSON Schemas, and what the front-end tells back.
+
+Tested by tests/frontends/json_schema/test_options.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+
+@dataclass(frozen=True)
+class JsonSchemaOptions:
+    """How a JSON Schema is read, and how its instances are spelled.
+
+    Attributes:
+        any_whitespace: Allow white space between tokens wherever JSON does, up to `max_whitespace_cnt` characters in a
+            row; none before or after the whole text. If False, only what `separators` and `indent` say.
+        max_whitespace_cnt: The longest run of white space when `any_whitespace` is True.
+        indent: As in `json.dumps`; used when `any_whitespace` is False.
+        separators: `(item separator, key separator)` as in `json.dumps`; used when `any_whitespace` is False.
+        strict_mode: Objects that declare properties and arrays that declare a prefix are closed unless the schema says
+            `additionalProperties`, `items` or the like.
+        on_unsupported: `"error"` refuses a schema with an assertion that cannot be enforced, `"relax"` leaves the
+            assertion out and reports it.
+    """
+
+    any_whitespace: bool = True
+    max_whitespace_cnt: int = 32
+    indent: int | None = None
+    separators: tuple[str, str] | None = None
+    strict_mode: bool = False
+    on_unsupported: Literal["error", "relax"] = "error"
+
+    def __post_init__(self) -> None:
+        if self.on_unsupported not in ("error", "relax"):
+            raise ValueError(f'on_unsupported must be "error" or "relax", not {self.on_unsupported!r}')
+        if self.max_whitespace_cnt < 0:
+            raise ValueError(f"max_whitespace_cnt must not be negative, not {self.max_whitespace_cnt}")
+        if self.indent is not None and self.indent < 0:
+            raise ValueError(f"indent must be None or not negative, not {self.indent}")
+        for separator, sign in zip(self.separators or (), ",:", strict=False):
+            if separator.strip(" \t\n\r") != sign:
+                raise ValueError(f"a separator must be {sign!r} and white space, not {separator!r}")
+
+
+class Finding(NamedTuple):
+    """One keyword that does not constrain the output, and why."""
+
+    pointer: str
+    keyword: str
+    outcome: Literal["annotation", "relaxed"]
+    reason: str

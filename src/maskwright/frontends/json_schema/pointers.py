@@ -1,0 +1,29 @@
+"""JSON pointers of places in a schema, kept as linked lists and written out only for messages and names.
+
+Source: RFC 6901. Tested by tests/frontends/json_schema/test_references.py.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from maskwright.frontends.json_schema.shape import Path
+
+
+def pointer_of(path: Path) -> str:
+    """Return the JSON pointer: `(((None, "items"), 0), "a/b")` is `/items/0/a~1b`."""
+    tokens = []
+    while path is not None:
+        path, token = path
+        tokens.append("/" + str(token).replace("~", "~0").replace("/", "~1"))
+    return "".join(reversed(tokens))
+
+
+def tokens_of(fragment: str) -> list[str]:
+    """Return the tokens of a pointer written as a URI fragment: `/a~1b/%25` is `["a/b", "%"]`."""
+    if "%" in fragment:
+        fragment = unquote(fragment)
+    tokens = fragment.split("/")[1:]
+    if "~" in fragment:
+        tokens = [token.replace("~1", "/").replace("~0", "~") for token in tokens]
+    return tokens

@@ -1,0 +1,224 @@
+"""Shapes: what a schema says, sorted by type.
+
+A JSON value has one type, so a schema is a union over types. A `Shape` holds which types are possible (`mask`) and, for
+numbers, strings, arrays and objects, a tuple of alternatives: an instance of that type is valid iff it fits one of them.
+
+    {"type": ["string", "null"], "minLength": 2}   →   mask STRING | NULL, strings (StringShape(min_length=2),)
+
+Sub-schemas of arrays and objects stay closed: a `Conj` is a tuple of `Node`s, the places of the schema that an element or
+member must satisfy all together. So shapes never nest, recursion in a schema is no trouble, and intersecting two shapes is
+type-wise: alternatives are multiplied out, and the conjunctions of equal names are joined.
+
+Invariants: a shape and its parts are never changed once `Shape` is made; a bit is set in `mask` iff its tuple is non-empty;
+`FREE_…` tuples stand, by identity, for "anything of this type".
+Cost: linear in the number of alternatives; a product of alternatives is limited by MAX_ALTERNATIVES.
+Tested by tests/frontends/json_schema/test_keywords.py.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeAlias
+
+from maskwright.errors import LimitError, SchemaError
+
+NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT = (1 << i for i in range(7))
+ALL_TYPES = 127
+MAX_ALTERNATIVES = 2000
+
+ANY_KIND, INTEGER, FRACTION = range(3)  # of numbers: all, those without and those with a fractional part
+
+Path: TypeAlias = "tuple[Any, str | int] | None"  # (path of the parent, last token)
+Exact: TypeAlias = "int | Decimal"
+
+
+class Resource(NamedTuple):
+    """A schema document or an embedded one: what a `$ref` inside is relative to."""
+
+    uri: str
+    root: Any
+
+
+class Node(NamedTuple):
+    """A place in a schema. `schema` is a dict, a bool or, for places that no one wrote, a `Derived`."""
+
+    schema: Any
+    resource: Resource
+    path: Path
+
+
+Conj: TypeAlias = "tuple[Node, ...]"
+
+
+class Derived:
+    """A schema made from others: all values not in `negated`."""
+
+    __slots__ = ("negated",)
+
+    def __init__(self, negated: Conj) -> None:
+        self.negated = negated
+
+
+_NOWHERE = Resource("", True)
+NOTHING: Conj = (Node(False, _NOWHERE, None),)
+ANYTHING: Conj = ()
+OPEN: Conj = (Node(True, _NOWHERE, None),)  # as ANYTHING, but said so in the schema
+
+
+class CircularError(SchemaError):
+    """A schema needs its own shape to make its shape."""
+
+
+class Refusal(NamedTuple):
+    """An assertion that cannot be enforced: raised, or reported, when the shape is emitted."""
+
+    keyword: str
+    path: Path
+    reason: str
+
+
+class NumberShape:
+    """Numbers of one kind between two bounds, or a finite set of them, that are multiples."""
+
+    __slots__ = ("high", "high_open", "kind", "low", "low_open", "multiple_of", "refusals", "values")
+
+    def __init__(self) -> None:
+        self.kind = ANY_KIND
+        self.low: Exact | None = None
+        self.low_open = False
+        self.high: Exact | None = None
+        self.high_open = False
+        self.multiple_of: tuple[tuple[Exact, Path], ...] = ()
+        self.values: tuple[Any, ...] | None = None
+        self.refusals: tuple[Refusal, ...] = ()
+
+
+class StringShape:
+    """Strings of bounded length that match all `patterns` and `formats` and none of `excluded`, or a finite set."""
+
+    __slots__ = ("excluded", "formats", "max_length", "min_length", "patterns", "refusals", "values")
+
+    def __init__(self) -> None:
+        self.min_length = 0
+        self.max_length: int | None = None
+        self.patterns: tuple[tuple[str, Path], ...] = ()
+        self.formats: tuple[str, ...] = ()
+        self.values: tuple[str, ...] | None = None
+        self.excluded: tuple[StringShape, ...] = ()
+        self.refusals: tuple[Refusal, ...] = ()
+
+
+class ArrayShape:
+    """Arrays of bounded length: the first elements one by one, the rest alike."""
+
+    __slots__ = ("max_items", "min_items", "prefix", "refusals", "rest")
+
+    def __init__(self) -> None:
+        self.prefix: tuple[Conj, ...] = ()
+        self.rest: Conj = ANYTHING
+        self.min_items = 0
+        self.max_items: int | None = None
+        self.refusals: tuple[Refusal, ...] = ()
+
+    def item(self, index: int) -> Conj:
+        return self.prefix[index] if index < len(self.prefix) else self.rest
+
+
+class Extras(NamedTuple):
+    """What one schema object says of members it does not declare: by the patterns that their names match, or else."""
+
+    patterns: tuple[tuple[str, Path, Conj], ...]
+    additional: Conj
+
+
+class ObjectShape:
+    """Objects: declared members, names that must be there, and the rules for all other members."""
+
+    __slots__ = ("extras", "max_properties", "min_properties", "names", "path", "properties", "refusals", "required")
+
+    def __init__(self) -> None:
+        self.properties: dict[str, Conj] = {}
+        self.required: dict[str, None] = {}
+        self.extras: tuple[Extras, ...] = ()
+        self.names: Conj = ANYTHING
+        self.path: Path = None  # where the counts are asked for
+        self.min_properties = 0
+        self.max_properties: int | None = None
+        self.refusals: tuple[Refusal, ...] = ()
+
+
+Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"
+
+_FREE_INTEGER = NumberShape()
+_FREE_INTEGER.kind = INTEGER
+FREE_NUMBERS = (NumberShape(),)
+FREE_INTEGERS = (_FREE_INTEGER,)
+FREE_STRINGS = (StringShape(),)
+FREE_ARRAYS = (ArrayShape(),)
+FREE_OBJECTS = (ObjectShape(),)
+
+
+class Shape:
+    """See the module's header."""
+
+    __slots__ = ("arrays", "mask", "numbers", "objects", "strings")
+
+    def __init__(
+        self,
+        mask: int,
+        numbers: tuple[NumberShape, ...] = FREE_NUMBERS,
+        strings: tuple[StringShape, ...] = FREE_STRINGS,
+        arrays: tuple[ArrayShape, ...] = FREE_ARRAYS,
+        objects: tuple[ObjectShape, ...] = FREE_OBJECTS,
+    ) -> None:
+        self.numbers = numbers if mask & NUMBER else ()
+        self.strings = strings if mask & STRING else ()
+        self.arrays = arrays if mask & ARRAY else ()
+        self.objects = objects if mask & OBJECT else ()
+        if not self.numbers:
+            mask &= ~NUMBER
+        if not self.strings:
+            mask &= ~STRING
+        if not self.arrays:
+            mask &= ~ARRAY
+        if not self.objects:
+            mask &= ~OBJECT
+        self.mask = mask
+
+
+ANY_SHAPE = Shape(ALL_TYPES)
+NO_SHAPE = Shape(0)
+
+
+def union(shapes: list[Shape]) -> Shape:
+    """Return the shape of values that fit any of `shapes`."""
+    mask = 0
+    for shape in shapes:
+        mask |= shape.mask
+    return Shape(
+        mask,
+        _joined(FREE_NUMBERS, [s.numbers for s in shapes]),
+        _joined(FREE_STRINGS, [s.strings for s in shapes]),
+        _joined(FREE_ARRAYS, [s.arrays for s in shapes]),
+        _joined(FREE_OBJECTS, [s.objects for s in shapes]),
+    )
+
+
+def _joined(free: Any, tuples: list[Any]) -> Any:
+    out: dict[int, Any] = {}
+    for parts in tuples:
+        if parts is free:
+            return free
+        for part in parts:
+            out[id(part)] = part
+    check_alternatives(len(out))
+    return tuple(out.values())
+
+
+def check_alternatives(count: int) -> None:
+    if count > MAX_ALTERNATIVES:
+        raise LimitError(
+            f"the combination of anyOf, oneOf, not and if gives more than {MAX_ALTERNATIVES} alternatives",
+            limit="MAX_ALTERNATIVES",
+            hint="write the alternatives out, or nest fewer of these keywords",
+        )

@@ -1,0 +1,39 @@
+r"""Regular expressions: `parse` makes a syntax tree with spans, `lower` makes the IR expression, `regex_to_expr` does both.
+
+    >>> print(regex_to_expr(r"\d{3}", dialect="ecma").dump())
+    [0-9]{3}
+
+The files in the order of the work: `ast.py`, `classes.py` (named sets of characters), `scanner.py` (escapes and classes),
+`parser.py`, `lower.py`; and for assertions `lookaround.py` (lookarounds become intersections), `context.py` (conditions on
+neighbours), `plain.py` (pieces of expressions). The result is regular: it holds no rule reference.
+Tested by tests/frontends/test_regex.py.
+"""
+
+from __future__ import annotations
+
+from maskwright.frontends.charset import Encoding, utf8
+from maskwright.frontends.regex.lower import anywhere as anywhere
+from maskwright.frontends.regex.lower import lower as lower
+from maskwright.frontends.regex.parser import parse as parse
+from maskwright.frontends.regex.scanner import Dialect as Dialect
+from maskwright.ir import Expr
+
+
+def regex_to_expr(
+    pattern: str, *, flags: str = "", search: bool = False, encode: Encoding = utf8, dialect: Dialect = "python"
+) -> Expr:
+    r"""Return the expression for the texts that match `pattern`.
+
+    Args:
+        pattern: The regular expression.
+        flags: Letters out of `imsxua`.
+        search: Whether the pattern may match anywhere in the text (True) or must match all of it (False).
+        encode: How one character is spelled: `utf8`, `json_string_chars`.
+        dialect: `"python"` (Unicode `\d \w \s \b`) or `"ecma"` (JSON Schema's `pattern`).
+
+    Raises:
+        RegexSyntaxError: The pattern is malformed, or not regular.
+        LimitError: The pattern is too deep or too large.
+    """
+    node = parse(pattern, flags, dialect)
+    return lower(anywhere(node) if search else node, encode, pattern)

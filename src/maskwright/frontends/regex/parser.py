@@ -1,0 +1,345 @@
+r"""From the text of a regular expression to its syntax tree.
+
+One pass, left to right, with a stack of open groups of its own: nesting costs no Python frames, and is limited. What
+the tree can not hold is refused here: back-references, recursion, conditionals, atomic groups and possessive
+quantifiers.
+
+    >>> str(parse("a(b|c)*?$"))
+    "seq('a', repeat(group(alt('b', 'c')), 0, inf, lazy), end)"
+
+Invariant: every character of the pattern is in the tree, or is a comment or blank of the `x` flag. Cost: linear.
+Tested by tests/frontends/test_regex.py.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+from maskwright.errors import LimitError, RegexSyntaxError, Span
+from maskwright.frontends.charset import CodePointSet
+from maskwright.frontends.regex import ast
+from maskwright.frontends.regex.classes import fold
+from maskwright.frontends.regex.scanner import (
+    ASCII_ONLY,
+    DOT_ALL,
+    IGNORE_CASE,
+    MULTILINE,
+    VERBOSE,
+    Dialect,
+    Scanner,
+)
+
+MAX_COUNT = 10**9
+
+_PLAIN = re.compile("[^\\\\\\[(){*+?|.^$\ud800-\udfff]+")
+_PLAIN_VERBOSE = re.compile("[^\\\\\\[(){*+?|.^$\ud800-\udfff# \t\n\r\f\v]+")
+_BLANK = re.compile(r"(?:[ \t\n\r\f\v]+|#[^\n]*)+")
+_COUNT = re.compile(r"[*+?]|\{(?:([0-9]+)(?:(,)([0-9]*))?|,([0-9]*))\}")
+_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+_NAME = re.compile(r"\(\?P?<([^>]*)>")
+_SIMPLE_COUNTS = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
+# `u` is how every pattern is read here, and `U` only swaps greedy and lazy.
+_FLAG_BITS = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0, "U": 0}
+_LOOKS = {"(?=": (True, False), "(?!": (True, True), "(?<=": (False, False), "(?<!": (False, True)}
+_REFUSED_GROUPS = {
+    "(?P=": "a back-reference is not regular",
+    "(?P>": "a call of a group is not regular",
+    "(?&": "a call of a group is not regular",
+    "(?R": "recursion is not regular",
+    "(?(": "a conditional group is not regular",
+    "(?>": "an atomic group is not supported",
+    "(?|": "a branch-reset group is not supported",
+    "(*": "a verb is not supported",
+}
+
+
+class _Frame:
+    """An open group: what stands before it is with the frame below."""
+
+    __slots__ = ("branches", "flags", "items", "kind", "look", "name", "start")
+
+    def __init__(self, start: int, kind: str, flags: int) -> None:
+        self.start = start
+        self.kind = kind
+        self.flags = flags  # to come back to when the group closes
+        self.items: list[ast.Node] = []
+        self.branches: list[ast.Node] = []
+        self.name: str | None = None
+        self.look = (True, False)
+
+
+def parse(pattern: str, flags: str = "", dialect: Dialect = "python") -> ast.Node:
+    """Parse a regular expression.
+
+    Args:
+        pattern: The regular expression.
+        flags: Letters out of `imsxua`; `a` is ASCII-only `\\d \\w \\s \\b`.
+        dialect: `"python"` or `"ecma"`.
+
+    Raises:
+        RegexSyntaxError: The pattern is malformed, or holds something that is not regular.
+        LimitError: It nests too deep.
+    """
+    if dialect not in get_args(Dialect):
+        raise ValueError(f"unknown dialect {dialect!r}; known: {', '.join(get_args(Dialect))}")
+    bits = 0
+    for letter in flags:
+        if letter not in _FLAG_BITS:
+            raise RegexSyntaxError(f"unknown flag {letter!r}", hint="known: i, m, s, x, u, a")
+        bits |= _FLAG_BITS[letter]
+    return _Parser(pattern, dialect, bits).parse()
+
+
+class _Parser(Scanner):
+    def __init__(self, pattern: str, dialect: Dialect, flags: int) -> None:
+        super().__init__(pattern, dialect)
+        self.flags = flags
+        self.frame = _Frame(0, "whole", flags)
+        self.stack: list[_Frame] = []
+        self.names: set[str] = set()
+        # Whether a quantifier may come next: not at the start of a branch, nor after an anchor or another quantifier.
+        self.quantifiable = False
+
+    def parse(self) -> ast.Node:
+        pattern, end = self.pattern, len(self.pattern)
+        while self.position < end:
+            plain = (_PLAIN_VERBOSE if self.flags & VERBOSE else _PLAIN).match(pattern, self.position)
+            if plain:
+                self._text(plain.group())
+            elif (handler := _HANDLERS.get(pattern[self.position])) is not None:
+                handler(self)
+            elif (blank := _BLANK.match(pattern, self.position)) is not None:
+                self.position = blank.end()
+            else:
+                at = self.position
+                raise self.error("a surrogate is no character", at, at + 1, "name the character itself")
+        if self.stack:
+            raise self.error("a group that is not closed", self.frame.start, self.frame.start + 1, "add )")
+        return self._body()
+
+    def _push(self, node: ast.Node, quantifiable: bool = True) -> None:
+        self.frame.items.append(node)
+        self.quantifiable = quantifiable
+
+    def _span(self, start: int) -> Span:
+        return Span(start, self.position)
+
+    def _text(self, text: str) -> None:
+        start = self.position
+        self.position += len(text)
+        if not self.flags & IGNORE_CASE:
+            self._push(ast.Literal(self._span(start), text))
+            return
+        for i, c in enumerate(text, start):
+            self._push(_character(Span(i, i + 1), ord(c), self.flags))
+
+    def _class(self) -> None:
+        start = self.position
+        chars = self.char_class(self.flags)
+        self._push(ast.Chars(self._span(start), chars))
+
+    def _escape(self) -> None:
+        start = self.position
+        value = self.escape(self.flags, in_class=False)
+        if isinstance(value, ast.Anchor):
+            self._push(value, quantifiable=False)
+        elif isinstance(value, CodePointSet):
+            self._push(ast.Chars(self._span(start), value))
+        elif 0xD800 <= value <= 0xDFFF:
+            raise self.error("a lone surrogate matches no text", start, self.position, "write \\u{…} or a pair")
+        else:
+            self._push(_character(self._span(start), value, self.flags))
+
+    def _dot(self) -> None:
+        start = self.position
+        self.position += 1
+        excluded = CodePointSet(()) if self.flags & DOT_ALL else self.newlines()
+        self._push(ast.Chars(self._span(start), ~excluded))
+
+    def _anchor(self) -> None:
+        start = self.position
+        self.position += 1
+        kind = "start" if self.pattern[start] == "^" else "end"
+        if self.flags & MULTILINE:
+            node = ast.Anchor(self._span(start), f"line_{kind}", self.newlines())
+        else:
+            node = ast.Anchor(self._span(start), kind)
+        self._push(node, quantifiable=False)
+
+    def _quantifier(self) -> None:
+        start = self.position
+        match = _COUNT.match(self.pattern, start)
+        if match is None or (match.group() == "{,}" and not self.python):
+            self.position += 1
+            self._push(ast.Literal(self._span(start), "{"))
+            return
+        if not self.quantifiable:
+            raise self.error("nothing to repeat", *match.span(), f"write \\{self.pattern[start]} for the character")
+        minimum, maximum = self._counts(match)
+        self.position = match.end()
+        lazy = self.pattern.startswith("?", self.position)
+        if lazy:
+            self.position += 1
+        elif self.pattern.startswith("+", self.position):
+            raise self.error("a possessive quantifier is not supported", start, self.position + 1, "leave out the +")
+        self._repeat(minimum, maximum, lazy)
+
+    def _counts(self, match: re.Match[str]) -> tuple[int, int]:
+        if match.group() in _SIMPLE_COUNTS:
+            return _SIMPLE_COUNTS[match.group()]
+        low, comma, high, only_high = match.groups()
+        if any(digits and len(digits.lstrip("0")) > 10 for digits in (low, high, only_high)):
+            raise self.error(f"a count above {MAX_COUNT:,}", *match.span())
+        if low is None and not self.python:
+            raise self.error("a count without lower bound", *match.span(), "write {0,n}")
+        minimum = int(low or 0)
+        maximum = minimum if low is not None and not comma else int(high or only_high or ast.INFINITE)
+        if minimum > MAX_COUNT or MAX_COUNT < maximum < ast.INFINITE:
+            raise self.error(f"a count above {MAX_COUNT:,}", *match.span())
+        if maximum < minimum:
+            raise self.error("an upper bound below the lower bound", *match.span())
+        return minimum, maximum
+
+    def _repeat(self, minimum: int, maximum: int, lazy: bool) -> None:
+        items = self.frame.items
+        item = items.pop()
+        if isinstance(item, ast.Literal) and len(item.text) > 1:
+            cut = item.span.end - 1
+            items.append(ast.Literal(Span(item.span.start, cut), item.text[:-1]))
+            item = ast.Literal(Span(cut, cut + 1), item.text[-1])
+        span = self._span(item.span.start)
+        if item.max_width == 0:
+            # Conditions hold once or as often as one likes; if no time is enough, they do not matter.
+            self._push(item if minimum else ast.Seq(span, ()), quantifiable=False)
+        else:
+            self._push(ast.Repeat(span, item, minimum, maximum, lazy), quantifiable=False)
+
+    def _open(self) -> None:
+        start, pattern = self.position, self.pattern
+        if len(self.stack) >= ast.MAX_DEPTH:
+            raise LimitError(f"the regular expression nests more than {ast.MAX_DEPTH} groups", limit="regex depth")
+        frame = _Frame(start, "capture", self.flags)
+        if pattern.startswith(("(?", "(*"), start):
+            if not self._open_special(frame):
+                return
+        else:
+            self.position += 1
+        self.stack.append(self.frame)
+        self.frame = frame
+        self.quantifiable = False
+
+    def _open_special(self, frame: _Frame) -> bool:
+        """Read what follows `(?`; False when it opens no group."""
+        start, pattern = self.position, self.pattern
+        for opening, look in _LOOKS.items():
+            if pattern.startswith(opening, start):
+                frame.kind, frame.look = "look", look
+                self.position += len(opening)
+                return True
+        if pattern.startswith(("(?<", "(?P<"), start):
+            self._group_name(frame)
+            return True
+        if self.python and pattern.startswith("(?#", start):
+            end = pattern.find(")", start)
+            if end < 0:
+                raise self.error("a comment that is not closed", start, start + 3, "add )")
+            self.position = end + 1
+            return False
+        for opening, reason in _REFUSED_GROUPS.items():
+            if pattern.startswith(opening, start):
+                raise self.error(reason, start, start + len(opening))
+        return self._inline_flags(frame)
+
+    def _group_name(self, frame: _Frame) -> None:
+        match = _NAME.match(self.pattern, self.position)
+        if match is None or not match[1].isidentifier():
+            raise self.error("a group's name is missing or is no identifier", self.position, self.position + 3)
+        if match[1] in self.names:
+            raise self.error(f"two groups named {match[1][:40]!r}", *match.span())
+        self.names.add(match[1])
+        frame.name = match[1]
+        self.position = match.end()
+
+    def _inline_flags(self, frame: _Frame) -> bool:
+        start = self.position
+        match = _FLAGS.match(self.pattern, start)
+        if match is None:
+            raise self.error("unknown kind of group", start, start + 3, "write \\( for a parenthesis")
+        bits = self.flags
+        for letter in match[1]:
+            bits |= self._flag(letter, match)
+        for letter in match[2] or "":
+            if letter in "ua":
+                raise self.error(f"flag {letter} cannot be taken back", *match.span(), "use (?a:…) for ASCII classes")
+            bits &= ~self._flag(letter, match)
+        self.flags = bits
+        self.position = match.end()
+        frame.kind = "plain"
+        return match[3] == ":"
+
+    def _flag(self, letter: str, match: re.Match[str]) -> int:
+        if letter not in _FLAG_BITS:
+            raise self.error(f"unknown flag {letter!r}", *match.span(), "known: i, m, s, x, u, a")
+        return _FLAG_BITS[letter]
+
+    def _close(self) -> None:
+        if not self.stack:
+            raise self.error("a ) without its (", self.position, self.position + 1, "write \\) for a parenthesis")
+        self.position += 1
+        body, frame = self._body(), self.frame
+        span = self._span(frame.start)
+        self.frame = self.stack.pop()
+        self.flags = frame.flags
+        if frame.kind == "look":
+            self._push(ast.Look(span, body, *frame.look))
+        elif frame.kind == "capture":
+            self._push(ast.Group(span, body, frame.name))
+        else:
+            # A literal taken out of its group would be torn apart by a quantifier.
+            torn = isinstance(body, ast.Literal) and len(body.text) > 1
+            self._push(ast.Seq(span, (body,)) if torn else body)
+
+    def _end_branch(self) -> None:
+        self.position += 1
+        self.frame.branches.append(self._sequence())
+        self.quantifiable = False
+
+    def _sequence(self) -> ast.Node:
+        items = self.frame.items
+        self.frame.items = []
+        if len(items) == 1:
+            return items[0]
+        start = items[0].span.start if items else self.position
+        return ast.Seq(Span(start, items[-1].span.end if items else start), tuple(items))
+
+    def _body(self) -> ast.Node:
+        last = self._sequence()
+        branches = self.frame.branches
+        if not branches:
+            return last
+        return ast.Alt(Span(branches[0].span.start, last.span.end), (*branches, last))
+
+
+def _character(span: Span, code_point: int, flags: int) -> ast.Node:
+    if flags & IGNORE_CASE:
+        chars = fold(CodePointSet(((code_point, code_point),)))
+        if len(chars) > 1:
+            return ast.Chars(span, chars)
+    return ast.Literal(span, chr(code_point))
+
+
+_HANDLERS = {
+    "[": _Parser._class,
+    "\\": _Parser._escape,
+    ".": _Parser._dot,
+    "^": _Parser._anchor,
+    "$": _Parser._anchor,
+    "*": _Parser._quantifier,
+    "+": _Parser._quantifier,
+    "?": _Parser._quantifier,
+    "{": _Parser._quantifier,
+    "(": _Parser._open,
+    ")": _Parser._close,
+    "|": _Parser._end_branch,
+}

@@ -1,0 +1,115 @@
+r"""Lowering of trees without assertions, whole or in part: only the strings that start and end in given sets.
+
+Parts are cut from the structure where that is easy (a class, a loop over a class, the ends of a sequence), and by an
+intersection otherwise.
+
+    >>> word = Repeat(NOWHERE, Chars(NOWHERE, CodePointSet.from_string("ab")), 0, INFINITE)
+    >>> lower_plain(word, utf8).dump(), PlainPieces(utf8).some(word, None, CodePointSet.from_string("b")).dump()
+    ('[a-b]*', '[a-b]* "b"')
+
+Tested by tests/frontends/test_regex.py.
+"""
+
+from __future__ import annotations
+
+from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, Encoding, utf8
+from maskwright.frontends.regex.ast import INFINITE, Alt, And, Chars, Group, Literal, Node, Not, Repeat, Seq
+from maskwright.ir import UNBOUNDED, Expr, alt, and_, never, not_, plus, repeat, seq, star, text
+
+
+def lower_plain(node: Node, encode: Encoding) -> Expr:
+    """Lower a tree without assertions."""
+    if isinstance(node, Literal):
+        if encode is utf8:
+            return text(node.text)
+        return seq(*[encode(CodePointSet(((c, c),))) for c in map(ord, node.text)])
+    if isinstance(node, Chars):
+        return encode(node.chars)
+    if isinstance(node, Seq):
+        return seq(*[lower_plain(item, encode) for item in node.items])
+    if isinstance(node, Alt):
+        return alt(*[lower_plain(branch, encode) for branch in node.branches])
+    if isinstance(node, Repeat):
+        return repeat(lower_plain(node.item, encode), node.minimum, _bound(node.maximum))
+    if isinstance(node, Group):
+        return lower_plain(node.item, encode)
+    if isinstance(node, Not):
+        return not_(lower_plain(node.item, encode))
+    assert isinstance(node, And)
+    return and_(*[lower_plain(operand, encode) for operand in node.operands])
+
+
+def _bound(maximum: int) -> int:
+    return UNBOUNDED if maximum >= INFINITE else maximum
+
+
+class PlainPieces:
+    """Cuts pieces from plain trees. `starts` and `ends` are sets of characters, or None for any."""
+
+    def __init__(self, encode: Encoding) -> None:
+        self.encode = encode
+        self.character = encode(ALL_CHARACTERS)
+
+    def some(self, node: Node, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
+        """The non-empty strings of a plain tree that start and end with certain characters."""
+        if starts is None and ends is None and node.min_width:
+            return lower_plain(node, self.encode)
+        if isinstance(node, Group):
+            return self.some(node.item, starts, ends)
+        if isinstance(node, Alt):
+            return alt(*[self.some(branch, starts, ends) for branch in node.branches])
+        if isinstance(node, Chars):
+            return self.encode(_restrict(_restrict(node.chars, starts), ends))
+        if isinstance(node, Literal):
+            fits = (starts is None or node.text[0] in starts) and (ends is None or node.text[-1] in ends)
+            return lower_plain(node, self.encode) if fits else never()
+        if isinstance(node, Repeat) and node.item.min_width:
+            return self._repeat(node, starts, ends)
+        if isinstance(node, Seq):
+            cut = self._seq(node, starts, ends)
+            if cut is not None:
+                return cut
+        return self._intersected(node, starts, ends)
+
+    def _repeat(self, node: Repeat, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
+        low, high, item = max(node.minimum, 1), node.maximum, node.item
+        if starts is None and ends is None:
+            return repeat(lower_plain(item, self.encode), low, _bound(high))
+        one = self.some(item, starts, ends) if low == 1 else never()
+        if high == 1:
+            return one
+        if starts is None or ends is None:
+            inner = repeat(lower_plain(item, self.encode), low - 1, _bound(high if high == INFINITE else high - 1))
+            if starts is None:
+                return seq(inner, self.some(item, None, ends))
+            return seq(self.some(item, starts, None), inner)
+        inner = repeat(lower_plain(item, self.encode), max(low - 2, 0), _bound(high if high == INFINITE else high - 2))
+        return alt(one, seq(self.some(item, starts, None), inner, self.some(item, None, ends)))
+
+    def _seq(self, node: Seq, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr | None:
+        items = node.items
+        if not items:
+            return never()
+        if len(items) == 1:
+            return self.some(items[0], starts, ends)
+        if (starts is not None and not items[0].min_width) or (ends is not None and not items[-1].min_width):
+            return None
+        if not node.min_width:
+            return None
+        head = self.some(items[0], starts, None) if starts is not None else lower_plain(items[0], self.encode)
+        tail = self.some(items[-1], None, ends) if ends is not None else lower_plain(items[-1], self.encode)
+        return seq(head, *[lower_plain(item, self.encode) for item in items[1:-1]], tail)
+
+    def _intersected(self, node: Node, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
+        operands = [lower_plain(node, self.encode)]
+        if starts is not None:
+            operands.append(seq(self.encode(starts), star(self.character)))
+        if ends is not None:
+            operands.append(seq(star(self.character), self.encode(ends)))
+        if len(operands) == 1:
+            operands.append(plus(self.character))
+        return and_(*operands)
+
+
+def _restrict(chars: CodePointSet, to: CodePointSet | None) -> CodePointSet:
+    return chars if to is None else chars & to

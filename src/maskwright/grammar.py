@@ -1,0 +1,135 @@
+"""`Grammar`: a structure, from whatever language it was written in, before any tokenizer is known.
+
+    >>> g = Grammar.from_regex(r"[ab]c?")
+    >>> print(g.dump())
+    root ::= [a-b] "c"?
+
+A grammar is immutable and holds an IR (maskwright.ir) and what was reported while it was read.
+Tested by tests/test_grammar.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from maskwright import ir
+from maskwright.errors import GrammarError, UnsatisfiableError
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema import Finding
+
+# Front-ends are imported where they are used: a program that only matches JSON Schemas does not pay for the others.
+
+
+class Grammar:
+    """A structure that outputs can be held to.
+
+    Make one with a `from_` method, or from a `GrammarIR`. Combine with `Grammar.concat` and `Grammar.union`.
+
+    Attributes:
+        ir: the rules.
+        report: for JSON Schemas, a `Finding` for each keyword that does not constrain the output.
+    """
+
+    __slots__ = ("ir", "report")
+
+    def __init__(self, ir: ir.GrammarIR, report: tuple[Finding, ...] = ()) -> None:
+        self.ir = ir
+        self.report = report
+
+    @classmethod
+    def from_json_schema(cls, schema: Any, **options: Any) -> Grammar:
+        """Read a JSON Schema.
+
+        Args:
+            schema: A dict, a bool, or a JSON text.
+            **options: The fields of `JsonSchemaOptions`: white space, strictness, what to do with the unsupported.
+
+        Raises:
+            SchemaError: The schema is malformed or asks for something that cannot be enforced; `pointer` says where.
+            UnsatisfiableError: No value is valid.
+
+        >>> Grammar.from_json_schema({"const": 1}).dump()
+        'root ::= "1"'
+        """
+        from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+
+        report: list[Finding] = []
+        return cls(schema_to_ir(schema, JsonSchemaOptions(**options), report), tuple(report))
+
+    @classmethod
+    def from_regex(cls, pattern: str, *, flags: str = "") -> Grammar:
+        """Read a regular expression that the whole output must match.
+
+        Args:
+            pattern: In the syntax of Python's `re`, without back-references.
+            flags: Letters out of `imsxua`.
+
+        Raises:
+            RegexSyntaxError: The pattern is malformed or not regular; `span` says where.
+        """
+        from maskwright.frontends.regex import regex_to_expr
+
+        return cls(_single(regex_to_expr(pattern, flags=flags)))
+
+    @classmethod
+    def from_ebnf(cls, source: str, root_rule_name: str = "root") -> Grammar:
+        """Read a grammar in EBNF or GBNF.
+
+        Args:
+            source: Rules `name ::= body`.
+            root_rule_name: The rule that the whole output must match.
+
+        Raises:
+            EbnfSyntaxError: The text is malformed or names a rule that is not there; `span` says where.
+        """
+        from maskwright.frontends.ebnf import ebnf_to_ir
+
+        return cls(ebnf_to_ir(source, root_rule_name))
+
+    @classmethod
+    def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:
+        """Admit exactly these strings.
+
+        Raises:
+            UnsatisfiableError: There is none.
+
+        >>> Grammar.from_choices(["yes", "no"]).dump()
+        'root ::= "yes" | "no"'
+        """
+        if isinstance(choices, str | bytes):
+            raise GrammarError("choices must be several strings, not one", hint="pass a list: [text]")
+        options = [ir.literal(c.encode() if isinstance(c, str) else c) for c in choices]
+        if not options:
+            raise UnsatisfiableError("there are no choices")
+        return cls(_single(ir.alt(*options)))
+
+    @classmethod
+    def concat(cls, *grammars: Grammar) -> Grammar:
+        """Admit an output of each grammar, one after the other."""
+        builder, roots = ir.joined([g.ir for g in grammars])
+        return cls(builder.build(ir.seq(*roots)), sum((g.report for g in grammars), ()))
+
+    @classmethod
+    def union(cls, *grammars: Grammar) -> Grammar:
+        """Admit the outputs of any of the grammars."""
+        builder, roots = ir.joined([g.ir for g in grammars])
+        return cls(builder.build(ir.alt(*roots)), sum((g.report for g in grammars), ()))
+
+    def dump(self) -> str:
+        """Show the rules, one a line, the root first."""
+        return self.ir.dump()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Grammar) and self.ir == other.ir
+
+    def __hash__(self) -> int:
+        return hash(self.ir)
+
+    def __repr__(self) -> str:
+        return f"<Grammar of {len(self.ir.rules)} rules, root {self.ir.rules[self.ir.root].name!r}>"
+
+
+def _single(body: ir.Expr) -> ir.GrammarIR:
+    return ir.GrammarIR((ir.Rule("root", body),), 0)

@@ -1,0 +1,101 @@
+"""Schemas, grammars, regexes: where they may come from, and how their mistakes are told."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from maskwright.cli.errors import CommandError
+from maskwright.cli.sources import parse_json
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+def test_a_schema_from_a_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    path.write_bytes(b"\xef\xbb\xbf" + '{"enum": ["süß"]}'.encode())
+    assert cli("generate", "--schema", str(path), "--no-stats") == (0, '"süß"\n', "")
+
+
+def test_a_schema_in_place(cli: Cli) -> None:
+    assert cli("generate", "--schema", ' {"const": "a"}', "--no-stats") == (0, '"a"\n', "")
+
+
+def test_a_schema_from_stdin(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"const": "b"}')))
+    assert cli("generate", "--schema", "-", "--no-stats") == (0, '"b"\n', "")
+
+
+def test_a_grammar_from_a_file_or_in_place(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "grammar.ebnf"
+    path.write_text('root ::= "yes"\n')
+    assert cli("generate", "--grammar", str(path), "--no-stats") == (0, "yes\n", "")
+    assert cli("generate", "--grammar", 'root ::= "no"', "--no-stats") == (0, "no\n", "")
+
+
+@pytest.mark.parametrize("option", ["--schema", "--grammar"])
+@pytest.mark.parametrize("argument", ["no-such-file", "", ".", "nul\0byte", "long" * 2000])
+def test_a_file_that_cannot_be_read(cli: Cli, option: str, argument: str) -> None:
+    code, out, err = cli("generate", option, argument)
+    assert (code, out) == (2, "")
+    assert f"error: {option}: cannot read" in err
+    assert "hint: give a file" in err
+    assert len(err) < 400
+
+
+def test_a_file_that_is_not_utf8(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    path.write_bytes(b'{"const": "\xff"}')
+    code, _, err = cli("generate", "--schema", str(path))
+    assert code == 2
+    assert "schema.json: not UTF-8: invalid start byte at byte 11" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        ('{"a": [1,}', ":1:10:", "Expecting value"),
+        ('{\n  "type": "object",\n  "x" 1\n}', ":3:7:", "Expecting ':' delimiter"),
+        ('{"a": 1} 2', ":1:10:", "Extra data"),
+        ('{"a": "', ":1:7:", "Unterminated string"),
+        ('{"minimum": NaN}', ":", "NaN is no JSON value"),
+        ('{"a": ' * 100_000, ":", "nested too deeply"),
+        ('{"a": ' + "9" * 10_000 + "}", ":", "integer string conversion"),
+        ('{"' + "a" * 10_000 + "\n", ":1:10003:", "Invalid control character"),
+    ],
+)
+def test_a_schema_that_is_not_json(text: str, place: str, reason: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        parse_json("s.json", text)
+    message = str(caught.value)
+    assert message.startswith(f"s.json{place}")
+    assert reason in message
+    assert len(message) < 400
+    if "\n" in message:
+        shown, caret = message.splitlines()[1:]
+        assert len(caret) <= len(shown) + 1
+
+
+@pytest.mark.parametrize(
+    ("option", "argument", "message"),
+    [
+        ("--regex", "a(b", "--regex:1:"),
+        ("--grammar", 'root ::= "a', "--grammar:1:"),
+        ("--grammar", 'top ::= "a"', "root"),
+        ("--schema", '{"type": "strin"}', "--schema: at #"),
+        ("--schema", "false", "--schema: "),
+    ],
+)
+def test_mistakes_inside_are_the_typed_errors_in_one_paragraph(
+    cli: Cli, option: str, argument: str, message: str
+) -> None:
+    code, out, err = cli("generate", option, argument)
+    assert (code, out) == (2, "")
+    assert err.startswith("maskwright: error: ")
+    assert message in err
+    assert "Traceback" not in err
+    assert "\n\n" not in err

@@ -1,0 +1,45 @@
+"""`import maskwright` is light: none of the extras, and fast."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "torch",
+    "transformers",
+    "tokenizers",
+    "tiktoken",
+    "sentencepiece",
+    "mistral_common",
+    "rich",
+    "pydantic",
+    "regex",
+)
+SCRIPT = """
+import sys, time
+start = time.process_time()
+import maskwright
+print(time.process_time() - start, *(name for name in {heavy} if name in sys.modules))
+"""
+
+
+def run_import() -> tuple[float, list[str]]:
+    """The CPU seconds that the import took, and which of the heavy modules are loaded after it."""
+    script = SCRIPT.format(heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    seconds, *loaded = done.stdout.split()
+    return float(seconds), loaded
+
+
+def test_no_extra_is_imported() -> None:
+    assert run_import()[1] == []
+
+
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="sanitizers make everything slow")
+def test_import_is_fast() -> None:
+    """Under 0.2 s of this process's time, numpy included: the best of five, for other processes may be busy."""
+    assert min(run_import()[0] for _ in range(5)) < 0.2

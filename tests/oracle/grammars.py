@@ -1,0 +1,113 @@
+"""Grammars to test with: all small ones over {a, b}, and random larger ones.
+
+`expressions(size, refs)` lists every expression with that many nodes (canonical forms once); `one_rule_grammars` and
+`two_rule_grammars` close them into grammars, so left, right, hidden-left and mutual recursion, nullable cycles and
+ambiguity all come about by enumeration. `random_grammar` draws from everything the IR has: bounded repeats,
+complements, intersections, token edges. Both are deterministic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from functools import lru_cache
+
+from maskwright.ir import (
+    ALL_BYTES,
+    EMPTY,
+    Expr,
+    GrammarIR,
+    Rule,
+    alt,
+    and_,
+    byte_set,
+    bytes_in,
+    literal,
+    not_,
+    optional,
+    plus,
+    ref,
+    repeat,
+    seq,
+    star,
+    tokens,
+)
+
+A, B, AB = literal(b"a"), literal(b"b"), bytes_in(b"ab")
+NOT_A = byte_set(ALL_BYTES & ~(1 << ord("a")))
+UNARY = (optional, star, plus, lambda e: repeat(e, 2, 3))
+
+
+def grammar(*bodies: Expr) -> GrammarIR:
+    """A grammar whose rules are r0 (the root), r1, ..."""
+    return GrammarIR(tuple(Rule(f"r{i}", body) for i, body in enumerate(bodies)), 0)
+
+
+@lru_cache
+def expressions(size: int, refs: int) -> tuple[Expr, ...]:
+    """All expressions of this many nodes over a, b, [ab], the empty string and the first `refs` rules."""
+    if size == 1:
+        return (A, B, AB, EMPTY, *map(ref, range(refs)))
+    found = {make(e): None for e in expressions(size - 1, refs) for make in UNARY}
+    for left_size in range(1, size - 1):
+        pairs = itertools.product(expressions(left_size, refs), expressions(size - 1 - left_size, refs))
+        for left, right in pairs:
+            found[seq(left, right)] = found[alt(left, right)] = None
+    smaller = {e for s in range(1, size) for e in expressions(s, refs)}
+    return tuple(e for e in found if e not in smaller)
+
+
+def one_rule_grammars(size: int) -> list[GrammarIR]:
+    """All grammars of one rule with this many nodes."""
+    return [grammar(e) for e in expressions(size, 1)]
+
+
+def two_rule_grammars(size: int) -> Iterator[GrammarIR]:
+    """All grammars of two rules with up to this many nodes each; the root uses the second rule."""
+    bodies = [e for s in range(1, size + 1) for e in expressions(s, 2)]
+    return (grammar(root, other) for root in bodies if uses(root, 1) for other in bodies)
+
+
+def uses(e: Expr, rule: int) -> bool:
+    return e == ref(rule) or any(uses(part, rule) for part in e[1:] if isinstance(part, Expr))
+
+
+def random_regular(rng: random.Random, depth: int) -> Expr:
+    """A regular expression: the operand of a complement or an intersection."""
+    if depth == 0:
+        return rng.choice(
+            (A, B, AB, EMPTY, literal(b"ab"), literal(b"ba"), byte_set(~(1 << ord("a")) & (1 << 256) - 1))
+        )
+    kind = rng.randrange(5)
+    if kind == 0:
+        return rng.choice(UNARY)(random_regular(rng, depth - 1))
+    if kind == 1:
+        return not_(random_regular(rng, depth - 1))
+    joined = (seq, alt, and_)[kind - 2]
+    return joined(random_regular(rng, depth - 1), random_regular(rng, depth - 1))
+
+
+def random_expr(rng: random.Random, depth: int, refs: int, token_ids: tuple[int, ...]) -> Expr:
+    kind = rng.randrange(16) if depth else rng.randrange(4)
+    if kind < 2:
+        return rng.choice((A, B, AB, EMPTY, literal(b"aab"), literal(b"\xc3\xa9"), bytes_in(b"b\xa9\xaa\xc3")))
+    if kind < 4:
+        return ref(rng.randrange(refs))
+    if kind == 4 and token_ids:
+        return tokens(rng.sample(token_ids, rng.randint(1, len(token_ids))))
+    if kind == 5:
+        return random_regular(rng, min(depth, 3))
+    if kind == 6:
+        minimum = rng.choice((0, 1, 2, 3, 5))
+        return repeat(random_expr(rng, depth - 1, refs, token_ids), minimum, minimum + rng.choice((0, 1, 2, 4, 70)))
+    if kind == 7:
+        return rng.choice(UNARY)(random_expr(rng, depth - 1, refs, token_ids))
+    count = rng.choice((2, 2, 3))
+    return (seq, alt)[kind % 2](*(random_expr(rng, depth - 1, refs, token_ids) for _ in range(count)))
+
+
+def random_grammar(rng: random.Random, token_ids: tuple[int, ...] = ()) -> GrammarIR:
+    """A grammar of one to four rules with everything in it, token edges for `token_ids` included."""
+    refs = rng.randint(1, 4)
+    return grammar(*(random_expr(rng, rng.randint(1, 4), refs, token_ids) for _ in range(refs)))

@@ -1,0 +1,117 @@
+"""A slow recogniser over the IR, meant to be right by reading: the judge of every mask.
+
+The input is a sequence of symbols: an int is a byte, `("token", id)` is a token taken as a token, whatever its text.
+`ends(expr, i)` is the set of positions where a match of `expr` that starts at position i may end. Rules may be
+recursive in any way (left, hidden left, nullable cycles, ambiguous): `ends` of a rule is the least fixpoint of its
+equations, found by starting from empty sets and evaluating all of them again until nothing changes. All equations are
+monotone, for the only operator that is not (`not_`) has no rules inside.
+
+Viability is the same computation. A prefix p is viable iff the language meets p Σ*. The automaton of p Σ* is the chain
+of p whose last position loops to itself on every symbol; so with `open_ended` the last position has that loop, and
+nothing else changes (this is Bar-Hillel's product of a grammar and an automaton). That a rule has any word at all needs
+no separate treatment: it says exactly that the rule leads from the last position to itself.
+
+Complements and intersections are regular: tests/oracle/derivatives.py follows them byte by byte.
+
+    >>> grammar = ir.GrammarIR((ir.Rule("s", ir.alt(ir.seq(ir.ref(0), ir.ref(0)), ir.literal(b"ab"))),), 0)
+    >>> [matches(grammar, b"abab"), matches(grammar, b"aba"), is_viable(grammar, b"aba"), is_viable(grammar, b"aa")]
+    [True, False, True, False]
+
+Source: Bar-Hillel, Perles, Shamir, On formal properties of simple phrase structure grammars, 1961.
+Tested by tests/oracle/test_recognizer.py, against the enumeration of all strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from maskwright import ir
+from maskwright.ir import Expr, GrammarIR
+from oracle.derivatives import derivative, is_empty, is_nullable
+
+Symbol: TypeAlias = "int | tuple[str, int]"
+
+
+def matches(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
+    """Is this sequence in the language?"""
+    return len(symbols) in _Chart(grammar, symbols, open_ended=False).solve()
+
+
+def is_viable(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
+    """Is this sequence a prefix of one in the language?"""
+    return len(symbols) in _Chart(grammar, symbols, open_ended=True).solve()
+
+
+class _Chart:
+    """The sets `ends(rule, i)` for one input."""
+
+    def __init__(self, grammar: GrammarIR, symbols: Sequence[Symbol], *, open_ended: bool) -> None:
+        self.grammar, self.symbols, self.open_ended = grammar, symbols, open_ended
+        self.rule_ends: dict[tuple[int, int], set[int]] = {(grammar.root, 0): set()}
+
+    def solve(self) -> set[int]:
+        before = None
+        while before != self.rule_ends:
+            before = dict(self.rule_ends)
+            for rule, i in before:
+                self.rule_ends[rule, i] = self.ends(self.grammar.rules[rule].body, i)
+        return self.rule_ends[self.grammar.root, 0]
+
+    def ends(self, e: Expr, i: int) -> set[int]:
+        op = e[0]
+        if op == ir.OP_EMPTY:
+            return {i}
+        if op == ir.OP_NEVER:
+            return set()
+        if op == ir.OP_LITERAL:
+            at = {i}
+            for b in e[1]:
+                at = {k for j in at for k in self.step(j, lambda symbol, b=b: symbol == b)}
+            return at
+        if op == ir.OP_SET:
+            return self.step(i, lambda symbol: isinstance(symbol, int) and bool(e[1] >> symbol & 1))
+        if op == ir.OP_TOKENS:
+            return self.step(i, lambda symbol: isinstance(symbol, tuple) and symbol[1] in e[1])
+        if op == ir.OP_SEQ:
+            at = {i}
+            for part in e[1:]:
+                at = self.ends_from(part, at)
+            return at
+        if op == ir.OP_ALT:
+            return {j for branch in e[1:] for j in self.ends(branch, i)}
+        if op == ir.OP_REPEAT:
+            return self.repeat_ends(e, i)
+        if op == ir.OP_REF:
+            return set(self.rule_ends.setdefault((e[1], i), set()))
+        assert op in (ir.OP_AND, ir.OP_NOT)
+        return self.regular_ends(e, i)
+
+    def step(self, i: int, accepts: Callable[[Symbol], bool]) -> set[int]:
+        if i == len(self.symbols):
+            return {i} if self.open_ended else set()
+        return {i + 1} if accepts(self.symbols[i]) else set()
+
+    def ends_from(self, e: Expr, starts: set[int]) -> set[int]:
+        return {j for i in starts for j in self.ends(e, i)}
+
+    def repeat_ends(self, e: Expr, i: int) -> set[int]:
+        _, item, minimum, maximum = e
+        at, before, count = {i}, None, 0
+        while count < minimum and at != before:  # once a round changes nothing, the next ones do not either
+            at, before, count = self.ends_from(item, at), at, count + 1
+        reached, fresh, count = set(at), at, minimum
+        while fresh and count != maximum:  # a position reached before had more repetitions left than now
+            fresh, count = self.ends_from(item, fresh) - reached, count + 1
+            reached |= fresh
+        return reached
+
+    def regular_ends(self, e: Expr, i: int) -> set[int]:
+        found, last = set(), len(self.symbols)
+        for j in range(i, last + 1):
+            if is_nullable(e) or (j == last and self.open_ended and not is_empty(e)):
+                found.add(j)
+            if j == last or not isinstance(self.symbols[j], int):
+                break
+            e = derivative(e, self.symbols[j])
+        return found

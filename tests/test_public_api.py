@@ -1,0 +1,67 @@
+"""The public names, pinned: a change here is a change for users, and belongs into CHANGELOG.md."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import maskwright
+from maskwright import errors
+
+NAMES = {
+    "BatchGrammarMatcher",
+    "CompiledGrammar",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarMatcher",
+    "TokenizerInfo",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "__version__",
+}
+ERRORS = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
+METHODS = {
+    "TokenizerInfo": {"from_huggingface", "from_tiktoken", "from_sentencepiece", "from_mistral", "from_vocab"},
+    "Grammar": {"from_regex", "from_ebnf", "from_json_schema", "from_choices", "concat", "union"},
+    "GrammarCompiler": {"compile_json_schema", "compile_regex", "compile_grammar", "compile_choices"},
+    "GrammarMatcher": {
+        "accept_token",
+        "accept_tokens",
+        "accept_string",
+        "validate_tokens",
+        "fill_next_token_bitmask",
+        "find_jump_forward_string",
+        "rollback",
+        "fork",
+        "reset",
+        "is_completed",
+        "is_terminated",
+        "num_accepted_tokens",
+    },
+}
+
+
+def test_all() -> None:
+    assert set(maskwright.__all__) == NAMES | ERRORS
+
+
+def test_every_public_name_is_there() -> None:
+    for name in maskwright.__all__:
+        assert hasattr(maskwright, name)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods(name: str) -> None:
+    assert {m for m in METHODS[name] if not hasattr(getattr(maskwright, name), m)} == set()
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    for name in maskwright.__all__:
+        value = getattr(maskwright, name)
+        assert name == "__version__" or inspect.getdoc(value), name
+        if name in METHODS:
+            missing = [
+                m for m, v in vars(value).items() if not m.startswith("_") and callable(v) and not inspect.getdoc(v)
+            ]
+            assert not missing, (name, missing)
