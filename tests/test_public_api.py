@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import inspect
 
 import pytest
@@ -18,7 +19,6 @@ NAMES = {
     "TokenizerInfo",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
-    "__version__",
 }
 ERRORS = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
 METHODS = {
@@ -46,9 +46,14 @@ def test_all() -> None:
     assert set(maskwright.__all__) == NAMES | ERRORS
 
 
-def test_every_public_name_is_there() -> None:
-    for name in maskwright.__all__:
-        assert hasattr(maskwright, name)
+def test_nothing_else_is_public() -> None:
+    """Submodules aside, what the package holds is what `__all__` lists."""
+    others = {n for n, v in vars(maskwright).items() if not n.startswith("_") and not inspect.ismodule(v)}
+    assert others == set(maskwright.__all__)
+
+
+def test_version() -> None:
+    assert maskwright.__version__ == importlib.metadata.version("maskwright")
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -59,7 +64,7 @@ def test_methods(name: str) -> None:
 def test_every_public_name_has_a_docstring() -> None:
     for name in maskwright.__all__:
         value = getattr(maskwright, name)
-        assert name == "__version__" or inspect.getdoc(value), name
+        assert inspect.getdoc(value), name
         if name in METHODS:
             missing = [
                 m for m, v in vars(value).items() if not m.startswith("_") and callable(v) and not inspect.getdoc(v)

@@ -16,7 +16,23 @@ constexpr size_t kTrieThreshold = 4;  // alternatives that are literals; fewer s
   throw LimitExceeded("grammar_size", "the grammar's automata grew past " + std::to_string(kMaxEdges) + " edges");
 }
 
+// Whether a call can be passed without consuming anything.
+bool is_nullable(const Rule& rule, uint64_t reg) {
+  return rule.nullable() || (rule.counts() && Count::of(reg).needed == 0);
+}
+bool is_nullable(const Callee& callee) { return is_nullable(*callee.rule, callee.reg); }
+
 }  // namespace
+
+uint64_t UnitTable::start_register(ExprId id) const {
+  const ExprNode& node = ir.nodes[id];
+  if (node.op != Op::Repeat) return 0;
+  if (node.minimum >= Count::kUnlimited)
+    throw LimitExceeded("repetition_bound", "a repetition needs more than " + std::to_string(Count::kUnlimited) + " items");
+  // A maximum that no output can reach is no maximum.
+  const bool bounded = node.maximum != kUnbounded && node.maximum < Count::kUnlimited;
+  return Count{static_cast<uint32_t>(node.minimum), bounded ? static_cast<uint32_t>(node.maximum) : Count::kUnlimited}.reg();
+}
 
 GroupBuilder::GroupBuilder(UnitTable& table, const std::vector<uint32_t>& members, RuleGroup& group)
     : table_(table), group_(group) {
@@ -52,18 +68,21 @@ void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) 
   for (Member& m : members_) freeze(m);
 }
 
-uint32_t GroupBuilder::callee_index(Member& member, Rule* callee) {
-  const auto [it, fresh] = member.callee_index.emplace(callee, static_cast<uint32_t>(member.rule->callees_.size()));
-  if (fresh) member.rule->callees_.push_back(callee);
-  return it->second;
+uint32_t GroupBuilder::callee_index(Member& member, Callee callee) {
+  auto& callees = member.rule->callees_;
+  const auto [it, fresh] = member.callee_index.emplace(mix(reinterpret_cast<uintptr_t>(callee.rule), callee.reg),
+                                                       static_cast<uint32_t>(callees.size()));
+  if (!fresh && callees[it->second] == callee) return it->second;
+  callees.push_back(callee);
+  return static_cast<uint32_t>(callees.size() - 1);
 }
 
 // The index of a callee among the member's; its group is kept alive if it is another.
-uint32_t GroupBuilder::call(Member& member, const Unit& callee) {
+uint32_t GroupBuilder::call(Member& member, const Unit& callee, uint64_t reg) {
   auto& kept = group_.callee_groups_;
   if (&callee.rule->group() != &group_ && std::find(kept.begin(), kept.end(), callee.group) == kept.end())
     kept.push_back(callee.group);
-  return callee_index(member, callee.rule);
+  return callee_index(member, {callee.rule, reg});
 }
 
 void GroupBuilder::draft_expression(Member& member, ExprId root) {
@@ -83,7 +102,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
     if (const uint32_t index = table_.of_node[expr]; index != UnitTable::kNone) {
       const Unit& unit = table_.units[index];
       if (unit.inlined) tasks.push_back({unit.expr, from, to});
-      else draft.add(from, EdgeKind::Call, call(member, unit), to);
+      else draft.add(from, EdgeKind::Call, call(member, unit, table_.start_register(expr)), to);
       continue;
     }
     switch (node.op) {
@@ -183,12 +202,10 @@ void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> 
 
 // A counter either spells its item out, when the end of an item is unmistakable, or calls it.
 void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
-  const ExprNode& node = table_.ir.nodes[member.unit->expr];
   Rule& rule = *member.rule;
+  const ExprId expr = member.unit->expr;
   rule.counts_ = true;
-  rule.bounds_.minimum = static_cast<uint64_t>(node.minimum);
-  rule.bounds_.maximum = node.maximum == kUnbounded ? CounterBounds::kNoMaximum : static_cast<uint64_t>(node.maximum);
-  draft_expression(member, node.begin);
+  draft_expression(member, expr);
   const bool regular = rule.callees_.empty() && rule.token_sets_.empty();
   if (regular && !member.dirty && !expression_is_nullable(member)) {
     split_start(member);
@@ -204,32 +221,40 @@ void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&
   rule.callees_.clear();
   rule.token_sets_.clear();
   rule.sets_.clear();
-  const auto it = table_.item_units.find(node.begin);
-  const Unit& item = it != table_.item_units.end() ? table_.units[it->second] : intern_item(node.begin);
-  member.draft.add(kStart, EdgeKind::Call, call(member, item), kStart);
+  const auto it = table_.item_units.find(expr);
+  const Unit& item = it != table_.item_units.end() ? table_.units[it->second] : intern_item(expr);
+  member.draft.add(kStart, EdgeKind::Call, call(member, item, table_.start_register(expr)), kStart);
 }
 
-// A counter whose item begins with the counter itself cannot keep its count in a register: items would be counted by
-// different instances. It becomes a plain chain of calls.
-void GroupBuilder::unroll_counter(Member& member) {
-  Rule& rule = *member.rule;
-  const uint64_t minimum = std::max<uint64_t>(rule.bounds_.minimum, 1);
-  const bool bounded = rule.bounds_.maximum != CounterBounds::kNoMaximum;
-  const uint64_t copies = bounded ? rule.bounds_.maximum : minimum + 1;
-  if (copies > kMaxUnrolledCalls)
-    throw LimitExceeded("left_recursive_repetition",
-                        "a repetition counted up to " + std::to_string(copies) +
-                            " begins, before any byte, with the rule that contains it");
-  rule.counts_ = false;
-  member.draft = NfaDraft();
-  uint32_t state = kStart;
-  for (uint64_t i = 1; i <= copies; ++i) {
-    const uint32_t next = member.draft.add_state();
-    member.draft.add(state, EdgeKind::Call, 0, next);
-    if (i >= minimum) member.draft.add(next, EdgeKind::Epsilon, 0, kFinal);
-    state = next;
+// Replaces the member's calls of a counter by chains of calls of the item. An item that begins with its own counter cannot be
+// counted in a register: its copies would belong to different instances.
+void GroupBuilder::unroll_calls(Member& member, const Rule* counter) {
+  const Callee item = counter->callees_[0];
+  std::vector<NfaDraft::Edge> edges;
+  std::swap(edges, member.draft.edges);
+  for (const auto& [source, edge] : edges) {
+    if (edge.kind != EdgeKind::Call || member.rule->callees_[edge.argument].rule != counter) {
+      member.draft.edges.push_back({source, edge});
+      continue;
+    }
+    const Count count = Count::of(member.rule->callees_[edge.argument].reg);
+    const uint64_t minimum = std::max<uint32_t>(count.needed, 1);
+    const bool bounded = count.remaining != Count::kUnlimited;
+    const uint64_t copies = bounded ? count.remaining : minimum;
+    if (copies > kMaxUnrolledCalls)
+      throw LimitExceeded("left_recursive_repetition",
+                          "a repetition counted up to " + std::to_string(copies) +
+                              " begins, before any byte, with the rule that contains it");
+    const uint32_t argument = callee_index(member, item);
+    uint32_t state = source;
+    for (uint64_t i = 1; i <= copies; ++i) {
+      const uint32_t next = member.draft.add_state();
+      member.draft.add(state, EdgeKind::Call, argument, next);
+      if (i >= minimum) member.draft.add(next, EdgeKind::Epsilon, 0, edge.target);
+      state = next;
+    }
+    if (!bounded) member.draft.add(state, EdgeKind::Call, argument, state);
   }
-  if (!bounded) member.draft.add(state, EdgeKind::Call, 0, state);
 }
 
 bool GroupBuilder::expression_is_nullable(const Member& member) const {
@@ -238,7 +263,7 @@ bool GroupBuilder::expression_is_nullable(const Member& member) const {
   bool starts = false;
   for (const auto& [source, edge] : member.draft.edges) {
     const bool passes = edge.kind == EdgeKind::Epsilon ||
-                        (edge.kind == EdgeKind::Call && member.rule->callees_[edge.argument]->nullable_);
+                        (edge.kind == EdgeKind::Call && is_nullable(member.rule->callees_[edge.argument]));
     if (!passes) continue;
     silent.add(source, EdgeKind::Epsilon, 0, edge.target);
     starts = starts || source == kStart;
@@ -258,22 +283,20 @@ void GroupBuilder::find_nullable() {
       if (m.unit->kind == Unit::Kind::Regular)
         m.rule->nullable_ = m.rule->derivatives_->nullable(m.rule->derivatives_->start());
       else if (m.unit->kind == Unit::Kind::Counter)
-        m.rule->nullable_ = m.rule->bounds_.minimum == 0 || (!m.rule->ends_at_head_ && m.rule->callees_[0]->nullable_);
+        m.rule->nullable_ = !m.rule->ends_at_head_ && is_nullable(m.rule->callees_[0]);  // for any count
       else
         m.rule->nullable_ = expression_is_nullable(m);
       changed = changed || (m.rule->nullable_ && members_.size() > 1);
     }
   }
   for (Member& m : members_) {
-    if (m.unit->kind == Unit::Kind::Counter) {
-      // An item that can be empty makes up any missing count.
-      if (m.rule->nullable_) m.rule->bounds_.minimum = 0;
-      continue;
-    }
+    for (Callee& callee : m.rule->callees_)  // an item that can be empty makes up any missing count
+      if (callee.rule->counts_ && callee.rule->nullable_) callee.reg = Count{0, Count::of(callee.reg).remaining}.reg();
+    if (m.unit->kind == Unit::Kind::Counter) continue;
     const size_t num_edges = m.draft.edges.size();
     for (size_t i = 0; i < num_edges; ++i) {
       const auto [source, edge] = m.draft.edges[i];
-      if (edge.kind == EdgeKind::Call && m.rule->callees_[edge.argument]->nullable_)
+      if (edge.kind == EdgeKind::Call && is_nullable(m.rule->callees_[edge.argument]))
         m.draft.add(source, EdgeKind::Epsilon, 0, edge.target);
     }
   }
@@ -289,7 +312,7 @@ bool GroupBuilder::has_nonempty_string(const Member& member) const {
     if (edge.kind == EdgeKind::Epsilon) {
       doubled.add(source, EdgeKind::Epsilon, 0, edge.target);
       doubled.add(source + n, EdgeKind::Epsilon, 0, edge.target + n);
-    } else if (edge.consumes() || member.rule->callees_[edge.argument]->productive_) {
+    } else if (edge.consumes() || member.rule->callees_[edge.argument].rule->productive_) {
       doubled.add(source, EdgeKind::Epsilon, 0, edge.target + n);
       doubled.add(source + n, EdgeKind::Epsilon, 0, edge.target + n);
     }
@@ -312,7 +335,7 @@ void GroupBuilder::find_productive() {
           if (!rule.productive_) rule.productive_ = !d.never(d.next(d.start(), b));
         });
       } else if (m.unit->kind == Unit::Kind::Counter) {
-        rule.productive_ = rule.ends_at_head_ || rule.callees_[0]->productive_;
+        rule.productive_ = rule.ends_at_head_ || rule.callees_[0].rule->productive_;
       } else {
         rule.productive_ = has_nonempty_string(m);
       }
@@ -325,7 +348,7 @@ void GroupBuilder::remove_dead_calls() {
   for (Member& m : members_) {
     if (m.unit->kind == Unit::Kind::Regular) continue;
     const size_t removed = std::erase_if(m.draft.edges, [&](const NfaDraft::Edge& e) {
-      return e.edge.kind == EdgeKind::Call && !m.rule->callees_[e.edge.argument]->productive_;
+      return e.edge.kind == EdgeKind::Call && !m.rule->callees_[e.edge.argument].rule->productive_;
     });
     if (m.unit->kind == Unit::Kind::Expression && (removed > 0 || m.dirty)) m.draft.trim();
   }
@@ -334,7 +357,7 @@ void GroupBuilder::remove_dead_calls() {
 // A rule that ends by calling itself ends wherever its copy ends, so the copy may as well be the rule itself.
 void GroupBuilder::loop_self_tail_calls(Member& member) {
   for (auto& [source, edge] : member.draft.edges)
-    if (edge.kind == EdgeKind::Call && edge.target == kFinal && member.rule->callees_[edge.argument] == member.rule)
+    if (edge.kind == EdgeKind::Call && edge.target == kFinal && member.rule->callees_[edge.argument].rule == member.rule)
       edge = {EdgeKind::Epsilon, 0, kStart};
 }
 
@@ -363,24 +386,33 @@ std::vector<uint32_t> GroupBuilder::left_callees(const Member& member) const {
   std::vector<uint32_t> out;
   for (const auto& [source, edge] : member.draft.edges)
     if (source == kStart && edge.kind == EdgeKind::Call)
-      if (const auto it = member_of_.find(member.rule->callees_[edge.argument]); it != member_of_.end())
+      if (const auto it = member_of_.find(member.rule->callees_[edge.argument].rule); it != member_of_.end())
         out.push_back(static_cast<uint32_t>(it->second));
   return out;
 }
 
-void GroupBuilder::remove_left_recursion() {
+// The components of the left-call graph, callees first.
+std::vector<std::vector<uint32_t>> GroupBuilder::left_call_components() const {
   std::vector<uint32_t> all(members_.size());
   for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  const auto components = strong_components(static_cast<uint32_t>(members_.size()), all,
-                                            [this](uint32_t i) { return left_callees(members_[i]); });
-  for (const auto& cycle : components) {
-    const auto first_callees = left_callees(members_[cycle[0]]);
-    if (cycle.size() == 1 && std::find(first_callees.begin(), first_callees.end(), cycle[0]) == first_callees.end()) continue;
+  return strong_components(static_cast<uint32_t>(members_.size()), all,
+                           [this](uint32_t i) { return left_callees(members_[i]); });
+}
+
+void GroupBuilder::remove_left_recursion() {
+  const auto is_cycle = [this](const std::vector<uint32_t>& component) {
+    const auto callees = left_callees(members_[component[0]]);
+    return component.size() > 1 || std::find(callees.begin(), callees.end(), component[0]) != callees.end();
+  };
+  for (const auto& cycle : left_call_components())
+    for (const uint32_t i : cycle)
+      if (is_cycle(cycle) && members_[i].rule->counts_)
+        for (Member& m : members_)
+          if (m.unit->kind == Unit::Kind::Expression) unroll_calls(m, members_[i].rule);
+  for (const auto& cycle : left_call_components()) {
+    if (!is_cycle(cycle)) continue;
     std::vector<Member> before;
-    for (const uint32_t i : cycle) {
-      if (members_[i].rule->counts_) unroll_counter(members_[i]);
-      before.push_back(members_[i]);
-    }
+    for (const uint32_t i : cycle) before.push_back(members_[i]);
     for (const uint32_t i : cycle) merge_left_corner(cycle, before, i);
   }
 }
@@ -410,15 +442,15 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
       return it->second;
     };
     for (const auto& [source, edge] : before[k].draft.edges) {
-      Rule* callee = edge.kind == EdgeKind::Call ? before[k].rule->callees_[edge.argument] : nullptr;
+      const Callee callee = edge.kind == EdgeKind::Call ? before[k].rule->callees_[edge.argument] : Callee{nullptr, 0};
       const uint32_t to = offset[k] + edge.target;
-      if (source == kStart && callee && position(callee) < cycle.size()) {
+      if (source == kStart && callee.rule && position(callee.rule) < cycle.size()) {
         // Whoever has just finished as `callee` may be the beginning of this member.
-        out.draft.add(offset[position(callee)] + kFinal, EdgeKind::Epsilon, 0, to);
+        out.draft.add(offset[position(callee.rule)] + kFinal, EdgeKind::Epsilon, 0, to);
         continue;
       }
       uint32_t argument = edge.argument;
-      if (callee) argument = callee_index(out, callee);
+      if (callee.rule) argument = callee_index(out, callee);
       else if (edge.kind == EdgeKind::Set) argument = moved(set_of, out.rule->sets_, from.sets_[argument], argument);
       else if (edge.kind == EdgeKind::Tokens)
         argument = moved(tokens_of, out.rule->token_sets_, from.token_sets_[argument], argument);
@@ -431,11 +463,7 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
 }
 
 void GroupBuilder::rank_and_first() {
-  std::vector<uint32_t> all(members_.size());
-  for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  const auto order = strong_components(static_cast<uint32_t>(members_.size()), all,
-                                       [this](uint32_t i) { return left_callees(members_[i]); });
-  for (const auto& component : order) {
+  for (const auto& component : left_call_components()) {
     Member& m = members_[component[0]];
     Rule& rule = *m.rule;
     if (rule.derivatives_) {
@@ -448,7 +476,7 @@ void GroupBuilder::rank_and_first() {
       else if (edge.kind == EdgeKind::Set) rule.first_ |= rule.sets_[edge.argument];
       else if (edge.kind == EdgeKind::Tokens) rule.first_has_tokens_ = true;
       else if (edge.kind == EdgeKind::Call) {
-        const Rule& callee = *rule.callees_[edge.argument];
+        const Rule& callee = *rule.callees_[edge.argument].rule;
         rule.first_ |= callee.first_;
         rule.first_has_tokens_ = rule.first_has_tokens_ || callee.first_has_tokens_;
         rule.rank_ = std::max(rule.rank_, callee.rank_ + 1);

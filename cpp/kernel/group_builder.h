@@ -24,10 +24,10 @@
 
 namespace maskwright {
 
-// Something that becomes a rule: a declared rule's body, an & or ~, or a counted repetition.
+// Something that becomes a rule: a declared rule's body, an & or ~, or an item to be counted.
 struct Unit {
   enum class Kind : uint8_t { Expression, Regular, Counter } kind = Kind::Expression;
-  ExprId expr = 0;
+  ExprId expr = 0;  // the body, or the item that a counter repeats
   // Once its component is done:
   bool inlined = false;
   Rule* rule = nullptr;
@@ -39,8 +39,11 @@ struct UnitTable {
   const GrammarIr& ir;
   std::deque<Unit> units;                           // the declared rules first, in order
   std::vector<uint32_t> of_node;                    // by node: the unit of a Ref, or of an And, Not, Repeat that became one
+  std::unordered_map<ExprId, uint32_t> counters;    // by item
   std::unordered_map<ExprId, uint32_t> item_units;  // the items of counters that call rules
   static constexpr uint32_t kNone = 0xFFFFFFFF;
+  // The register with which a node's unit starts.
+  uint64_t start_register(ExprId node) const;
 };
 
 class GroupBuilder {
@@ -55,15 +58,15 @@ class GroupBuilder {
     Unit* unit;
     Rule* rule;
     NfaDraft draft;
-    std::unordered_map<Rule*, uint32_t> callee_index;
+    std::unordered_map<uint64_t, uint32_t> callee_index = {};
     bool dirty = false;  // edges may lead nowhere
   };
   void draft_expression(Member& member, ExprId root);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
   void draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
-  void unroll_counter(Member& member);
-  uint32_t call(Member& member, const Unit& callee);
-  uint32_t callee_index(Member& member, Rule* callee);
+  void unroll_calls(Member& member, const Rule* counter);
+  uint32_t call(Member& member, const Unit& callee, uint64_t reg);
+  uint32_t callee_index(Member& member, Callee callee);
   bool expression_is_nullable(const Member& member) const;
   bool has_nonempty_string(const Member& member) const;
   void find_nullable();
@@ -73,6 +76,7 @@ class GroupBuilder {
   void split_start(Member& member);
   void remove_left_recursion();
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
+  std::vector<std::vector<uint32_t>> left_call_components() const;
   std::vector<uint32_t> left_callees(const Member& member) const;
   void rank_and_first();
   void freeze(Member& member);

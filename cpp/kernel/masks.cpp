@@ -22,12 +22,17 @@ class Collector {
     if (!ranges_.empty() && ranges_.back().second == begin) ranges_.back().second = end;
     else ranges_.emplace_back(begin, end);
   }
+  void allow_short(uint32_t begin, uint32_t end, uint16_t limit) {
+    for (uint32_t p = begin; p < end; ++p)
+      if (vocabulary_.token_chars(p) <= limit) allow(p, p + 1);
+  }
   void allow_token(TokenId token) { tokens_.push_back(token); }
   void allow_all(const StateMask& mask) {
     if (!mask.dense.empty()) dense_.push_back(&mask.dense);
     else tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
   }
   void exit(NodeId) {}
+  void exit_range(const StateMask::ExitRange&) {}
 
   const std::vector<const std::vector<uint32_t>*>& dense() const { return dense_; }
   size_t num_in_ranges() const {
@@ -97,7 +102,17 @@ class ExitCollector : public Collector {
     const Vocabulary::Node& at = vocabulary_.node(node);
     for (uint32_t i = 0; i < at.num_children; ++i) exits_.push_back(at.first_child + i);
   }
-  void exit_all(const StateMask& mask) { exits_.insert(exits_.end(), mask.exit_nodes.begin(), mask.exit_nodes.end()); }
+  void exit_range(const StateMask::ExitRange& range) {
+    if (!ranges_.empty() && ranges_.back().end == range.begin && ranges_.back().min_chars == range.min_chars &&
+        ranges_.back().max_chars == range.max_chars && ranges_.back().raw == range.raw)
+      ranges_.back().end = range.end;
+    else
+      ranges_.push_back(range);
+  }
+  void exit_all(const StateMask& mask) {
+    exits_.insert(exits_.end(), mask.exit_nodes.begin(), mask.exit_nodes.end());
+    ranges_.insert(ranges_.end(), mask.exit_ranges.begin(), mask.exit_ranges.end());
+  }
 
   void store_exits(StateMask& mask) {
     std::sort(exits_.begin(), exits_.end(), [this](NodeId a, NodeId b) {
@@ -111,17 +126,19 @@ class ExitCollector : public Collector {
       mask.exit_groups.back().end = i + 1;
     }
     mask.exit_nodes = std::move(exits_);
+    mask.exit_ranges = std::move(ranges_);
   }
 
  private:
   const Vocabulary& vocabulary_;
   std::vector<NodeId> exits_;
+  std::vector<StateMask::ExitRange> ranges_;
 };
 
 // Walks what lies behind a mask's exits. The recogniser stands where the caller goes on.
 template <class Sink>
 void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
-  if (mask.exit_groups.empty() || recognizer.items().empty()) return;
+  if (!mask.has_exits() || recognizer.items().empty()) return;
   const ByteSet bytes = recognizer.next_bytes();
   uint32_t begin = 0;
   for (const auto& [byte, end] : mask.exit_groups) {
@@ -131,6 +148,19 @@ void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognize
     }
     begin = end;
   }
+  if (mask.exit_ranges.empty()) return;
+  bytes.for_each([&](uint8_t byte) {
+    if (!recognizer.push(byte)) return;
+    const std::vector<NodeId>& nodes = vocabulary.nodes_with(byte);
+    for (const auto& range : mask.exit_ranges) {
+      if (is_continuation(byte) && !range.raw) continue;
+      for (auto it = std::lower_bound(nodes.begin(), nodes.end(), range.begin); it != nodes.end() && *it < range.end; ++it) {
+        const uint32_t before = vocabulary.num_chars(*it) - (is_continuation(byte) ? 0u : 1u);
+        if (before >= range.min_chars && before <= range.max_chars) walk(vocabulary, recognizer, *it, sink);
+      }
+    }
+    recognizer.pop();
+  });
 }
 
 const StackStore& root_only() {
@@ -138,16 +168,11 @@ const StackStore& root_only() {
   return store;
 }
 
-// The mask itself for most states; for those that count, one per what the count still allows within one token.
+// Counting states have one mask for each register that makes a difference within one token.
 Rule::CountedKey counted_key(const Vocabulary& vocabulary, const DfaState& state, uint64_t reg) {
-  const CounterBounds& bounds = state.rule->bounds();
-  const uint64_t horizon = vocabulary.max_token_length() + 1;
-  const uint64_t remaining =
-      bounds.maximum == CounterBounds::kNoMaximum ? horizon : std::min(bounds.maximum - reg, horizon);
-  const uint64_t needed = std::max<uint64_t>(bounds.minimum, 1) > reg
-                              ? std::min(std::max<uint64_t>(bounds.minimum, 1) - reg, horizon)
-                              : 0;
-  return {&state, remaining, needed};
+  const uint32_t horizon = vocabulary.max_token_length() + 1;
+  const Count count = Count::of(reg);
+  return {&state, Count{std::min(count.needed, horizon), std::min(count.remaining, horizon)}.reg()};
 }
 
 const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
@@ -172,30 +197,35 @@ const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t
 }
 
 // Precondition: the start states of all callees have their masks.
-std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
+std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg) {
   thread_local Recognizer recognizer;
+  const uint64_t reg = state.rule->counts() ? counted_key(vocabulary, state, full_reg).reg : full_reg;
   Rule& rule = *state.rule;
   ExitCollector sink(vocabulary);
   const Item item{&state, reg, kRootStack};
   if (state.has_own_bytes) {
-    recognizer.reset(root_only(), {&item, 1}, false);
-    state.live.for_each([&](uint8_t byte) {
-      const NodeId child = vocabulary.root_child(byte);
-      if (child == Vocabulary::kRoot || !recognizer.push_own(byte)) return;
-      walk(vocabulary, recognizer, child, sink);
-      recognizer.pop();
-    });
+    recognizer.reset(root_only(), {&item, 1}, may_end(state, reg));
+    if (state.calls.empty()) {
+      walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
+    } else {
+      state.live.for_each([&](uint8_t byte) {
+        const NodeId child = vocabulary.root_child(byte);
+        if (child == Vocabulary::kRoot || !recognizer.push_own(byte)) return;
+        walk(vocabulary, recognizer, child, sink);
+        recognizer.pop();
+      });
+    }
   }
   for (CallEdge& call : state.calls) {
-    if (!rule.may_continue(state, reg)) break;
-    const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), 0);
+    if (!may_continue(state, reg)) break;
+    const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), call.reg);
     sink.allow_all(callee);
     const Frame after{rule.target(state, call), reg, kRootStack};
     recognizer.reset_after_return(root_only(), {&after, 1});
     if (recognizer.complete()) sink.exit_all(callee);
     follow_exits(vocabulary, callee, recognizer, sink);
   }
-  if (rule.may_continue(state, reg))
+  if (may_continue(state, reg))
     for (const TokenEdge& edge : state.token_edges)
       for (const TokenId token : rule.token_set(edge.argument))
         if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
@@ -217,19 +247,21 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
 const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
   if (const StateMask* known = known_mask(vocabulary, state, reg)) return *known;
   // Start states that this mask rests on, callees of callees included; lower ranks first.
-  std::vector<DfaState*> needed;
+  std::vector<std::pair<DfaState*, uint64_t>> needed;
   const auto need_callees = [&](DfaState& caller) {
     for (CallEdge& call : caller.calls) {
-      DfaState* start = call.callee->start();
-      if (!known_mask(vocabulary, *start, 0) && std::find(needed.begin(), needed.end(), start) == needed.end())
+      const std::pair start{call.callee->start(), call.reg};
+      if (!known_mask(vocabulary, *start.first, start.second) && std::find(needed.begin(), needed.end(), start) == needed.end())
         needed.push_back(start);
     }
   };
   need_callees(state);
-  for (size_t i = 0; i < needed.size(); ++i) need_callees(*needed[i]);
-  std::stable_sort(needed.begin(), needed.end(),
-                   [](const DfaState* a, const DfaState* b) { return a->rule->rank() < b->rule->rank(); });
-  for (DfaState* start : needed) publish(vocabulary, *start, 0, build_state_mask(vocabulary, *start, 0));
+  for (size_t i = 0; i < needed.size(); ++i) need_callees(*needed[i].first);
+  std::stable_sort(needed.begin(), needed.end(), [](const auto& a, const auto& b) {
+    return a.first->rule->rank() < b.first->rule->rank();
+  });
+  for (const auto& [start, start_reg] : needed)
+    publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg));
   return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg));
 }
 
@@ -240,7 +272,7 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
   for (const Item& item : items) {
     const StateMask& mask = state_mask(vocabulary, *item.state, item.reg);
     sink.allow_all(mask);
-    if (mask.exit_groups.empty() || item.stack == kRootStack) continue;
+    if (!mask.has_exits() || item.stack == kRootStack) continue;
     recognizer.reset_after_return(store, store.frames(item.stack));
     follow_exits(vocabulary, mask, recognizer, sink);
   }

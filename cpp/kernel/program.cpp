@@ -18,7 +18,7 @@ constexpr size_t kMaxIdleGroups = 16'384;
 // Collects the units of a grammar and links them, component by component.
 class Linker {
  public:
-  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}} {}
+  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}, {}} {}
   Program link();
 
  private:
@@ -89,12 +89,11 @@ std::vector<uint32_t> Linker::callees(uint32_t unit) {
   const Unit::Kind kind = table_.units[unit].kind;
   const ExprId expr = table_.units[unit].expr;
   if (kind == Unit::Kind::Counter) {
-    const ExprId item = ir_.nodes[expr].begin;
     std::vector<uint32_t> of_item;
-    visit_callees(item, of_item);
+    visit_callees(expr, of_item);
     if (!of_item.empty()) {
-      const auto [it, fresh] = table_.item_units.emplace(item, static_cast<uint32_t>(table_.units.size()));
-      if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = item});
+      const auto [it, fresh] = table_.item_units.emplace(expr, static_cast<uint32_t>(table_.units.size()));
+      if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = expr});
       out.push_back(it->second);
     }
   } else if (kind == Unit::Kind::Expression) {
@@ -114,10 +113,14 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     const ExprNode& node = ir_.nodes[id];
     uint32_t& of_node = table_.of_node[id];
     if (of_node == UnitTable::kNone && node.op != Op::Ref) {
-      const bool boolean = node.op == Op::And || node.op == Op::Not;
-      if (boolean || (node.op == Op::Repeat && counts(node))) {
-        of_node = static_cast<uint32_t>(table_.units.size());
-        table_.units.push_back({.kind = boolean ? Unit::Kind::Regular : Unit::Kind::Counter, .expr = id});
+      const auto next_unit = static_cast<uint32_t>(table_.units.size());
+      if (node.op == Op::And || node.op == Op::Not) {
+        of_node = next_unit;
+        table_.units.push_back({.kind = Unit::Kind::Regular, .expr = id});
+      } else if (node.op == Op::Repeat && counts(node)) {
+        const auto [it, fresh] = table_.counters.emplace(node.begin, next_unit);
+        if (fresh) table_.units.push_back({.kind = Unit::Kind::Counter, .expr = node.begin});
+        of_node = it->second;
       }
     }
     if (of_node != UnitTable::kNone) {
@@ -217,17 +220,17 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
       const ExprId id = open.back();
       open.pop_back();
       const ExprNode& node = ir_.nodes[id];
-      uint32_t callee = inside_regular || (id == unit.expr && unit.kind != Unit::Kind::Expression) ? UnitTable::kNone
-                                                                                                   : table_.of_node[id];
-      if (unit.kind == Unit::Kind::Counter && id != unit.expr)
-        if (const auto it = table_.item_units.find(id); it != table_.item_units.end() && id == ir_.nodes[unit.expr].begin)
-          callee = it->second;
+      uint32_t callee = inside_regular ? UnitTable::kNone : table_.of_node[id];
+      if (unit.kind == Unit::Kind::Counter && id == unit.expr)
+        if (const auto it = table_.item_units.find(id); it != table_.item_units.end()) callee = it->second;
       if (callee != UnitTable::kNone) {
         const Unit& called = table_.units[callee];
         const auto member = std::find(component.begin(), component.end(), callee);
         if (called.inlined) {
           open.push_back(called.expr);
-        } else if (member != component.end()) {
+          continue;
+        }
+        if (member != component.end()) {
           out.push_back(kMember);
           append(out, static_cast<uint64_t>(member - component.begin()));
         } else {
@@ -235,6 +238,7 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
           append(out, called.group->id());
           append(out, called.rule->index());
         }
+        append(out, table_.start_register(id));
         continue;
       }
       const auto [it, fresh] = number.emplace(id, static_cast<uint32_t>(number.size()));

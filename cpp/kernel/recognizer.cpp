@@ -44,7 +44,7 @@ bool Recognizer::end_level() {
   const auto begin = items_.begin() + static_cast<std::ptrdiff_t>(top.items);
   items_.erase(std::remove_if(begin, items_.end(),
                               [](const Item& item) {
-                                return item.state->ends_only || !item.state->rule->may_continue(*item.state, item.reg);
+                                return item.state->ends_only || !may_continue(*item.state, item.reg);
                               }),
                items_.end());
   if (items_.size() == top.items && !top.complete) {
@@ -79,7 +79,7 @@ bool Recognizer::push_token(TokenId token) {
 
 void Recognizer::scan(const Item& item, uint8_t byte) {
   DfaState& state = *item.state;
-  if (!state.live.test(byte) || !state.rule->may_continue(state, item.reg)) return;
+  if (!state.live.test(byte) || !may_continue(state, item.reg)) return;
   scan_own(item, byte);
   for (CallEdge& call : state.calls)
     if (call.callee->first().test(byte)) add_call(item, call);
@@ -87,18 +87,18 @@ void Recognizer::scan(const Item& item, uint8_t byte) {
 
 void Recognizer::scan_own(const Item& item, uint8_t byte) {
   Rule& rule = *item.state->rule;
-  if (!rule.may_continue(*item.state, item.reg)) return;
-  if (DfaState* t = rule.next(*item.state, byte)) add_item({t, rule.entering(*t, item.reg), item.stack});
+  if (!may_continue(*item.state, item.reg)) return;
+  if (DfaState* t = rule.next(*item.state, byte)) add_item({t, entering(*t, item.reg), item.stack});
 }
 
 void Recognizer::scan_token(const Item& item, TokenId token) {
   DfaState& state = *item.state;
-  if (!state.rule->may_continue(state, item.reg)) return;
+  if (!may_continue(state, item.reg)) return;
   for (TokenEdge& edge : state.token_edges) {
     const auto& set = state.rule->token_set(edge.argument);
     if (!std::binary_search(set.begin(), set.end(), token)) continue;
     DfaState* t = state.rule->target(state, edge);
-    add_item({t, state.rule->entering(*t, item.reg), item.stack});
+    add_item({t, entering(*t, item.reg), item.stack});
   }
   for (CallEdge& call : state.calls)
     if (call.callee->first_has_tokens()) add_call(item, call);
@@ -106,12 +106,13 @@ void Recognizer::scan_token(const Item& item, TokenId token) {
 
 void Recognizer::add_call(const Item& caller, CallEdge& call) {
   size_t i = 0;
-  while (i < num_pending_ && pending_[i].callee != call.callee) ++i;
+  while (i < num_pending_ && (pending_[i].callee != call.callee || pending_[i].reg != call.reg)) ++i;
   const bool fresh = i == num_pending_;
   if (fresh) {
     if (num_pending_ == pending_.size()) pending_.emplace_back();
     ++num_pending_;
     pending_[i].callee = call.callee;
+    pending_[i].reg = call.reg;
     pending_[i].has_sole = false;
     pending_[i].frames.clear();
   }
@@ -156,7 +157,7 @@ void Recognizer::run_calls(Scan&& scan) {
       nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size())});
       frames_.insert(frames_.end(), frames.begin(), frames.end());
     }
-    scan(Item{pending.callee->start(), 0, stack});
+    scan(Item{pending.callee->start(), pending.reg, stack});
   }
 }
 
@@ -191,21 +192,21 @@ void Recognizer::return_from(StackId stack) {
 }
 
 void Recognizer::return_to(const Frame& frame) {
-  if (frame.target) add_item({frame.target, frame.target->rule->entering(*frame.target, frame.reg), frame.parent});
+  if (frame.target) add_item({frame.target, entering(*frame.target, frame.reg), frame.parent});
   else levels_.back().complete = true;
 }
 
 void Recognizer::complete_returns() {
   for (size_t i = levels_.back().items; i < items_.size(); ++i) {
     const Item item = items_[i];
-    if (item.state->rule->may_end(*item.state, item.reg)) return_from(item.stack);
+    if (may_end(*item.state, item.reg)) return_from(item.stack);
   }
 }
 
 ByteSet Recognizer::next_bytes() const {
   ByteSet out;
   for (const Item& item : items())
-    if (item.state->rule->may_continue(*item.state, item.reg)) out |= item.state->live;
+    if (may_continue(*item.state, item.reg)) out |= item.state->live;
   return out;
 }
 

@@ -78,11 +78,8 @@ class Recognizer {
   }
   // The union of the bytes that may come next; a superset where rules with & or ~ are concerned.
   ByteSet next_bytes() const;
-  // The character classes on which the configuration stays as it is, 0 if unknown.
-  CharClasses loop_classes() const {
-    if (items_.size() - levels_.back().items != 1 || levels_.back().complete) return 0;
-    return items_.back().state->rule->loop_classes(*items_.back().state);
-  }
+  // The only item, or nullptr if there are several or none.
+  const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
 
  private:
   struct Level {
@@ -94,6 +91,7 @@ class Recognizer {
   };
   struct Pending {
     Rule* callee;
+    uint64_t reg;
     StackId sole;  // the stack itself, when a single caller needs no frame
     bool has_sole;
     std::vector<Frame> frames;

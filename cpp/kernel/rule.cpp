@@ -26,11 +26,15 @@ DfaState* Rule::build_start() {
     // Marked apart from the same term reached later: the rule leaves out the empty string.
     s = add_state({derivatives_->start(), 1});
     s->final = false;
+  } else if (counts_) {
+    // The head looks like the start, but there an item has ended.
+    s = add_state({kStart});
+    head_ = add_state({kStart});
+    head_->counter_head = true;
   } else {
     std::vector<uint32_t> states{kStart};
     s = intern_nfa_states(states);
   }
-  s->counter_head = counts_;
   start_.store(s, std::memory_order_release);
   return s;
 }
@@ -76,7 +80,7 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
   if (ends_at_head_ && std::find(states.begin(), states.end(), kFinal) != states.end())
-    return start_.load(std::memory_order_relaxed);
+    return head_;
   std::erase_if(states, [this](uint32_t s) {
     if (s == kFinal) return false;
     return std::all_of(nfa_.begin(s), nfa_.end(s), [](const NfaEdge& e) { return e.kind == EdgeKind::Epsilon; });
@@ -147,7 +151,7 @@ void Rule::describe(DfaState& state) {
           break;
         case EdgeKind::Call:
           add(callees, e->argument);
-          state.live |= callees_[e->argument]->first_;
+          state.live |= callees_[e->argument].rule->first_;
           break;
         case EdgeKind::Tokens: add(token_sets, e->argument); break;
         case EdgeKind::Epsilon: break;
@@ -156,7 +160,8 @@ void Rule::describe(DfaState& state) {
   state.calls.assign(static_cast<uint32_t>(callees.size()));
   for (size_t i = 0; i < callees.size(); ++i) {
     state.calls.begin()[i].argument = callees[i];
-    state.calls.begin()[i].callee = callees_[callees[i]];
+    state.calls.begin()[i].callee = callees_[callees[i]].rule;
+    state.calls.begin()[i].reg = callees_[callees[i]].reg;
   }
   state.token_edges.assign(static_cast<uint32_t>(token_sets.size()));
   for (size_t i = 0; i < token_sets.size(); ++i) state.token_edges.begin()[i].argument = token_sets[i];
@@ -172,7 +177,8 @@ DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, 
   for (const uint32_t s : state.key)
     for (auto e = nfa_.begin(s); e != nfa_.end(s); ++e)
       if (e->kind == kind && e->argument == argument) scratch_.push_back(e->target);
-  DfaState* t = intern_nfa_states(scratch_);
+  // A rule that counts items which it calls comes back to its head.
+  DfaState* t = counts_ ? head_ : intern_nfa_states(scratch_);
   slot.store(t, std::memory_order_release);
   return t;
 }
@@ -222,7 +228,7 @@ bool Rule::is_prefix_free() {
 
 CharClasses Rule::compute_loop_classes(DfaState& state) {
   CharClasses out = 0;
-  if (!counts_ && (loops_on(state, 'e') || loops_on(state, '0') || loops_on(state, ' ') || loops_on(state, 'A'))) {
+  if ((loops_on(state, 'e') || loops_on(state, '0') || loops_on(state, ' ') || loops_on(state, 'A'))) {
     CharClasses broken = 0;
     for (int b = 0; b < 128; ++b) {
       const CharClasses bit = CharClasses{1} << ascii_class(static_cast<uint8_t>(b));
@@ -232,7 +238,7 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
     if (loops_on_characters(state, 2)) out |= CharClasses{1} << kClassOther2;
     if (loops_on_characters(state, 3)) out |= CharClasses{1} << kClassOther3;
     if (loops_on_characters(state, 4)) out |= CharClasses{1} << kClassOther4;
-    bool raw = true;
+    bool raw = !counts_;  // raw bytes would be counted, not characters
     for (int b = 128; b < 256 && raw; ++b) raw = loops_on(state, static_cast<uint8_t>(b));
     if (raw) out |= CharClasses{1} << kClassMalformed;
   }
@@ -250,7 +256,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
     if (plain && std::find(checked.begin(), checked.end(), std::pair{inside, needed}) != checked.end()) return true;
     for (int b = low; b <= high; ++b) {
       DfaState* t = next(*inside, static_cast<uint8_t>(b));
-      if (!t || t->counter_head) return false;
+      if (!t || (needed > 1 && t == &state)) return false;
       if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF)) return false;
     }
     if (plain) checked.emplace_back(inside, needed);
@@ -258,7 +264,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
   };
   for (int lead = first; lead <= last; ++lead) {
     DfaState* inside = next(state, static_cast<uint8_t>(lead));
-    if (!inside) return false;
+    if (!inside || (counts_ && inside == &state)) return false;
     const int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (!continues(continues, inside, length - 1, low, high)) return false;

@@ -7,8 +7,9 @@
 // Rules live in groups (the strongly connected components of the reference graph), groups are interned by structure and so
 // shared by all grammars on one tokenizer, with their automata and masks.
 //
-// Counting: a rule that repeats an item many times keeps the count in the item's register; `CounterBounds` gives the limits
-// and the state `head` is where an item ends: entering it adds one.
+// Counting: a rule that repeats an item keeps in the register how many items are still needed and how many may still come
+// (registers.h). The caller gives the bounds, so that all repetitions of one item share one rule. The state `head` is where an
+// item ends: entering it counts one down.
 //
 // Threads: states are published by atomic pointers and never move; building one takes the group's lock.
 // Source: Thompson 1968; lazily built DFAs as in RE2 (Cox 2010).
@@ -26,6 +27,7 @@
 #include "byte_set.h"
 #include "derivative.h"
 #include "nfa.h"
+#include "registers.h"
 #include "state_mask.h"
 #include "vocabulary.h"
 
@@ -38,6 +40,7 @@ struct DfaState;
 // An edge that is no byte. Targets are made when first followed, so that building one state never builds another.
 struct CallEdge {
   Rule* callee = nullptr;
+  uint64_t reg = 0;       // the callee's register at its start
   uint32_t argument = 0;  // the index in the rule's callees
   std::atomic<DfaState*> target{nullptr};
 };
@@ -86,10 +89,11 @@ struct DfaState {
   static constexpr CharClasses kLoopUnknown = ~CharClasses{0};
 };
 
-struct CounterBounds {
-  uint64_t minimum = 0;
-  uint64_t maximum = 0;  // kNoMaximum = unbounded
-  static constexpr uint64_t kNoMaximum = ~uint64_t{0};
+// A rule and the register to start it with.
+struct Callee {
+  Rule* rule;
+  uint64_t reg;
+  bool operator==(const Callee&) const = default;
 };
 
 class Rule {
@@ -130,21 +134,6 @@ class Rule {
   }
 
   bool counts() const { return counts_; }
-  const CounterBounds& bounds() const { return bounds_; }
-  bool may_end(const DfaState& state, uint64_t reg) const {
-    if (!state.counter_head) return state.final;
-    return reg >= 1 && reg >= bounds_.minimum;
-  }
-  // False where a counting rule has reached its maximum: nothing of it may follow.
-  bool may_continue(const DfaState& state, uint64_t reg) const {
-    return !state.counter_head || reg < bounds_.maximum;
-  }
-  // The register on entering `state` from inside the rule. Counts stop growing once they no longer matter.
-  uint64_t entering(const DfaState& state, uint64_t reg) const {
-    if (!state.counter_head) return reg;
-    if (bounds_.maximum == CounterBounds::kNoMaximum && reg >= std::max<uint64_t>(bounds_.minimum, 1)) return reg;
-    return reg + 1;
-  }
 
   bool nullable() const { return nullable_; }    // matches the empty string, which the automaton leaves out
   bool productive() const { return productive_; }  // matches some other string
@@ -169,7 +158,7 @@ class Rule {
   void describe(DfaState& state);
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
   CharClasses compute_loop_classes(DfaState& state);
-  bool loops_on(DfaState& state, uint8_t byte) { return next(state, byte) == &state && !state.counter_head; }
+  bool loops_on(DfaState& state, uint8_t byte) { return next(state, byte) == &state; }
   bool loops_on_characters(DfaState& state, int length);
   void build_classes();
   // Whether no string of the rule is a prefix of another, as far as a small exploration can tell.
@@ -180,17 +169,17 @@ class Rule {
   bool nullable_ = false, productive_ = false, first_has_tokens_ = false, counts_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   uint32_t rank_ = 0;
-  CounterBounds bounds_;
   ByteSet first_;
   Nfa nfa_;
   std::unique_ptr<DerivativeAutomaton> derivatives_;
   std::vector<ByteSet> sets_;
-  std::vector<Rule*> callees_;
+  std::vector<Callee> callees_;
   std::vector<std::vector<TokenId>> token_sets_;
   uint8_t class_of_[256] = {};
   uint32_t num_classes_ = 1;
 
   std::atomic<DfaState*> start_{nullptr};
+  DfaState* head_ = nullptr;
   std::deque<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
@@ -201,12 +190,12 @@ class Rule {
   // Masks of counting states, by state and by what the count still allows. Guarded by the group's lock.
   struct CountedKey {
     const DfaState* state;
-    uint64_t remaining, needed;
+    uint64_t reg;
     bool operator==(const CountedKey&) const = default;
   };
   struct CountedKeyHash {
     size_t operator()(const CountedKey& k) const {
-      return mix(mix(reinterpret_cast<uintptr_t>(k.state), k.remaining), k.needed);
+      return mix(reinterpret_cast<uintptr_t>(k.state), k.reg);
     }
   };
   std::unordered_map<CountedKey, const StateMask*, CountedKeyHash> counted_masks;
@@ -232,5 +221,18 @@ class RuleGroup {
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
 };
+
+// Whether the rule may end in the state.
+inline bool may_end(const DfaState& state, uint64_t reg) {
+  return state.counter_head ? Count::of(reg).needed == 0 : state.final;
+}
+// False where a counting rule has all the items it may have: nothing of it follows.
+inline bool may_continue(const DfaState& state, uint64_t reg) {
+  return !state.counter_head || Count::of(reg).remaining > 0;
+}
+// The register on entering the state from inside its rule.
+inline uint64_t entering(const DfaState& state, uint64_t reg) {
+  return state.counter_head ? Count::of(reg).after_item().reg() : reg;
+}
 
 }  // namespace maskwright

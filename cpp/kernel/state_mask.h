@@ -26,9 +26,20 @@ struct StateMask {
   std::vector<ExitGroup> exit_groups;
   std::vector<NodeId> exit_nodes;  // trie nodes whose last byte is the group's byte, their parent being the exit
 
+  // Where the state loops and the rule may end after any character, the exits are not listed: they are the parents of all
+  // nodes in [begin, end) that begin a character (of all nodes, if `raw`) and have min_chars to max_chars before them.
+  struct ExitRange {
+    NodeId begin, end;
+    uint16_t min_chars, max_chars;
+    bool raw;
+  };
+  std::vector<ExitRange> exit_ranges;
+
+  bool has_exits() const { return !exit_groups.empty() || !exit_ranges.empty(); }
+
   size_t memory_bytes() const {
     return sizeof(*this) + dense.capacity() * 4 + sparse.capacity() * 4 + exit_groups.capacity() * sizeof(ExitGroup) +
-           exit_nodes.capacity() * 4;
+           exit_nodes.capacity() * 4 + exit_ranges.capacity() * sizeof(ExitRange);
   }
 };
 

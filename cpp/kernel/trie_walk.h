@@ -1,9 +1,11 @@
 // The hot loop: which tokens can follow, by walking the vocabulary trie with a recogniser.
 //
-// The recogniser stands at a node; each child whose byte it accepts is entered. A subtree that holds only characters on
-// which the configuration loops is taken as one range of tokens without descending. docs/mask.md derives it step by step.
+// The recogniser stands at a node; each child whose byte it accepts is entered. Where the configuration loops (inside a string,
+// say), a child below which there are only characters that keep it there is taken as one range of tokens, without a step of
+// the recogniser. docs/mask.md derives it step by step.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "recognizer.h"
@@ -13,50 +15,106 @@ namespace maskwright {
 
 inline constexpr uint32_t kManyChildren = 8;  // from here on, looking up the possible bytes first pays
 
-// Reports every token at or below `node` that the recogniser can take whole to `sink.allow(begin, end)` (sorted positions),
-// and every node at which the grammar may end to `sink.exit(node)`. Precondition: the recogniser has just accepted the byte of
-// `node`. It is left as it was.
+// A configuration that characters of certain classes leave as it is, but for counting.
+struct Loop {
+  CharClasses classes = 0;      // 0: it does not loop
+  bool ends = false;            // the rule may end in it, from `first_end` characters on
+  uint32_t first_end = 0;       // both counted from the trie's root
+  uint32_t limit = kManyChars;  // characters that may come at all
+};
+
+inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+  Loop loop;
+  const Item* item = recognizer.sole_item();
+  if (!item) return loop;
+  DfaState& state = *item->state;
+  loop.classes = state.rule->loop_classes(state);
+  if (loop.classes == 0) return loop;
+  loop.first_end = vocabulary.num_chars(at);
+  loop.ends = recognizer.complete() && state.final;
+  if (state.counter_head) {
+    const Count count = Count::of(item->reg);
+    const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
+    const uint64_t limit = uint64_t{loop.first_end} + count.remaining;
+    // Deep inside, the end of the count would add the caller's items, and the configuration change.
+    if (count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at)) return {};
+    loop.ends = item->stack == kRootStack || recognizer.complete();
+    loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
+    if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
+  }
+  return loop;
+}
+
+// Takes all tokens at or below a child of the place where the loop was found. Its characters are all the loop's.
 template <class Sink>
-void walk(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
+void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, Sink& sink) {
+  const Vocabulary::Node& at = vocabulary.node(child);
+  const uint32_t longest = vocabulary.max_chars_below(child);
+  if (longest <= loop.limit) sink.allow(at.token_begin, at.token_end);
+  else sink.allow_short(at.token_begin, at.token_end, static_cast<uint16_t>(loop.limit));
+  if (loop.ends && at.num_children > 0 && loop.first_end <= longest)
+    sink.exit_range({at.first_child, at.below_end, static_cast<uint16_t>(loop.first_end),
+                     static_cast<uint16_t>(loop.limit), (loop.classes >> kClassMalformed & 1) != 0});
+}
+
+// Reports what it finds below a node to `sink`:
+//   allow(begin, end)                  tokens at these sorted positions can be taken whole
+//   allow_short(begin, end, limit)     those of them that begin at most `limit` characters
+//   exit(node)                         the grammar may end after the bytes up to this node
+//   exit_range(range)                  it may end at many nodes (state_mask.h)
+// Precondition: the recogniser stands at `node`. It is left as it was.
+template <class Sink>
+void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
   struct Level {
     NodeId next, end;
     bool filtered;
     ByteSet bytes;
+    Loop loop;
   };
   thread_local std::vector<Level> path;
   const size_t bottom = path.size();
-  // Returns whether the node's children are to be visited.
-  const auto arrive = [&](NodeId id) {
+  const auto open = [&](NodeId id) {
     const Vocabulary::Node& at = vocabulary.node(id);
-    if (recognizer.complete()) sink.exit(id);
-    if (at.num_children == 0) {
-      sink.allow(at.token_begin, at.token_end);
-      return false;
-    }
-    if (const CharClasses loops = recognizer.loop_classes(); loops && (vocabulary.char_classes(id) & ~loops) == 0) {
-      sink.allow(at.token_begin, at.token_end);
-      return false;
-    }
-    if (at.token_own_end > at.token_begin) sink.allow(at.token_begin, at.token_own_end);
     const bool filtered = at.num_children >= kManyChildren;
     path.push_back({at.first_child, at.first_child + at.num_children, filtered,
-                    filtered ? recognizer.next_bytes() : ByteSet()});
-    return true;
+                    filtered ? recognizer.next_bytes() : ByteSet(), find_loop(vocabulary, recognizer, id)});
   };
-  if (!arrive(node)) return;
-  while (path.size() > bottom) {
+  open(node);
+  while (true) {
     Level& level = path.back();
     if (level.next == level.end) {
       path.pop_back();
-      if (path.size() > bottom) recognizer.pop();
+      if (path.size() == bottom) return;
+      recognizer.pop();
       continue;
     }
     const NodeId child = level.next++;
+    if ((vocabulary.classes_from(child) & ~level.loop.classes) == 0) {
+      take_looping(vocabulary, level.loop, child, sink);
+      continue;
+    }
     const uint8_t byte = vocabulary.byte(child);
     if (level.filtered && !level.bytes.test(byte)) continue;
     if (!recognizer.push(byte)) continue;
-    if (!arrive(child)) recognizer.pop();
+    const Vocabulary::Node& at = vocabulary.node(child);
+    sink.allow(at.token_begin, at.token_own_end);
+    if (at.num_children == 0) {
+      recognizer.pop();
+      continue;
+    }
+    if (recognizer.complete()) sink.exit(child);
+    open(child);
   }
+}
+
+// The same for a node and what is below it. Precondition: the recogniser has just accepted the byte of `node`.
+template <class Sink>
+void walk(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
+  const Vocabulary::Node& at = vocabulary.node(node);
+  sink.allow(at.token_begin, at.token_own_end);
+  if (at.num_children == 0) return;
+  if (recognizer.complete()) sink.exit(node);
+  walk_below(vocabulary, recognizer, node, sink);
 }
 
 }  // namespace maskwright

@@ -29,8 +29,6 @@ constexpr std::array<int8_t, 128> kAsciiClasses = make_ascii_classes();
 
 constexpr CharClasses bit(int character_class) { return CharClasses{1} << character_class; }
 
-constexpr bool is_continuation(uint8_t b) { return (b & 0xC0) == 0x80; }
-
 // Whether `second` may follow `lead` in well-formed UTF-8 (Unicode 15, table 3-7).
 constexpr bool is_second_byte(uint8_t lead, uint8_t second) {
   switch (lead) {
@@ -73,6 +71,7 @@ Vocabulary::Vocabulary(const std::vector<std::string_view>& token_bytes, const s
   });
   build_trie();
   build_char_classes();
+  build_char_counts();
 }
 
 void Vocabulary::build_trie() {
@@ -82,7 +81,7 @@ void Vocabulary::build_trie() {
   };
   nodes_.reserve(sorted_.size() * 2 + 1);
   bytes_.reserve(sorted_.size() * 2 + 1);
-  nodes_.push_back({0, 0, 0, 0, num_text_tokens()});
+  nodes_.push_back({0, 0, 0, 0, num_text_tokens(), 0});
   bytes_.push_back(0);
   std::vector<Open> open{{kRoot, 0}};
   while (!open.empty()) {
@@ -97,37 +96,42 @@ void Vocabulary::build_trie() {
       const auto byte = static_cast<uint8_t>(text(sorted_[position])[depth]);
       const uint32_t begin = position;
       while (position < end && static_cast<uint8_t>(text(sorted_[position])[depth]) == byte) ++position;
-      nodes_.push_back({0, 0, begin, begin, position});
+      nodes_.push_back({0, 0, begin, begin, position, 0});
       bytes_.push_back(byte);
     }
     nodes_[id].num_children = static_cast<uint32_t>(nodes_.size()) - nodes_[id].first_child;
     // The first child is opened next, which keeps a subtree's nodes close together.
     for (uint32_t i = nodes_[id].num_children; i-- > 0;) open.push_back({nodes_[id].first_child + i, depth + 1});
   }
+  // Nodes are numbered so that all below one are adjacent; a node's last child, if any, knows where they end.
+  for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+    Node& at = nodes_[id];
+    at.below_end = at.first_child;
+    for (uint32_t i = 0; i < at.num_children; ++i)
+      at.below_end = std::max({at.below_end, at.first_child + i + 1, nodes_[at.first_child + i].below_end});
+  }
+  for (NodeId id = 1; id < nodes_.size(); ++id) nodes_with_[bytes_[id]].push_back(id);
   for (uint32_t i = 0; i < nodes_[kRoot].num_children; ++i)
     root_children_[bytes_[nodes_[kRoot].first_child + i]] = nodes_[kRoot].first_child + i;
 }
 
 // Children have higher numbers than their parents, so one descending pass sees every child before its parent.
 void Vocabulary::build_char_classes() {
-  char_classes_.assign(nodes_.size(), 0);
+  classes_below_.assign(nodes_.size(), 0);
+  classes_from_.assign(nodes_.size(), 0);
   for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
-    CharClasses classes = 0;
-    for (uint32_t i = 0; i < nodes_[id].num_children; ++i) {
-      const NodeId child = nodes_[id].first_child + i;
-      classes |= bytes_[child] < 0x80 ? bit(ascii_class(bytes_[child])) | char_classes_[child]
-                                      : classes_below_lead(child);
-    }
-    char_classes_[id] = classes;
+    for (uint32_t i = 0; i < nodes_[id].num_children; ++i) classes_below_[id] |= classes_from_[nodes_[id].first_child + i];
+    classes_from_[id] =
+        bytes_[id] < 0x80 ? bit(ascii_class(bytes_[id])) | classes_below_[id] : classes_from_lead(id);
   }
 }
 
 // What the characters that begin with `lead` add, up to and including all that follows them. A token that ends inside a
 // well-formed character adds nothing more: it can be completed.
-CharClasses Vocabulary::classes_below_lead(NodeId lead) const {
+CharClasses Vocabulary::classes_from_lead(NodeId lead) const {
   const uint8_t first = bytes_[lead];
   const int length = first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3 : first >= 0xF0 && first <= 0xF4 ? 4 : 1;
-  if (length == 1) return bit(kClassMalformed) | char_classes_[lead];
+  if (length == 1) return bit(kClassMalformed) | classes_below_[lead];
   CharClasses out = bit(length == 2 ? kClassOther2 : length == 3 ? kClassOther3 : kClassOther4);
   std::vector<NodeId> level{lead};
   for (int depth = 1; depth < length; ++depth) {
@@ -140,19 +144,41 @@ CharClasses Vocabulary::classes_below_lead(NodeId lead) const {
           next.push_back(child);
           continue;
         }
-        out |= bit(kClassMalformed) | char_classes_[child];
+        out |= bit(kClassMalformed) | classes_below_[child];
         if (bytes_[child] < 0x80) out |= bit(ascii_class(bytes_[child]));
       }
     level = std::move(next);
   }
-  for (const NodeId id : level) out |= char_classes_[id];
+  for (const NodeId id : level) out |= classes_below_[id];
   return out;
+}
+
+void Vocabulary::build_char_counts() {
+  num_chars_.assign(nodes_.size(), 0);
+  max_chars_below_.assign(nodes_.size(), 0);
+  token_chars_.assign(sorted_.size(), 0);
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    const Node& at = nodes_[id];
+    for (uint32_t i = 0; i < at.num_children; ++i) {
+      const NodeId child = at.first_child + i;
+      const bool begins = !is_continuation(bytes_[child]) && num_chars_[id] < kManyChars;
+      num_chars_[child] = static_cast<uint16_t>(num_chars_[id] + (begins ? 1 : 0));
+    }
+    std::fill(token_chars_.begin() + at.token_begin, token_chars_.begin() + at.token_own_end, num_chars_[id]);
+  }
+  for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+    const Node& at = nodes_[id];
+    max_chars_below_[id] = num_chars_[id];
+    for (uint32_t i = 0; i < at.num_children; ++i)
+      max_chars_below_[id] = std::max(max_chars_below_[id], max_chars_below_[at.first_child + i]);
+  }
 }
 
 size_t Vocabulary::memory_bytes() const {
   return pool_.capacity() + offsets_.capacity() * sizeof(uint32_t) + sorted_.capacity() * sizeof(TokenId) +
          text_tokens_.capacity() * sizeof(uint32_t) + nodes_.capacity() * sizeof(Node) + bytes_.capacity() +
-         char_classes_.capacity() * sizeof(CharClasses) + sizeof(*this);
+         2 * classes_below_.capacity() * sizeof(CharClasses) + 2 * (num_chars_.capacity() + max_chars_below_.capacity()) +
+         2 * token_chars_.capacity() + nodes_.size() * sizeof(NodeId) + sizeof(*this);
 }
 
 }  // namespace maskwright

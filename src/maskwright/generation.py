@@ -100,7 +100,7 @@ class MeasuredMatcher(GrammarMatcher):
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
         started = time.perf_counter_ns()
-        needed = super().fill_next_token_bitmask(bitmask, index)
+        needed: bool = super().fill_next_token_bitmask(bitmask, index)
         self.stats.mask_us.append((time.perf_counter_ns() - started) / 1e3)
         self.forced_token = only_token(np.asarray(bitmask[index])) if needed else None
         self.stats.num_forced += self.forced_token is not None

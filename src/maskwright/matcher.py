@@ -69,8 +69,16 @@ class GrammarMatcher(_kernel.Matcher):
         return self.accept_bytes(text.encode() if isinstance(text, str) else bytes(text))
 
     def find_jump_forward_string(self) -> str:
-        """Return the longest text that every completion begins with; half characters are left out."""
-        return self.forced_bytes().decode("utf-8", "ignore")
+        """Return the longest text that every completion begins with.
+
+        Whole characters only: half a character at the end is left out, and where the output so far ends in half a
+        character, nothing is returned.
+        """
+        forced = self.forced_bytes()
+        try:
+            return forced.decode()
+        except UnicodeDecodeError as error:
+            return forced[: error.start].decode()
 
     def rollback(self, num_tokens: int = 1) -> None:
         """Take back the last tokens, a terminating stop token included.

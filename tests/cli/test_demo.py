@@ -27,7 +27,7 @@ def test_the_structure_always_holds(cli: Cli, seed: int | None) -> None:
     held = re.findall(r"-- with Maskwright\n.*?\n   (.)", out, re.DOTALL)
     assert held == ["✓"] * len(CASES)
     for case in CASES:
-        assert f"== {case.title} · {case.shown}" in out
+        assert f"== {case.title} · {case.structure.label}" in out
     for column in ("tokens/s", "forced", "µs/mask", "1st mask"):
         assert column in out
 

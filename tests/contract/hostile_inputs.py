@@ -58,6 +58,8 @@ def containing(needle: str) -> Expr:
 REGEX: dict[str, Input] = {
     "30k parentheses": lambda: "(" * 30_000 + "a" + ")" * 30_000,
     "30k open parentheses": lambda: "(" * 30_000,
+    "200k alternatives in each other": lambda: "(a|" * 200_000 + "b" + ")" * 200_000,
+    "200k groups in each other": lambda: "(?:a" * 200_000 + "b" + ")?" * 200_000,
     "30k lookaheads": lambda: "(?=" * 30_000 + "a" + ")" * 30_000,
     "30k classes": lambda: "[" * 30_000,
     "30k stars": lambda: "a" + "*" * 30_000,
@@ -82,6 +84,7 @@ REGEX: dict[str, Input] = {
 EBNF: dict[str, Input] = {
     "30k parentheses": lambda: "root ::= " + "(" * 30_000 + '"a"' + ")" * 30_000,
     "30k open parentheses": lambda: "root ::= " + "(" * 30_000,
+    "200k alternatives in each other": lambda: "root ::= " + '("a"|' * 200_000 + '"b"' + ")" * 200_000,
     "30k rules in a chain": lambda: chain("{}", '"a"'),
     "30k rules, left recursive": lambda: chain('{} "b" | "a"', "root"),
     "30k rules, nested": lambda: chain('"(" {} ")"', '"a"'),
@@ -132,6 +135,9 @@ IR: dict[str, Input] = {
     "intersection of counts": lambda: grammar(and_(*(repeat(ANY_BYTE, i, 10**5 + i) for i in range(20)))),
     "doubling complements": lambda: grammar(not_(seq(star(ANY_BYTE), text("a"), repeat(ANY_BYTE, 40, 40)))),
     "2,000 levels": lambda: grammar(nested(2_000, text("a"), lambda e: alt(seq(text("("), e, text(")")), EMPTY))),
+    "200k levels": lambda: grammar(
+        nested(200_000, text("a"), lambda e: Expr((ir.OP_SEQ, text("b"), Expr((ir.OP_REPEAT, e, 0, 1)))))
+    ),
     "many rules": lambda: grammar(
         alt(*map(ref, range(1, 20_000))), *(seq(text(f"{i}"), optional(ref(0))) for i in range(1, 20_000))
     ),
@@ -143,6 +149,7 @@ IR: dict[str, Input] = {
     "a literal of no bytes": lambda: grammar(Expr((ir.OP_LITERAL, 7))),
     "a set of more than bytes": lambda: grammar(Expr((ir.OP_SET, 1 << 400))),
     "no root": lambda: maskwright.Grammar(GrammarIR((), 0)),
+    "a huge repeat": lambda: grammar(repeat(text("a"), 10**30)),
     "a rule inside a complement": lambda: grammar(Expr((ir.OP_NOT, ref(0)))),
     "tokens that do not exist": lambda: grammar(alt(ir.tokens([-1, 2**31, 10**6]), text("a"))),
 }
@@ -190,8 +197,9 @@ def main() -> None:
     try:
         run(*sys.argv[1:])
         print("result")
-    except maskwright.MaskwrightError as error:
-        print(type(error).__name__ if len(str(error)) < 2_000 else "a message that leaks the input")
+    except (maskwright.MaskwrightError, TypeError) as error:
+        public = next(c for c in type(error).__mro__ if c is TypeError or c.__name__ in maskwright.__all__)
+        print(public.__name__ if len(str(error)) < 2_000 else "a message that leaks the input")
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 

@@ -73,7 +73,7 @@ def test_allocate() -> None:
     bitmask = maskwright.allocate_token_bitmask(3, 33)
     assert (bitmask.shape, bitmask.dtype) == ((3, 2), np.int32)
     assert bitmask.flags.c_contiguous
-    for arguments in ((-1, 10), (1, -1), (1, 2**40)):
+    for arguments in ((-1, 10), (0, 10), (1, -1), (1, 0)):
         with pytest.raises(maskwright.BitmaskError):
             maskwright.allocate_token_bitmask(*arguments)
     with pytest.raises((maskwright.BitmaskError, ValueError)):
@@ -103,7 +103,7 @@ def allowed_only(logits: Any, allowed: set[int]) -> bool:
     return all((logits[t] == -np.inf) == (t not in allowed) for t in range(len(logits)))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_apply_numpy(dtype: type, matcher: maskwright.GrammarMatcher) -> None:
     allowed = mask_of(matcher, SMALL.vocab_size)
     bitmask = maskwright.allocate_token_bitmask(2, SMALL.vocab_size)
@@ -133,19 +133,28 @@ def test_apply_to_some_rows() -> None:
     assert [bool(np.isinf(row).all()) for row in logits] == [True, False, True]
 
 
+def test_apply_treats_what_the_bitmask_does_not_cover_as_not_allowed() -> None:
+    logits = np.ones((1, 70), np.float32)
+    maskwright.apply_token_bitmask_inplace(logits, np.full((1, 1), -1, np.int32))
+    assert allowed_only(logits[0], set(range(32)))
+    logits = np.ones((1, 70), np.float32)
+    maskwright.apply_token_bitmask_inplace(logits, np.zeros((1, 3), np.int32), vocab_size=40)
+    assert allowed_only(logits[0], set(range(40, 70)))
+
+
 @pytest.mark.parametrize(
     ("logits", "bitmask", "options"),
     [
         (np.ones((1, SMALL.vocab_size), np.int32), np.zeros((1, WORDS), np.int32), {}),
+        (np.ones((1, SMALL.vocab_size), np.float64), np.zeros((1, WORDS), np.int32), {}),
         (np.ones((1, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int64), {}),
         (np.ones((2, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int32), {}),
         (np.ones((1, 1, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int32), {}),
-        (np.ones((1, 32 * WORDS + 1), np.float32), np.zeros((1, WORDS), np.int32), {"vocab_size": 32 * WORDS + 1}),
         (np.ones((1, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int32), {"indices": [1]}),
         (np.ones((1, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int32), {"indices": [-2]}),
         (read_only(np.ones((1, SMALL.vocab_size), np.float32)), np.zeros((1, WORDS), np.int32), {}),
     ],
-    ids=["logits dtype", "bitmask dtype", "rows differ", "axes", "few words", "index", "negative index", "read-only"],
+    ids=["logits dtype", "float64", "bitmask dtype", "rows differ", "axes", "index", "negative index", "read-only"],
 )
 def test_apply_refuses(logits: np.ndarray, bitmask: np.ndarray, options: dict[str, Any]) -> None:
     before = logits.copy()
@@ -277,8 +286,8 @@ def test_tokenizer_errors() -> None:
     from_vocab = maskwright.TokenizerInfo.from_vocab
     for arguments in (
         {"stop_token_ids": [7]},
-        {"special_token_ids": [-1]},
-        {"vocab_size": 1},
+        {"stop_token_ids": [1], "special_token_ids": [-1]},
+        {"stop_token_ids": [1], "vocab_size": 1},
     ):
         with pytest.raises(maskwright.TokenizerError):
             from_vocab([b"a", b"b"], **arguments)  # type: ignore[arg-type]

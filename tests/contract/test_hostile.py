@@ -20,7 +20,7 @@ ANSWERS = {
     "regex": {"result", "RegexSyntaxError", "UnsatisfiableError", "LimitError"},
     "ebnf": {"result", "EbnfSyntaxError", "UnsatisfiableError", "LimitError"},
     "schema": {"result", "SchemaError", "UnsupportedSchemaError", "UnsatisfiableError", "LimitError"},
-    "ir": {"result", "GrammarError", "UnsatisfiableError", "LimitError"},
+    "ir": {"result", "GrammarError", "UnsatisfiableError", "LimitError", "TypeError"},
     "long": {"result"},
 }
 CERTAIN = {
@@ -38,6 +38,9 @@ CERTAIN = {
     ("ir", "100k choices"): "result",
     ("ir", "a million"): "result",
     ("ir", "nullable cycle"): "result",
+    ("ir", "no root"): "TypeError",
+    ("ir", "no expression"): "TypeError",
+    ("ir", "a reference to nowhere"): "TypeError",
 }
 
 

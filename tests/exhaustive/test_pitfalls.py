@@ -151,6 +151,19 @@ def test_nothing_but_the_longer_token() -> None:
     assert mask_of(maskwright.GrammarMatcher(compile_fresh(case.grammar, case.vocab)), 6) == {1}
 
 
+def test_jump_forward_between_the_halves_of_a_character() -> None:
+    """What is forced begins in the middle of a character: no text can say that, least of all the rest without it."""
+    vocab = vocabularies.of(b"\xc3", b"\xa9", "a", "é")
+    matcher = maskwright.GrammarMatcher(compile_fresh(grammar(text("éab")), vocab))
+    assert matcher.find_jump_forward_string() == "éab"
+    assert matcher.accept_token(0)
+    assert matcher.find_jump_forward_string() == ""
+    assert matcher.accept_token(1)
+    assert matcher.find_jump_forward_string() == "ab"
+    assert matcher.accept_string("ab")
+    assert matcher.is_completed()
+
+
 def test_token_edges_do_not_share_masks() -> None:
     """Grammars that differ only in token ids, on one compiler."""
     compiler = maskwright.GrammarCompiler(SMALL.info())

@@ -126,6 +126,18 @@ def test_threads_share_one_compiler() -> None:
     assert not failures, failures[0]
 
 
+def test_flushes_change_nothing() -> None:
+    """With a memory budget that is always exceeded, matchers replay their tokens all the time."""
+    rng = random.Random(9)
+    flushes = 0
+    for language in productive_languages(rng, scaled(30)):
+        compiler = maskwright.GrammarCompiler(SMALL.info(), grammar_limit_bytes=1)
+        compiled = compile_ir(language.grammar, compiler)
+        walk(compiled, language, SMALL, rng, steps=4)
+        flushes += compiled._native.num_flushes
+    assert flushes > 100
+
+
 def test_state_is_rebuilt_from_the_tokens() -> None:
     """A matcher that came by detours equals one that took the tokens in one go, and one that took the bytes."""
     rng = random.Random(7)

@@ -39,6 +39,7 @@ def model(request: pytest.FixtureRequest, tokenizer: Any) -> Any:
     """Random weights, and an output layer wider than the tokenizer."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
+    torch.set_num_threads(1)  # these models are so small that threads only wait for each other
     ids = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
     ids["pad_token_id"] = tokenizer.pad_token_id
     torch.manual_seed(0)

@@ -21,7 +21,7 @@ SCHEMA = {
     "required": ["a", "b"],
     "additionalProperties": False,
 }
-DATE = r"20\d\d-(0[1-9]|1[0-2])"
+DATE = r"20[0-9]{2}-(0[1-9]|1[0-2])"
 WORDS = r"(abc|ab|é){2,5}!"
 PROMPTS = ["Give me JSON: ", "ab", "A date, please, and nothing else: "]
 
@@ -43,7 +43,7 @@ def grammars(info: TokenizerInfo) -> list[CompiledGrammar]:
 def run(model: Any, tokenizer: Any, processor: Any, prompts: list[str], **options: Any) -> list[str]:
     inputs = tokenizer(prompts, return_tensors="pt", padding=True)
     inputs.pop("token_type_ids", None)
-    settings = {"max_new_tokens": 120, "do_sample": False, **options}
+    settings = {"max_new_tokens": 400, "do_sample": False, **options}
     out = model.generate(**inputs, **settings, logits_processor=transformers.LogitsProcessorList([processor]))
     return tokenizer.batch_decode(out[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True)
 

@@ -108,7 +108,11 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         allow_abbrev=False,
     )
     command.add_argument(
-        "--seed", type=_non_negative, default=7, metavar="N", help="the seed of every case (%(default)s)"
+        "--seed",
+        type=_non_negative,
+        default=7,
+        metavar="N",
+        help="the seed of the first case, then counting up (%(default)s)",
     )
     command.add_argument(
         "--pace",

@@ -84,12 +84,13 @@ class TransformersBackend:
                 "  hint: pip install 'maskwright[transformers]'"
             ) from error
         _require_model_directory_or_hub_id(name)
-        transformers.logging.set_verbosity_error()
-        transformers.logging.disable_progress_bar()
+        library: Any = transformers
+        library.logging.set_verbosity_error()
+        library.logging.disable_progress_bar()
         logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
         try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(name)
-            model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="auto")
+            self._tokenizer: Any = library.AutoTokenizer.from_pretrained(name)
+            model: Any = library.AutoModelForCausalLM.from_pretrained(name, dtype="auto")
         except (OSError, ValueError, KeyError, ImportError) as error:
             reason = " ".join(str(error).split())[:_MAX_REASON] or type(error).__name__
             raise CommandError(f"--model {name}: transformers cannot load it: {reason}\n{_HINT}") from error

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher
+from maskwright import CompiledGrammar, GrammarMatcher
 from maskwright.generation import Chunk, GenerationStats, SamplingOptions, generate
 from maskwright.lm import EmbeddedModel, load_embedded_model
 
@@ -60,6 +60,7 @@ class Run:
     """A case and what came of it."""
 
     case: Case
+    seed: int
     held: Side = field(default_factory=Side)
     free: Side = field(default_factory=Side)
 
@@ -67,7 +68,7 @@ class Run:
 class View(Protocol):
     """Shows the demo to a person."""
 
-    def start(self, model: EmbeddedModel, seconds_to_make: float, seed: int) -> None: ...
+    def start(self, model: EmbeddedModel, seconds_to_make: float) -> None: ...
 
     def begin(self, run: Run) -> None: ...
 
@@ -86,15 +87,14 @@ def run(arguments: argparse.Namespace) -> int:
     pace_ms: float = arguments.pace if arguments.pace is not None else _DEFAULT_PACE_MS * animated
     started = time.perf_counter()
     model = load_embedded_model()
-    _ = model.tokenizer_info.kernel_vocabulary
-    view.start(model, time.perf_counter() - started, arguments.seed)
+    view.start(model, time.perf_counter() - started)
     runs = []
-    for case in CASES:
-        current = Run(case)
+    for offset, case in enumerate(CASES):
+        current = Run(case, arguments.seed + offset)
         runs.append(current)
         view.begin(current)
         try:
-            for _ in _steps(model, current, arguments.seed):
+            for _ in _steps(model, current):
                 view.update(current)
                 time.sleep(pace_ms / 1e3)
         finally:
@@ -105,12 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK if held else EXIT_INCOMPLETE
 
 
-def _steps(model: EmbeddedModel, run: Run, seed: int) -> Iterator[None]:
+def _steps(model: EmbeddedModel, run: Run) -> Iterator[None]:
     """Advance both sides by a token each, until both are done, and have them judged."""
-    started = time.perf_counter_ns()
-    compiled = run.case.compile(GrammarCompiler(model.tokenizer_info))
-    run.held.stats.compile_us = (time.perf_counter_ns() - started) / 1e3
-    held_options, free_options = (SamplingOptions(max_tokens=n, seed=seed) for n in (_MAX_TOKENS, _MAX_FREE_TOKENS))
+    compiled, run.held.stats.compile_us = run.case.structure.compiled(model.tokenizer_info)
+    held_options, free_options = (SamplingOptions(max_tokens=n, seed=run.seed) for n in (_MAX_TOKENS, _MAX_FREE_TOKENS))
     running = [
         (run.held, generate(model, run.case.prompt, compiled, options=held_options, stats=run.held.stats)),
         (run.free, generate(model, run.case.prompt, options=free_options, stats=run.free.stats)),

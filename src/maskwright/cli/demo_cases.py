@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from maskwright import CompiledGrammar, GrammarCompiler
+from .sources import Structure
 
 
 class Verdict(NamedTuple):
@@ -28,9 +28,8 @@ class Case(NamedTuple):
     """One structure to show."""
 
     title: str
-    shown: str
+    structure: Structure
     prompt: str
-    compile: Callable[[GrammarCompiler], CompiledGrammar]
     judge: Callable[[str], Verdict]
 
 
@@ -117,8 +116,8 @@ TOOL_CALL: dict[str, Any] = {
 }
 
 LOG_LINE = (
-    r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d "
-    r"(INFO|WARN|ERROR) \[(auth|billing|search)\] [a-z]+( [a-z]+){1,7} after \d{1,3} ms"
+    "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]) ([01][0-9]|2[0-3])(:[0-5][0-9]){2} "
+    r"(INFO|WARN|ERROR) \[(auth|billing|search)\] [a-z]+( [a-z]+){1,7} after [0-9]{1,3} ms"
 )
 
 QUERY = """\
@@ -170,9 +169,8 @@ def judge_query(text: str) -> Verdict:
 def _json_case(title: str, schema: dict[str, Any]) -> Case:
     return Case(
         f"{title[0].upper()}{title[1:]}",
-        "JSON Schema",
+        Structure("JSON Schema", "json_schema", lambda compiler: compiler.compile_json_schema(schema)),
         f"Write {title} as JSON.\n",
-        lambda compiler: compiler.compile_json_schema(schema),
         judge_json,
     )
 
@@ -181,6 +179,16 @@ CASES: tuple[Case, ...] = (
     _json_case("a user profile", USER_PROFILE),
     _json_case("an order", ORDER),
     _json_case("a tool call", TOOL_CALL),
-    Case("A log line", "regex", "Log:\n", lambda compiler: compiler.compile_regex(LOG_LINE), judge_log_line),
-    Case("A query", "EBNF grammar", "Query:\n", lambda compiler: compiler.compile_grammar(QUERY), judge_query),
+    Case(
+        "A log line",
+        Structure("regex", "regex", lambda compiler: compiler.compile_regex(LOG_LINE)),
+        "Log:\n",
+        judge_log_line,
+    ),
+    Case(
+        "A query",
+        Structure("EBNF grammar", "ebnf", lambda compiler: compiler.compile_grammar(QUERY)),
+        "Query:\n",
+        judge_query,
+    ),
 )

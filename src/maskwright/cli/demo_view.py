@@ -39,12 +39,12 @@ def make_view(*, plain: bool) -> tuple[View, bool]:
     return RichView(), True
 
 
-def _introduction(model: EmbeddedModel, seconds_to_make: float, seed: int) -> str:
-    return f"embedded n-gram model, {model.vocab_size:,} tokens, made in {seconds_to_make:.1f} s · seed {seed}"
+def _introduction(model: EmbeddedModel, seconds_to_make: float) -> str:
+    return f"embedded n-gram model, {model.vocab_size:,} tokens, made in {seconds_to_make:.1f} s"
 
 
 def _headline(run: Run) -> str:
-    return f"{run.case.title} · {run.case.shown} · prompt {run.case.prompt.strip()!r}"
+    return f"{run.case.title} · {run.case.structure.label} · prompt {run.case.prompt.strip()!r} · seed {run.seed}"
 
 
 def _ending(side: Side) -> str:
@@ -78,8 +78,8 @@ _COLUMNS = ("", "tokens", "tokens/s", "forced", "µs/mask", "p50", "max", "1st m
 class PlainView:
     """Lines of text, for files, pipes and simple terminals."""
 
-    def start(self, model: EmbeddedModel, seconds_to_make: float, seed: int) -> None:
-        print(f"Maskwright demo: {_introduction(model, seconds_to_make, seed)}")
+    def start(self, model: EmbeddedModel, seconds_to_make: float) -> None:
+        print(f"Maskwright demo: {_introduction(model, seconds_to_make)}")
 
     def begin(self, run: Run) -> None:
         print(f"\n== {_headline(run)}")
@@ -113,8 +113,8 @@ class RichView:
         self._console = Console(highlight=False)
         self._live: Any = None
 
-    def start(self, model: EmbeddedModel, seconds_to_make: float, seed: int) -> None:
-        self._console.print(f"\n[bold]Maskwright[/] [dim]{_introduction(model, seconds_to_make, seed)}[/]")
+    def start(self, model: EmbeddedModel, seconds_to_make: float) -> None:
+        self._console.print(f"\n[bold]Maskwright[/] [dim]{_introduction(model, seconds_to_make)}[/]")
         self._console.print("[dim]left: [/][cyan]forced by the grammar[/][dim], [/]chosen by the model\n")
 
     def begin(self, run: Run) -> None:

@@ -20,10 +20,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     structure = read_structure(arguments)
     backend = load_backend(arguments.model)
-    info = backend.tokenizer_info
-    _ = info.kernel_vocabulary  # made once a process, so it is no part of the time to the first mask
     stats = GenerationStats()
-    compiled, stats.compile_us = structure.compiled(info)
+    compiled, stats.compile_us = structure.compiled(backend.tokenizer_info)
     options = SamplingOptions(arguments.max_tokens, arguments.temperature, arguments.top_p, arguments.seed)
     writer = StdoutWriter()
     backend.run(arguments.prompt, compiled, options, stats, writer.write)

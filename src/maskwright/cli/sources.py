@@ -15,6 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -27,9 +28,10 @@ _MAX_SHOWN = 100
 
 
 class Structure(NamedTuple):
-    """What the output must follow: a name for messages, and how to compile it."""
+    """What the output must follow: a name for messages, the front-end that reads it, and how to compile it."""
 
     label: str
+    front_end: str
     compile: Callable[[GrammarCompiler], CompiledGrammar]
 
     def compiled(self, tokenizer_info: TokenizerInfo) -> tuple[CompiledGrammar, float]:
@@ -39,6 +41,7 @@ class Structure(NamedTuple):
             CommandError: the schema, regex or grammar is wrong.
         """
         compiler = GrammarCompiler(tokenizer_info)
+        import_module(f"maskwright.frontends.{self.front_end}")  # loaded once a process, so it is no part of the time
         started = time.perf_counter_ns()
         try:
             compiled = self.compile(compiler)
@@ -60,22 +63,22 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
         return _grammar(arguments.grammar)
     if arguments.regex is not None:
         pattern: str = arguments.regex
-        return Structure("--regex", lambda compiler: compiler.compile_regex(pattern))
+        return Structure("--regex", "regex", lambda compiler: compiler.compile_regex(pattern))
     choices: list[str] = arguments.choice
-    return Structure("--choice", lambda compiler: compiler.compile_choices(choices))
+    return Structure("--choice", "charset", lambda compiler: compiler.compile_choices(choices))
 
 
 def _schema(argument: str) -> Structure:
     inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
     label, text = ("--schema", argument) if inline else _read(argument, "--schema", "JSON that begins with '{'")
     parse_json(label, text)
-    return Structure(label, lambda compiler: compiler.compile_json_schema(text))
+    return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text))
 
 
 def _grammar(argument: str) -> Structure:
     inline = "::=" in argument
     label, text = ("--grammar", argument) if inline else _read(argument, "--grammar", "rules with '::='")
-    return Structure(label, lambda compiler: compiler.compile_grammar(text))
+    return Structure(label, "ebnf", lambda compiler: compiler.compile_grammar(text))
 
 
 def _read(argument: str, option: str, inline_form: str) -> tuple[str, str]:

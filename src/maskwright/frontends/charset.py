@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import TypeAlias
 
 from maskwright.ir import EMPTY, Expr, alt, byte_set, bytes_in, literal, never, seq
@@ -257,7 +257,21 @@ def _clip(ranges: tuple[Range, ...], low: int, high: int, base: int = 0) -> tupl
     return tuple((max(a, low) - base, min(b, high) - base) for a, b in ranges if a <= high and b >= low)
 
 
-@lru_cache(maxsize=4096)
+def _cached(encode: Encoding) -> Encoding:
+    """Keep results, within some 50 MB: many of small sets, a few of large ones, none of enormous ones."""
+    small, large = lru_cache(maxsize=1024)(encode), lru_cache(maxsize=32)(encode)
+
+    @wraps(encode)
+    def lookup(characters: CodePointSet) -> Expr:
+        num_ranges = len(characters.ranges)
+        if num_ranges <= 16:
+            return small(characters)
+        return large(characters) if num_ranges <= 2000 else encode(characters)
+
+    return lookup
+
+
+@_cached
 def utf8(characters: CodePointSet) -> Expr:
     """One character out of a set, in UTF-8: shortest forms only, no surrogates.
 
@@ -282,12 +296,13 @@ def utf8(characters: CodePointSet) -> Expr:
     return alt(*branches)
 
 
-@lru_cache(maxsize=4096)
+@_cached
 def json_string_chars(characters: CodePointSet) -> Expr:
     r"""One character out of a set, inside a JSON string, in each of its spellings.
 
-    A character is spelled raw in UTF-8 (not below U+0020, not `"`, not `\`), by a short escape (`\" \\ \/ \b \f \n \r \t`),
-    by `\uXXXX` in any case, or, above U+FFFF, by a pair of those. A lone surrogate is no character.
+    A character is spelled raw in UTF-8 (not below U+0020, not `"`, not `\`), by a short escape
+    (`\" \\ \/ \b \f \n \r \t`), by `\uXXXX` in any case, or, above U+FFFF, by a pair of those. A lone surrogate is no
+    character.
     """
     ranges = characters.ranges
     if not ranges:

@@ -22,9 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-_PIECE = re.compile(
-    r"[^\r\n\w]?[^\W\d_]+|_[^\W\d_]+|\d{1,3}| ?(?:[^\w\s]|_)+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s|.", re.DOTALL
-)
+_PIECE = re.compile(r"[^\r\n\w]?[^\W\d_]+|_[^\W\d_]+|\d{1,3}| ?(?:[^\w\s]|_)+|\s*[\r\n]+|\s+(?!\S)|\s|.", re.DOTALL)
 
 Pair = tuple[int, int]
 

@@ -155,7 +155,7 @@ def order(w: Writer) -> Record:
     ]
     return {
         "order_id": f"ORD-{w.integer(10000, 99999)}",
-        "customer": w.name(),
+        "customer": {"name": w.name(), "city": w.pick(words.CITIES)} if w.chance(0.4) else w.name(),
         "date": w.date(),
         "status": w.pick(words.STATUSES),
         "items": items,
@@ -251,9 +251,10 @@ RECORDS: tuple[tuple[str, Callable[[Writer], Record]], ...] = (
 
 
 def record_document(w: Writer) -> str:
-    """A record alone, or, as assistants like to do, wrapped in an answer."""
+    """A record or a list of some, alone, or, as assistants like to do, wrapped in an answer."""
     kind, make = w.pick(RECORDS)
-    data = json.dumps(_shortened(w, make(w)), ensure_ascii=False)
+    records = [_shortened(w, make(w)) for _ in range(w.integer(2, 3) if w.chance(0.15) else 1)]
+    data = json.dumps(records if len(records) > 1 else records[0], ensure_ascii=False)
     if w.chance(0.3):
         return data
     request = w.pick((f"Write {kind} as JSON.", f"Give me {kind} in JSON.", f"JSON for {kind}, please."))
@@ -261,8 +262,10 @@ def record_document(w: Writer) -> str:
         (
             "{data}",
             "{data}",
+            "{data}",
+            "{data}",
             "```json\n{data}\n```",
-            "Sure! Here is {kind}:\n{data}\nLet me know if you need anything else.",
+            "Sure! Here is {kind}:\n{data} Let me know if you need anything else.",
             "Here is {kind}: {data}",
         )
     )

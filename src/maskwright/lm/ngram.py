@@ -33,8 +33,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-DISCOUNT = 0.6
-UNIFORM_SHARE = 0.02
+DISCOUNT = 0.4
+UNIFORM_SHARE = 0.005
 
 
 class _Level(NamedTuple):

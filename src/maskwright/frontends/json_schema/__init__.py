@@ -30,9 +30,7 @@ __all__ = ["Finding", "JsonSchemaOptions", "schema_to_ir"]
 _DEFAULTS = JsonSchemaOptions()
 
 
-def schema_to_ir(
-    schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: list[Finding] | None = None
-) -> GrammarIR:
+def schema_to_ir(schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: list[Finding] | None = None) -> GrammarIR:
     """Return the grammar of the JSON texts whose value is valid against a schema.
 
     Args:

@@ -27,6 +27,7 @@ def disjoint(a: Shape, b: Shape, norm: Normaliser, depth: int = _DEPTH) -> bool:
         return True
     if a.mask & b.mask & 7:
         return False
+    norm.spend(len(a.strings) * len(b.strings) + len(a.arrays) * len(b.arrays) + len(a.objects) * len(b.objects))
     return (
         all(intersect_numbers(x, y) is None for x in a.numbers for y in b.numbers)
         and all(_disjoint_strings(x, y) for x in a.strings for y in b.strings)

@@ -49,6 +49,10 @@ from maskwright.frontends.json_schema.shape import (
 from maskwright.frontends.json_schema.strings import string_text
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr, alt, and_
 
+# A schema with no other keywords than these admits all values of its type.
+_PLAIN = frozenset(
+    "type title description default example examples deprecated readOnly writeOnly $comment $schema $id".split()
+)
 _INLINE_LEVELS = 24
 _SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF))
 MAX_PLACES = 200_000
@@ -81,10 +85,15 @@ class Emitter:
         is_target = False
         if len(conj) == 1:
             schema = conj[0].schema
-            if type(schema) is dict and "$ref" in schema:
-                target = self.norm.document.follow(conj[0])
-                is_target = target is not conj[0]
-                conj, schema = (target,), target.schema
+            if type(schema) is dict:
+                if _PLAIN.issuperset(schema):
+                    free = self.layout.free(schema.get("type", "any"), depth)
+                    if free is not None:
+                        return free
+                elif "$ref" in schema:
+                    target = self.norm.document.follow(conj[0])
+                    is_target = target is not conj[0]
+                    conj, schema = (target,), target.schema
             key: Any = id(schema)
         else:
             key = tuple([id(node.schema) for node in conj])

@@ -28,7 +28,6 @@ from maskwright.frontends.json_schema.shape import (
     ObjectShape,
     Shape,
     StringShape,
-    check_alternatives,
 )
 
 _T = TypeVar("_T")
@@ -43,25 +42,30 @@ class Judge(Protocol):
     def is_empty(self, conj: Conj) -> bool:
         """Whether it is easily seen that no value satisfies all these places."""
 
+    def spend(self, num_pairs: int) -> None:
+        """Count alternatives looked at, against a limit of work."""
+
 
 def intersect(a: Shape, b: Shape, judge: Judge) -> Shape:
     """Return the shape of values that fit both."""
     mask = a.mask & b.mask
     return Shape(
         mask,
-        _product(a.numbers, b.numbers, FREE_NUMBERS, intersect_numbers),
-        _product(a.strings, b.strings, FREE_STRINGS, _intersect_strings),
-        _product(a.arrays, b.arrays, FREE_ARRAYS, _intersect_arrays),
-        _product(a.objects, b.objects, FREE_OBJECTS, lambda x, y: _intersect_objects(x, y, judge)),
+        _product(a.numbers, b.numbers, FREE_NUMBERS, judge, intersect_numbers),
+        _product(a.strings, b.strings, FREE_STRINGS, judge, _intersect_strings),
+        _product(a.arrays, b.arrays, FREE_ARRAYS, judge, _intersect_arrays),
+        _product(a.objects, b.objects, FREE_OBJECTS, judge, lambda x, y: _intersect_objects(x, y, judge)),
     )
 
 
-def _product(a: tuple[_T, ...], b: tuple[_T, ...], free: Any, combine: Callable[[_T, _T], _T | None]) -> tuple[_T, ...]:
+def _product(
+    a: tuple[_T, ...], b: tuple[_T, ...], free: Any, judge: Judge, combine: Callable[[_T, _T], _T | None]
+) -> tuple[_T, ...]:
     if a is free or a is b:
         return b
     if b is free:
         return a
-    check_alternatives(len(a) * len(b))
+    judge.spend(len(a) * len(b))
     out = [combine(x, y) for x in a for y in b]
     return tuple(part for part in out if part is not None)
 

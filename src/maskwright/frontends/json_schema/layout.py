@@ -2,8 +2,9 @@
 
 A `Layout` belongs to one set of options. It opens each grammar with the same rules at the same indices
 
-    string, integer, number, ws (flexible layout only), value, array, object, member
+    string, integer, number, ws, colon, comma, value, array, object, member
 
+(the three in the middle only where white space is flexible)
 so that the expressions that refer to them are built once for all schemas. A `Style` holds the punctuation at one depth: the
 depth matters only where `indent` is given. Below MAX_INDENTED levels an indented layout goes on in one line, as the rules
 must be finite in number.
@@ -13,7 +14,7 @@ Tested by tests/frontends/json_schema/test_layout.py.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from maskwright.frontends.json_schema.numbers import INTEGER_TEXT, NUMBER_TEXT
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
@@ -25,6 +26,15 @@ MAX_INDENTED = 12
 _CLOSE_ARRAY, _CLOSE_OBJECT = text("]"), text("}")
 NULL_TEXT, FALSE_TEXT, TRUE_TEXT = literal(b"null"), literal(b"false"), literal(b"true")
 STRING_RULE, INTEGER_RULE, NUMBER_RULE = ref(0), ref(1), ref(2)
+
+
+_FREE_SCALARS = {
+    "string": STRING_RULE,
+    "integer": INTEGER_RULE,
+    "number": NUMBER_RULE,
+    "boolean": alt(TRUE_TEXT, FALSE_TEXT),
+    "null": NULL_TEXT,
+}
 
 
 class Style(NamedTuple):
@@ -44,21 +54,24 @@ class Style(NamedTuple):
     object: Expr
     member: Expr
 
-    def array_of(self, items: Expr, *, may_be_empty: bool) -> Expr:
-        """An array whose items, joined by commas, are `items`."""
-        inside = seq(self.lead, items, self.trail)
-        return seq(self.open_array, optional(inside) if may_be_empty else inside, _CLOSE_ARRAY)
+    def array_of(self, *items: Expr, may_be_empty: bool) -> Expr:
+        """An array whose items and commas are `items`, in sequence."""
+        if may_be_empty:
+            return seq(self.open_array, optional(seq(self.lead, *items, self.trail)), _CLOSE_ARRAY)
+        return seq(self.open_array, self.lead, *items, self.trail, _CLOSE_ARRAY)
 
-    def object_of(self, members: Expr, *, may_be_empty: bool) -> Expr:
-        """An object whose members, joined by commas, are `members`."""
-        inside = seq(self.lead, members, self.trail)
-        return seq(self.open_object, optional(inside) if may_be_empty else inside, _CLOSE_OBJECT)
+    def object_of(self, *members: Expr, may_be_empty: bool) -> Expr:
+        """An object whose members and commas are `members`, in sequence."""
+        if may_be_empty:
+            return seq(self.open_object, optional(seq(self.lead, *members, self.trail)), _CLOSE_OBJECT)
+        return seq(self.open_object, self.lead, *members, self.trail, _CLOSE_OBJECT)
 
 
 class RuleBuilder(IRBuilder):
     """A builder that starts from rules made before."""
 
     def __init__(self, prelude: tuple[Rule, ...]) -> None:
+        self._prelude = prelude
         self._names = [rule.name for rule in prelude]
         self._bodies = [rule.body for rule in prelude]
         self._taken = set(self._names)
@@ -85,17 +98,26 @@ class Layout:
         self.depth_matters = not options.any_whitespace and options.indent is not None
         if options.any_whitespace:
             run = repeat(bytes_in(b" \t\n\r"), 0, options.max_whitespace_cnt)
-            self.ws = builder.add("ws", run) if options.max_whitespace_cnt else EMPTY
+            self._ws = builder.add("ws", run) if options.max_whitespace_cnt else EMPTY
+            self._colon = builder.add("colon", seq(self._ws, text(":"), self._ws))
+            self._comma = builder.add("comma", seq(self._ws, text(","), self._ws))
         depths = MAX_INDENTED + 1 if self.depth_matters else 1
         names = [[builder.declare(name) for name in ("value", "array", "object", "member")] for _ in range(depths)]
         self._styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))
         for depth in range(depths):
             self._define_free(builder, depth)
+        self._free = tuple({**_FREE_SCALARS, "array": s.array, "object": s.object, "any": s.value} for s in self._styles)
         self.prelude = builder.build(STRING_RULE).rules
 
     def style(self, depth: int) -> Style:
         """Return the style of containers at a depth; the root has depth 0."""
         return self._styles[min(depth, len(self._styles) - 1)]
+
+    def free(self, type_name: Any, depth: int) -> Expr | None:
+        """Return the expression for all values of a type, `any` included; None if it is not the name of one."""
+        if type(type_name) is not str:
+            return None
+        return self._free[min(depth, len(self._free) - 1)].get(type_name)
 
     def inner(self, depth: int) -> int:
         """Return the depth, for `style`, of what is inside a container at this depth."""
@@ -107,9 +129,8 @@ class Layout:
     def _style(self, depth: int, value: Expr, array: Expr, object_: Expr, member: Expr) -> Style:
         free = (value, array, object_, member)
         if self.options.any_whitespace:
-            ws = self.ws
-            comma, colon = seq(ws, text(","), ws), seq(ws, text(":"), ws)
-            return Style(seq(text("["), ws), seq(text("{"), ws), EMPTY, colon, comma, ws, *free)
+            ws = self._ws
+            return Style(seq(text("["), ws), seq(text("{"), ws), EMPTY, self._colon, self._comma, ws, *free)
         indent, separators = self.options.indent, self.options.separators
         lead = trail = ""
         item, key = separators or (", ", ": ")

@@ -48,6 +48,7 @@ from maskwright.frontends.json_schema.site import Site
 from maskwright.frontends.json_schema.strings import name_matches
 
 MAX_IN_PLACE_DEPTH = 64
+MAX_WORK = 5_000
 MAX_EXCLUSIVE = 200  # object alternatives that telling the branches of a `oneOf` apart may make
 
 
@@ -65,6 +66,7 @@ class Normaliser:
         self._negations: dict[tuple[int, ...], Conj] = {}
         self._kept: list[Any] = []  # keeps schemas that no one wrote alive, for they are known by identity
         self._depth = 0
+        self._work = 0
 
     def shape(self, node: Node) -> Shape:
         """Return the shape of one schema.
@@ -116,6 +118,20 @@ class Normaliser:
     def matches(self, pattern: str, name: str) -> bool:
         """Whether a pattern of `patternProperties` takes a member's name."""
         return name_matches(pattern, None, name)
+
+    def spend(self, num_pairs: int) -> None:
+        """Count alternatives looked at, against a limit of work.
+
+        Raises:
+            LimitError: There were too many.
+        """
+        self._work += num_pairs
+        if self._work > MAX_WORK:
+            raise LimitError(
+                f"anyOf, oneOf, not and if combine to more than {MAX_WORK} pairs of alternatives",
+                limit="MAX_WORK",
+                hint="write the alternatives out, or nest fewer of these keywords",
+            )
 
     def is_empty(self, conj: Conj) -> bool:
         """Whether it is easily seen that no value satisfies all these places."""

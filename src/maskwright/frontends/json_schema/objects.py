@@ -18,7 +18,8 @@ Tested by tests/frontends/json_schema/test_objects.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import STRING_RULE, Style
@@ -27,6 +28,7 @@ from maskwright.frontends.json_schema.strings import (
     ANY_NAME,
     QUOTE,
     admits_string,
+    closed,
     name_spellings,
     pattern_text,
     spelling,
@@ -38,13 +40,10 @@ if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
 _MAX_PATTERNS = 6
-_BLOCK = 16
+_BLOCK = 8
 
 
-class _Member(NamedTuple):
-    name: Expr
-    value: Expr
-    required: bool
+_Member: TypeAlias = "tuple[Expr, Expr, bool]"  # name, value, whether it is required
 
 
 def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
@@ -62,7 +61,7 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
     for name, conj in declared.items():
         value = never() if shape.names and not _admits_name(emitter, shape, name) else emitter.place(conj, inner)
         if value[0] != OP_NEVER:
-            members.append(_Member(literal(spelling(name)), value, name in required))
+            members.append((literal(spelling(name)), value, name in required))
         elif name in required:
             return never()
     extra = _extra_member(emitter, shape, declared, style, inner)
@@ -77,20 +76,22 @@ def _counted(emitter: Emitter, shape: ObjectShape, members: list[_Member], extra
     if closed and least > len(members):
         return never()
     if closed and least == len(members):
-        members, num_required = [_Member(name, value, True) for name, value, _ in members], least
+        members, num_required = [(name, value, True) for name, value, _ in members], least
     if most is not None and not (closed and len(members) <= most):
         if num_required > most:
             return never()
         if num_required == most:
-            members, extra = [m for m in members if m.required], never()
+            members, extra = [m for m in members if m[2]], never()
         elif most == 1:
-            return style.object_of(alt(*[seq(m.name, style.colon, m.value) for m in members], extra), may_be_empty=least == 0)
+            return style.object_of(
+                alt(*[seq(name, style.colon, value) for name, value, _ in members], extra), may_be_empty=least == 0
+            )
         else:
             _refuse_count(emitter, shape, "maxProperties")
     if least > max(num_required, 1):
         _refuse_count(emitter, shape, "minProperties")
     if num_required:
-        return style.object_of(_around_pivot(members, extra, style), may_be_empty=False)
+        return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
 
 
@@ -98,7 +99,7 @@ def _refuse_count(emitter: Emitter, shape: ObjectShape, keyword: str) -> None:
     emitter.refuse(Refusal(keyword, shape.path, "members that may be missing are not counted"))
 
 
-def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> Expr:
+def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> list[Expr]:
     comma, colon = style.comma, style.colon
     parts: list[Expr] = []
     pivot_seen = False
@@ -115,7 +116,7 @@ def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> Expr:
             parts.append(optional(seq(comma, name, colon, value)))
     if extra[0] != OP_NEVER:
         parts.append(star(seq(comma, extra)))
-    return seq(*parts)
+    return parts
 
 
 def _any_of(emitter: Emitter, members: list[_Member], extra: Expr, style: Style) -> Expr:
@@ -178,7 +179,12 @@ def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inne
     value = emitter.place(conj, inner)
     if value[0] == OP_NEVER:
         return never()
-    return seq(STRING_RULE if names is None else seq(QUOTE, names, QUOTE), style.colon, value)
+    return seq(STRING_RULE if names is None else seq(QUOTE, closed(names)), style.colon, value)
+
+
+@lru_cache(maxsize=1024)
+def _other_names(declared: tuple[str, ...]) -> Expr:
+    return not_(alt(*map(name_spellings, declared)))
 
 
 def _names(
@@ -199,7 +205,7 @@ def _names(
             emitter.check(part)
         parts.append(alt(*[string_body(part) for part in strings]))
     if declared:
-        parts.append(not_(alt(*map(name_spellings, declared))))
+        parts.append(_other_names(tuple(declared)))
     if not parts:
         return None
     return and_(ANY_NAME, *parts)

@@ -11,7 +11,7 @@ type-wise: alternatives are multiplied out, and the conjunctions of equal names 
 
 Invariants: a shape and its parts are never changed once `Shape` is made; a bit is set in `mask` iff its tuple is non-empty;
 `FREE_…` tuples stand, by identity, for "anything of this type".
-Cost: linear in the number of alternatives; a product of alternatives is limited by MAX_ALTERNATIVES.
+Cost: linear in the number of alternatives; the work for their products is limited (`Normaliser.spend`).
 Tested by tests/frontends/json_schema/test_keywords.py.
 """
 
@@ -20,11 +20,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
-from maskwright.errors import LimitError, SchemaError
+from maskwright.errors import SchemaError
 
 NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT = (1 << i for i in range(7))
 ALL_TYPES = 127
-MAX_ALTERNATIVES = 2000
 
 ANY_KIND, INTEGER, FRACTION = range(3)  # of numbers: all, those without and those with a fractional part
 
@@ -211,14 +210,4 @@ def _joined(free: Any, tuples: list[Any]) -> Any:
             return free
         for part in parts:
             out[id(part)] = part
-    check_alternatives(len(out))
     return tuple(out.values())
-
-
-def check_alternatives(count: int) -> None:
-    if count > MAX_ALTERNATIVES:
-        raise LimitError(
-            f"the combination of anyOf, oneOf, not and if gives more than {MAX_ALTERNATIVES} alternatives",
-            limit="MAX_ALTERNATIVES",
-            hint="write the alternatives out, or nest fewer of these keywords",
-        )

@@ -21,7 +21,7 @@ from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Path, StringShape
 from maskwright.frontends.regex import regex_to_expr
-from maskwright.ir import Expr, alt, and_, literal, never, not_, repeat, seq, star
+from maskwright.ir import OP_ALT, OP_AND, OP_NOT, Expr, alt, and_, literal, never, not_, repeat, seq, star
 
 CHARACTER = json_string_chars(ALL_CHARACTERS)
 ANY_TEXT = star(CHARACTER)
@@ -127,7 +127,24 @@ def string_text(shape: StringShape) -> Expr:
         values = [v for v in shape.values if admits_string(shape, v)] if checked else shape.values
         return alt(*[literal(spelling(v)) for v in values])
     body = string_body(shape)
-    return seq(QUOTE, body, QUOTE) if body is not never() else body
+    return seq(QUOTE, closed(body)) if body is not never() else body
+
+
+def closed(body: Expr) -> Expr:
+    """The body and the closing quote.
+
+    The quote goes into intersections and complements, so that their rules end at a quote and nowhere else: a rule that
+    may end after any character leaves every token open to what follows it.
+    """
+    if body[0] == OP_ALT:
+        return alt(*map(closed, body[1:]))
+    if body[0] == OP_AND:
+        return and_(seq(ANY_TEXT, QUOTE), *map(_closed_operand, body[1:]))
+    return seq(body, QUOTE)
+
+
+def _closed_operand(body: Expr) -> Expr:
+    return not_(seq(body[1], QUOTE)) if body[0] == OP_NOT else seq(body, QUOTE)
 
 
 def string_body(shape: StringShape, *, complete: bool = False) -> Expr:

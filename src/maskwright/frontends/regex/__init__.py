@@ -1,11 +1,11 @@
-r"""Regular expressions: `parse` makes a syntax tree with spans, `lower` makes the IR expression, `regex_to_expr` does both.
+r"""Regular expressions: `parse` makes a syntax tree with spans, `lower` makes the IR expression, `regex_to_expr` both.
 
     >>> print(regex_to_expr(r"\d{3}", dialect="ecma").dump())
     [0-9]{3}
 
-The files in the order of the work: `ast.py`, `classes.py` (named sets of characters), `scanner.py` (escapes and classes),
-`parser.py`, `lower.py`; and for assertions `lookaround.py` (lookarounds become intersections), `context.py` (conditions on
-neighbours), `plain.py` (pieces of expressions). The result is regular: it holds no rule reference.
+The files in the order of the work: `ast.py`, `classes.py` (named sets of characters), `scanner.py` (escapes and
+classes), `parser.py`, `lower.py`; and for assertions `lookaround.py` (lookarounds become intersections), `context.py`
+(conditions on neighbours), `plain.py` (pieces of expressions). The result is regular: it holds no rule reference.
 Tested by tests/frontends/test_regex.py.
 """
 

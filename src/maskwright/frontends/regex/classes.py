@@ -9,8 +9,8 @@ folding.
 Properties come from `unicode.txt` next to this file (made by tools/make_unicode_data.py), so that a pattern means the
 same on every version of Python. The file is read when a property is first needed, and each set is built when first
 asked for. Names of properties match loosely, as UTS 18 section 1.2 has it: case, spaces, `-` and `_` do not count.
-Case folding is simple folding (CaseFolding.txt, statuses C and S): one character folds to one, so `ß` equals `ẞ`, not
-`ss`.
+Case folding is simple folding (CaseFolding.txt, statuses C and S): one character folds to one, so `ß` equals `ẞ`,
+not `ss`.
 Tested by tests/frontends/test_regex.py.
 """
 
@@ -75,25 +75,26 @@ def unicode_shorthands() -> Shorthands:
     return Shorthands(_category("Nd"), word, UNICODE_SPACE, LINE_FEED)
 
 
-_CATEGORY_NAMES = """C Other,Cc Control,Cc cntrl,Cf Format,Cn Unassigned,Co Private_Use,Cs Surrogate,L Letter,LC Cased_Letter,
-L& Cased_Letter,Ll Lowercase_Letter,Lm Modifier_Letter,Lo Other_Letter,Lt Titlecase_Letter,Lu Uppercase_Letter,M Mark,
-M Combining_Mark,Mc Spacing_Mark,Me Enclosing_Mark,Mn Nonspacing_Mark,N Number,Nd Decimal_Number,Nd digit,Nl Letter_Number,
-No Other_Number,P Punctuation,P punct,Pc Connector_Punctuation,Pd Dash_Punctuation,Pe Close_Punctuation,
-Pf Final_Punctuation,Pi Initial_Punctuation,Po Other_Punctuation,Ps Open_Punctuation,S Symbol,Sc Currency_Symbol,
-Sk Modifier_Symbol,Sm Math_Symbol,So Other_Symbol,Z Separator,Zl Line_Separator,Zp Paragraph_Separator,
-Zs Space_Separator"""
-_SHORT_SCRIPTS = """Arab Arabic,Armn Armenian,Beng Bengali,Bopo Bopomofo,Brai Braille,Cans Canadian_Aboriginal,Cher Cherokee,
-Copt Coptic,Cyrl Cyrillic,Deva Devanagari,Egyp Egyptian_Hieroglyphs,Ethi Ethiopic,Geor Georgian,Goth Gothic,Grek Greek,
-Gujr Gujarati,Guru Gurmukhi,Hang Hangul,Hani Han,Hebr Hebrew,Hira Hiragana,Kana Katakana,Khmr Khmer,Knda Kannada,Laoo Lao,
-Latn Latin,Mlym Malayalam,Mong Mongolian,Mymr Myanmar,Orya Oriya,Qaac Coptic,Qaai Inherited,Runr Runic,Sinh Sinhala,
-Syrc Syriac,Taml Tamil,Telu Telugu,Tfng Tifinagh,Thaa Thaana,Tibt Tibetan,Yiii Yi,Zinh Inherited,Zyyy Common,Zzzz Unknown"""
-_SHORT_BINARIES = """Alpha Alphabetic,AHex ASCII_Hex_Digit,Hex Hex_Digit,IDC ID_Continue,IDS ID_Start,Ideo Ideographic,
-Lower Lowercase,Upper Uppercase,space White_Space,WSpace White_Space,XIDC XID_Continue,XIDS XID_Start,
-EPres Emoji_Presentation,EMod Emoji_Modifier,EBase Emoji_Modifier_Base,EComp Emoji_Component,ExtPict Extended_Pictographic,
-RI Regional_Indicator,Pat_WS Pattern_White_Space,Pat_Syn Pattern_Syntax,CI Case_Ignorable,
-DI Default_Ignorable_Code_Point,NChar Noncharacter_Code_Point,QMark Quotation_Mark,STerm Sentence_Terminal,
-Term Terminal_Punctuation,UIdeo Unified_Ideograph,VS Variation_Selector,Join_C Join_Control,Bidi_C Bidi_Control,
-Bidi_M Bidi_Mirrored,Dep Deprecated,Dia Diacritic,Ext Extender,SD Soft_Dotted"""
+_CATEGORY_NAMES = """C Other,Cc Control,Cc cntrl,Cf Format,Cn Unassigned,Co Private_Use,Cs Surrogate,L Letter,
+LC Cased_Letter,L& Cased_Letter,Ll Lowercase_Letter,Lm Modifier_Letter,Lo Other_Letter,Lt Titlecase_Letter,
+Lu Uppercase_Letter,M Mark,M Combining_Mark,Mc Spacing_Mark,Me Enclosing_Mark,Mn Nonspacing_Mark,N Number,
+Nd Decimal_Number,Nd digit,Nl Letter_Number,No Other_Number,P Punctuation,P punct,Pc Connector_Punctuation,
+Pd Dash_Punctuation,Pe Close_Punctuation,Pf Final_Punctuation,Pi Initial_Punctuation,Po Other_Punctuation,
+Ps Open_Punctuation,S Symbol,Sc Currency_Symbol,Sk Modifier_Symbol,Sm Math_Symbol,So Other_Symbol,Z Separator,
+Zl Line_Separator,Zp Paragraph_Separator,Zs Space_Separator"""
+_SHORT_SCRIPTS = """Arab Arabic,Armn Armenian,Beng Bengali,Bopo Bopomofo,Brai Braille,Cans Canadian_Aboriginal,
+Cher Cherokee,Copt Coptic,Cyrl Cyrillic,Deva Devanagari,Egyp Egyptian_Hieroglyphs,Ethi Ethiopic,Geor Georgian,
+Goth Gothic,Grek Greek,Gujr Gujarati,Guru Gurmukhi,Hang Hangul,Hani Han,Hebr Hebrew,Hira Hiragana,Kana Katakana,
+Khmr Khmer,Knda Kannada,Laoo Lao,Latn Latin,Mlym Malayalam,Mong Mongolian,Mymr Myanmar,Orya Oriya,Qaac Coptic,
+Qaai Inherited,Runr Runic,Sinh Sinhala,Syrc Syriac,Taml Tamil,Telu Telugu,Tfng Tifinagh,Thaa Thaana,Tibt Tibetan,
+Yiii Yi,Zinh Inherited,Zyyy Common,Zzzz Unknown"""
+_SHORT_BINARIES = """Alpha Alphabetic,AHex ASCII_Hex_Digit,Hex Hex_Digit,IDC ID_Continue,IDS ID_Start,
+Ideo Ideographic,Lower Lowercase,Upper Uppercase,space White_Space,WSpace White_Space,XIDC XID_Continue,
+XIDS XID_Start,EPres Emoji_Presentation,EMod Emoji_Modifier,EBase Emoji_Modifier_Base,EComp Emoji_Component,
+ExtPict Extended_Pictographic,RI Regional_Indicator,Pat_WS Pattern_White_Space,Pat_Syn Pattern_Syntax,
+CI Case_Ignorable,DI Default_Ignorable_Code_Point,NChar Noncharacter_Code_Point,QMark Quotation_Mark,
+STerm Sentence_Terminal,Term Terminal_Punctuation,UIdeo Unified_Ideograph,VS Variation_Selector,Join_C Join_Control,
+Bidi_C Bidi_Control,Bidi_M Bidi_Mirrored,Dep Deprecated,Dia Diacritic,Ext Extender,SD Soft_Dotted"""
 
 
 def _loose(name: str) -> str:
@@ -202,7 +203,9 @@ def _fold_classes() -> dict[int, tuple[int, ...]]:
     return out
 
 
-_SIMPLE_ASCII = {c: (c, c ^ 0x20) for c in map(ord, "abcdefghijlmnopqrtuvwxyzABCDEFGHIJLMNOPQRTUVWXYZ")}
+_SIMPLE_ASCII: dict[int, tuple[int, ...]] = {
+    c: (c, c ^ 0x20) for c in map(ord, "abcdefghijlmnopqrtuvwxyzABCDEFGHIJLMNOPQRTUVWXYZ")
+}
 _SIMPLE_ASCII |= {ord(c): (0x4B, 0x6B, 0x212A) for c in "kK"} | {ord(c): (0x53, 0x73, 0x17F) for c in "sS"}
 
 

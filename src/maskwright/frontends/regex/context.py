@@ -6,22 +6,25 @@ word characters, and all else. `_Machine` computes, for a node between a charact
 `after`, whether it matches the empty string, and the expression of the non-empty strings that it matches and that
 start and end with given classes:
 
-    A B  =  A' B'  +  B' if A can be empty  +  A' if B can be empty,  summed over the classes where A' ends and B' starts
+    A B  =  A' B'  +  B' if A can be empty  +  A' if B can be empty,   summed over where A' ends and B' starts
 
 Sums run only over what makes a difference: a node that is not *sensitive* to a side has one expression for all classes
 of that side. A loop over a sensitive item is a system of linear equations between its boundaries' classes, solved by
 elimination (Arden's rule), so anchors and word boundaries are exact within loops too.
 
-    >>> lower_boundaries(resolve(parse(r"\ba?\b")), utf8).dump()
-    '"a"'
+    >>> from maskwright.frontends.regex import regex_to_expr
+    >>> print(regex_to_expr("(^a|b)+").dump())
+    [a-b] "b"* "b" | [a-b]
 
-Cost: per node, the square of the number of classes (at most MAX_CLASSES), typically 2; and no more than MAX_WORK nodes in all.
+Cost: per node, the square of the number of classes (at most MAX_CLASSES), typically 2; and no more than MAX_WORK nodes
+in all.
 Tested by tests/frontends/test_regex.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import NO_CHARACTERS, CodePointSet, Encoding
@@ -42,7 +45,7 @@ from maskwright.frontends.regex.plain import PlainPieces, lower_plain
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq, star
 
 MAX_CLASSES = 12
-MAX_WORK = 2_000_000
+MAX_WORK = 1_000_000
 MAX_COPIES = 64
 MAX_STATES = 24
 
@@ -162,13 +165,14 @@ class _Machine:
         self.sizes: dict[int, int] = {}
         self.work = 0
         self.memo: dict[tuple[int, int | None, int | None, int, int], Expr] = {}
+        by_pairs = {pairs: self._table(pairs) for pairs in dict.fromkeys(b.pairs for b in boundaries)}
         for boundary in boundaries:
-            self.tables[id(boundary)] = self._table(boundary)
+            self.tables[id(boundary)] = by_pairs[boundary.pairs]
 
-    def _table(self, boundary: Boundary) -> list[int]:
+    def _table(self, pairs: tuple[tuple[Side, Side], ...]) -> list[int]:
         """For each class before, the classes after with which the condition holds."""
         rows = [0] * len(self.before.parts)
-        for left, right in boundary.pairs:
+        for left, right in pairs:
             mask = self.after.mask(right)
             for i in _bits(self.before.mask(left)):
                 rows[i] |= mask

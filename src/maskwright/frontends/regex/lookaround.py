@@ -8,6 +8,7 @@ r"""Lookarounds and anchors, turned into what a regular expression can say: `Bou
   refused, but for the idiom `(?:(?!-->).)*-->`.
 * Lookbehind is the mirror image. One that has to look behind a lookahead's `And` is refused.
 
+    >>> from maskwright.frontends.regex.parser import parse
     >>> str(resolve(parse("(?!ab)c+")))
     "and(repeat('c', 1, inf), not(seq('ab', repeat(CodePointSet(0-D7FF, E000-10FFFF), 0, inf))))"
 
@@ -19,6 +20,7 @@ Tested by tests/frontends/test_regex.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeAlias
 
 from maskwright.errors import LimitError, RegexSyntaxError
@@ -44,9 +46,11 @@ from maskwright.frontends.regex.ast import (
     concat,
 )
 
+Pairs: TypeAlias = "tuple[tuple[Side, Side], ...]"
 Rest: TypeAlias = "Callable[[], Node] | None"
 
 MAX_SIZE = 200_000
+MAX_OPERANDS = 100
 _EDGE = Side(NO_CHARACTERS, True)
 
 
@@ -104,28 +108,33 @@ def _trim(node: Node, ahead: bool) -> Node:
     return node
 
 
-def _boundary(anchor: Anchor) -> Boundary:
-    chars = anchor.chars
-    if anchor.kind == "start":
-        return Boundary(anchor.span, ((_EDGE, ANYTHING),))
-    if anchor.kind == "end":
-        return Boundary(anchor.span, ((ANYTHING, _EDGE),))
-    if anchor.kind == "line_start":
-        return Boundary(anchor.span, ((Side(chars, True), ANYTHING),))
-    if anchor.kind == "line_end":
-        return Boundary(anchor.span, ((ANYTHING, Side(chars, True)),))
+@lru_cache(maxsize=64)
+def _anchor_pairs(kind: str, chars: CodePointSet) -> Pairs:
+    if kind == "start":
+        return ((_EDGE, ANYTHING),)
+    if kind == "end":
+        return ((ANYTHING, _EDGE),)
+    if kind == "line_start":
+        return ((Side(chars, True), ANYTHING),)
+    if kind == "line_end":
+        return ((ANYTHING, Side(chars, True)),)
     word, other = Side(chars, False), Side(~chars, True)
-    if anchor.kind == "word":
-        return Boundary(anchor.span, ((word, other), (other, word)))
-    return Boundary(anchor.span, ((word, word), (other, other)))
+    return ((word, other), (other, word)) if kind == "word" else ((word, word), (other, other))
+
+
+@lru_cache(maxsize=64)
+def _look_pairs(side: Side, ahead: bool, negative: bool) -> Pairs:
+    if negative:
+        side = side.complement()
+    return ((ANYTHING, side) if ahead else (side, ANYTHING),)
 
 
 class _Resolver:
     """One pass, for lookaheads or for lookbehinds.
 
     *Near* and *far* are seen from a lookaround: far is where it looks. Lists of nodes go from far to near, as they are
-    resolved. A `rest` makes the node for everything between the far end of a node and the edge of the text; None stands for
-    "not known here".
+    resolved. A `rest` makes the node for everything between the far end of a node and the edge of the text; None stands
+    for "not known here".
     """
 
     def __init__(self, ahead: bool, pattern: str | None) -> None:
@@ -137,7 +146,7 @@ class _Resolver:
         if not node.asserts or isinstance(node, Boundary):
             return node, False
         if isinstance(node, Anchor):
-            return _boundary(node), False
+            return Boundary(node.span, _anchor_pairs(node.kind, node.chars)), False
         if isinstance(node, (Seq, Look)):
             return self._sequence(node, rest)
         if isinstance(node, Alt):
@@ -189,7 +198,10 @@ class _Resolver:
         body = _trim(look.item, look.ahead)
         side = _sides(body, look.ahead)
         if side is not None or look.ahead != self.ahead:
-            done.append(look if side is None else _one_sided(look, side))
+            if side is None:
+                done.append(look)
+            else:
+                done.append(Boundary(look.span, _look_pairs(side, look.ahead, look.negative)))
             return False
         if not self.ahead:
             body, _ = _Resolver(True, self.pattern).resolve(body, None)
@@ -266,14 +278,14 @@ def _nothing() -> Node:
     return Seq(NOWHERE, ())
 
 
-def _one_sided(look: Look, side: Side) -> Boundary:
-    if look.negative:
-        side = side.complement()
-    return Boundary(look.span, ((ANYTHING, side) if look.ahead else (side, ANYTHING),))
-
-
 def _intersect(at: Node, run: Node, operand: Node) -> And:
     operands = run.operands if isinstance(run, And) else (run,)
+    if len(operands) > MAX_OPERANDS:
+        raise LimitError(
+            f"more than {MAX_OPERANDS} lookarounds stand at one place",
+            limit="regex lookarounds",
+            hint="join them to one with |",
+        )
     return And(at.span, (*operands, operand))
 
 

@@ -4,6 +4,7 @@ A tree without assertions is lowered node by node; `encode` says how a character
 ends are taken off first, since nearly all patterns have no others: `^a$` as a search is `a`, and `a$` is `.*a`. What
 assertions are left go through `lookaround.py` and `context.py`.
 
+    >>> from maskwright.frontends.regex.parser import parse
     >>> lower(anywhere(parse("^a|b$"))).dump().count("|") > 1
     True
 

@@ -3,6 +3,7 @@ r"""Lowering of trees without assertions, whole or in part: only the strings tha
 Parts are cut from the structure where that is easy (a class, a loop over a class, the ends of a sequence), and by an
 intersection otherwise.
 
+    >>> from maskwright.frontends.regex.ast import NOWHERE
     >>> word = Repeat(NOWHERE, Chars(NOWHERE, CodePointSet.from_string("ab")), 0, INFINITE)
     >>> lower_plain(word, utf8).dump(), PlainPieces(utf8).some(word, None, CodePointSet.from_string("b")).dump()
     ('[a-b]*', '[a-b]* "b"')

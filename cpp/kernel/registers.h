@@ -1,0 +1,23 @@
+// What a rule's register holds while it counts: items still needed, and items that may still come.
+//
+// Counting down makes registers canonical: once enough items have come and no maximum is set, the register stays the same, and
+// repetitions with different bounds meet in the same values.
+#pragma once
+
+#include <cstdint>
+
+namespace maskwright {
+
+struct Count {
+  uint32_t needed = 0;
+  uint32_t remaining = 0;
+  static constexpr uint32_t kUnlimited = 0xFFFFFFFF;
+
+  static constexpr Count of(uint64_t reg) { return {static_cast<uint32_t>(reg), static_cast<uint32_t>(reg >> 32)}; }
+  constexpr uint64_t reg() const { return (uint64_t{remaining} << 32) | needed; }
+  constexpr Count after_item() const {
+    return {needed > 0 ? needed - 1 : 0, remaining == kUnlimited ? kUnlimited : remaining - 1};
+  }
+};
+
+}  // namespace maskwright
