@@ -17,12 +17,31 @@ constexpr size_t kTrieThreshold = 4;  // alternatives that are literals; fewer s
 }
 
 // Whether a call can be passed without consuming anything.
-bool is_nullable(const Rule& rule, uint64_t reg) {
-  return rule.nullable() || (rule.counts() && Count::of(reg).needed == 0);
+bool is_nullable(const Callee& callee) {
+  if (!callee.rule->counts()) return callee.rule->nullable();
+  return callee.rule->terminator() < 0 && (callee.rule->nullable() || Count::of(callee.reg).needed == 0);
 }
-bool is_nullable(const Callee& callee) { return is_nullable(*callee.rule, callee.reg); }
+
+// Whether a call can consume anything. A terminator can come without any item.
+bool is_productive(const Callee& callee) {
+  return callee.rule->productive() || (callee.rule->terminator() >= 0 && Count::of(callee.reg).needed == 0);
+}
 
 }  // namespace
+
+uint32_t UnitTable::counter(ExprId repetition, int terminator) {
+  const ExprId item = ir.nodes[repetition].begin;
+  const uint64_t key = (uint64_t{item} << 16) | static_cast<uint64_t>(terminator + 1);
+  const auto [it, fresh] = counters.emplace(key, static_cast<uint32_t>(units.size()));
+  if (fresh) units.push_back({.kind = Unit::Kind::Counter, .expr = item, .terminator = terminator});
+  return it->second;
+}
+
+int UnitTable::terminator(const ExprNode& sequence, uint32_t child) const {
+  if (child + 1 >= sequence.end || !counting[ir.children[child]]) return -1;
+  const ExprNode& next = ir.nodes[ir.children[child + 1]];
+  return next.op == Op::Literal ? static_cast<uint8_t>(ir.bytes[next.begin]) : -1;
+}
 
 uint64_t UnitTable::start_register(ExprId id) const {
   const ExprNode& node = ir.nodes[id];
@@ -108,15 +127,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
     switch (node.op) {
       case Op::Empty: draft.add(from, EdgeKind::Epsilon, 0, to); break;
       case Op::Never: member.dirty = true; break;
-      case Op::Literal: {
-        uint32_t state = from;
-        for (uint32_t i = node.begin; i < node.end; ++i) {
-          const uint32_t next = i + 1 == node.end ? to : draft.add_state();
-          draft.add(state, EdgeKind::Byte, static_cast<uint8_t>(ir.bytes[i]), next);
-          state = next;
-        }
-        break;
-      }
+      case Op::Literal: draft_bytes(member, node.begin, node.end, from, to); break;
       case Op::Set: {
         const auto [it, fresh] = set_index.emplace(node.begin, static_cast<uint32_t>(member.rule->sets_.size()));
         if (fresh) member.rule->sets_.push_back(ir.sets[node.begin]);
@@ -130,9 +141,21 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::Seq: {
         uint32_t state = from;
         for (uint32_t c = node.begin; c < node.end; ++c) {
-          const uint32_t next = c + 1 == node.end ? to : draft.add_state();
-          tasks.push_back({ir.children[c], state, next});
-          state = next;
+          const int terminator = table_.terminator(node, c);
+          if (terminator < 0) {
+            const uint32_t next = c + 1 == node.end ? to : draft.add_state();
+            tasks.push_back({ir.children[c], state, next});
+            state = next;
+            continue;
+          }
+          const ExprId repetition = ir.children[c];
+          const ExprNode& literal = ir.nodes[ir.children[++c]];
+          const Unit& unit = table_.units[table_.counter(repetition, terminator)];
+          const uint32_t end = c + 1 == node.end ? to : draft.add_state();
+          uint32_t next = literal.end - literal.begin == 1 ? end : draft.add_state();
+          draft.add(state, EdgeKind::Call, call(member, unit, table_.start_register(repetition)), next);
+          draft_bytes(member, literal.begin + 1, literal.end, next, end);
+          state = end;
         }
         break;
       }
@@ -178,6 +201,15 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
   }
 }
 
+// A chain of bytes of the IR's pool. Nothing if there are none.
+void GroupBuilder::draft_bytes(Member& member, uint32_t begin, uint32_t end, uint32_t from, uint32_t to) {
+  for (uint32_t i = begin; i < end; ++i) {
+    const uint32_t next = i + 1 == end ? to : member.draft.add_state();
+    member.draft.add(from, EdgeKind::Byte, static_cast<uint8_t>(table_.ir.bytes[i]), next);
+    from = next;
+  }
+}
+
 void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to) {
   NfaDraft& draft = member.draft;
   std::sort(literals.begin(), literals.end());
@@ -212,6 +244,7 @@ void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&
     freeze(member);
     if (rule.is_prefix_free()) {
       rule.ends_at_head_ = true;
+      rule.terminator_ = member.unit->terminator;
       return;
     }
   }
@@ -224,6 +257,7 @@ void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&
   const auto it = table_.item_units.find(expr);
   const Unit& item = it != table_.item_units.end() ? table_.units[it->second] : intern_item(expr);
   member.draft.add(kStart, EdgeKind::Call, call(member, item, table_.start_register(expr)), kStart);
+  rule.terminator_ = member.unit->terminator;
 }
 
 // Replaces the member's calls of a counter by chains of calls of the item. An item that begins with its own counter cannot be
@@ -246,11 +280,16 @@ void GroupBuilder::unroll_calls(Member& member, const Rule* counter) {
                           "a repetition counted up to " + std::to_string(copies) +
                               " begins, before any byte, with the rule that contains it");
     const uint32_t argument = callee_index(member, item);
+    const auto may_end = [&](uint32_t state) {
+      if (counter->terminator_ < 0) member.draft.add(state, EdgeKind::Epsilon, 0, edge.target);
+      else member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(counter->terminator_), edge.target);
+    };
     uint32_t state = source;
+    if (count.needed == 0 && counter->terminator_ >= 0) may_end(state);
     for (uint64_t i = 1; i <= copies; ++i) {
       const uint32_t next = member.draft.add_state();
       member.draft.add(state, EdgeKind::Call, argument, next);
-      if (i >= minimum) member.draft.add(next, EdgeKind::Epsilon, 0, edge.target);
+      if (i >= minimum) may_end(next);
       state = next;
     }
     if (!bounded) member.draft.add(state, EdgeKind::Call, argument, state);
@@ -312,7 +351,7 @@ bool GroupBuilder::has_nonempty_string(const Member& member) const {
     if (edge.kind == EdgeKind::Epsilon) {
       doubled.add(source, EdgeKind::Epsilon, 0, edge.target);
       doubled.add(source + n, EdgeKind::Epsilon, 0, edge.target + n);
-    } else if (edge.consumes() || member.rule->callees_[edge.argument].rule->productive_) {
+    } else if (edge.consumes() || is_productive(member.rule->callees_[edge.argument])) {
       doubled.add(source, EdgeKind::Epsilon, 0, edge.target + n);
       doubled.add(source + n, EdgeKind::Epsilon, 0, edge.target + n);
     }
@@ -335,7 +374,7 @@ void GroupBuilder::find_productive() {
           if (!rule.productive_) rule.productive_ = !d.never(d.next(d.start(), b));
         });
       } else if (m.unit->kind == Unit::Kind::Counter) {
-        rule.productive_ = rule.ends_at_head_ || rule.callees_[0].rule->productive_;
+        rule.productive_ = rule.ends_at_head_ || is_productive(rule.callees_[0]);
       } else {
         rule.productive_ = has_nonempty_string(m);
       }
@@ -348,7 +387,7 @@ void GroupBuilder::remove_dead_calls() {
   for (Member& m : members_) {
     if (m.unit->kind == Unit::Kind::Regular) continue;
     const size_t removed = std::erase_if(m.draft.edges, [&](const NfaDraft::Edge& e) {
-      return e.edge.kind == EdgeKind::Call && !m.rule->callees_[e.edge.argument].rule->productive_;
+      return e.edge.kind == EdgeKind::Call && !is_productive(m.rule->callees_[e.edge.argument]);
     });
     if (m.unit->kind == Unit::Kind::Expression && (removed > 0 || m.dirty)) m.draft.trim();
   }
@@ -482,6 +521,7 @@ void GroupBuilder::rank_and_first() {
         rule.rank_ = std::max(rule.rank_, callee.rank_ + 1);
       }
     }
+    if (rule.terminator_ >= 0) rule.first_.set(static_cast<uint8_t>(rule.terminator_));
   }
 }
 

@@ -28,6 +28,7 @@ namespace maskwright {
 struct Unit {
   enum class Kind : uint8_t { Expression, Regular, Counter } kind = Kind::Expression;
   ExprId expr = 0;  // the body, or the item that a counter repeats
+  int terminator = -1;  // of a counter: the byte after the last item, if it belongs to the rule
   // Once its component is done:
   bool inlined = false;
   Rule* rule = nullptr;
@@ -39,9 +40,14 @@ struct UnitTable {
   const GrammarIr& ir;
   std::deque<Unit> units;                           // the declared rules first, in order
   std::vector<uint32_t> of_node;                    // by node: the unit of a Ref, or of an And, Not, Repeat that became one
-  std::unordered_map<ExprId, uint32_t> counters;    // by item
+  std::unordered_map<uint64_t, uint32_t> counters;  // by item and terminator
+  std::vector<bool> counting;                       // by node: a repetition that is counted instead of unrolled
   std::unordered_map<ExprId, uint32_t> item_units;  // the items of counters that call rules
   static constexpr uint32_t kNone = 0xFFFFFFFF;
+  // The unit of a counted repetition, made if there is none yet.
+  uint32_t counter(ExprId repetition, int terminator);
+  // The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
+  int terminator(const ExprNode& sequence, uint32_t child) const;
   // The register with which a node's unit starts.
   uint64_t start_register(ExprId node) const;
 };
@@ -62,6 +68,7 @@ class GroupBuilder {
     bool dirty = false;  // edges may lead nowhere
   };
   void draft_expression(Member& member, ExprId root);
+  void draft_bytes(Member& member, uint32_t begin, uint32_t end, uint32_t from, uint32_t to);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
   void draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
   void unroll_calls(Member& member, const Rule* counter);

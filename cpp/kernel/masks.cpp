@@ -17,12 +17,19 @@ class Collector {
  public:
   explicit Collector(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
+  // Starts from these bits, cut to tokens of at most `limit` characters: what `allow_short` would add with that limit is in them.
+  void start_from(const std::vector<uint32_t>& bits, uint32_t limit) {
+    start_bits_ = &bits;
+    start_limit_ = limit;
+  }
+
   void allow(uint32_t begin, uint32_t end) {
     if (begin == end) return;
     if (!ranges_.empty() && ranges_.back().second == begin) ranges_.back().second = end;
     else ranges_.emplace_back(begin, end);
   }
   void allow_short(uint32_t begin, uint32_t end, uint16_t limit) {
+    if (start_bits_ && limit == start_limit_) return;
     for (uint32_t p = begin; p < end; ++p)
       if (vocabulary_.token_chars(p) <= limit) allow(p, p + 1);
   }
@@ -41,6 +48,7 @@ class Collector {
     return count;
   }
   size_t num_single() const { return tokens_.size(); }
+  bool started() const { return start_bits_ != nullptr; }
 
   // All but the dense masks, as sorted ids.
   std::vector<TokenId> ids() const {
@@ -56,7 +64,13 @@ class Collector {
   // Everything, as bits.
   std::vector<uint32_t> bits() {
     std::vector<uint32_t> out;
-    if (dense_.empty() && 2 * num_in_ranges() > vocabulary_.num_text_tokens()) {
+    if (start_bits_) {
+      out = *start_bits_;
+      const std::vector<uint32_t>& within = *vocabulary_.tokens_within(start_limit_);
+      for (size_t w = 0; w < out.size(); ++w) out[w] &= within[w];
+      for (const auto& [begin, end] : ranges_)
+        for (uint32_t p = begin; p < end; ++p) set_bit(out.data(), vocabulary_.sorted_token(p));
+    } else if (dense_.empty() && 2 * num_in_ranges() > vocabulary_.num_text_tokens()) {
       out = complement_of_gaps();
     } else {
       out.resize(vocabulary_.num_words());
@@ -89,6 +103,8 @@ class Collector {
   }
 
   const Vocabulary& vocabulary_;
+  const std::vector<uint32_t>* start_bits_ = nullptr;
+  uint32_t start_limit_ = 0;
   std::vector<std::pair<uint32_t, uint32_t>> ranges_;
   std::vector<TokenId> tokens_;
   std::vector<const std::vector<uint32_t>*> dense_;
@@ -203,6 +219,11 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   Rule& rule = *state.rule;
   ExitCollector sink(vocabulary);
   const Item item{&state, reg, kRootStack};
+  // Where a count cuts a loop short, most tokens are those of the unlimited loop, up to a length.
+  if (state.counter_head && vocabulary.tokens_within(Count::of(reg).remaining)) {
+    const StateMask& unlimited = state_mask(vocabulary, state, Count{0, Count::kUnlimited}.reg());
+    if (!unlimited.dense.empty()) sink.start_from(unlimited.dense, Count::of(reg).remaining);
+  }
   if (state.has_own_bytes) {
     recognizer.reset(root_only(), {&item, 1}, may_end(state, reg));
     if (state.calls.empty()) {
@@ -217,7 +238,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     }
   }
   for (CallEdge& call : state.calls) {
-    if (!may_continue(state, reg)) break;
+    if (!may_repeat(state, reg)) break;
     const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), call.reg);
     sink.allow_all(callee);
     const Frame after{rule.target(state, call), reg, kRootStack};
@@ -225,13 +246,13 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     if (recognizer.complete()) sink.exit_all(callee);
     follow_exits(vocabulary, callee, recognizer, sink);
   }
-  if (may_continue(state, reg))
+  if (may_repeat(state, reg))
     for (const TokenEdge& edge : state.token_edges)
       for (const TokenId token : rule.token_set(edge.argument))
         if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
 
   auto mask = std::make_unique<StateMask>();
-  if (sink.dense().empty() && sink.num_in_ranges() + sink.num_single() <= kMaxSparse) {
+  if (!sink.started() && sink.dense().empty() && sink.num_in_ranges() + sink.num_single() <= kMaxSparse) {
     mask->sparse = sink.ids();
     mask->num_allowed = static_cast<uint32_t>(mask->sparse.size());
   } else {

@@ -18,7 +18,7 @@ constexpr size_t kMaxIdleGroups = 16'384;
 // Collects the units of a grammar and links them, component by component.
 class Linker {
  public:
-  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}, {}} {}
+  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}, {}, {}} {}
   Program link();
 
  private:
@@ -50,6 +50,7 @@ void append(std::string& out, uint64_t value) {
 void Linker::weigh() {
   weights_.resize(ir_.nodes.size());
   loops_.resize(ir_.nodes.size());
+  table_.counting.resize(ir_.nodes.size());
   for (ExprId id = 0; id < ir_.nodes.size(); ++id) {
     const ExprNode& node = ir_.nodes[id];
     uint64_t weight = 1;
@@ -65,7 +66,8 @@ void Linker::weigh() {
         break;
       case Op::Repeat:
         loops = loops_[node.begin] || node.maximum == kUnbounded;
-        if (!counts(node))
+        table_.counting[id] = counts(node);
+        if (!table_.counting[id])
           weight = weights_[node.begin] *
                    static_cast<uint64_t>(std::max<int64_t>(node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
         break;
@@ -113,20 +115,23 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     const ExprNode& node = ir_.nodes[id];
     uint32_t& of_node = table_.of_node[id];
     if (of_node == UnitTable::kNone && node.op != Op::Ref) {
-      const auto next_unit = static_cast<uint32_t>(table_.units.size());
       if (node.op == Op::And || node.op == Op::Not) {
-        of_node = next_unit;
+        of_node = static_cast<uint32_t>(table_.units.size());
         table_.units.push_back({.kind = Unit::Kind::Regular, .expr = id});
-      } else if (node.op == Op::Repeat && counts(node)) {
-        const auto [it, fresh] = table_.counters.emplace(node.begin, next_unit);
-        if (fresh) table_.units.push_back({.kind = Unit::Kind::Counter, .expr = node.begin});
-        of_node = it->second;
+      } else if (table_.counting[id]) {
+        of_node = table_.counter(id, -1);
       }
     }
     if (of_node != UnitTable::kNone) {
       out.push_back(of_node);
-    } else if (node.op == Op::Seq || node.op == Op::Alt) {
+    } else if (node.op == Op::Alt) {
       for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
+    } else if (node.op == Op::Seq) {
+      for (uint32_t c = node.begin; c < node.end; ++c) {
+        const int terminator = table_.terminator(node, c);
+        if (terminator < 0) open.push_back(ir_.children[c]);
+        else out.push_back(table_.counter(ir_.children[c], terminator));
+      }
     } else if (node.op == Op::Repeat) {
       open.push_back(node.begin);
     }
@@ -163,7 +168,7 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
   while (!open.empty()) {
     const ExprId id = open.back();
     open.pop_back();
-    if (loops_[id]) return false;
+    if (loops_[id] || table_.counting[id]) return false;
     const ExprNode& node = ir_.nodes[id];
     if (const uint32_t callee = table_.of_node[id]; callee != UnitTable::kNone) {
       if (!table_.units[callee].inlined) return false;
@@ -213,6 +218,7 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
     const Unit& unit = table_.units[index];
     out.push_back(kUnit);
     out.push_back(static_cast<char>(unit.kind));
+    append(out, static_cast<uint64_t>(unit.terminator + 1));
     const bool inside_regular = unit.kind == Unit::Kind::Regular;
     std::vector<ExprId> open{unit.expr};
     number.clear();
@@ -220,7 +226,8 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
       const ExprId id = open.back();
       open.pop_back();
       const ExprNode& node = ir_.nodes[id];
-      uint32_t callee = inside_regular ? UnitTable::kNone : table_.of_node[id];
+      // Counted repetitions are told by their item and bounds; what terminates them stands beside them.
+      uint32_t callee = inside_regular || table_.counting[id] ? UnitTable::kNone : table_.of_node[id];
       if (unit.kind == Unit::Kind::Counter && id == unit.expr)
         if (const auto it = table_.item_units.find(id); it != table_.item_units.end()) callee = it->second;
       if (callee != UnitTable::kNone) {
@@ -238,7 +245,6 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
           append(out, called.group->id());
           append(out, called.rule->index());
         }
-        append(out, table_.start_register(id));
         continue;
       }
       const auto [it, fresh] = number.emplace(id, static_cast<uint32_t>(number.size()));

@@ -79,21 +79,23 @@ bool Recognizer::push_token(TokenId token) {
 
 void Recognizer::scan(const Item& item, uint8_t byte) {
   DfaState& state = *item.state;
-  if (!state.live.test(byte) || !may_continue(state, item.reg)) return;
+  if (!state.live.test(byte)) return;
   scan_own(item, byte);
+  if (!may_repeat(state, item.reg)) return;
   for (CallEdge& call : state.calls)
     if (call.callee->first().test(byte)) add_call(item, call);
 }
 
 void Recognizer::scan_own(const Item& item, uint8_t byte) {
   Rule& rule = *item.state->rule;
-  if (!may_continue(*item.state, item.reg)) return;
+  if (may_terminate(*item.state, item.reg) && rule.terminator() == byte) add_item({rule.end(), 0, item.stack});
+  if (!may_repeat(*item.state, item.reg)) return;
   if (DfaState* t = rule.next(*item.state, byte)) add_item({t, entering(*t, item.reg), item.stack});
 }
 
 void Recognizer::scan_token(const Item& item, TokenId token) {
   DfaState& state = *item.state;
-  if (!may_continue(state, item.reg)) return;
+  if (!may_repeat(state, item.reg)) return;
   for (TokenEdge& edge : state.token_edges) {
     const auto& set = state.rule->token_set(edge.argument);
     if (!std::binary_search(set.begin(), set.end(), token)) continue;

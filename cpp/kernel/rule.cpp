@@ -27,10 +27,15 @@ DfaState* Rule::build_start() {
     s = add_state({derivatives_->start(), 1});
     s->final = false;
   } else if (counts_) {
-    // The head looks like the start, but there an item has ended.
+    // The head looks like the start, but there an item has ended; a terminator tells the two apart by itself.
     s = add_state({kStart});
-    head_ = add_state({kStart});
+    head_ = terminator_ < 0 ? add_state({kStart}) : s;
     head_->counter_head = true;
+    if (terminator_ >= 0) {
+      head_->live.set(static_cast<uint8_t>(terminator_));
+      head_->has_own_bytes = true;
+      end_ = add_state({kFinal});
+    }
   } else {
     std::vector<uint32_t> states{kStart};
     s = intern_nfa_states(states);
@@ -248,6 +253,7 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
 
 // Whether every well-formed character of this encoded length leads from the state back to it (Unicode 15, table 3-7).
 bool Rule::loops_on_characters(DfaState& state, int length) {
+  if (terminator_ >= 0x80) return false;
   const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;
   const int last = length == 2 ? 0xDF : length == 3 ? 0xEF : 0xF4;
   std::vector<std::pair<DfaState*, int>> checked;  // a state inside a character, and how many bytes it still needs

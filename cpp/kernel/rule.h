@@ -9,7 +9,8 @@
 //
 // Counting: a rule that repeats an item keeps in the register how many items are still needed and how many may still come
 // (registers.h). The caller gives the bounds, so that all repetitions of one item share one rule. The state `head` is where an
-// item ends: entering it counts one down.
+// item ends: entering it counts one down. A byte that follows the repetition in the grammar, the quote after a string's
+// characters, belongs to the rule as its terminator: it then ends there and nowhere else.
 //
 // Threads: states are published by atomic pointers and never move; building one takes the group's lock.
 // Source: Thompson 1968; lazily built DFAs as in RE2 (Cox 2010).
@@ -134,6 +135,8 @@ class Rule {
   }
 
   bool counts() const { return counts_; }
+  int terminator() const { return terminator_; }  // -1: none
+  DfaState* end() const { return end_; }          // the state after the terminator
 
   bool nullable() const { return nullable_; }    // matches the empty string, which the automaton leaves out
   bool productive() const { return productive_; }  // matches some other string
@@ -158,7 +161,7 @@ class Rule {
   void describe(DfaState& state);
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
   CharClasses compute_loop_classes(DfaState& state);
-  bool loops_on(DfaState& state, uint8_t byte) { return next(state, byte) == &state; }
+  bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator_ && next(state, byte) == &state; }
   bool loops_on_characters(DfaState& state, int length);
   void build_classes();
   // Whether no string of the rule is a prefix of another, as far as a small exploration can tell.
@@ -180,6 +183,8 @@ class Rule {
 
   std::atomic<DfaState*> start_{nullptr};
   DfaState* head_ = nullptr;
+  DfaState* end_ = nullptr;
+  int terminator_ = -1;
   std::deque<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
@@ -224,11 +229,18 @@ class RuleGroup {
 
 // Whether the rule may end in the state.
 inline bool may_end(const DfaState& state, uint64_t reg) {
-  return state.counter_head ? Count::of(reg).needed == 0 : state.final;
+  return state.counter_head && state.rule->terminator() < 0 ? Count::of(reg).needed == 0 : state.final;
 }
-// False where a counting rule has all the items it may have: nothing of it follows.
-inline bool may_continue(const DfaState& state, uint64_t reg) {
+// Whether a counting rule may still have an item. Others always go on.
+inline bool may_repeat(const DfaState& state, uint64_t reg) {
   return !state.counter_head || Count::of(reg).remaining > 0;
+}
+inline bool may_terminate(const DfaState& state, uint64_t reg) {
+  return state.counter_head && state.rule->terminator() >= 0 && Count::of(reg).needed == 0;
+}
+// False where nothing of the rule can follow.
+inline bool may_continue(const DfaState& state, uint64_t reg) {
+  return may_repeat(state, reg) || may_terminate(state, reg);
 }
 // The register on entering the state from inside its rule.
 inline uint64_t entering(const DfaState& state, uint64_t reg) {

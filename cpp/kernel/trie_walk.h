@@ -36,9 +36,10 @@ inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer
     const Count count = Count::of(item->reg);
     const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
     const uint64_t limit = uint64_t{loop.first_end} + count.remaining;
+    const bool open_ended = state.rule->terminator() < 0;
     // Deep inside, the end of the count would add the caller's items, and the configuration change.
-    if (count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at)) return {};
-    loop.ends = item->stack == kRootStack || recognizer.complete();
+    if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at)) return {};
+    loop.ends = open_ended && (item->stack == kRootStack || recognizer.complete());
     loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
     if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
   }

@@ -25,6 +25,8 @@ constexpr std::array<int8_t, 128> make_ascii_classes() {
   return out;
 }
 
+constexpr uint32_t kMaxCountedChars = 64;  // longer tokens are so few that nothing is gained by bitsets for them
+
 constexpr std::array<int8_t, 128> kAsciiClasses = make_ascii_classes();
 
 constexpr CharClasses bit(int character_class) { return CharClasses{1} << character_class; }
@@ -166,6 +168,14 @@ void Vocabulary::build_char_counts() {
     }
     std::fill(token_chars_.begin() + at.token_begin, token_chars_.begin() + at.token_own_end, num_chars_[id]);
   }
+  uint32_t most = 0;
+  for (const uint16_t chars : token_chars_) most = std::max<uint32_t>(most, chars);
+  tokens_within_.assign(std::min(most + 1, kMaxCountedChars), std::vector<uint32_t>(num_words()));
+  for (uint32_t p = 0; p < sorted_.size(); ++p)
+    if (token_chars_[p] < tokens_within_.size())
+      tokens_within_[token_chars_[p]][sorted_[p] / 32] |= uint32_t{1} << (sorted_[p] % 32);
+  for (size_t k = 1; k < tokens_within_.size(); ++k)
+    for (uint32_t w = 0; w < num_words(); ++w) tokens_within_[k][w] |= tokens_within_[k - 1][w];
   for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
     const Node& at = nodes_[id];
     max_chars_below_[id] = num_chars_[id];
@@ -178,7 +188,7 @@ size_t Vocabulary::memory_bytes() const {
   return pool_.capacity() + offsets_.capacity() * sizeof(uint32_t) + sorted_.capacity() * sizeof(TokenId) +
          text_tokens_.capacity() * sizeof(uint32_t) + nodes_.capacity() * sizeof(Node) + bytes_.capacity() +
          2 * classes_below_.capacity() * sizeof(CharClasses) + 2 * (num_chars_.capacity() + max_chars_below_.capacity()) +
-         2 * token_chars_.capacity() + nodes_.size() * sizeof(NodeId) + sizeof(*this);
+         2 * token_chars_.capacity() + tokens_within_.size() * num_words() * 4 + nodes_.size() * sizeof(NodeId) + sizeof(*this);
 }
 
 }  // namespace maskwright

@@ -55,6 +55,10 @@ class Vocabulary {
   // Characters begun from the root to the node, its own included; and in the longest token below it, counted likewise.
   uint16_t num_chars(NodeId id) const { return num_chars_[id]; }
   uint16_t max_chars_below(NodeId id) const { return max_chars_below_[id]; }
+  // The bitset of text tokens that begin at most `limit` characters; nullptr where none is kept.
+  const std::vector<uint32_t>* tokens_within(uint32_t limit) const {
+    return limit < tokens_within_.size() ? &tokens_within_[limit] : nullptr;
+  }
   // Characters begun in a token, by sorted position.
   uint16_t token_chars(uint32_t position) const { return token_chars_[position]; }
   // The root's child on this byte, or 0.
@@ -95,6 +99,7 @@ class Vocabulary {
   std::vector<CharClasses> classes_below_, classes_from_;
   std::vector<uint16_t> num_chars_, max_chars_below_, token_chars_;
   std::vector<NodeId> nodes_with_[256];
+  std::vector<std::vector<uint32_t>> tokens_within_;
   NodeId root_children_[256] = {};
 };
 

@@ -24,7 +24,7 @@ def test_the_structure_always_holds(cli: Cli, seed: int | None) -> None:
     code, out, err = cli("demo", *(() if seed is None else ("--seed", str(seed))))
     assert (code, err) == (0, "")
     assert time.perf_counter() - started < 15
-    held = re.findall(r"-- with Maskwright\n.*?\n   (.)", out, re.DOTALL)
+    held = re.findall(r"-- with Maskwright\n.*?\n   ([✓✗]) ", out, re.DOTALL)
     assert held == ["✓"] * len(CASES)
     for case in CASES:
         assert f"== {case.title} · {case.structure.label}" in out
@@ -34,7 +34,7 @@ def test_the_structure_always_holds(cli: Cli, seed: int | None) -> None:
 
 def test_left_free_the_same_model_mostly_fails_to_parse(cli: Cli) -> None:
     _, out, _ = cli("demo")
-    free = re.findall(r"-- same model, same seed, free\n.*?\n   (.) ", out, re.DOTALL)
+    free = re.findall(r"-- same model, same seed, free\n.*?\n   ([✓✗]) ", out, re.DOTALL)
     assert len(free) == len(CASES)
     assert free.count("✗") >= len(CASES) - 1
     assert "✗ json.loads: " in out

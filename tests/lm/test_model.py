@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from maskwright.lm import EmbeddedModel, load_embedded_model
-from maskwright.lm.model import _key, _shape
+from maskwright.lm.model import _key, _nesting, _nestings, _shape
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,18 @@ def test_the_key_that_a_text_is_under() -> None:
 
 
 def test_the_shape_of_a_texts_end() -> None:
-    shapes = [_shape(text) for text in (b"", b"12", b"1.2", b"word", "é".encode(), b'"', b" ")]
+    shapes = [_shape(text, 0, 0) for text in (b"", b"12", b"1.2", b"word", "é".encode(), b'"', b" ")]
     assert len(set(shapes)) == 6
-    assert _shape(b"word") == _shape("é".encode())
-    assert _shape(b"v.2") == _shape(b"2")
+    assert _shape(b"word", 0, 0) == _shape("é".encode(), 0, 0)
+    assert _shape(b"v.2", 0, 0) == _shape(b"2", 0, 0)
+    assert len({_shape(b"x", quotes, depth) for quotes in range(4) for depth in range(-1, 3)}) == 4
+    assert (
+        len({_shape(bytes((last,)), quotes, depth) for last in b'a0"' for quotes in (0, 1) for depth in (0, 1)}) == 12
+    )
+
+
+def test_nesting_is_the_same_for_all_beginnings_at_once() -> None:
+    text = b'{"a": [1, {"b": "]"}], "c": '
+    quotes, depths = _nestings(text)
+    assert list(zip(quotes, depths, strict=True)) == [_nesting(text[:end]) for end in range(len(text) + 1)]
+    assert _nestings(b"") == ([0], [0])

@@ -14,6 +14,7 @@ Tested by tests/cli/.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    _replace_what_cannot_be_encoded()
     try:
         from maskwright.errors import MaskwrightError
 
@@ -45,6 +47,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_output()
         return EXIT_CLOSED_PIPE
+
+
+def _replace_what_cannot_be_encoded() -> None:
+    """A check mark must not end the program in a terminal that has none."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _discard_output() -> None:

@@ -12,6 +12,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -70,11 +71,9 @@ class View(Protocol):
 
     def start(self, model: EmbeddedModel, seconds_to_make: float) -> None: ...
 
-    def begin(self, run: Run) -> None: ...
+    def showing(self, run: Run) -> AbstractContextManager[None]: ...
 
     def update(self, run: Run) -> None: ...
-
-    def end(self, run: Run) -> None: ...
 
     def summary(self, runs: list[Run]) -> None: ...
 
@@ -83,8 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code: not zero if a structure did not hold."""
     from .demo_view import make_view
 
-    view, animated = make_view(plain=arguments.plain)
-    pace_ms: float = arguments.pace if arguments.pace is not None else _DEFAULT_PACE_MS * animated
+    view = make_view(plain=arguments.plain)
+    pace_ms: float = arguments.pace if arguments.pace is not None else _DEFAULT_PACE_MS * sys.stdout.isatty()
     started = time.perf_counter()
     model = load_embedded_model()
     view.start(model, time.perf_counter() - started)
@@ -92,13 +91,10 @@ def run(arguments: argparse.Namespace) -> int:
     for offset, case in enumerate(CASES):
         current = Run(case, arguments.seed + offset)
         runs.append(current)
-        view.begin(current)
-        try:
+        with view.showing(current):
             for _ in _steps(model, current):
                 view.update(current)
                 time.sleep(pace_ms / 1e3)
-        finally:
-            view.end(current)
     view.summary(runs)
     sys.stdout.flush()
     held = all(r.held.stats.finish_reason == "stop" and r.held.verdict is not None and r.held.verdict.ok for r in runs)

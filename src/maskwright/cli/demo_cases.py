@@ -122,7 +122,7 @@ LOG_LINE = (
 
 QUERY = """\
 root      ::= "SELECT " column (", " column)? " FROM users WHERE " condition order? ";"
-condition ::= term (" AND " term | " OR " term)*
+condition ::= term ((" AND " | " OR ") term){0,2}
 term      ::= "age " ("<" | ">=") " " [1-9] [0-9] | "city = '" [A-Z] [a-z]+ "'" | "name <> ''" | "(" condition ")"
 order     ::= " ORDER BY " column
 column    ::= "name" | "age" | "city"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,16 +29,16 @@ _FOOTNOTE = (
 )
 
 
-def make_view(*, plain: bool) -> tuple[View, bool]:
-    """Choose a view, and say whether it is animated."""
+def make_view(*, plain: bool) -> View:
+    """Choose how to show the demo."""
     painted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     if plain or not painted:
-        return PlainView(), False
+        return PlainView()
     try:
         import rich  # noqa: F401
     except ImportError:
-        return PlainView(), False
-    return RichView(), True
+        return PlainView()
+    return RichView()
 
 
 def _introduction(model: EmbeddedModel, seconds_to_make: float) -> str:
@@ -78,21 +80,30 @@ _COLUMNS = ("", "tokens", "tokens/s", "forced", "µs/mask", "p50", "max", "1st m
 class PlainView:
     """Lines of text, for files, pipes and simple terminals."""
 
+    _num_shown = 0
+
     def start(self, model: EmbeddedModel, seconds_to_make: float) -> None:
         print(f"Maskwright demo: {_introduction(model, seconds_to_make)}")
 
-    def begin(self, run: Run) -> None:
-        print(f"\n== {_headline(run)}")
+    @contextmanager
+    def showing(self, run: Run) -> Iterator[None]:
+        self._num_shown = 0
+        print(f"\n== {_headline(run)}\n\n-- {_HELD_TITLE}", flush=True)
+        yield
+        self.update(run)
+        self._verdict(run.held)
+        print(f"\n-- {_FREE_TITLE}\n{run.free.text}", end="")
+        self._verdict(run.free)
 
     def update(self, run: Run) -> None:
-        pass
+        new = run.held.pieces[self._num_shown :]
+        self._num_shown += len(new)
+        print("".join(text for text, _ in new), end="", flush=True)
 
-    def end(self, run: Run) -> None:
-        for title, side in ((_HELD_TITLE, run.held), (_FREE_TITLE, run.free)):
-            print(f"\n-- {title}\n{side.text}")
-            if side.verdict is not None:
-                print(f"   {_mark(side)} {side.verdict.message} ({_ending(side)})")
-        sys.stdout.flush()
+    @staticmethod
+    def _verdict(side: Side) -> None:
+        assert side.verdict is not None
+        print(f"\n   {_mark(side)} {side.verdict.message} ({_ending(side)})", flush=True)
 
     def summary(self, runs: list[Run]) -> None:
         rows = [_COLUMNS, *map(_figures, runs)]
@@ -111,30 +122,26 @@ class RichView:
         from rich.console import Console
 
         self._console = Console(highlight=False)
-        self._live: Any = None
 
     def start(self, model: EmbeddedModel, seconds_to_make: float) -> None:
         self._console.print(f"\n[bold]Maskwright[/] [dim]{_introduction(model, seconds_to_make)}[/]")
         self._console.print("[dim]left: [/][cyan]forced by the grammar[/][dim], [/]chosen by the model\n")
 
-    def begin(self, run: Run) -> None:
+    @contextmanager
+    def showing(self, run: Run) -> Iterator[None]:
         from rich.live import Live
 
-        self._live = Live(console=self._console, refresh_per_second=30, get_renderable=lambda: self._table(run))
-        self._live.start()
+        with Live(console=self._console, refresh_per_second=30, get_renderable=lambda: self._table(run)):
+            yield
 
     def update(self, run: Run) -> None:
-        pass
-
-    def end(self, run: Run) -> None:
-        self._live.stop()
+        """The display looks at the run by itself, thirty times a second."""
 
     def summary(self, runs: list[Run]) -> None:
-        from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
         table = Table(
-            box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title="[bold]Figures[/]", title_justify="left", header_style="dim"
+            box=None, padding=(0, 1, 0, 0), title="[bold]Figures[/]", title_justify="left", header_style="dim"
         )
         for name in _COLUMNS:
             table.add_column(name, justify="right" if name else "left", no_wrap=True)
@@ -143,7 +150,7 @@ class RichView:
             table.add_row(*figures, self._colored(held), self._colored(free))
         self._console.print(table)
         self._console.print(f"[dim]{_FOOTNOTE}[/]")
-        self._console.print("[dim]next: [/]maskwright generate --help")
+        self._console.print("[dim]next: [/]maskwright demo --seed 17[dim] · [/]maskwright generate --help")
 
     def _table(self, run: Run) -> Any:
         from rich.box import ROUNDED

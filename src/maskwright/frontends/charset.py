@@ -20,9 +20,10 @@ Tested by tests/frontends/test_charset.py.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
+from operator import itemgetter
 from typing import TypeAlias
 
 from maskwright.ir import EMPTY, Expr, alt, byte_set, bytes_in, literal, never, seq
@@ -121,11 +122,20 @@ class CodePointSet:
 
     def isdisjoint(self, other: CodePointSet) -> bool:
         """Whether no character is in both."""
-        return not self & other
+        few, many = sorted((self.ranges, other.ranges), key=len)
+        for first, last in few:
+            at = bisect_right(many, (last, MAX_CODE_POINT + 1)) - 1
+            if at >= 0 and many[at][1] >= first:
+                return False
+        return True
 
     def issubset(self, other: CodePointSet) -> bool:
         """Whether all characters of this set are in the other."""
-        return not self - other
+        for first, last in self.ranges:
+            at = bisect_right(other.ranges, (first, MAX_CODE_POINT + 1)) - 1
+            if at < 0 or other.ranges[at][1] < last:
+                return False
+        return True
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{a:X}" if a == b else f"{a:X}-{b:X}" for a, b in self.ranges[:8])
@@ -153,15 +163,16 @@ def _normalize(ranges: list[Range]) -> tuple[Range, ...]:
 
 def _without_surrogates(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
     low, high = _SURROGATES
-    if not any(first <= high and last >= low for first, last in ranges):
+    # Ranges i to j - 1 reach into the surrogates.
+    i, j = bisect_left(ranges, low, key=itemgetter(1)), bisect_right(ranges, high, key=itemgetter(0))
+    if i >= j:
         return ranges
-    out: list[Range] = []
-    for first, last in ranges:
-        if first < low:
-            out.append((first, min(last, low - 1)))
-        if last > high:
-            out.append((max(first, high + 1), last))
-    return tuple(r for r in out if r[0] <= r[1])
+    kept = []
+    if ranges[i][0] < low:
+        kept.append((ranges[i][0], low - 1))
+    if ranges[j - 1][1] > high:
+        kept.append((high + 1, ranges[j - 1][1]))
+    return (*ranges[:i], *kept, *ranges[j:])
 
 
 NO_CHARACTERS = CodePointSet(())

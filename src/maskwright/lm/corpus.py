@@ -24,6 +24,8 @@ from . import words
 SEED = 20250601
 NUM_DOCUMENTS = 1300
 
+_WEEKENDS = ("outdoors", "with friends", "in the garden")
+
 Record = dict[str, Any]
 T = TypeVar("T")
 
@@ -77,22 +79,27 @@ class Writer:
         return self.pick(
             (
                 f"{job.capitalize()} from {self.pick(words.CITIES)} who enjoys {hobby} and {other}.",
-                f"Works as a {job} and spends the weekends {self.pick(('outdoors', 'with friends', 'in the garden'))}.",
-                f"Former {self.pick(words.JOBS)}, now a {job}. Likes {hobby}.",
+                f"Works as {_a(job)} and spends the weekends {self.pick(_WEEKENDS)}.",
+                f"Former {self.pick(words.JOBS)}, now {_a(job)}. Likes {hobby}.",
                 f"Loves {hobby}, {other} and long walks.",
             )
         )
 
     def description(self) -> str:
         material, color = self.pick(words.MATERIALS), self.pick(words.COLORS)
+        product, adjective = (_a(noun).capitalize() for noun in (self.product(), self.pick(words.ADJECTIVES)))
         return self.pick(
             (
-                f"A {self.product()} made of {material}, available in {color} and {self.pick(words.COLORS)}.",
+                f"{product} made of {material}, available in {color} and {self.pick(words.COLORS)}.",
                 f"{self.product().capitalize()} with a {color} finish.",
                 f"Made of {material}. Easy to clean and built to last.",
-                f"A {self.pick(words.ADJECTIVES)} gift for everyone who likes {self.pick(words.HOBBIES)}.",
+                f"{adjective} gift for everyone who likes {self.pick(words.HOBBIES)}.",
             )
         )
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
 
 
 def profile(w: Writer) -> Record:
@@ -318,7 +325,7 @@ def prose_document(w: Writer) -> str:
     city, day = w.pick(words.CITIES), w.pick(words.WEEKDAYS)
     lines = [
         w.sentence(),
-        f"{w.name()} is a {w.pick(words.JOBS)} in {city} and likes {w.pick(words.HOBBIES)}.",
+        f"{w.name()} is {_a(w.pick(words.JOBS))} in {city} and likes {w.pick(words.HOBBIES)}.",
         f"On {day} it will be {w.pick(words.CONDITIONS)} in {city}, with about {w.integer(1, 30)} degrees.",
         f"The {w.product()} costs {w.price():.2f} {w.pick(words.CURRENCIES)}. {w.pick(words.REVIEW_LINES)}.",
         w.description(),

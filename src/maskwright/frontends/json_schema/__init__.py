@@ -1,14 +1,14 @@
 """JSON Schema: `schema_to_ir` makes a grammar of the texts whose values a schema admits.
 
-    read    documents.py        the text, `$schema`, where a `$ref` points
-    normalise                   normalise.py runs keywords*.py over each schema object: a shape, sorted by type (shape.py);
+    read        documents.py    the text, `$schema`, where a `$ref` points
+    normalise   normalise.py    runs keywords*.py over each schema object and makes its shape, sorted by type (shape.py);
                                 intersect.py, complement.py and disjoint.py calculate with shapes
-    emit    emit.py             arrays.py, objects.py, strings.py, numbers.py: from shapes to rules over bytes, laid out as
-                                layout.py says
+    emit        emit.py         with arrays.py, objects.py, strings.py, numbers.py: from shapes to rules over bytes,
+                                laid out as layout.py says
 
 Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises
-`UnsupportedSchemaError` with its JSON pointer, or is reported where the caller chose `on_unsupported="relax"`.
-Of the many spellings of a value, some are left out: members come in declared order, integers without a fraction.
+`UnsupportedSchemaError` with its JSON pointer, or is reported where the caller chose `on_unsupported="relax"`. Of the
+many spellings of a value, some are left out: members come in declared order, integers without a fraction.
 Tested by tests/frontends/json_schema/.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.errors import UnsatisfiableError
+from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.layout import layout_of
@@ -49,7 +49,10 @@ def schema_to_ir(schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: li
     """
     document = Document(read_schema(schema))
     emitter = Emitter(Normaliser(document, options, [] if report is None else report), layout_of(options))
-    root = emitter.root((document.node,))
+    try:
+        root = emitter.root((document.node,))
+    except RecursionError as error:
+        raise LimitError("the schema nests too deep for Python's stack", limit="recursion") from error
     if root[0] == OP_NEVER:
         raise UnsatisfiableError("no value is valid against this schema", hint="look for contradicting keywords")
     return emitter.builder.build(root)

@@ -3,7 +3,7 @@
     prefixItems [A, B], items C, minItems 1   →   "[" A (, B (, C)*)? "]"
 
 Size is linear in the prefix; the bounds stay numbers (the kernel counts).
-Tested by tests/frontends/json_schema/test_emit.py.
+Tested by tests/frontends/json_schema/test_schema_emit.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.shape import ArrayShape
-from maskwright.ir import OP_NEVER, EMPTY, Expr, never, optional, repeat, seq
+from maskwright.ir import EMPTY, OP_NEVER, Expr, never, optional, repeat, seq
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
@@ -25,7 +25,7 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     longest = -1 if shape.max_items is None else shape.max_items
     emitter.check(shape, but="uniqueItems" if 0 <= longest <= 1 else "")
     style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
-    prefix = []
+    prefix: list[Expr] = []
     for conj in shape.prefix if longest < 0 else shape.prefix[:longest]:
         item = emitter.place(conj, inner)
         if item[0] == OP_NEVER:

@@ -5,15 +5,16 @@ A complement is again type-wise. The complement of one alternative is a union of
     not {"required": ["a", "b"]}                    →   not an object, or no member "a", or no member "b"
     not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
 
-Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be exact:
-refused parts, formats of which only a part is known, multiples, counts of members, and rules for an unlimited number of
-elements or members ("some element violates …").
-Tested by tests/frontends/json_schema/test_complement.py.
+Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
+exact: refused parts, formats of which only a part is known, multiples, counts of members, and rules for an unlimited
+number of elements or members ("some element violates …").
+Tested by tests/frontends/json_schema/test_schema_complement.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maskwright.frontends.json_schema.formats import EXACT_FORMATS
@@ -50,7 +51,7 @@ _T = TypeVar("_T")
 
 def complement(shape: Shape, norm: Normaliser) -> Shape | None:
     """Return the shape of the values that do not fit `shape`; None if there is no exact one."""
-    parts = (
+    parts: tuple[tuple[tuple[Any, ...], object, Callable[[Any], list[Any] | None]], ...] = (
         (shape.numbers, FREE_NUMBERS, _without_numbers),
         (shape.strings, FREE_STRINGS, _without_strings),
         (shape.arrays, FREE_ARRAYS, lambda part: _without_arrays(part, norm)),
@@ -96,7 +97,7 @@ def _without_numbers(shape: NumberShape) -> list[NumberShape] | None:
 
 def _between(values: list[Any]) -> list[NumberShape]:
     ends = [None, *values, None]
-    return [_numbers(low, True, high, True) for low, high in zip(ends, ends[1:], strict=False)]
+    return [_numbers(low, True, high, True) for low, high in pairwise(ends)]
 
 
 def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: bool) -> NumberShape:

@@ -3,10 +3,10 @@
 Scalars become finite sets of their type. An array or object becomes the schema that admits nothing else, so that it
 intersects with other keywords like any other schema:
 
-    {"const": {"a": [1]}}   →   objects with just the member "a": arrays of just one element: {"const": 1}
+    {"const": {"a": [1]}}   →   objects with just the member "a": arrays of just one element: {"enum": [1]}
 
 Equality is JSON's: 1 and 1.0 are equal, 1 and true are not.
-Tested by tests/frontends/json_schema/test_keywords.py.
+Tested by tests/frontends/json_schema/test_schema_keywords.py.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.frontends.json_schema.decimals import exact
 from maskwright.frontends.json_schema.shape import (
+    ARRAY,
     FALSE,
     NOTHING,
     NULL,
     NUMBER,
+    OBJECT,
     STRING,
     TRUE,
-    ARRAY,
-    OBJECT,
     ArrayShape,
     Conj,
     Extras,
@@ -87,7 +87,7 @@ def _numbers(values: list[Any]) -> tuple[NumberShape, ...]:
 
 
 def _constant(site: Site, value: Any, path: Path) -> Conj:
-    return (site.norm.made({"const": value}, site.node, path),)
+    return (site.norm.made({"enum": [value]}, site.node, path),)  # draft 4 has no `const`
 
 
 def _array(site: Site, keyword: str, values: list[Any]) -> ArrayShape:

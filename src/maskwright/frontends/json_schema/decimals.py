@@ -1,12 +1,12 @@
 """Exact decimal numbers: what JSON texts mean, without rounding.
 
-A number is an int or a `Decimal`; a float stands for its shortest spelling, as `repr` gives it. Only comparisons and digit
-strings are used, never `Decimal` arithmetic, which rounds to the context's precision.
+A number is an int or a `Decimal`; a float stands for its shortest spelling, as `repr` gives it. Only comparisons and
+digit strings are used, never `Decimal` arithmetic, which rounds to the context's precision.
 
     >>> digits_of(Decimal("-12.50"))
     (True, '12', '5')
 
-Tested by tests/frontends/json_schema/test_numbers.py.
+Tested by tests/frontends/json_schema/test_schema_numbers.py.
 """
 
 from __future__ import annotations

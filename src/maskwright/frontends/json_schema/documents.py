@@ -1,11 +1,11 @@
 """Schema documents: read the text, find what a `$ref` points at.
 
 A `$ref` that is a plain pointer (`#/$defs/x`) is followed by hand, as that takes a microsecond. All other references
-(anchors, embedded documents, relative and absolute URIs) go through a registry of the `referencing` library, made on the
-first of them. Nothing is ever fetched from the network.
+(anchors, embedded documents, relative and absolute URIs) go through a registry of the `referencing` library, made on
+the first of them. Nothing is ever fetched from the network.
 
 Invariant: what is found is the very object inside the caller's schema, so its identity names it.
-Tested by tests/frontends/json_schema/test_references.py.
+Tested by tests/frontends/json_schema/test_schema_references.py.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ class Document:
         self.resource = Resource(urldefrag(uri)[0] if isinstance(uri, str) else "", root)
         self.node = Node(root, self.resource, None)
         self._registry: Any = None
+        self._targets: dict[tuple[str, int], Node] = {}
+        self._resources = [self.resource]  # keeps those of `_targets` alive, for they are known by identity
 
     def child(self, parent: Node, schema: Any, path: Path) -> Node:
         """Return the node of a sub-schema, which may be an embedded document."""
@@ -101,7 +103,8 @@ class Document:
         # Up to draft 7 a `$ref` hides its siblings, and an `$id` that is only a fragment is an anchor.
         if not isinstance(uri, str) or uri.startswith("#") or (self.draft <= 7 and "$ref" in schema):
             return resource
-        return Resource(urldefrag(urljoin(resource.uri, uri))[0], schema)
+        self._resources.append(Resource(urldefrag(urljoin(resource.uri, uri))[0], schema))
+        return self._resources[-1]
 
     def target(self, node: Node) -> Node:
         """Return what the `$ref` of a node points at.
@@ -112,10 +115,15 @@ class Document:
         uri = node.schema["$ref"]
         if not isinstance(uri, str):
             raise self._error(node, f"$ref must be a string, not {type(uri).__name__}", "write a URI or #/pointer")
-        if uri == "#" or uri.startswith("#/"):
-            found = self._by_pointer(node, uri)
-        else:
-            found = self._by_registry(node, uri)
+        key = (uri, id(node.resource))
+        known = self._targets.get(key)
+        if known is None:
+            known = self._targets[key] = self._found(node, uri)
+        return known
+
+    def _found(self, node: Node, uri: str) -> Node:
+        plain = uri == "#" or uri.startswith("#/")
+        found = self._by_pointer(node, uri) if plain else self._by_registry(node, uri)
         if not isinstance(found.schema, (dict, bool)):
             raise self._error(node, f"{uri} is no schema", "let $ref point at an object or a boolean")
         return found
@@ -150,7 +158,8 @@ class Document:
             raise self._error(
                 node, f"{uri} cannot be resolved", "nothing is fetched from the network: embed the schema in $defs"
             ) from error
-        return Node(resolved.contents, Resource(target_uri, root), (None, uri))
+        self._resources.append(Resource(target_uri, root))
+        return Node(resolved.contents, self._resources[-1], (None, uri))
 
     def _get_registry(self) -> Any:
         if self._registry is None:
@@ -181,5 +190,20 @@ class Document:
 
 
 _SAYS_NOTHING = frozenset(
-    "$ref $defs definitions $schema $id $comment $anchor title description default examples deprecated readOnly writeOnly".split()
+    (
+        "$ref",
+        "$defs",
+        "definitions",
+        "$schema",
+        "$id",
+        "$comment",
+        "$anchor",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+    )
 )

@@ -1,14 +1,14 @@
 """Emit: from shapes to rules over bytes.
 
-`Emitter.place(conj, depth)` gives the expression for the instances of a place of the schema. It is inlined where it is used
-first; a place that is used again, refers to itself, is the target of a `$ref` or lies many levels deep becomes a rule, named
-after its JSON pointer. Places are told apart by the identity of their schema objects.
+`Emitter.place(conj, depth)` gives the expression for the instances of a place of the schema. It is inlined where it is
+used first; a place that is used again, refers to itself, is the target of a `$ref` or lies many levels deep becomes a
+rule, named after its JSON pointer. Places are told apart by the identity of their schema objects.
 
     {"type": "array", "items": {"type": "integer"}}   →   "[" ws (integer (ws "," ws integer)* ws)? "]"
 
-Invariant: every place occurs at most twice in the grammar, once inline and once as a rule, so size is linear in the schema.
-Recursion in Python is limited to _INLINE_LEVELS: what lies deeper waits in a queue.
-Tested by tests/frontends/json_schema/test_emit.py and test_suite.py.
+Invariant: every place occurs at most twice in the grammar, once inline and once as a rule, so size is linear in the
+schema. Recursion in Python is limited to _INLINE_LEVELS: what lies deeper waits in a queue.
+Tested by tests/frontends/json_schema/test_schema_emit.py and test_schema_suite.py.
 """
 
 from __future__ import annotations
@@ -51,7 +51,20 @@ from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr, 
 
 # A schema with no other keywords than these admits all values of its type.
 _PLAIN = frozenset(
-    "type title description default example examples deprecated readOnly writeOnly $comment $schema $id".split()
+    (
+        "type",
+        "title",
+        "description",
+        "default",
+        "example",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+        "$schema",
+        "$id",
+    )
 )
 _INLINE_LEVELS = 24
 _SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF))

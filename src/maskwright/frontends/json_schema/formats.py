@@ -1,14 +1,14 @@
 """The values of `format`, as regular expressions over the characters of the string.
 
-Dates know their calendar (29 February in leap years only). Each expression matches exactly what its source defines, or a
-part of it where the whole is not regular or not worth its size:
+Dates know their calendar (29 February in leap years only). Each expression matches exactly what its source defines, or
+a part of it where the whole is not regular or not worth its size:
   * a leap second only in UTC (`Z`, `+00:00`), where it is 23:59:60;
   * a host name's labels have no `--` in their third and fourth place, so no punycode, whose validity is not regular.
 A format that is not listed is an annotation, as the standard has it; one in UNSUPPORTED_FORMATS is an assertion that
 cannot be enforced.
-Sources: RFC 3339 (dates, times, durations), RFC 2673 and 4291 (addresses), RFC 5321 (email), RFC 1123 (host names), RFC 3986
-and 3987 (URI, IRI), RFC 4122 (UUID), RFC 6570 (templates), RFC 6901 (pointers).
-Tested by tests/frontends/json_schema/test_formats.py.
+Sources: RFC 3339 (dates, times, durations), RFC 2673 and 4291 (addresses), RFC 5321 (email), RFC 1123 (host names),
+RFC 3986 and 3987 (URI, IRI), RFC 4122 (UUID), RFC 6570 (templates), RFC 6901 (pointers).
+Tested by tests/frontends/json_schema/test_schema_formats.py.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _POINTER = "(?:/(?:[^~/]|~[01])*)*"
 _VARIABLE_CHARACTER = "(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})"
 _VARIABLE = f"{_VARIABLE_CHARACTER}(?:\\.?{_VARIABLE_CHARACTER})*(?::[1-9][0-9]{{0,3}}|\\*)?"
 _URI_TEMPLATE = (
-    f"(?:[!#$&(-;=?-\\[\\]_a-z~{_UCS}{_PRIVATE}]|%[0-9A-Fa-f]{{2}}"
+    f"(?:[!#$&'(-;=?-\\[\\]_a-z~{_UCS}{_PRIVATE}]|%[0-9A-Fa-f]{{2}}"
     f"|\\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\\}})*"
 )
 
@@ -119,5 +119,16 @@ MAX_LENGTHS = {"hostname": 253, "host-name": 253}
 UNSUPPORTED_FORMATS = frozenset({"idn-email", "idn-hostname", "regex"})
 # Those of which the grammar above is the whole, so that "not in this format" can be said as well.
 EXACT_FORMATS = frozenset(
-    "date duration ipv4 ip-address ipv6 uuid uri uri-reference json-pointer relative-json-pointer".split()
+    (
+        "date",
+        "duration",
+        "ipv4",
+        "ip-address",
+        "ipv6",
+        "uuid",
+        "uri",
+        "uri-reference",
+        "json-pointer",
+        "relative-json-pointer",
+    )
 )

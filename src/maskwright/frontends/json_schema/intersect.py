@@ -2,9 +2,9 @@
 
     {"minLength": 2} and {"type": "string", "maxLength": 5}   →   strings of 2 to 5 characters
 
-Each function returns a new part, or None where no value is left as far as one can see here; emptiness that only automata
-can see (two patterns without a common match) is found by the kernel.
-Tested by tests/frontends/json_schema/test_keywords.py.
+Each function returns a new part, or None where no value is left as far as one can see here; emptiness that only
+automata can see (two patterns without a common match) is found by the kernel.
+Tested by tests/frontends/json_schema/test_schema_keywords.py.
 """
 
 from __future__ import annotations
@@ -86,10 +86,9 @@ def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
         out.values = tuple(v for v in values if admits_number(out, v) and (others is None or v in others))
         if not out.values:
             return None
-    if out.low is not None and out.high is not None:
-        if out.low > out.high or (out.low == out.high and (out.low_open or out.high_open)):
-            return None
-    return out
+    if out.low is None or out.high is None or out.low < out.high:
+        return out
+    return None if out.low > out.high or out.low_open or out.high_open else out
 
 
 def _greater(a: Exact, b: Exact) -> bool:
@@ -151,8 +150,8 @@ def _least(a: int | None, b: int | None) -> int | None:
 
 
 def is_nothing(conj: Conj) -> bool:
-    """Whether one of the places is the schema `false`."""
-    return any(node.schema is False for node in conj)
+    """Whether one of the places is the schema `false`; then it stands alone (`join`)."""
+    return len(conj) == 1 and conj[0][0] is False
 
 
 def join(a: Conj, b: Conj) -> Conj:
@@ -161,8 +160,10 @@ def join(a: Conj, b: Conj) -> Conj:
         return b
     if not b or is_nothing(a):
         return a
+    if len(a) == len(b) == 1:
+        return a if a[0].schema is b[0].schema else a + b
     known = {id(node.schema) for node in a}
-    return a + tuple(node for node in b if id(node.schema) not in known)
+    return a + tuple([node for node in b if id(node.schema) not in known])
 
 
 def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
@@ -180,17 +181,19 @@ def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
 
 def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectShape | None:
     out = ObjectShape()
-    for name, conj in a.properties.items():
-        other = b.properties.get(name)
-        out.properties[name] = join(conj, other if other is not None else undeclared(b, name, judge))
+    properties = out.properties = a.properties.copy()
     for name, conj in b.properties.items():
-        if name not in a.properties:
-            out.properties[name] = join(undeclared(a, name, judge), conj)
+        other = properties.get(name)
+        properties[name] = join(undeclared(a, name, judge) if other is None else other, conj)
+    if b.extras:
+        for name, conj in a.properties.items():
+            if name not in b.properties:
+                properties[name] = join(conj, undeclared(b, name, judge))
     out.required = {**a.required, **b.required}
-    if any(judge.is_empty(out.properties.get(name, ANYTHING)) for name in out.required):
-        return None
-    known = set(map(id, a.extras))
-    out.extras = a.extras + tuple(e for e in b.extras if id(e) not in known)
+    for name in out.required:
+        if name in properties and judge.is_empty(properties[name]):
+            return None
+    out.extras = a.extras + tuple([e for e in b.extras if not any(e is known for known in a.extras)])
     out.names = join(a.names, b.names)
     out.path = a.path or b.path
     out.min_properties = max(a.min_properties, b.min_properties)
@@ -202,6 +205,8 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
 def undeclared(shape: ObjectShape, name: str, judge: Judge) -> Conj:
     """Return what a member must satisfy that the shape does not declare."""
     conj = ANYTHING
+    if not shape.extras:
+        return conj
     for extras in shape.extras:
         matched = [c for pattern, _, c in extras.patterns if judge.matches(pattern, name)]
         for part in matched or (extras.additional,):

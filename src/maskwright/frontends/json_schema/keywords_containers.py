@@ -1,6 +1,6 @@
 """Keywords about arrays and objects: see keywords.py.
 
-Tested by tests/frontends/json_schema/test_keywords.py.
+Tested by tests/frontends/json_schema/test_schema_keywords.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from maskwright.frontends.json_schema.site import Site
 
 
 def _place(site: Site, keyword: str, value: Any, token: str | None = None) -> Conj:
-    if value is True:
+    if value is True or value == {}:
         return OPEN
     return (site.child(keyword, value, token),)
 
@@ -180,8 +180,22 @@ def dependencies(site: Site, value: Any) -> None:
 
 
 _APPLICATORS = frozenset(
-    "$ref $dynamicRef $recursiveRef allOf anyOf oneOf not if dependentSchemas dependencies".split()
+    (
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "dependentSchemas",
+        "dependencies",
+    )
 )
+
+
+_UNEVALUATED = "what other keywords have seen is not tracked"
 
 
 def _alone(site: Site) -> bool:

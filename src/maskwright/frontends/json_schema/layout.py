@@ -4,11 +4,10 @@ A `Layout` belongs to one set of options. It opens each grammar with the same ru
 
     string, integer, number, ws, colon, comma, value, array, object, member
 
-(the three in the middle only where white space is flexible)
-so that the expressions that refer to them are built once for all schemas. A `Style` holds the punctuation at one depth: the
-depth matters only where `indent` is given. Below MAX_INDENTED levels an indented layout goes on in one line, as the rules
-must be finite in number.
-Tested by tests/frontends/json_schema/test_layout.py.
+(the three in the middle only where white space is flexible) so that the expressions that refer to them are built once
+for all schemas. A `Style` holds the punctuation at one depth: the depth matters only where `indent` is given. Below
+MAX_INDENTED levels an indented layout goes on in one line, as the rules must be finite in number.
+Tested by tests/frontends/json_schema/test_schema_layout.py.
 """
 
 from __future__ import annotations
@@ -106,7 +105,9 @@ class Layout:
         self._styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))
         for depth in range(depths):
             self._define_free(builder, depth)
-        self._free = tuple({**_FREE_SCALARS, "array": s.array, "object": s.object, "any": s.value} for s in self._styles)
+        self._free = tuple(
+            {**_FREE_SCALARS, "array": s.array, "object": s.object, "any": s.value} for s in self._styles
+        )
         self.prelude = builder.build(STRING_RULE).rules
 
     def style(self, depth: int) -> Style:

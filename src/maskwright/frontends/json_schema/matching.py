@@ -1,14 +1,15 @@
-"""Decide whether a regular expression of the IR matches a given text: for enum values and member names, at compile time.
+"""Decide whether a regular expression of the IR matches a given text: for enum values and member names, at compile
+time.
 
-`ends(e, i)` is the set of positions where a match of `e` from position i may end, as a bit set; intersection and complement
-are set operations on it.
+`ends(e, i)` is the set of positions where a match of `e` from position i may end, as a bit set; intersection and
+complement are set operations on it.
 
     >>> from maskwright.ir import literal, not_, star
     >>> matches(not_(star(literal(b"ab"))), b"aba")
     True
 
 Cost: polynomial, about (size of the expression) × (length of the text)²; meant for short texts.
-Tested by tests/frontends/json_schema/test_matching.py.
+Tested by tests/frontends/json_schema/test_schema_matching.py.
 """
 
 from __future__ import annotations

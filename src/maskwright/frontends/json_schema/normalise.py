@@ -1,15 +1,17 @@
 """Normalise: from schema objects to shapes.
 
-`Normaliser.shape(node)` runs the function of each keyword of one schema object (keywords.py) over a `Site`, which gathers
-what its assertions say, then intersects that with the shapes of the sub-schemas that apply to the same instance (`allOf`,
-`anyOf`, `oneOf`, `not`, `if`, `$ref`, …). Sub-schemas of elements and members are not entered: they stay nodes.
+`Normaliser.shape(node)` runs the function of each keyword of one schema object (keywords.py) over a `Site`, which
+gathers what its assertions say, then intersects that with the shapes of the sub-schemas that apply to the same instance
+(`allOf`, `anyOf`, `oneOf`, `not`, `if`, `$ref`, …). Sub-schemas of elements and members are not entered: they stay
+nodes.
 
     {"type": "string", "anyOf": [{"maxLength": 2}, {"const": "abc"}, {"type": "null"}]}   →
     STRING, strings (at most 2 characters), ("abc")
 
 Shapes are kept by the identity of the schema object, so each is made once, and a schema that needs itself at the same
 instance (`{"$ref": "#"}`) is seen and refused.
-Cost: a few microseconds for a schema object without applicators. Tested by tests/frontends/json_schema/test_keywords.py.
+Cost: a few microseconds for a schema object without applicators. Tested by
+tests/frontends/json_schema/test_schema_keywords.py.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ from maskwright.frontends.json_schema.shape import (
 from maskwright.frontends.json_schema.site import Site
 from maskwright.frontends.json_schema.strings import name_matches
 
-MAX_IN_PLACE_DEPTH = 64
+MAX_IN_PLACE_DEPTH = 40
 MAX_WORK = 5_000
 MAX_EXCLUSIVE = 200  # object alternatives that telling the branches of a `oneOf` apart may make
 
@@ -135,9 +137,9 @@ class Normaliser:
 
     def is_empty(self, conj: Conj) -> bool:
         """Whether it is easily seen that no value satisfies all these places."""
-        if is_nothing(conj):
-            return True
-        if len(conj) < 2 or not any(_is_finite(node.schema) for node in conj):
+        if len(conj) < 2:
+            return is_nothing(conj)
+        if not any(_is_finite(node.schema) for node in conj):
             return False
         try:
             return not self.shape_of(conj).mask

@@ -3,11 +3,11 @@
     integers from 8 to 120   →   [8-9] | [1-9] [0-9] | "1" ([0-1] [0-9] | "20")
 
 Bounds are digit strings of any length; nothing is rounded. An integer is spelled without point and exponent. A number
-within bounds is spelled as a plain decimal, or as `d.ddde±dd` with one digit other than 0 before the point: for these two
-forms order is a regular property, for `0.00…0e…` with both parts free it is not. Bounds at 0 admit every spelling.
+within bounds is spelled as a plain decimal, or as `d.ddde±dd` with one digit other than 0 before the point: for these
+two forms order is a regular property, for `0.00…0e…` with both parts free it is not. Bounds at 0 admit every spelling.
 Zero may carry a sign, as JSON allows.
 
-Size is linear in the digits of the bounds. Tested by tests/frontends/json_schema/test_numbers.py.
+Size is linear in the digits of the bounds. Tested by tests/frontends/json_schema/test_schema_numbers.py.
 """
 
 from __future__ import annotations

@@ -1,24 +1,24 @@
 """Emit objects: declared members in their order, then all others.
 
-With commas between members that may be missing, the first member that is there decides where commas go. If some member is
-required, the first such is the pivot, and one flat sequence says it all; nothing is written twice:
+With commas between members that may be missing, the first member that is there decides where commas go. If some member
+is required, the first such is the pivot, and one flat sequence says it all; nothing is written twice:
 
     a?, b, c?   →   "{" (a ,)? b (, c)? "}"
 
-If none is required, what follows a member's name becomes a rule, so that each way to get there costs a name and a reference:
+If none is required, what follows a member's name becomes a rule, so that each way to get there costs a name and a
+reference:
 
     a?, b?      →   "{" ("a" : A (, "b" b)? | "b" b)? "}"     b ::= : B
 
 From one member the names of the next _BLOCK are listed, then a rule goes on: size stays linear.
 
-Members that are not declared follow the declared ones. Their names are any string that spells no declared name, in whatever
-spelling, sorted by the patterns of `patternProperties` that they match.
-Tested by tests/frontends/json_schema/test_objects.py.
+Members that are not declared follow the declared ones. Their names are any string that spells no declared name, in
+whatever spelling, sorted by the patterns of `patternProperties` that they match.
+Tested by tests/frontends/json_schema/test_schema_objects.py.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
@@ -30,6 +30,7 @@ from maskwright.frontends.json_schema.strings import (
     admits_string,
     closed,
     name_spellings,
+    other_name,
     pattern_text,
     spelling,
     string_body,
@@ -96,7 +97,7 @@ def _counted(emitter: Emitter, shape: ObjectShape, members: list[_Member], extra
 
 
 def _refuse_count(emitter: Emitter, shape: ObjectShape, keyword: str) -> None:
-    emitter.refuse(Refusal(keyword, shape.path, "members that may be missing are not counted"))
+    emitter.refuse(Refusal(keyword, (shape.path, keyword), "members that may be missing are not counted"))
 
 
 def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> list[Expr]:
@@ -143,16 +144,24 @@ def _admits_name(emitter: Emitter, shape: ObjectShape, name: str) -> bool:
 
 def _extra_member(emitter: Emitter, shape: ObjectShape, declared: dict[str, Conj], style: Style, inner: int) -> Expr:
     """One member that is not declared."""
-    patterns = {p: path for extras in shape.extras for p, path, _ in extras.patterns}
+    conj = ANYTHING
+    patterns: dict[str, Path] = {}
+    for extras in shape.extras:
+        conj = join(conj, extras.additional)
+        patterns.update((pattern, path) for pattern, path, _ in extras.patterns)
     closed = emitter.strict and bool(declared or patterns)
     if not patterns:
-        conj = _conj_of(shape.extras, frozenset())
         if is_nothing(conj) or (closed and not conj):
             return never()
-        return _member(emitter, _names(emitter, shape, declared, {}, None), conj, style, inner)
+        if shape.names:
+            return _member(emitter, _names(emitter, shape, declared, {}, None), conj, style, inner)
+        if not declared:
+            return seq(STRING_RULE, style.colon, emitter.place(conj, inner)) if conj else style.member
+        value = emitter.place(conj, inner)
+        return seq(other_name(tuple(declared)), style.colon, value) if value[0] != OP_NEVER else value
     if len(patterns) > _MAX_PATTERNS:
         reason = f"more than {_MAX_PATTERNS} patterns may overlap"
-        emitter.refuse(Refusal("patternProperties", shape.path, reason))
+        emitter.refuse(Refusal("patternProperties", (shape.path, "patternProperties"), reason))
         return _member(emitter, _names(emitter, shape, declared, {}, None), ANYTHING, style, inner)
     regions = []
     for bits in range(1 << len(patterns)):
@@ -182,11 +191,6 @@ def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inne
     return seq(STRING_RULE if names is None else seq(QUOTE, closed(names)), style.colon, value)
 
 
-@lru_cache(maxsize=1024)
-def _other_names(declared: tuple[str, ...]) -> Expr:
-    return not_(alt(*map(name_spellings, declared)))
-
-
 def _names(
     emitter: Emitter,
     shape: ObjectShape,
@@ -205,7 +209,7 @@ def _names(
             emitter.check(part)
         parts.append(alt(*[string_body(part) for part in strings]))
     if declared:
-        parts.append(_other_names(tuple(declared)))
+        parts.append(not_(alt(*map(name_spellings, declared))))
     if not parts:
         return None
     return and_(ANY_NAME, *parts)

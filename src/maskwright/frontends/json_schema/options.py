@@ -1,6 +1,6 @@
 """What the caller chooses about JSON Schemas, and what the front-end tells back.
 
-Tested by tests/frontends/json_schema/test_options.py.
+Tested by tests/frontends/json_schema/test_schema_options.py.
 """
 
 from __future__ import annotations

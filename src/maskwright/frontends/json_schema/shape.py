@@ -1,18 +1,19 @@
 """Shapes: what a schema says, sorted by type.
 
 A JSON value has one type, so a schema is a union over types. A `Shape` holds which types are possible (`mask`) and, for
-numbers, strings, arrays and objects, a tuple of alternatives: an instance of that type is valid iff it fits one of them.
+numbers, strings, arrays and objects, a tuple of alternatives: an instance of that type is valid iff it fits one of
+them.
 
     {"type": ["string", "null"], "minLength": 2}   →   mask STRING | NULL, strings (StringShape(min_length=2),)
 
-Sub-schemas of arrays and objects stay closed: a `Conj` is a tuple of `Node`s, the places of the schema that an element or
-member must satisfy all together. So shapes never nest, recursion in a schema is no trouble, and intersecting two shapes is
-type-wise: alternatives are multiplied out, and the conjunctions of equal names are joined.
+Sub-schemas of arrays and objects stay closed: a `Conj` is a tuple of `Node`s, the places of the schema that an element
+or member must satisfy all together. So shapes never nest, recursion in a schema is no trouble, and intersecting two
+shapes is type-wise: alternatives are multiplied out, and the conjunctions of equal names are joined.
 
-Invariants: a shape and its parts are never changed once `Shape` is made; a bit is set in `mask` iff its tuple is non-empty;
-`FREE_…` tuples stand, by identity, for "anything of this type".
+Invariants: a shape and its parts are never changed once `Shape` is made; a bit is set in `mask` iff its tuple is
+non-empty; `FREE_…` tuples stand, by identity, for "anything of this type".
 Cost: linear in the number of alternatives; the work for their products is limited (`Normaliser.spend`).
-Tested by tests/frontends/json_schema/test_keywords.py.
+Tested by tests/frontends/json_schema/test_schema_keywords.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A `Site` gathers what the keywords of one schema object say, each keyword in its function (keywords.py).
 
-Tested by tests/frontends/json_schema/test_keywords.py.
+Tested by tests/frontends/json_schema/test_schema_keywords.py.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Site:
     """One schema object while its keywords are read.
 
-    `number`, `string`, `array` and `object` are None until a keyword says something about that type. `applied` are shapes
-    that hold as well, in the order of the text; `own_position` is where in that order the object's own members come.
+    `number`, `string`, `array` and `object` are None until a keyword says something about that type. `applied` are
+    shapes that hold as well, in the order of the text; `own_position` is where in that order the own members come.
     `exclusive` are lists of branches of which exactly one holds.
     """
 

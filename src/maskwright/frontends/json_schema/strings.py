@@ -2,9 +2,9 @@
 
     {"minLength": 2, "pattern": "^a"}   →   "\\"" (character{2,} & (a any*)) "\\""
 
-Lengths count characters, in whatever spelling (`\\u00e9` is one). Values of `enum` and member names are written in their
-canonical spelling, as `json.dumps(ensure_ascii=False)` does; what is *excluded* is excluded in every spelling.
-Tested by tests/frontends/json_schema/test_strings.py.
+Lengths count characters, in whatever spelling (`\\u00e9` is one). Values of `enum` and member names are written in
+their canonical spelling, as `json.dumps(ensure_ascii=False)` does; what is *excluded* is excluded in every spelling.
+Tested by tests/frontends/json_schema/test_schema_strings.py.
 """
 
 from __future__ import annotations
@@ -31,16 +31,8 @@ _MUST_ESCAPE = CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
 
 
 def spelling(text: str) -> bytes:
-    """Return the canonical spelling of a string, with its quotes."""
-    try:
-        return encode_basestring(text).encode()
-    except UnicodeEncodeError:
-        return (
-            encode_basestring(text)
-            .encode("utf-16-be", "surrogatepass")
-            .decode("utf-16-be", "backslashreplace")
-            .encode()
-        )
+    """Return the canonical spelling of a string, with its quotes; half a surrogate pair stays an escape."""
+    return encode_basestring(text).encode("utf-8", "backslashreplace")
 
 
 @lru_cache(maxsize=4096)
@@ -52,12 +44,19 @@ def _spellings_of_character(character: str) -> Expr:
 _NAME_CHARACTERS = CodePointSet.from_ranges([(0x20, 0x7E)]) - _MUST_ESCAPE
 NAME_CHARACTER = alt(utf8(_NAME_CHARACTERS), json_string_chars(~_NAME_CHARACTERS))
 ANY_NAME = star(NAME_CHARACTER)
+_ANY_NAME_CLOSED = seq(ANY_NAME, QUOTE)
 _PLAIN_NAME = re.compile(r"[ !#-\[\]-~]+")
 
 
 def name_spellings(name: str) -> Expr:
     """Every spelling of a name that `ANY_NAME` has, without quotes."""
     return literal(name.encode()) if _PLAIN_NAME.fullmatch(name) else all_spellings(name)
+
+
+@lru_cache(maxsize=1024)
+def other_name(names: tuple[str, ...]) -> Expr:
+    """The spellings of all names but these, with their quotes."""
+    return seq(QUOTE, and_(_ANY_NAME_CLOSED, not_(seq(alt(*map(name_spellings, names)), QUOTE))))
 
 
 def all_spellings(text: str) -> Expr:

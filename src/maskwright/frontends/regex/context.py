@@ -23,11 +23,12 @@ Tested by tests/frontends/test_regex.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from maskwright.errors import LimitError
-from maskwright.frontends.charset import NO_CHARACTERS, CodePointSet, Encoding
+from maskwright.frontends.charset import CodePointSet, Encoding
+from maskwright.frontends.regex.algebra import Letters, solve
 from maskwright.frontends.regex.ast import (
     ANYTHING,
     INFINITE,
@@ -42,7 +43,7 @@ from maskwright.frontends.regex.ast import (
     Side,
 )
 from maskwright.frontends.regex.plain import PlainPieces, lower_plain
-from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq, star
+from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq
 
 MAX_CLASSES = 12
 MAX_WORK = 1_000_000
@@ -56,8 +57,9 @@ def lower_boundaries(node: Node, encode: Encoding) -> Expr:
     Raises:
         LimitError: Too many kinds of conditions, or too many copies.
     """
-    machine = _Machine(node, encode)
-    return machine.whole(node, machine.text_start, machine.text_end)
+    letters = Letters()
+    machine = _Machine(node, letters.encode)
+    return letters.spell(machine.whole(node, machine.text_start, machine.text_end), encode)
 
 
 class _Classes:
@@ -72,6 +74,7 @@ class _Classes:
             if len(parts) > MAX_CLASSES:
                 raise _too_much("the assertions of the regular expression tell too many kinds of characters apart")
         self.parts = parts
+        self.unions: dict[int, CodePointSet] = {}
         self.edge = next(i for i, part in enumerate(parts) if part.edge)
         self.all = sum(1 << i for i, part in enumerate(parts) if part.chars)
 
@@ -84,28 +87,12 @@ class _Classes:
         return mask
 
     def chars(self, mask: int) -> CodePointSet:
-        out = NO_CHARACTERS
-        for i in _bits(mask):
-            out |= self.parts[i].chars
+        out = self.unions.get(mask)
+        if out is None:
+            out = self.unions[mask] = CodePointSet.from_ranges(
+                r for i in _bits(mask) for r in self.parts[i].chars.ranges
+            )
         return out
-
-
-def solve(matrix: list[list[Expr]], final: list[Expr], charged: Callable[[Expr], Expr]) -> list[Expr]:
-    """Solve X[i] = matrix[i][0] X[0] + … + final[i] for the least X."""
-    matrix, out = [list(row) for row in matrix], list(final)
-    size = len(out)
-    for k in reversed(range(size)):
-        loop = star(matrix[k][k])
-        out[k] = seq(loop, out[k])
-        matrix[k] = [seq(loop, entry) for entry in matrix[k]]
-        for i in range(k):
-            through = matrix[i][k]
-            out[i] = charged(alt(out[i], seq(through, out[k])))
-            for j in range(k):
-                matrix[i][j] = charged(alt(matrix[i][j], seq(through, matrix[k][j])))
-    for i in range(size):
-        out[i] = charged(alt(out[i], *[seq(matrix[i][j], out[j]) for j in range(i)]))
-    return out
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -266,7 +253,10 @@ class _Machine:
             return self.some(node.item, before, after, first, last)
         if isinstance(node, And):
             positive, *others = node.operands
-            rest = [self.whole(operand, before, after) for operand in others]
+            rest = [
+                not_(self.whole(o.item, before, after)) if isinstance(o, Not) else self.whole(o, before, after)
+                for o in others
+            ]
             return and_(self.some(positive, before, after, first, last), *rest)
         if isinstance(node, Not):
             return not_(self.whole(node.item, before, after))

@@ -147,15 +147,13 @@ class _Resolver:
             return node, False
         if isinstance(node, Anchor):
             return Boundary(node.span, _anchor_pairs(node.kind, node.chars)), False
-        if isinstance(node, (Seq, Look)):
+        if isinstance(node, (Seq, Look, Repeat)):
             return self._sequence(node, rest)
         if isinstance(node, Alt):
             return self._alternatives(node, rest)
         if isinstance(node, Group):
             item, swallowed = self.resolve(node.item, rest)
             return (item, True) if swallowed else (Group(node.span, item, node.name), False)
-        if isinstance(node, Repeat):
-            return self._repeat(node, rest)
         return self._intersection(node, rest)
 
     def _join(self, at: Node, far_to_near: list[Node]) -> Node:
@@ -170,25 +168,33 @@ class _Resolver:
             )
         return node
 
-    def _sequence(self, node: Seq | Look, rest: Rest) -> tuple[Node, bool]:
+    def _sequence(self, node: Seq | Look | Repeat, rest: Rest) -> tuple[Node, bool]:
         items = node.items if isinstance(node, Seq) else (node,)
         done: list[Node] = []
         swallowed = False
         for item in reversed(items) if self.ahead else items:
             if not item.looks:
-                done.append(self.resolve(item, None)[0])
+                done.append(self._resolve_anchors(item))
                 continue
             if isinstance(item, Look):
                 swallowed |= self._look(item, done, _nothing if swallowed else rest)
                 continue
             onward = self._onward(item, done, _nothing if swallowed else rest)
-            if isinstance(item, Repeat) and self._tempered(item, done, onward):
-                continue
-            new, took = self.resolve(item, onward)
+            if isinstance(item, Repeat):
+                if self._tempered(item, done, onward):
+                    continue
+                new, took = self._repeat(item, onward)
+            else:
+                new, took = self.resolve(item, onward)
             if took:
                 done, swallowed = [], True
             done.append(new)
         return self._checked(self._join(node, done)), swallowed
+
+    def _resolve_anchors(self, item: Node) -> Node:
+        if isinstance(item, Repeat) and item.asserts:
+            return self._repeat(item, None)[0]
+        return self.resolve(item, None)[0]
 
     def _onward(self, at: Node, done: list[Node], rest: Rest) -> Rest:
         return None if rest is None else lambda: self._join(at, [rest(), *done])

@@ -31,7 +31,9 @@ def lower_plain(node: Node, encode: Encoding) -> Expr:
     if isinstance(node, Alt):
         return alt(*[lower_plain(branch, encode) for branch in node.branches])
     if isinstance(node, Repeat):
-        return repeat(lower_plain(node.item, encode), node.minimum, _bound(node.maximum))
+        return repeat(
+            lower_plain(node.item, encode), node.minimum, UNBOUNDED if node.maximum == INFINITE else node.maximum
+        )
     if isinstance(node, Group):
         return lower_plain(node.item, encode)
     if isinstance(node, Not):
@@ -40,19 +42,55 @@ def lower_plain(node: Node, encode: Encoding) -> Expr:
     return and_(*[lower_plain(operand, encode) for operand in node.operands])
 
 
-def _bound(maximum: int) -> int:
-    return UNBOUNDED if maximum >= INFINITE else maximum
-
-
 class PlainPieces:
     """Cuts pieces from plain trees. `starts` and `ends` are sets of characters, or None for any."""
 
     def __init__(self, encode: Encoding) -> None:
         self.encode = encode
         self.character = encode(ALL_CHARACTERS)
+        self.edges: dict[tuple[int, int], tuple[Node, CodePointSet]] = {}
 
     def some(self, node: Node, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
         """The non-empty strings of a plain tree that start and end with certain characters."""
+        first, last = self.edge(node, 0), self.edge(node, -1)
+        if (starts is not None and first.isdisjoint(starts)) or (ends is not None and last.isdisjoint(ends)):
+            return never()
+        if starts is not None and first.issubset(starts):
+            starts = None
+        if ends is not None and last.issubset(ends):
+            ends = None
+        return self._some(node, starts, ends)
+
+    def edge(self, node: Node, end: int) -> CodePointSet:
+        """The characters that may come first (`end` 0) or last (-1) in a non-empty string, and maybe some more."""
+        found = self.edges.get((id(node), end))
+        if found is None:
+            found = self.edges[id(node), end] = node, self._edge(node, end)
+        return found[1]
+
+    def _edge(self, node: Node, end: int) -> CodePointSet:
+        if isinstance(node, Literal):
+            return CodePointSet.from_string(node.text[end])
+        if isinstance(node, Chars):
+            return node.chars
+        if isinstance(node, (Repeat, Group)):
+            return self.edge(node.item, end)
+        if isinstance(node, And):
+            return self.edge(node.operands[0], end)
+        ranges: list[tuple[int, int]] = []
+        if isinstance(node, Seq):
+            for item in node.items if end == 0 else reversed(node.items):
+                ranges += self.edge(item, end).ranges
+                if item.min_width:
+                    break
+        elif isinstance(node, Alt):
+            for branch in node.branches:
+                ranges += self.edge(branch, end).ranges
+        else:
+            return ALL_CHARACTERS
+        return CodePointSet.from_ranges(ranges)
+
+    def _some(self, node: Node, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
         if starts is None and ends is None and node.min_width:
             return lower_plain(node, self.encode)
         if isinstance(node, Group):
@@ -61,12 +99,9 @@ class PlainPieces:
             return alt(*[self.some(branch, starts, ends) for branch in node.branches])
         if isinstance(node, Chars):
             return self.encode(_restrict(_restrict(node.chars, starts), ends))
-        if isinstance(node, Literal):
-            fits = (starts is None or node.text[0] in starts) and (ends is None or node.text[-1] in ends)
-            return lower_plain(node, self.encode) if fits else never()
         if isinstance(node, Repeat) and node.item.min_width:
             return self._repeat(node, starts, ends)
-        if isinstance(node, Seq):
+        if isinstance(node, Seq) and node.items:
             cut = self._seq(node, starts, ends)
             if cut is not None:
                 return cut
@@ -74,23 +109,24 @@ class PlainPieces:
 
     def _repeat(self, node: Repeat, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
         low, high, item = max(node.minimum, 1), node.maximum, node.item
+
+        def inner(fewer: int) -> Expr:
+            bound = UNBOUNDED if high == INFINITE else high - fewer
+            return repeat(lower_plain(item, self.encode), max(low - fewer, 0), bound)
+
         if starts is None and ends is None:
-            return repeat(lower_plain(item, self.encode), low, _bound(high))
-        one = self.some(item, starts, ends) if low == 1 else never()
+            return inner(0)
         if high == 1:
-            return one
-        if starts is None or ends is None:
-            inner = repeat(lower_plain(item, self.encode), low - 1, _bound(high if high == INFINITE else high - 1))
-            if starts is None:
-                return seq(inner, self.some(item, None, ends))
-            return seq(self.some(item, starts, None), inner)
-        inner = repeat(lower_plain(item, self.encode), max(low - 2, 0), _bound(high if high == INFINITE else high - 2))
-        return alt(one, seq(self.some(item, starts, None), inner, self.some(item, None, ends)))
+            return self.some(item, starts, ends)
+        if starts is None:
+            return seq(inner(1), self.some(item, None, ends))
+        if ends is None:
+            return seq(self.some(item, starts, None), inner(1))
+        one = self.some(item, starts, ends) if low == 1 else never()
+        return alt(one, seq(self.some(item, starts, None), inner(2), self.some(item, None, ends)))
 
     def _seq(self, node: Seq, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr | None:
         items = node.items
-        if not items:
-            return never()
         if len(items) == 1:
             return self.some(items[0], starts, ends)
         if (starts is not None and not items[0].min_width) or (ends is not None and not items[-1].min_width):

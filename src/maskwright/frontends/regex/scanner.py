@@ -219,6 +219,8 @@ class Scanner:
         pattern, at = self.pattern, self.position
         if not pattern.startswith("-", at) or pattern.startswith("-]", at) or at + 1 == len(pattern):
             return None
+        if self.python and pattern.startswith("--", at) and not pattern.startswith("]", at + 2):
+            raise self._set_operation(at)
         self.position = at + 1
         high = self._class_item(flags)
         if isinstance(low, int) and isinstance(high, int):
@@ -241,11 +243,14 @@ class Scanner:
                 if posix:
                     return self._posix_class(posix, flags)
             elif c in "&~-" and pattern.startswith(c, at + 1) and not (c == "-" and pattern.startswith("]", at + 2)):
-                raise self.error(
-                    f"set operation {c}{c} is not supported", at, at + 2, f"write \\{c}\\{c} for the characters"
-                )
+                raise self._set_operation(at)
         self.position = at + 1
         return ord(c)
+
+    def _set_operation(self, at: int) -> RegexSyntaxError:
+        c = self.pattern[at]
+        hint = f"write \\{c}\\{c} for the characters"
+        return self.error(f"set operation {c}{c} is not supported", at, at + 2, hint)
 
     def _posix_class(self, match: re.Match[str], flags: int) -> CodePointSet:
         if match[1] != ":" or match[3] not in POSIX:

@@ -1,0 +1,89 @@
+"""`not` and `if`: complements by type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from checking import check
+
+from maskwright.errors import UnsupportedSchemaError
+from maskwright.frontends.json_schema import schema_to_ir
+
+CASES: list[tuple[Any, list[Any], list[Any]]] = [
+    ({"not": {}}, [], [1, None]),
+    ({"not": False}, [1, None, "a", [], {}], []),
+    ({"not": {"type": "string"}}, [1, None, {}], ["a"]),
+    ({"not": {"type": "integer"}}, [1.5, "a", -0.25], [1, -3]),
+    ({"not": {"type": ["boolean", "null"]}}, [1, "a"], [True, None]),
+    ({"not": {"const": True}}, [False, None, 1], [True]),
+    ({"not": {"enum": [1, 2, "a"]}}, [0, 1.5, 3, "b", None], [1, 2, "a"]),
+    ({"not": {"minimum": 2, "maximum": 5}}, [1, 6, 1.99], [2, 5, 3.3, "a"]),
+    ({"type": "number", "not": {"exclusiveMinimum": 2}}, [2, -1], [2.1, 3]),
+    ({"type": "string", "not": {"minLength": 2}}, ["", "a"], ["ab"]),
+    ({"type": "string", "not": {"minLength": 2, "maxLength": 3}}, ["a", "abcd"], ["ab", "abc"]),
+    ({"type": "string", "not": {"pattern": "^a"}}, ["", "ba"], ["a", "ab"]),
+    ({"type": "string", "not": {"format": "ipv4"}}, ["x", "1.2.3"], ["1.2.3.4"]),
+    ({"type": "string", "not": {"pattern": "^a", "maxLength": 2}}, ["b", "abc"], ["a", "ab"]),
+    ({"not": {"not": {"minLength": 2, "uniqueItems": False}}}, ["ab", 1], ["a"]),
+    ({"type": "object", "not": {"required": ["a", "b"]}}, [{}, {"a": 1}, {"b": 1}], [{"a": 1, "b": 1}]),
+    ({"type": "object", "not": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}}, [{}, {"c": 1}], [{"a": 1}, {"b": 1}]),
+    ({"not": {"properties": {"a": {"const": 1}}}}, [{"a": 2}], [{"a": 1}, {}, 3]),
+    ({"not": {"properties": {"a": {"const": 1}}, "required": ["a"]}}, [{"a": 2}, {}], [{"a": 1}, 3]),
+    ({"not": {"properties": {"a": False}}}, [{"a": 2}], [{}, 3]),
+    ({"type": "array", "not": {"minItems": 2}}, [[], [1]], [[1, 2]]),
+    ({"type": "array", "not": {"maxItems": 1}}, [[1, 2]], [[], [1]]),
+    ({"type": "array", "not": {"prefixItems": [{"const": 1}]}}, [[2], [2, 1]], [[1], [], [1, 2]]),
+    ({"type": "array", "not": {"items": False}}, [[2]], [[]]),
+    ({"type": "array", "not": {"items": {"const": 1}, "maxItems": 2}}, [[2], [1, 2], [1, 1, 1]], [[1], [], [1, 1]]),
+    ({"if": {"type": "string"}, "then": {"maxLength": 1}, "else": {"type": "null"}}, ["a", None], ["ab", 1]),
+    ({"if": {"const": 1}, "then": False}, [2, "a"], [1]),
+    ({"if": {"const": 1}, "else": False}, [1], [2, "a"]),
+    ({"if": False}, [1], []),
+    (
+        {
+            "type": "object",
+            "properties": {"k": {"enum": ["x", "y"]}, "v": {}},
+            "required": ["k"],
+            "if": {"properties": {"k": {"const": "x"}}},
+            "then": {"required": ["v"]},
+            "else": {"properties": {"v": False}},
+        },
+        [{"k": "x", "v": 1}, {"k": "y"}],
+        [{"k": "x"}, {"k": "y", "v": 1}, {"k": "z"}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), CASES, ids=[str(c[0])[:80] for c in CASES])
+def test_complement(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    check(schema, valid, invalid)
+
+
+def test_many_conditions_on_one_member_do_not_multiply() -> None:
+    rules = [
+        {"if": {"properties": {"k": {"const": i}}, "required": ["k"]}, "then": {"properties": {"v": {"const": -i}}}}
+        for i in range(1, 25)
+    ]
+    check(
+        {"type": "object", "properties": {"k": {"type": "integer"}, "v": {}}, "allOf": rules},
+        [{"k": 3, "v": -3}, {"k": 24, "v": -24}, {"k": 50, "v": "any"}, {"v": 1}],
+        [{"k": 3, "v": 4}],
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"not": {"multipleOf": 2}},
+        {"not": {"items": {"const": 1}}},
+        {"not": {"additionalProperties": False}},
+        {"not": {"minProperties": 1}},
+        {"not": {"format": "date-time"}},
+        {"if": {"uniqueItems": True}, "then": {"type": "array"}},
+    ],
+    ids=str,
+)
+def test_what_has_no_exact_complement_is_refused(schema: Any) -> None:
+    with pytest.raises(UnsupportedSchemaError):
+        schema_to_ir(schema)

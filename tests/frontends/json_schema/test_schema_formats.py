@@ -1,0 +1,79 @@
+"""Formats: what each admits."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+
+import pytest
+
+from maskwright.frontends.charset import utf8
+from maskwright.frontends.json_schema.formats import EXACT_FORMATS, FORMATS, MAX_LENGTHS, UNSUPPORTED_FORMATS
+from maskwright.frontends.json_schema.matching import matches
+from maskwright.frontends.regex import regex_to_expr
+
+CASES: dict[str, tuple[list[str], list[str]]] = {
+    "time": (
+        ["00:00:00Z", "23:59:59.123z", "12:00:00+23:59", "23:59:60Z", "23:59:60.5+00:00"],
+        ["24:00:00Z", "12:60:00Z", "12:00:60Z", "12:00:00", "12:00Z", "12:00:00+24:00", "1:00:00Z", "12:00:00.Z", "١2:00:00Z"],
+    ),
+    "date-time": (
+        ["2024-02-29T12:00:00Z", "1985-04-12t23:20:50.52z", "1990-12-31T15:59:50.123-08:00"],
+        ["2023-02-29T12:00:00Z", "2024-01-01 12:00:00Z", "2024-01-01T12:00:00", "2024-01-01", "98-12-31T15:59:50Z"],
+    ),
+    "duration": (
+        ["P1Y", "P1Y2M3DT4H5M6S", "PT1S", "P2W", "P1DT1H", "PT0S", "P4DT12H30M5S"],
+        ["", "P", "PT", "P1", "1D", "P1S", "P1YT", "P2D1Y", "P1Y2W", "PT1D", "P1H", "P1.5D", "p1y"],
+    ),
+    "ipv4": (["0.0.0.0", "255.255.255.255", "87.10.0.1"], ["256.0.0.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "1.2.3.4 ", "0x7f.0.0.1"]),
+    "ipv6": (
+        ["::", "::1", "1::", "1:2:3:4:5:6:7:8", "1::8", "::ffff:192.168.0.1", "1:2:3:4:5:6:1.2.3.4", "::42:ff:1", "1:2::7:8", "::2:3:4:5:6:7:8", "1:2:3:4:5:6:7::"],
+        ["", ":", ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1::2::3", "12345::", "::1.2.3", "::1%eth0", "1:2:3:4:5:6:7:1.2.3.4", ":2:3:4:5:6:7:8", "::1/64"],
+    ),
+    "uuid": (["2EB8AA08-aa98-11ea-b4aa-73b441d16380"], ["2eb8aa08aa9811eab4aa73b441d16380", "2eb8aa08-aa98-11ea-b4aa-73b441d1638", "zeb8aa08-aa98-11ea-b4aa-73b441d16380"]),
+    "hostname": (["a", "www.example.com", "a-b.c1", "1host", "x" * 63, "ab-c--d"], ["", "-a", "a-", "a..b", "a.", ".a", "x" * 64, "a_b", "xn--X", "ab--c", "é.com"]),
+    "email": (
+        ["joe.bloggs@example.com", "te~st@a.b", '"joe bloggs"@example.com', "joe@[127.0.0.1]", "joe@[IPv6:::1]", "a+b@c"],
+        ["", "@", "a@", "@b", ".a@b", "a.@b", "a..b@c", "joe@[127.0.0.300]", "a b@c", "joe.bloggs@invalid=domain.com"],
+    ),
+    "uri": (
+        ["http://a.b/c?d=e#f", "urn:x:y", "mailto:a@b.c", "ldap://[2001:db8::7]/c=GB?one", "a:", "http://u:p@h:80/", "file:///x/y"],
+        ["", "//a.b", "/abc", "abc", ":a", "http://a b", "http://a/<x>", "http://a/%zz", "1http://a", "http://[::x]/", "\\\\a\\b", "http://é"],
+    ),
+    "uri-reference": (["", "//a", "/a", "a/b:c", "#f", "?q", "http://a", "../x"], ["\\a", "a b", "1:2", "#f#g", "%"]),
+    "iri": (["http://ƒøø.com/?q=ß#é", "http://a"], ["/ƒ", "http://a b", ""]),
+    "iri-reference": (["/ƒ", "#é", "", "http://é"], ["\\é"]),
+    "uri-template": (["", "/{a}/{b,c:3}{?d*}", "{+x}", "a'b"], ["{", "}", "{a", "a}", "{}", "{a:0}", "{-a}", "a b"]),
+    "json-pointer": (["", "/", "/a~0~1/é/0", '/"'], ["a", "/~", "/~2", "#/a"]),
+    "relative-json-pointer": (["0", "10/a", "0#", "1"], ["", "01", "/a", "-1", "0##"]),
+}  # fmt: skip
+
+
+def _has(name: str, text: str) -> bool:
+    expr = regex_to_expr(FORMATS[name], encode=utf8, dialect="ecma")
+    return len(text) <= MAX_LENGTHS.get(name, len(text)) and matches(expr, text.encode())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_format(name: str) -> None:
+    good, bad = CASES[name]
+    assert [t for t in good if not _has(name, t)] == []
+    assert [t for t in bad if _has(name, t)] == []
+
+
+def test_every_day_of_the_calendar() -> None:
+    expr = regex_to_expr(FORMATS["date"], encode=utf8, dialect="ecma")
+    for year in (1, 4, 100, 400, 1900, 1999, 2000, 2023, 2024, 2100, 9999):
+        for month in range(14):
+            for day in range(33):
+                real = 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]
+                assert matches(expr, f"{year:04}-{month:02}-{day:02}".encode()) == real
+    for text in ("2024-1-1", "24-01-01", "2024-01-01Z", "+2024-01-01", "2024/01/01"):
+        assert not matches(expr, text.encode())
+    assert matches(expr, datetime.date.today().isoformat().encode())
+
+
+def test_every_format_has_cases() -> None:
+    assert set(FORMATS) - set(CASES) <= {"date", "ip-address", "host-name"}
+    assert set(FORMATS) >= EXACT_FORMATS
+    assert not UNSUPPORTED_FORMATS & set(FORMATS)

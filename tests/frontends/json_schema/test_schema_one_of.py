@@ -1,0 +1,73 @@
+"""`oneOf`, exactly: branches that exclude each other, and branches that overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from checking import check
+
+from maskwright.errors import UnsupportedSchemaError
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+
+A, B = {"required": ["a"]}, {"required": ["b"]}
+
+
+def kind(name: str, **more: Any) -> Any:
+    return {"properties": {"kind": {"const": name}, **more}, "required": ["kind"], "type": "object"}
+
+
+CASES: list[tuple[Any, list[Any], list[Any]]] = [
+    ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, ["a", 1], [1.5, None]),
+    ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, [1.5], [1, "a"]),
+    ({"oneOf": [{"const": 1}, {"enum": [2, "x"]}, {"type": "null"}]}, [1, 2, "x", None], [3]),
+    ({"oneOf": [{"enum": [1, 2]}, {"enum": [2, 3]}]}, [1, 3], [2, 4]),
+    ({"oneOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}, ["a", "c"], ["b", "d"]),
+    ({"oneOf": [{"maximum": 3}, {"minimum": 2}], "type": "number"}, [1, 4], [2, 2.5, 3]),
+    ({"oneOf": [{"maximum": 3}, {"exclusiveMinimum": 3}], "type": "number"}, [1, 3, 3.1], []),
+    ({"oneOf": [{"maxLength": 2}, {"minLength": 2}], "type": "string"}, ["a", "abc"], ["ab"]),
+    ({"oneOf": [{"pattern": "^a"}, {"pattern": "b$"}], "type": "string"}, ["a", "b", "ac"], ["ab", "c"]),
+    ({"oneOf": [{"format": "date"}, {"maxLength": 3}], "type": "string"}, ["2020-01-01", "abc"], ["2020-13-01", "abcd"]),
+    ({"oneOf": [True, True]}, [], [1]),
+    ({"oneOf": [True, False]}, [1], []),
+    ({"oneOf": [{"type": "null"}]}, [None], [1]),
+    ({"oneOf": [kind("x", a={"type": "integer"}), kind("y")]}, [{"kind": "x", "a": 1}, {"kind": "y", "a": "s"}], [{"kind": "x", "a": "s"}, {"kind": "z"}]),
+    ({"type": "object", "oneOf": [A, B]}, [{"a": 1}, {"b": 1}], [{}, {"a": 1, "b": 1}]),
+    ({"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "oneOf": [A, B]}, [{"a": 1, "c": 1}, {"b": 1}], [{"c": 1}, {"a": 1, "b": 1}]),
+    ({"properties": {"k": {"enum": [1, 2]}}, "required": ["k"], "oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}]}, [{"k": 1}, {"k": 2}], [{"k": 3}, {}, 5]),
+    ({"oneOf": [{"properties": {"a": {"type": "null"}}}, {"properties": {"a": {"type": ["null", "string"]}}}]}, [{"a": "x"}], [{"a": None}, {}, {"a": 1}]),
+    ({"oneOf": [{"items": {"type": "null"}, "minItems": 1}, {"items": {"type": "string"}, "minItems": 1}], "type": "array"}, [[None], ["a"]], [[], [None, "a"]]),
+    ({"oneOf": [{"maxItems": 1}, {"minItems": 3}], "type": "array"}, [[], [1], [1, 2, 3]], [[1, 2]]),
+    ({"oneOf": [{"type": "array", "prefixItems": [{"const": 1}], "minItems": 1}, {"type": "array", "prefixItems": [{"const": 2}]}]}, [[1], [2], []], [[3]]),
+    ({"oneOf": [{"maxProperties": 1}, {"required": ["a", "b"]}], "type": "object"}, [{}, {"x": 1}, {"a": 1, "b": 2}], [{"x": 1, "y": 2}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), CASES, ids=[str(c[0])[:80] for c in CASES])
+def test_one_of(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    check(schema, valid, invalid)
+
+
+def test_recursive_branches_are_told_apart() -> None:
+    schema = {
+        "$defs": {
+            "e": {
+                "oneOf": [
+                    {"type": "object", "properties": {"not": {"$ref": "#/$defs/e"}}, "required": ["not"], "additionalProperties": False},
+                    {"type": "object", "properties": {"var": {"type": "string"}}, "required": ["var"], "additionalProperties": False},
+                ]
+            }
+        },
+        "$ref": "#/$defs/e",
+    }  # fmt: skip
+    check(schema, [{"var": "x"}, {"not": {"not": {"var": "x"}}}], [{"not": {}}, {"var": 1}, {"not": 1}])
+
+
+def test_overlapping_branches_without_an_exact_form_are_refused_or_reported() -> None:
+    schema = {"items": {"oneOf": [{"uniqueItems": True}, {"minItems": 1}]}}
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        schema_to_ir(schema)
+    assert (caught.value.pointer, caught.value.keyword) == ("/items/oneOf", "oneOf")
+    report: list[Finding] = []
+    schema_to_ir(schema, JsonSchemaOptions(on_unsupported="relax"), report)
+    assert "/items/oneOf" in [f.pointer for f in report]

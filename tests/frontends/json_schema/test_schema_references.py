@@ -1,0 +1,90 @@
+"""`$ref`: pointers, anchors, embedded documents, recursion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from checking import check
+
+from maskwright.errors import SchemaError
+from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
+
+NULL = {"type": "null"}
+
+POINTERS: list[Any] = [
+    {"$ref": "#/$defs/a", "$defs": {"a": NULL}},
+    {"$ref": "#/definitions/a~1b~0c", "definitions": {"a/b~c": NULL}},
+    {"$ref": "#/$defs/%25%20x", "$defs": {"% x": NULL}},
+    {"$ref": "#/$defs/a/anyOf/1", "$defs": {"a": {"anyOf": [True, NULL]}}},
+    {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": NULL}},
+    {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b", "title": "x"}, "b": NULL}},
+    {"$ref": "#here", "$defs": {"a": {"$anchor": "here", **NULL}}},
+    {"$id": "http://x.example/root", "$ref": "other", "$defs": {"a": {"$id": "other", **NULL}}},
+    {"$id": "http://x.example/root", "$ref": "http://x.example/other#/$defs/b", "$defs": {"a": {"$id": "other", "$defs": {"b": NULL}}}},
+    {"$ref": "urn:x:y", "$defs": {"a": {"$id": "urn:x:y", "$ref": "#/$defs/b", "$defs": {"b": NULL}}, "b": {"type": "string"}}},
+    {"allOf": [{"$id": "http://x.example/a", "$ref": "#/$defs/b", "$defs": {"b": NULL}}], "$defs": {"b": {"type": "string"}}},
+    {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#x", "definitions": {"a": {"$id": "#x", **NULL}}},
+    {"$schema": "http://json-schema.org/draft-04/schema#", "$ref": "x.json", "definitions": {"a": {"id": "x.json", **NULL}}},
+]
+
+
+@pytest.mark.parametrize("schema", POINTERS, ids=str)
+def test_where_a_reference_points(schema: Any) -> None:
+    check(schema, [None], ["x", 1, {}])
+
+
+def test_siblings_hold_as_well_since_2019() -> None:
+    schema = {"$ref": "#/$defs/a", "maxLength": 2, "$defs": {"a": {"type": "string", "minLength": 1}}}
+    check(schema, ["a", "ab"], ["", "abc", 1])
+
+
+def test_recursion_through_members_and_elements() -> None:
+    tree = {"type": "object", "properties": {"v": {"type": "integer"}, "kids": {"items": {"$ref": "#"}}}, "required": ["v"]}
+    check(tree, [{"v": 1}, {"v": 1, "kids": [{"v": 2, "kids": []}]}], [{}, {"v": 1, "kids": [{}]}])
+    lists = {"$ref": "#/$defs/l", "$defs": {"l": {"type": "array", "items": {"$ref": "#/$defs/l"}, "maxItems": 2}}}
+    check(lists, [[], [[], [[]]]], [[1], [[[], [], []]]])
+    both = {
+        "$ref": "#/$defs/a",
+        "$defs": {
+            "a": {"properties": {"b": {"$ref": "#/$defs/b"}}, "additionalProperties": False, "type": "object"},
+            "b": {"properties": {"a": {"$ref": "#/$defs/a"}}, "required": ["a"], "type": "object"},
+        },
+    }
+    check(both, [{}, {"b": {"a": {}}}, {"b": {"a": {"b": {"a": {}}}}}], [{"b": {}}, {"b": {"a": {"c": 1}}}])
+
+
+def test_recursion_through_an_intersection() -> None:
+    schema = {
+        "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
+        "allOf": [{"$ref": "#/$defs/node"}, {"properties": {"next": {"required": ["x"]}}}],
+    }
+    check(schema, [{}, {"next": {"x": 1}}, {"next": {"next": {}, "x": 1}}], [{"next": {}}, {"next": 1}])
+
+
+def test_a_target_that_is_used_often_is_one_rule() -> None:
+    target = {"type": "object", "properties": {"x": {"type": "string", "minLength": 3}}}
+    schema = {"properties": {c: {"$ref": "#/$defs/t"} for c in "abcdef"}, "$defs": {"t": target, "unused": {"type": "x"}}}
+    names = [rule.name for rule in schema_to_ir(schema).rules]
+    assert names.count("#/$defs/t") == 1
+
+
+@pytest.mark.parametrize(
+    "ref", ["#/$defs/b", "#/$defs/a/0", "#nowhere", "http://elsewhere.example/x", "#/title", "#/$defs/a/type/9"]
+)
+def test_a_reference_to_nothing_is_an_error(ref: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        schema_to_ir({"title": "t", "$defs": {"a": {"type": ["null"]}}, "items": {"$ref": ref}})
+    assert (caught.value.pointer, caught.value.keyword) == ("/items/$ref", "$ref")
+
+
+def test_a_reference_that_is_no_string_is_an_error() -> None:
+    with pytest.raises(SchemaError):
+        schema_to_ir({"$ref": 3})
+
+
+def test_pointers() -> None:
+    assert pointer_of((((None, "items"), 0), "a/b~")) == "/items/0/a~1b~0"
+    assert tokens_of("/a~1b/%25~0") == ["a/b", "%~"]
+    assert tokens_of("") == []

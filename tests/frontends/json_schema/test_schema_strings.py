@@ -1,0 +1,58 @@
+"""Strings: spellings, lengths, patterns and finite sets together."""
+
+from __future__ import annotations
+
+import pytest
+from checking import check, check_texts
+
+from maskwright.errors import SchemaError
+from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema.strings import all_spellings, spelling
+from maskwright.ir import OP_LITERAL
+
+
+def test_a_string_is_what_json_says() -> None:
+    check_texts(
+        {"type": "string"},
+        ['""', '"a/b"', '"\\/"', '"\\u00e9"', '"\\uD83D\\uDE00"', '"\x7f"', '"\\b\\f\\n\\r\\t\\"\\\\"', '"é€😀"'],
+        ['"', '"\n"', '"\t"', '"\\x"', '"\\u12"', '"\\uD83D"', '"\\uDE00"', '"\\uD83D\\u0041"', "a", "'a'", '"a"b"'],
+    )
+
+
+def test_a_length_counts_characters_in_any_spelling() -> None:
+    check_texts(
+        {"minLength": 1, "maxLength": 2, "type": "string"},
+        ['"é"', '"\\u00e9x"', '"\\ud83d\\ude00😀"', '"\\n\\\\"'],
+        ['""', '"abc"', '"\\n\\n\\n"', '"\\u0061\\u0061\\u0061"'],
+    )
+
+
+def test_a_pattern_sees_through_escapes() -> None:
+    check_texts(
+        {"pattern": "^a\\n$", "type": "string"}, ['"a\\n"', '"\\u0061\\u000A"'], ['"a"', '"an"', '"a\\\\n"', '"a\n"']
+    )
+    check_texts({"pattern": '^"/$', "type": "string"}, ['"\\"/"', '"\\u0022\\/"'], ['"""/"', '"/"'])
+
+
+def test_pattern_format_and_length_hold_together() -> None:
+    schema = {"type": "string", "format": "date", "pattern": "^2024", "maxLength": 10, "minLength": 10}
+    check(schema, ["2024-02-29"], ["2023-01-01", "2024-02-30", "2024", "x2024-01-01"])
+    check({"allOf": [{"pattern": "a"}, {"pattern": "b"}], "type": "string"}, ["ab", "ba", "xaxbx"], ["a", "b", ""])
+
+
+def test_a_finite_set_is_filtered_by_all_else() -> None:
+    schema = {"enum": ["a1", "b2", "a333", 5], "pattern": "^a", "maxLength": 3}
+    check(schema, ["a1", 5], ["b2", "a333"])
+    check({"enum": ["a", "b"], "not": {"const": "a"}}, ["b"], ["a"])
+
+
+def test_canonical_spellings() -> None:
+    assert spelling('a"\\/\n\x01é') == b'"a\\"\\\\/\\n\\u0001\xc3\xa9"'
+    assert spelling("\ud800x") == b'"\\ud800x"'
+    assert all_spellings("")[0] != OP_LITERAL
+    check_texts({"const": 'é"/'}, ['"é\\"/"'], ['"\\u00e9\\"/"', '"é\\"\\/"'])
+
+
+def test_half_a_surrogate_pair_in_a_pattern_s_way_is_an_error() -> None:
+    with pytest.raises(SchemaError):
+        schema_to_ir({"enum": ["\ud800"], "pattern": "a"})

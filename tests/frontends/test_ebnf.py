@@ -1,0 +1,234 @@
+"""EBNF by example: what each construct becomes, what is refused, where and with which advice."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from ir_matcher import matches
+
+from maskwright.errors import EbnfSyntaxError, LimitError
+from maskwright.frontends.charset import ALL_CHARACTERS, utf8
+from maskwright.frontends.ebnf import ebnf_to_ir
+
+ANY = utf8(ALL_CHARACTERS).dump()
+
+# body of the root rule, its expression
+BODIES = [
+    ('"abc"', '"abc"'),
+    ("'a\"b'", '"a\\"b"'),
+    ('""', '""'),
+    ("", '""'),
+    ("()", '""'),
+    ('"a" | ', '"a" | ""'),
+    ('| "a" "b"', '"" | "ab"'),
+    ('"a" ( "b" | ) "c"', '"a" ("" | "b") "c"'),
+    ('"a"* "b"+ "c"? "d"{2} "e"{2,} "f"{2,3} "g"{,3}', '"a"* "b"+ "c"? "d"{2} "e"{2,} "f"{2,3} "g"{0,3}'),
+    ('"ab"{ 1 , 2 }', '"ab"{1,2}'),
+    ('("a" | "bc")*', '("bc" | "a")*'),
+    ("[a-z0-9_]", "[0-9_a-z]"),
+    (r"[\d\w\s]", r"[\t-\r 0-9A-Z_a-z]"),
+    (r"[\]\[\-\\\^a-c]", r"[\-[-\^a-c]"),
+    ("[a-]", r"[\-a]"),
+    ("[-a]", r"[\-a]"),
+    ("[\\x41\\u0042\\U00000043]", "[A-C]"),
+    (r"[\D]", r"[^0-9]"),
+    (r'"\"\\\/\'\n\r\t\b\f\a\v\0\e\x41\u00e9\U0001F600"', None),
+    (r'"\ud83d\ude00"', '"\\xf0\\x9f\\x98\\x80"'),
+    ('"é"', '"\\xc3\\xa9"'),
+    ('"a"**', '"a"*'),
+    ('"a" # comment " ) | \n "b"', '"ab"'),
+    ('"a"\n\n   | "bc"\n', '"bc" | "a"'),
+    ('Regex("[a-c]+x?")', '[a-c]+ "x"?'),
+    ('Regex("a\\\\d" , flags = "i" )*', "([Aa] [0-9])*"),
+    ("Regex('a|\"')", '["a]'),
+    ("(((([a]))))", '"a"'),
+    ('"a"{1000000000}', '"a"{1000000000}'),
+]
+
+
+@pytest.mark.parametrize(("body", "dumped"), BODIES)
+def test_bodies(body: str, dumped: str | None) -> None:
+    expr = ebnf_to_ir("root ::= " + body).rules[0].body
+    if dumped is None:
+        assert matches(expr, "\"\\/'\n\r\t\b\f\a\v\0\x1bAé😀")
+    elif body == r"[\D]":
+        assert matches(expr, "a")
+        assert matches(expr, "é")
+        assert not matches(expr, "1")
+    elif body.startswith("Regex") and "flags" in body:
+        assert matches(expr, "a1A٣")
+        assert not matches(expr, "b1")
+    else:
+        assert expr.dump() == dumped
+
+
+def test_any_character() -> None:
+    for body in (".", "[^]"):
+        assert ebnf_to_ir("root ::= " + body).rules[0].body.dump() == ANY
+    two = ebnf_to_ir("root ::= .. .*").rules[0].body
+    assert matches(two, "a\n😀")
+    assert not matches(two, "a")
+    negated = ebnf_to_ir(r'root ::= [^a\n\d"]').rules[0].body
+    assert matches(negated, "é")
+    assert not any(matches(negated, c) for c in 'a\n1"')
+
+
+def test_rules_and_references() -> None:
+    grammar = ebnf_to_ir("""
+        # a comment before the first rule
+        root ::= a-b "," .c1 _d    # names
+          | root "x"               # left recursion
+        a-b  ::= "1"
+        .c1 ::= "2" a-b
+        _d::="3"
+        unused ::= unused
+    """)
+    assert grammar.dump().splitlines() == [
+        'root ::= a-b "," .c1 _d | root "x"',
+        'a-b ::= "1"',
+        '.c1 ::= "2" a-b',
+        '_d ::= "3"',
+        "unused ::= unused",
+    ]
+
+
+def test_root_may_have_any_name() -> None:
+    grammar = ebnf_to_ir('other ::= "a"\nstart ::= other other', "start")
+    assert grammar.dump() == 'start ::= other other\nother ::= "a"'
+
+
+def test_a_body_ends_where_the_next_rule_starts() -> None:
+    assert ebnf_to_ir("root ::= a\nb\na ::= 'x'\n\n\nb\n::=\n'y'").dump() == 'root ::= a b\na ::= "x"\nb ::= "y"'
+    assert ebnf_to_ir("root ::= (\na |\n# c\n'b'\n)\r\na ::= 'a'").dump() == 'root ::= a | "b"\na ::= "a"'
+
+
+# source, part of the message, line, column, part of the hint
+ERRORS = [
+    ('root ::= "a', "not closed", 1, 10, 'add "'),
+    ("root ::= 'a\n'", "not closed", 1, 10, "add '"),
+    ("root ::= [a", "not closed", 1, 10, "add ]"),
+    ('root ::= ("a"', "not closed", 1, 10, "add )"),
+    ('root ::= ("a"\nb ::= "c")', "not closed", 1, 10, "add )"),
+    ('root ::= "a")', "without its", 1, 13, ""),
+    ("root ::= []", "no character", 1, 10, "\\]"),
+    ("root ::= [b-a]", "is empty", 1, 11, "\\-"),
+    (r"root ::= [\d-z]", "set at an end", 1, 11, "\\-"),
+    ("root ::= *", "nothing to repeat", 1, 10, ""),
+    ('root ::= "a" | +', "nothing to repeat", 1, 16, ""),
+    ('root ::= "a"{}', "malformed", 1, 13, "{n}"),
+    ('root ::= "a"{,}', "malformed", 1, 13, "{n}"),
+    ('root ::= "a"{x}', "malformed", 1, 13, "{n}"),
+    ('root ::= "a"{3,2}', "upper bound", 1, 13, ""),
+    ('root ::= "a"{10000000000}', "count above", 1, 13, ""),
+    (r'root ::= "\q"', "unknown or incomplete", 1, 11, "known:"),
+    (r'root ::= "ab\x4"', "unknown or incomplete", 1, 13, "known:"),
+    (r'root ::= "\d"', "unknown or incomplete", 1, 11, "known:"),
+    (r'root ::= "\ud800"', "surrogate", 1, 11, "\\UHHHHHHHH"),
+    (r'root ::= "\U00110000"', "beyond", 1, 11, ""),
+    (r"root ::= [a\q]", "unknown or incomplete", 1, 12, "known:"),
+    ('root ::= "\ud800"', "surrogate", 1, 10, ""),
+    ("root = 'a'", "a rule is expected", 1, 1, "name ::= body"),
+    ("'a'", "a rule is expected", 1, 1, "name ::= body"),
+    ("root ::= 'a'\n  b = 'c'", "unexpected", 2, 5, "name ::= body"),
+    ("root ::= 'a' ; 'b'", "unexpected", 1, 14, ""),
+    ("root ::= 'a' b ::= 'c'", "line of its own", 1, 14, ""),
+    ("root ::= 'a'\n\nroot ::= 'b'", "defined twice", 3, 1, "on line 1"),
+    ("root ::= itm\nitem ::= 'a'", "'itm' is not defined", 1, 10, "'item'"),
+    ("root ::= zzz\nitem ::= 'a'", "'zzz' is not defined", 1, 10, ""),
+    ('root ::= "a" (= "b")', "lookahead hint", 1, 14, "leave it out"),
+    ('root[max_tokens=3, stop="]"] ::= "a"', "rule options", 1, 5, ""),
+    ("root ::= 'a'\nb[lazy] ::= 'c'", "rule options", 2, 2, ""),
+    ("root ::= <|eos|>", "token literal", 1, 10, "text"),
+    ("root ::= <[12]>", "token literal", 1, 10, "text"),
+    ("root ::= !<a>", "negated token literal", 1, 10, ""),
+    ("root ::= Token(1)", "macro Token", 1, 10, ""),
+    ('root ::= Substring("a")', "macro Substring", 1, 10, ""),
+    ('root ::= TagDispatch(("a", b))', "macro TagDispatch", 1, 10, ""),
+    ("root ::= Regex(a)", "malformed Regex", 1, 10, 'Regex("…")'),
+    ('root ::= Regex("(a")', "in Regex: a group", 1, 16, ""),
+    ('root ::= Regex("a", flags="q")', "unknown flag", 1, 27, "known"),
+    ('root ::= Regex("(a)\\\\1")', "back-reference", 1, 16, ""),
+]
+
+
+@pytest.mark.parametrize(("source", "message", "line", "column", "hint"), ERRORS)
+def test_errors_say_what_and_where(source: str, message: str, line: int, column: int, hint: str) -> None:
+    with pytest.raises(EbnfSyntaxError, match=re.escape(message)) as info:
+        ebnf_to_ir(source)
+    error = info.value
+    assert (error.line, error.column) == (line, column)
+    assert hint in (error.hint or "")
+    assert "\n    " in str(error)
+
+
+def test_the_caret_is_under_the_place() -> None:
+    with pytest.raises(EbnfSyntaxError) as info:
+        ebnf_to_ir("root ::= item\nitem ::= 'a' itm")
+    assert str(info.value) == (
+        "2:14: rule 'itm' is not defined\n  hint: did you mean 'item'?\n    item ::= 'a' itm\n                 ^^^"
+    )
+
+
+def test_a_missing_root_names_the_rules_there_are() -> None:
+    with pytest.raises(EbnfSyntaxError, match="no rule 'root'") as info:
+        ebnf_to_ir("a ::= b\nb ::= 'x'")
+    assert info.value.hint == "the rules are: a, b"
+    with pytest.raises(EbnfSyntaxError, match="no rule 'root'"):
+        ebnf_to_ir("# nothing")
+    with pytest.raises(EbnfSyntaxError, match="not defined"):
+        ebnf_to_ir("a ::= root")
+
+
+HOSTILE = {
+    "open groups": "root ::= " + "(" * 30_000,
+    "nested groups": "root ::= " + "(" * 30_000 + ")" * 30_000,
+    "repeated repeats": "root ::= 'a'" + "{2}" * 30_000,
+    "NUL bytes": "\0" * 30_000,
+    "NUL bytes in a literal": "root ::= '" + "\0" * 30_000 + "'",
+    "open classes": "root ::= " + "a[" * 30_000,
+    "open options": "root ::= " + 'a["' * 30_000,
+    "quotes": "root ::= " + "a['" * 30_000,
+    "spaces": "root ::= " + " " * 30_000 + ";",
+    "comments": "root ::= " + "# # " * 30_000 + "\n;",
+    "comment lines": "#\n" * 30_000 + ";",
+    "backslashes": "root ::= '" + "\\" * 30_000,
+    "undefined names": "root ::= " + " ".join(f"x{i}" for i in range(10_000)),
+    "counts": "root ::= 'a'" + "{1" * 30_000,
+    "long name": "root ::= " + "x" * 100_000,
+    "names and spaces": "root ::= " + ("x" + " " * 300) * 1000 + ";",
+    "alternatives": "root ::= " + " | ".join(f"'w{i}'" for i in range(10_000)),
+    "rules": "root ::= 'a'\n" + "".join(f"r{i} ::= root\n" for i in range(10_000)),
+    "empty alternatives": "root ::= " + "|" * 30_000,
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_grammars_end_at_once(source: str) -> None:
+    start = time.perf_counter()
+    try:
+        ebnf_to_ir(source)
+    except (EbnfSyntaxError, LimitError) as error:
+        assert len(str(error)) < 600  # noqa: PT017
+    assert time.perf_counter() - start < 3  # usually far below one second
+
+
+def test_nesting_is_limited_by_a_typed_error() -> None:
+    with pytest.raises(LimitError) as info:
+        ebnf_to_ir("root ::= " + "(" * 200 + ")" * 200)
+    assert info.value.limit == "ebnf depth"
+    assert ebnf_to_ir("root ::= " + "(" * 90 + "'a'" + ")" * 90).dump() == 'root ::= "a"'
+
+
+def test_fifty_rules_are_quick() -> None:
+    source = "\n".join(
+        f'rule{i} ::= "lit{i}" rule{(i + 1) % 50} ("," [a-z0-9_] rule{i * 7 % 50})* | [^"\\\\]{{1,8}} # c\n  | "x"?'
+        for i in range(50)
+    )
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        assert len(ebnf_to_ir(source, "rule0").rules) == 50
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.05  # about 1.5 ms on an idle core
