@@ -158,7 +158,8 @@ TermId DerivativeAutomaton::make_seq(TermId head, TermId tail) {
     return tail;
   }
   const Term &h = terms_[head], &t = terms_[tail];
-  return intern({.op = Op::Seq, .nullable = h.nullable && t.nullable, .boolean = h.boolean || t.boolean, .a = head, .b = tail});
+  return intern({.op = Op::Seq, .nullable = h.nullable && t.nullable, .boolean = h.boolean || t.boolean,
+                 .loops = h.loops || t.loops, .a = head, .b = tail});
 }
 
 TermId DerivativeAutomaton::make_repeat(TermId item, int64_t minimum, int64_t maximum) {
@@ -171,7 +172,8 @@ TermId DerivativeAutomaton::make_repeat(TermId item, int64_t minimum, int64_t ma
     if (item == kAll) return kAll;
     if (t.op == Op::Set && (~sets_[t.a]).empty()) return kAll;
   }
-  return intern({.op = Op::Repeat, .nullable = minimum == 0, .boolean = t.boolean, .a = item, .minimum = minimum, .maximum = maximum});
+  return intern({.op = Op::Repeat, .nullable = minimum == 0, .boolean = t.boolean,
+                 .loops = t.loops || maximum == kUnbounded, .a = item, .minimum = minimum, .maximum = maximum});
 }
 
 TermId DerivativeAutomaton::make_not(TermId operand) {
@@ -198,14 +200,16 @@ TermId DerivativeAutomaton::make_many(Op op, std::vector<TermId> operands) {
   if (flat.size() == 1) return flat[0];
   for (const TermId id : flat)  // x | ~x is everything, x & ~x nothing
     if (terms_[id].op == Op::Not && std::binary_search(flat.begin(), flat.end(), terms_[id].a)) return absorbing;
-  bool nullable = op == Op::And, boolean = op == Op::And;
+  bool nullable = op == Op::And, boolean = op == Op::And, loops = false;
   for (const TermId id : flat) {
     nullable = op == Op::Alt ? nullable || terms_[id].nullable : nullable && terms_[id].nullable;
     boolean = boolean || terms_[id].boolean;
+    loops = loops || terms_[id].loops;
   }
   const auto begin = static_cast<uint32_t>(operands_.size());
   operands_.insert(operands_.end(), flat.begin(), flat.end());
-  return intern({.op = op, .nullable = nullable, .boolean = boolean, .a = begin, .b = static_cast<uint32_t>(operands_.size())});
+  return intern({.op = op, .nullable = nullable, .boolean = boolean, .loops = loops, .a = begin,
+                 .b = static_cast<uint32_t>(operands_.size())});
 }
 
 TermId DerivativeAutomaton::derive(TermId id, uint8_t byte, int depth) {
@@ -300,6 +304,47 @@ ByteSet DerivativeAutomaton::first(TermId id) const {
       return out;
     default: return out;
   }
+}
+
+std::string DerivativeAutomaton::serialise(TermId root) const {
+  std::string out;
+  const auto number = [&out](uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  std::unordered_map<TermId, uint32_t> seen;
+  std::vector<TermId> open{root};
+  while (!open.empty()) {
+    const TermId id = open.back();
+    open.pop_back();
+    const auto [it, fresh] = seen.emplace(id, static_cast<uint32_t>(seen.size()));
+    out.push_back(fresh ? 't' : 's');
+    number(it->second);
+    if (!fresh) continue;
+    const Term& t = terms_[id];
+    out.push_back(static_cast<char>(t.op));
+    switch (t.op) {
+      case Op::Literal:
+        number(t.b - t.a);
+        out.append(bytes_, t.a, t.b - t.a);
+        break;
+      case Op::Set:
+        for (int w = 0; w < 4; ++w) number(sets_[t.a].word(w));
+        break;
+      case Op::Seq: open.insert(open.end(), {t.b, t.a}); break;
+      case Op::Repeat:
+        number(static_cast<uint64_t>(t.minimum));
+        number(static_cast<uint64_t>(t.maximum));
+        open.push_back(t.a);
+        break;
+      case Op::Not: open.push_back(t.a); break;
+      case Op::Alt:
+      case Op::And:
+        number(t.b - t.a);
+        // Operands are sorted by id, which differs between automata; what is the same may look different, never the reverse.
+        open.insert(open.end(), operands_.begin() + t.a, operands_.begin() + t.b);
+        break;
+      default: break;
+    }
+  }
+  return out;
 }
 
 size_t DerivativeAutomaton::memory_bytes() const {

@@ -28,6 +28,9 @@ class DerivativeAutomaton {
   // Precondition: no Ref and no Tokens below `root`. Throws LimitExceeded if the expression nests too deep.
   DerivativeAutomaton(const GrammarIr& ir, ExprId root);
 
+  // The automaton of one of another's terms.
+  DerivativeAutomaton(const DerivativeAutomaton& other, TermId start) : DerivativeAutomaton(other) { start_ = start; }
+
   TermId start() const { return start_; }
   bool nullable(TermId term) const { return terms_[term].nullable; }
   // The term after one byte; kNever if no string follows. Throws LimitExceeded after too much work.
@@ -36,7 +39,12 @@ class DerivativeAutomaton {
   // A superset of the bytes on which `next` is live.
   ByteSet first(TermId term) const;
   bool never(TermId term) const { return term == kNever; }
+  // Whether the term is an ordinary expression that loops: other automata end in the same ones, such as "any string".
+  bool is_common_tail(TermId term) const { return terms_[term].loops && !terms_[term].boolean; }
+  // The term's structure; equal strings mean equal languages.
+  std::string serialise(TermId term) const;
   uint32_t class_of(uint8_t byte) const { return class_of_[byte]; }
+  uint32_t num_classes() const { return num_classes_; }
   size_t memory_bytes() const;
 
   static constexpr TermId kNever = 0, kEmpty = 1, kAll = 2;
@@ -46,6 +54,7 @@ class DerivativeAutomaton {
     Op op;
     bool nullable;
     bool boolean;  // an And or a Not somewhere inside
+    bool loops = false;  // an unbounded repetition somewhere inside
     uint32_t a = 0, b = 0;  // Seq: head, tail. Repeat, Not: operand a. Alt, And: operands_[a, b). Set: sets_[a]. Literal: bytes_[a, b)
     int64_t minimum = 0, maximum = 0;
     bool operator==(const Term&) const = default;

@@ -528,9 +528,7 @@ void GroupBuilder::rank_and_first() {
 void GroupBuilder::freeze(Member& member) {
   Rule& rule = *member.rule;
   if (rule.derivatives_) {
-    for (int b = 0; b < 256; ++b)
-      rule.class_of_[b] = static_cast<uint8_t>(rule.derivatives_->class_of(static_cast<uint8_t>(b)));
-    rule.num_classes_ = 256;
+    rule.use_derivative_classes();
     return;
   }
   rule.nfa_ = Nfa(member.draft);

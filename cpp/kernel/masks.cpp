@@ -8,6 +8,8 @@
 namespace maskwright {
 namespace {
 
+constexpr int kManySimilar = 64;       // of the 95 printable ASCII characters
+constexpr size_t kMaxCompared = 20'000;  // children looked at before two states count as too different
 constexpr size_t kMaxSparse = 512;  // setting more single bits costs as much as copying a whole mask
 
 void set_bit(uint32_t* words, TokenId token) { words[token / 32] |= uint32_t{1} << (token % 32); }
@@ -118,6 +120,7 @@ class ExitCollector : public Collector {
     const Vocabulary::Node& at = vocabulary_.node(node);
     for (uint32_t i = 0; i < at.num_children; ++i) exits_.push_back(at.first_child + i);
   }
+  void exit_node(NodeId next) { exits_.push_back(next); }
   void exit_range(const StateMask::ExitRange& range) {
     if (!ranges_.empty() && ranges_.back().end == range.begin && ranges_.back().min_chars == range.min_chars &&
         ranges_.back().max_chars == range.max_chars && ranges_.back().raw == range.raw)
@@ -151,6 +154,11 @@ class ExitCollector : public Collector {
   std::vector<StateMask::ExitRange> ranges_;
 };
 
+const StackStore& root_only() {
+  static const StackStore store;
+  return store;
+}
+
 // Walks what lies behind a mask's exits. The recogniser stands where the caller goes on.
 template <class Sink>
 void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
@@ -179,10 +187,6 @@ void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognize
   });
 }
 
-const StackStore& root_only() {
-  static const StackStore store;
-  return store;
-}
 
 // Counting states have one mask for each register that makes a difference within one token.
 Rule::CountedKey counted_key(const Vocabulary& vocabulary, const DfaState& state, uint64_t reg) {
@@ -212,11 +216,132 @@ const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t
   return slot;
 }
 
+// A state of the same plain rule, or of one it leads into, that nearly all characters lead to as they do from `state`: inside
+// a string that must not spell one of a few names, the state of strings that no longer can. nullptr if there is none.
+DfaState* similar_state(DfaState& state) {
+  Rule& rule = *state.rule;
+  if (!rule.is_plain() || state.live.count() < kManySimilar) return nullptr;
+  for (const uint8_t sample : {'z', '0', ' ', 'A'}) {
+    DfaState* candidate = rule.next(state, sample);
+    if (!candidate || candidate == &state || !candidate->rule->is_plain()) continue;
+    int same = 0;
+    for (int b = 0x20; b < 0x7F; ++b) {
+      const auto byte = static_cast<uint8_t>(b);
+      DfaState* t = rule.next(state, byte);
+      if (t && t == candidate->rule->next(*candidate, byte)) ++same;
+    }
+    if (same >= kManySimilar) return candidate;
+  }
+  return nullptr;
+}
+
+// Derives a state's mask from a similar state's: both are followed down the trie side by side, and only where they part is
+// anything done.
+class Comparison {
+ public:
+  Comparison(const Vocabulary& vocabulary, const StateMask& base) : vocabulary_(vocabulary), sink_(vocabulary) {
+    bits_ = base.dense;
+    base_ = &base;
+  }
+
+  // False if the states differ in too many places for this to pay.
+  bool run(DfaState& state, DfaState& similar) {
+    compare_children(Vocabulary::kRoot, state, similar);
+    while (!open_.empty() && num_visited_ < kMaxCompared) {
+      const auto [node, a, b] = open_.back();
+      open_.pop_back();
+      compare(node, a, b);
+    }
+    return open_.empty();
+  }
+
+  std::unique_ptr<StateMask> mask() {
+    auto out = std::make_unique<StateMask>();
+    for (const TokenId token : sink_.ids()) set_bit(bits_.data(), token);
+    out->dense = std::move(bits_);
+    for (const uint32_t word : out->dense) out->num_allowed += static_cast<uint32_t>(std::popcount(word));
+    std::sort(removed_.begin(), removed_.end());
+    for (const NodeId node : base_->exit_nodes) {
+      auto after = std::upper_bound(removed_.begin(), removed_.end(), std::pair{node, ~NodeId{0}});
+      const bool gone = std::any_of(removed_.begin(), after, [&](const auto& r) { return node >= r.first && node < r.second; });
+      if (!gone) sink_.exit_node(node);
+    }
+    for (StateMask::ExitRange range : base_->exit_ranges) {
+      for (const auto& [begin, end] : removed_) {
+        if (end <= range.begin || begin >= range.end) continue;
+        if (begin > range.begin) {
+          StateMask::ExitRange before = range;
+          before.end = begin;
+          sink_.exit_range(before);
+        }
+        range.begin = std::min(end, range.end);
+      }
+      if (range.begin < range.end) sink_.exit_range(range);
+    }
+    sink_.store_exits(*out);
+    return out;
+  }
+
+ private:
+  struct Open {
+    NodeId node;
+    DfaState* a;
+    DfaState* b;
+  };
+  void compare_children(NodeId node, DfaState& a, DfaState& b) {
+    const Vocabulary::Node& at = vocabulary_.node(node);
+    num_visited_ += at.num_children;
+    for (uint32_t i = 0; i < at.num_children; ++i) {
+      const NodeId child = at.first_child + i;
+      const uint8_t byte = vocabulary_.byte(child);
+      DfaState *x = a.rule->next(a, byte), *y = b.rule->next(b, byte);
+      if (x != y) open_.push_back({child, x, y});
+    }
+  }
+  void compare(NodeId node, DfaState* a, DfaState* b) {
+    const Vocabulary::Node& at = vocabulary_.node(node);
+    if (!a) {
+      for (uint32_t p = at.token_begin; p < at.token_end; ++p) {
+        const TokenId token = vocabulary_.sorted_token(p);
+        bits_[token / 32] &= ~(uint32_t{1} << (token % 32));
+      }
+      removed_.emplace_back(at.first_child, at.below_end);
+      return;
+    }
+    if (!b) {
+      const Item item{a, 0, kRootStack};
+      recognizer().reset(root_only(), {&item, 1}, a->final);
+      walk(vocabulary_, recognizer(), node, sink_);
+      return;
+    }
+    if (a->final && !b->final) sink_.exit(node);
+    if (b->final && !a->final) removed_.emplace_back(at.first_child, at.first_child + at.num_children);
+    compare_children(node, *a, *b);
+  }
+  static Recognizer& recognizer() {
+    thread_local Recognizer recognizer;
+    return recognizer;
+  }
+
+  const Vocabulary& vocabulary_;
+  const StateMask* base_;
+  std::vector<uint32_t> bits_;
+  ExitCollector sink_;
+  std::vector<Open> open_;
+  std::vector<std::pair<NodeId, NodeId>> removed_;  // exit nodes that are none here
+  size_t num_visited_ = 0;
+};
+
 // Precondition: the start states of all callees have their masks.
 std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg) {
   thread_local Recognizer recognizer;
   const uint64_t reg = state.rule->counts() ? counted_key(vocabulary, state, full_reg).reg : full_reg;
   Rule& rule = *state.rule;
+  if (DfaState* similar = similar_state(state)) {
+    const StateMask& base = state_mask(vocabulary, *similar, 0);
+    Comparison comparison(vocabulary, base);
+    if (!base.dense.empty() && comparison.run(state, *similar)) return comparison.mask();
+  }
   ExitCollector sink(vocabulary);
   const Item item{&state, reg, kRootStack};
   // Where a count cuts a loop short, most tokens are those of the unlimited loop, up to a length.

@@ -12,8 +12,6 @@ namespace {
 constexpr uint64_t kMaxUnrolledWeight = 64;  // copies of a bounded repetition; beyond that it counts
 constexpr uint64_t kMaxInlinedWeight = 48;
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
-constexpr size_t kSweepEvery = 256;
-constexpr size_t kMaxIdleGroups = 16'384;
 
 // Collects the units of a grammar and links them, component by component.
 class Linker {
@@ -196,7 +194,7 @@ void Linker::intern(const std::vector<uint32_t>& component) {
 }
 
 std::shared_ptr<RuleGroup> Linker::build(const std::vector<uint32_t>& component) {
-  auto group = std::make_shared<RuleGroup>(store_.next_id());
+  auto group = std::make_shared<RuleGroup>(store_);
   GroupBuilder(table_, component, *group).build([this](ExprId item) -> const Unit& {
     const auto [it, fresh] = table_.item_units.emplace(item, static_cast<uint32_t>(table_.units.size()));
     if (fresh) {
@@ -286,54 +284,6 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
 }
 
 }  // namespace
-
-std::shared_ptr<RuleGroup> RuleStore::find(const std::string& key) {
-  const std::lock_guard guard(lock_);
-  const auto it = groups_.find(key);
-  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.lock();
-  if (group) keep_recent(group);
-  return group;
-}
-
-std::shared_ptr<RuleGroup> RuleStore::insert(const std::string& key, std::shared_ptr<RuleGroup> group) {
-  const std::lock_guard guard(lock_);
-  std::weak_ptr<RuleGroup>& slot = groups_[key];
-  if (auto earlier = slot.lock()) return earlier;
-  slot = group;
-  keep_recent(group);
-  if (++inserts_since_sweep_ >= kSweepEvery) sweep();
-  return group;
-}
-
-void RuleStore::keep_recent(const std::shared_ptr<RuleGroup>& group) {
-  if (const auto it = recent_position_.find(group.get()); it != recent_position_.end()) {
-    recent_.splice(recent_.begin(), recent_, it->second);
-    return;
-  }
-  recent_.push_front(group);
-  recent_position_[group.get()] = recent_.begin();
-}
-
-// Lets go of the groups used longest ago, and forgets the keys of those that are gone.
-void RuleStore::sweep() {
-  inserts_since_sweep_ = 0;
-  size_t bytes = 0, kept = 0;
-  for (auto it = recent_.begin(); it != recent_.end();) {
-    bytes += (*it)->memory_bytes();
-    if (++kept <= kMaxIdleGroups && bytes <= idle_budget_bytes_) {
-      ++it;
-      continue;
-    }
-    recent_position_.erase(it->get());
-    it = recent_.erase(it);
-  }
-  std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
-}
-
-size_t RuleStore::size() {
-  const std::lock_guard guard(lock_);
-  return groups_.size();
-}
 
 Program link(const GrammarIr& ir, RuleStore& store) { return Linker(ir, store).link(); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "errors.h"
+#include "rule_store.h"
 
 namespace maskwright {
 namespace {
@@ -103,7 +104,13 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   return state;
 }
 
+// A term that is an ordinary looping expression is the same for many rules: they go on in one shared automaton.
 DfaState* Rule::intern_term(TermId term) {
+  const bool is_root = term == derivatives_->start();
+  return !is_root && derivatives_->is_common_tail(term) ? group_.shared_tail(*derivatives_, term) : state_of_term(term);
+}
+
+DfaState* Rule::state_of_term(TermId term) {
   const std::vector<uint32_t> key{term};
   const uint64_t hash = hash_key(key);
   if (DfaState* known = find(key, hash)) return known;
@@ -278,6 +285,11 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
   return true;
 }
 
+void Rule::use_derivative_classes() {
+  for (int b = 0; b < 256; ++b) class_of_[b] = static_cast<uint8_t>(derivatives_->class_of(static_cast<uint8_t>(b)));
+  num_classes_ = derivatives_->num_classes();
+}
+
 size_t Rule::memory_bytes() const {
   size_t bytes = sizeof(*this) + nfa_.memory_bytes() + (derivatives_ ? derivatives_->memory_bytes() : 0) +
                  singletons_.capacity() * sizeof(DfaState*) + interned_.size() * 48;
@@ -295,7 +307,29 @@ size_t RuleGroup::memory_bytes() {
   return bytes;
 }
 
+RuleGroup::RuleGroup(RuleStore& store) : id_(store.next_id()), store_(store) {}
+
+DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId term) {
+  const std::string key = "tail" + automaton.serialise(term);
+  std::shared_ptr<RuleGroup> group = store_.find(key);
+  if (!group) {
+    group = std::make_shared<RuleGroup>(store_);
+    group->rules_.push_back(std::make_unique<Rule>(*group, 0));
+    Rule& rule = *group->rules_[0];
+    rule.derivatives_ = std::make_unique<DerivativeAutomaton>(automaton, term);
+    rule.productive_ = true;
+    rule.use_derivative_classes();
+    group = store_.insert(key, std::move(group));
+  }
+  if (std::find(callee_groups_.begin(), callee_groups_.end(), group) == callee_groups_.end())
+    callee_groups_.push_back(group);
+  const std::lock_guard guard(group->lock_);
+  Rule& rule = *group->rules_[0];
+  return rule.state_of_term(rule.derivatives_->start());
+}
+
 const StateMask* RuleGroup::keep(std::unique_ptr<const StateMask> mask) {
+  mask_bytes_.fetch_add(mask->memory_bytes(), std::memory_order_relaxed);
   masks_.push_back(std::move(mask));
   return masks_.back().get();
 }

@@ -36,6 +36,7 @@ namespace maskwright {
 
 class Rule;
 class RuleGroup;
+class RuleStore;
 struct DfaState;
 
 // An edge that is no byte. Targets are made when first followed, so that building one state never builds another.
@@ -138,6 +139,8 @@ class Rule {
   int terminator() const { return terminator_; }  // -1: none
   DfaState* end() const { return end_; }          // the state after the terminator
 
+  // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
+  bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts_; }
   bool nullable() const { return nullable_; }    // matches the empty string, which the automaton leaves out
   bool productive() const { return productive_; }  // matches some other string
   const ByteSet& first() const { return first_; }
@@ -150,6 +153,7 @@ class Rule {
 
  private:
   friend class GroupBuilder;
+  friend class RuleGroup;
   static DfaState* unknown() { return reinterpret_cast<DfaState*>(1); }
   DfaState* build_start();
   DfaState* build_next(DfaState& state, uint8_t byte);
@@ -157,6 +161,7 @@ class Rule {
   DfaState* build_target(DfaState& state, EdgeKind kind, uint32_t argument, std::atomic<DfaState*>& slot);
   DfaState* intern_nfa_states(std::vector<uint32_t>& states);
   DfaState* intern_term(TermId term);
+  DfaState* state_of_term(TermId term);
   DfaState* add_state(std::vector<uint32_t> key);
   void describe(DfaState& state);
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
@@ -164,6 +169,7 @@ class Rule {
   bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator_ && next(state, byte) == &state; }
   bool loops_on_characters(DfaState& state, int length);
   void build_classes();
+  void use_derivative_classes();
   // Whether no string of the rule is a prefix of another, as far as a small exploration can tell.
   bool is_prefix_free();
 
@@ -209,22 +215,29 @@ class Rule {
 // The rules of one strongly connected component, with everything built for them.
 class RuleGroup {
  public:
-  explicit RuleGroup(uint64_t id) : id_(id) {}
+  explicit RuleGroup(RuleStore& store);
   RuleGroup(const RuleGroup&) = delete;
   uint64_t id() const { return id_; }
   Rule& rule(uint32_t index) { return *rules_[index]; }
   std::mutex& lock() { return lock_; }
   size_t memory_bytes();
+  // What is known of it without taking the lock: memory of masks, most of the whole.
+  size_t approximate_bytes() const { return mask_bytes_.load(std::memory_order_relaxed) + sizeof(*this); }
+  // The state from which another rule's term goes on as an expression of its own, in a group that all grammars share. The
+  // group's lock is held; the other group is kept alive by this one.
+  DfaState* shared_tail(const DerivativeAutomaton& automaton, TermId term);
   // Takes ownership of a mask. The group's lock is held.
   const StateMask* keep(std::unique_ptr<const StateMask> mask);
 
  private:
   friend class GroupBuilder;
-  uint64_t id_;
+  const uint64_t id_;
   std::vector<std::unique_ptr<Rule>> rules_;
   std::vector<std::shared_ptr<RuleGroup>> callee_groups_;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
+  RuleStore& store_;
+  std::atomic<size_t> mask_bytes_{0};
 };
 
 // Whether the rule may end in the state.

@@ -78,6 +78,16 @@ def test_an_output_that_is_cut_ends_with_3(cli: Cli, model_directory: str) -> No
     assert cli(*arguments, "9")[:2] == (0, "aaaaaaaaa\n")
 
 
+def test_a_full_context_ends_the_output_and_a_prompt_that_fills_it_is_refused(cli: Cli, model_directory: str) -> None:
+    arguments = ("generate", "--regex", "a{400}", "--model", model_directory, "--no-stats", "--prompt")
+    code, out, err = cli(*arguments, "x" * 56)
+    assert (code, out) == (3, "a" * 200 + "\n")
+    assert "the model's context is full" in err
+    code, out, err = cli(*arguments, "x" * 256)
+    assert (code, out) == (2, "")
+    assert "--prompt: 256 tokens fill the model's context of 256" in err
+
+
 def test_a_directory_without_a_model_is_a_clean_error(cli: Cli, tmp_path: Path) -> None:
     code, out, err = cli("generate", "--choice", "a", "--model", str(tmp_path))
     assert (code, out) == (2, "")

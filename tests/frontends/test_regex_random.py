@@ -52,7 +52,9 @@ def compare(engine: ModuleType, pattern: str, *, search: bool) -> bool:
     except (engine.error, RegexSyntaxError, LimitError):
         return False
     run = other.search if search else other.fullmatch
-    wrong = [t for t in TEXTS if matches(expr, t) != bool(run(t))]
+    # Until Python 3.14, re holds that \B does not match in the empty text.
+    texts = [t for t in TEXTS if t or engine is not re or r"\B" not in pattern]
+    wrong = [t for t in texts if matches(expr, t) != bool(run(t))]
     assert not wrong, (pattern, search, wrong, expr.dump())
     return True
 
@@ -78,21 +80,11 @@ def test_lookbehinds_of_any_width_against_regex(search: bool) -> None:
 def test_properties_and_folding_against_regex() -> None:
     regex = pytest.importorskip("regex")
     rng = random.Random(8)
-    pieces = [
-        r"\p{Lu}",
-        r"\P{L}",
-        r"\p{Script=Greek}",
-        "[[:alpha:]]",
-        r"\p{Nd}",
-        "(?i:ß)",
-        "(?i:σ)",
-        "(?i:k)",
-        r"[\p{Ll}--]",
-    ]
+    pieces = [r"\p{Lu}", r"\P{L}", r"\p{Script=Greek}", r"\p{Nd}", "(?i:ß)", "(?i:σ)", "(?i:k)"]
     characters = "aZé1σΣςß\u1e9ek\u212aK-٣一😀 "
     texts = [*characters, "".join(rng.sample(characters, 3)), "".join(rng.sample(characters, 2))]
     for _ in range(60):
-        pattern = "".join(rng.choices(pieces[:-1], k=rng.randint(1, 3))) + rng.choice(["", "*", "+"])
+        pattern = "".join(rng.choices(pieces, k=rng.randint(1, 3))) + rng.choice(["", "*", "+"])
         expr, other = regex_to_expr(pattern), regex.compile(pattern, regex.V0)
         for text in texts:
             assert matches(expr, text) == bool(other.fullmatch(text)), (pattern, text)

@@ -109,10 +109,12 @@ class TransformersBackend:
         matcher = MeasuredMatcher(compiled, stats)
         processor = GrammarLogitsProcessor(compiled, make_matcher=lambda _: matcher)
         streamer = _Streamer(self.tokenizer_info, stats, emit)
+        inputs = self._inputs(prompt)
+        settings = self._settings(options, prompt_length=inputs["input_ids"].shape[1])
         started = time.perf_counter()
         self._model.generate(
-            **self._inputs(prompt),
-            **self._settings(options),
+            **inputs,
+            **settings,
             logits_processor=transformers.LogitsProcessorList([processor]),
             streamer=streamer,
         )
@@ -134,9 +136,16 @@ class TransformersBackend:
             inputs = tokenizer(start, add_special_tokens=False, return_tensors="pt")
         return {name: inputs[name].to(self._model.device) for name in ("input_ids", "attention_mask")}
 
-    def _settings(self, options: SamplingOptions) -> dict[str, Any]:
+    def _settings(self, options: SamplingOptions, prompt_length: int) -> dict[str, Any]:
+        context_length = getattr(self._model.config, "max_position_embeddings", None)
+        room = options.max_tokens if context_length is None else context_length - prompt_length
+        if room < 1:
+            raise CommandError(f"--prompt: {prompt_length} tokens fill the model's context of {context_length}")
         stop_ids = list(self.tokenizer_info.stop_token_ids)
-        settings: dict[str, Any] = {"max_new_tokens": options.max_tokens, "do_sample": options.temperature > 0}
+        settings: dict[str, Any] = {
+            "max_new_tokens": min(options.max_tokens, room),
+            "do_sample": options.temperature > 0,
+        }
         if stop_ids:
             settings |= {"eos_token_id": stop_ids, "pad_token_id": stop_ids[0]}
         if options.temperature > 0:

@@ -29,9 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.stats:
         print_stats(stats)
     if stats.finish_reason == "length":
-        print(
-            f"maskwright: the output is not complete: --max-tokens {arguments.max_tokens} was reached",
-            file=sys.stderr,
-        )
+        full = stats.num_tokens < options.max_tokens
+        reason = "the model's context is full" if full else f"--max-tokens {options.max_tokens} was reached"
+        print(f"maskwright: the output is not complete: {reason}", file=sys.stderr)
         return EXIT_INCOMPLETE
     return EXIT_OK

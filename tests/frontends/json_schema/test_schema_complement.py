@@ -27,7 +27,11 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"type": "string", "not": {"pattern": "^a", "maxLength": 2}}, ["b", "abc"], ["a", "ab"]),
     ({"not": {"not": {"minLength": 2, "uniqueItems": False}}}, ["ab", 1], ["a"]),
     ({"type": "object", "not": {"required": ["a", "b"]}}, [{}, {"a": 1}, {"b": 1}], [{"a": 1, "b": 1}]),
-    ({"type": "object", "not": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}}, [{}, {"c": 1}], [{"a": 1}, {"b": 1}]),
+    (
+        {"type": "object", "not": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}},
+        [{}, {"c": 1}],
+        [{"a": 1}, {"b": 1}],
+    ),
     ({"not": {"properties": {"a": {"const": 1}}}}, [{"a": 2}], [{"a": 1}, {}, 3]),
     ({"not": {"properties": {"a": {"const": 1}}, "required": ["a"]}}, [{"a": 2}, {}], [{"a": 1}, 3]),
     ({"not": {"properties": {"a": False}}}, [{"a": 2}], [{}, 3]),

@@ -38,7 +38,11 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"multipleOf": 0.5}, [0, 1, 2.5, -0.5], [0.25, 1.1]),
     ({"multipleOf": 5, "minimum": 7}, [10, 15, 100], [5, 7, 12]),
     ({"type": "integer", "multipleOf": 1000000}, [0, 5000000], [1, 500000]),
-    ({"enum": [1, "a", None, True, [1, "x"], {"k": [2]}]}, [1, "a", None, True, [1, "x"], {"k": [2]}], [0, False, [1], {}]),
+    (
+        {"enum": [1, "a", None, True, [1, "x"], {"k": [2]}]},
+        [1, "a", None, True, [1, "x"], {"k": [2]}],
+        [0, False, [1], {}],
+    ),
     ({"enum": ["a", 1], "type": "string"}, ["a"], [1]),
     ({"enum": ["a", "abc", "b"], "pattern": "a", "maxLength": 2}, ["a"], ["abc", "b"]),
     ({"enum": [1, 5, 2.5], "type": "integer", "minimum": 2}, [5], [1, 2.5]),
@@ -53,7 +57,11 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"items": [{"type": "null"}], "additionalItems": False}, [[], [None]], [[None, 1]]),
     ({"prefixItems": [{"const": 1}], "items": {"const": 2}}, [[], [1], [1, 2, 2]], [[2], [1, 1]]),
     ({"prefixItems": [{"const": 1}, False]}, [[], [1]], [[1, 1]]),
-    ({"prefixItems": [{"const": 1}, {"const": 2}], "minItems": 2, "maxItems": 3}, [[1, 2], [1, 2, 0]], [[1], [1, 2, 0, 0]]),
+    (
+        {"prefixItems": [{"const": 1}, {"const": 2}], "minItems": 2, "maxItems": 3},
+        [[1, 2], [1, 2, 0]],
+        [[1], [1, 2, 0, 0]],
+    ),
     ({"minItems": 2, "maxItems": 3}, [[1, 2], [1, 2, 3]], [[], [1], [1, 2, 3, 4]]),
     ({"maxItems": 0}, [[]], [[1]]),
     ({"uniqueItems": True, "maxItems": 1}, [[], [1]], [[1, 1]]),
@@ -154,7 +162,11 @@ def test_unknown_formats_are_reported_annotations() -> None:
 def test_keywords_of_later_drafts_are_annotations() -> None:
     draft4 = "http://json-schema.org/draft-04/schema#"
     check({"$schema": draft4, "const": 1, "enum": [2, [3], {"a": 4}]}, [2, [3], {"a": 4}], [1, [4], {"a": 3}])
-    check({"$schema": draft4, "definitions": {"a": {"type": "null"}}, "$ref": "#/definitions/a", "type": "string"}, [None], ["a"])
+    check(
+        {"$schema": draft4, "definitions": {"a": {"type": "null"}}, "$ref": "#/definitions/a", "type": "string"},
+        [None],
+        ["a"],
+    )
 
 
 def test_recursion_at_the_same_instance_is_an_error() -> None:

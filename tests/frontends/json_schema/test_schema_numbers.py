@@ -80,11 +80,30 @@ def test_random_ranges() -> None:
             assert matches(expr, f"{value:f}".encode()) == (low <= value <= high), (low, high, value)
 
 
-@pytest.mark.parametrize("of", ["1", "2", "5", "10", "25", "0.01", "0.5", "0.25", "100", "2.5", "1000000", "0.125", "20"])
+@pytest.mark.parametrize(
+    "of", ["1", "2", "5", "10", "25", "0.01", "0.5", "0.25", "100", "2.5", "1000000", "0.125", "20"]
+)
 def test_multiples(of: str) -> None:
     expr = multiple_text(Decimal(of))
     assert expr is not None
-    texts = ["0", "-0", "0.0", "1", "2", "2.0", "5", "0.5", "0.50", "0.25", "0.250", "0.01", "0.10", "0.1", "0.001", "10"]
+    texts = [
+        "0",
+        "-0",
+        "0.0",
+        "1",
+        "2",
+        "2.0",
+        "5",
+        "0.5",
+        "0.50",
+        "0.25",
+        "0.250",
+        "0.01",
+        "0.10",
+        "0.1",
+        "0.001",
+        "10",
+    ]
     texts += ["25", "50", "75.00", "2.5", "7.5", "7.49", "100", "1000000", "3000000", "1500000", "0.125", "0.375", "15"]
     for text in [*texts, *(f"-{t}" for t in texts[3:])]:
         assert matches(expr, text.encode()) == is_multiple(Decimal(text), Decimal(of)), (of, text)

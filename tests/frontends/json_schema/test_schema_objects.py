@@ -40,7 +40,11 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"propertyNames": False}, [{}], [{"a": 1}]),
     ({"minProperties": 1, "properties": A_INT}, [{"a": 1}, {"b": 1}], [{}]),
     ({"minProperties": 2, "required": ["a", "b"]}, [{"a": 1, "b": 1}], [{"a": 1}, {}]),
-    ({"minProperties": 2, "properties": {"a": {}, "b": {}}, "additionalProperties": False}, [{"a": 1, "b": 1}], [{"a": 1}]),
+    (
+        {"minProperties": 2, "properties": {"a": {}, "b": {}}, "additionalProperties": False},
+        [{"a": 1, "b": 1}],
+        [{"a": 1}],
+    ),
     ({"minProperties": 3, "properties": A_INT, "additionalProperties": False}, [1], [{}, {"a": 1}]),
     ({"maxProperties": 0}, [{}, 1], [{"a": 1}]),
     ({"maxProperties": 1, "properties": A_INT}, [{}, {"a": 1}, {"b": "x"}], [{"a": 1, "b": 1}, {"a": "x"}]),
@@ -49,14 +53,22 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"maxProperties": 1, "required": ["a", "b"]}, [1], [{"a": 1}, {"a": 1, "b": 1}]),
     ({"dependentRequired": {"a": ["b"]}}, [{}, {"b": 1}, {"a": 1, "b": 1}, 3], [{"a": 1}, {"a": 1, "c": 1}]),
     ({"dependencies": {"a": ["b"], "c": {"minProperties": 1}}}, [{"c": 1}, {}], [{"a": 1}]),
-    ({"dependentSchemas": {"a": {"properties": {"b": {"const": 1}}}}}, [{"b": 2}, {"b": 1, "a": 0}], [{"b": 2, "a": 0}]),
+    (
+        {"dependentSchemas": {"a": {"properties": {"b": {"const": 1}}}}},
+        [{"b": 2}, {"b": 1, "a": 0}],
+        [{"b": 2, "a": 0}],
+    ),
     (
         {"allOf": [{"properties": {"a": {"minimum": 1}}, "additionalProperties": False}, {"properties": {"b": {}}}]},
         [{"a": 1}, {}],
         [{"b": 1}, {"a": 0}],
     ),
     ({"properties": {"a": {}}, "unevaluatedProperties": False}, [{"a": 1}], [{"b": 1}]),
-    ({"const": {"b": 1, "a": [True]}}, [{"b": 1, "a": [True]}], [{"b": 1}, {"b": 1, "a": [1]}, {"b": 1, "a": [True], "c": 0}]),
+    (
+        {"const": {"b": 1, "a": [True]}},
+        [{"b": 1, "a": [True]}],
+        [{"b": 1}, {"b": 1, "a": [1]}, {"b": 1, "a": [True], "c": 0}],
+    ),
 ]
 
 
@@ -93,7 +105,14 @@ def test_an_extra_name_never_spells_a_declared_one() -> None:
     check_texts(
         schema,
         ['{"foo": 1, "a/b": 1, "é": 1}', '{"fo": "x"}', '{"fooo": "x"}', '{"\\u00e8": 2}', '{"a\\n": 2}', '{"😀": 1}'],
-        ['{"foo": "x"}', '{"\\u0066oo": "x"}', '{"f\\u006fo": "x"}', '{"a\\/b": 2}', '{"\\u00e9": 2}', '{"\\u00E9": 2}'],
+        [
+            '{"foo": "x"}',
+            '{"\\u0066oo": "x"}',
+            '{"f\\u006fo": "x"}',
+            '{"a\\/b": 2}',
+            '{"\\u00e9": 2}',
+            '{"\\u00E9": 2}',
+        ],
     )
 
 

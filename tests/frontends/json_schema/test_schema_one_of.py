@@ -27,20 +27,64 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"oneOf": [{"maximum": 3}, {"exclusiveMinimum": 3}], "type": "number"}, [1, 3, 3.1], []),
     ({"oneOf": [{"maxLength": 2}, {"minLength": 2}], "type": "string"}, ["a", "abc"], ["ab"]),
     ({"oneOf": [{"pattern": "^a"}, {"pattern": "b$"}], "type": "string"}, ["a", "b", "ac"], ["ab", "c"]),
-    ({"oneOf": [{"format": "date"}, {"maxLength": 3}], "type": "string"}, ["2020-01-01", "abc"], ["2020-13-01", "abcd"]),
+    (
+        {"oneOf": [{"format": "date"}, {"maxLength": 3}], "type": "string"},
+        ["2020-01-01", "abc"],
+        ["2020-13-01", "abcd"],
+    ),
     ({"oneOf": [True, True]}, [], [1]),
     ({"oneOf": [True, False]}, [1], []),
     ({"oneOf": [{"type": "null"}]}, [None], [1]),
-    ({"oneOf": [kind("x", a={"type": "integer"}), kind("y")]}, [{"kind": "x", "a": 1}, {"kind": "y", "a": "s"}], [{"kind": "x", "a": "s"}, {"kind": "z"}]),
+    (
+        {"oneOf": [kind("x", a={"type": "integer"}), kind("y")]},
+        [{"kind": "x", "a": 1}, {"kind": "y", "a": "s"}],
+        [{"kind": "x", "a": "s"}, {"kind": "z"}],
+    ),
     ({"type": "object", "oneOf": [A, B]}, [{"a": 1}, {"b": 1}], [{}, {"a": 1, "b": 1}]),
-    ({"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "oneOf": [A, B]}, [{"a": 1, "c": 1}, {"b": 1}], [{"c": 1}, {"a": 1, "b": 1}]),
-    ({"properties": {"k": {"enum": [1, 2]}}, "required": ["k"], "oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}]}, [{"k": 1}, {"k": 2}], [{"k": 3}, {}, 5]),
-    ({"oneOf": [{"properties": {"a": {"type": "null"}}}, {"properties": {"a": {"type": ["null", "string"]}}}]}, [{"a": "x"}], [{"a": None}, {}, {"a": 1}]),
-    ({"oneOf": [{"items": {"type": "null"}, "minItems": 1}, {"items": {"type": "string"}, "minItems": 1}], "type": "array"}, [[None], ["a"]], [[], [None, "a"]]),
+    (
+        {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "oneOf": [A, B]},
+        [{"a": 1, "c": 1}, {"b": 1}],
+        [{"c": 1}, {"a": 1, "b": 1}],
+    ),
+    (
+        {
+            "properties": {"k": {"enum": [1, 2]}},
+            "required": ["k"],
+            "oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}],
+        },
+        [{"k": 1}, {"k": 2}],
+        [{"k": 3}, {}, 5],
+    ),
+    (
+        {"oneOf": [{"properties": {"a": {"type": "null"}}}, {"properties": {"a": {"type": ["null", "string"]}}}]},
+        [{"a": "x"}],
+        [{"a": None}, {}, {"a": 1}],
+    ),
+    (
+        {
+            "oneOf": [{"items": {"type": "null"}, "minItems": 1}, {"items": {"type": "string"}, "minItems": 1}],
+            "type": "array",
+        },
+        [[None], ["a"]],
+        [[], [None, "a"]],
+    ),
     ({"oneOf": [{"maxItems": 1}, {"minItems": 3}], "type": "array"}, [[], [1], [1, 2, 3]], [[1, 2]]),
-    ({"oneOf": [{"type": "array", "prefixItems": [{"const": 1}], "minItems": 1}, {"type": "array", "prefixItems": [{"const": 2}]}]}, [[1], [2], []], [[3]]),
-    ({"oneOf": [{"maxProperties": 1}, {"required": ["a", "b"]}], "type": "object"}, [{}, {"x": 1}, {"a": 1, "b": 2}], [{"x": 1, "y": 2}]),
-]  # fmt: skip
+    (
+        {
+            "oneOf": [
+                {"type": "array", "prefixItems": [{"const": 1}], "minItems": 1},
+                {"type": "array", "prefixItems": [{"const": 2}]},
+            ]
+        },
+        [[1], [2], []],
+        [[3]],
+    ),
+    (
+        {"oneOf": [{"maxProperties": 1}, {"required": ["a", "b"]}], "type": "object"},
+        [{}, {"x": 1}, {"a": 1, "b": 2}],
+        [{"x": 1, "y": 2}],
+    ),
+]
 
 
 @pytest.mark.parametrize(("schema", "valid", "invalid"), CASES, ids=[str(c[0])[:80] for c in CASES])
@@ -53,13 +97,23 @@ def test_recursive_branches_are_told_apart() -> None:
         "$defs": {
             "e": {
                 "oneOf": [
-                    {"type": "object", "properties": {"not": {"$ref": "#/$defs/e"}}, "required": ["not"], "additionalProperties": False},
-                    {"type": "object", "properties": {"var": {"type": "string"}}, "required": ["var"], "additionalProperties": False},
+                    {
+                        "type": "object",
+                        "properties": {"not": {"$ref": "#/$defs/e"}},
+                        "required": ["not"],
+                        "additionalProperties": False,
+                    },
+                    {
+                        "type": "object",
+                        "properties": {"var": {"type": "string"}},
+                        "required": ["var"],
+                        "additionalProperties": False,
+                    },
                 ]
             }
         },
         "$ref": "#/$defs/e",
-    }  # fmt: skip
+    }
     check(schema, [{"var": "x"}, {"not": {"not": {"var": "x"}}}], [{"not": {}}, {"var": 1}, {"not": 1}])
 
 

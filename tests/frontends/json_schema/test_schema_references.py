@@ -22,11 +22,25 @@ POINTERS: list[Any] = [
     {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b", "title": "x"}, "b": NULL}},
     {"$ref": "#here", "$defs": {"a": {"$anchor": "here", **NULL}}},
     {"$id": "http://x.example/root", "$ref": "other", "$defs": {"a": {"$id": "other", **NULL}}},
-    {"$id": "http://x.example/root", "$ref": "http://x.example/other#/$defs/b", "$defs": {"a": {"$id": "other", "$defs": {"b": NULL}}}},
-    {"$ref": "urn:x:y", "$defs": {"a": {"$id": "urn:x:y", "$ref": "#/$defs/b", "$defs": {"b": NULL}}, "b": {"type": "string"}}},
-    {"allOf": [{"$id": "http://x.example/a", "$ref": "#/$defs/b", "$defs": {"b": NULL}}], "$defs": {"b": {"type": "string"}}},
+    {
+        "$id": "http://x.example/root",
+        "$ref": "http://x.example/other#/$defs/b",
+        "$defs": {"a": {"$id": "other", "$defs": {"b": NULL}}},
+    },
+    {
+        "$ref": "urn:x:y",
+        "$defs": {"a": {"$id": "urn:x:y", "$ref": "#/$defs/b", "$defs": {"b": NULL}}, "b": {"type": "string"}},
+    },
+    {
+        "allOf": [{"$id": "http://x.example/a", "$ref": "#/$defs/b", "$defs": {"b": NULL}}],
+        "$defs": {"b": {"type": "string"}},
+    },
     {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#x", "definitions": {"a": {"$id": "#x", **NULL}}},
-    {"$schema": "http://json-schema.org/draft-04/schema#", "$ref": "x.json", "definitions": {"a": {"id": "x.json", **NULL}}},
+    {
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "$ref": "x.json",
+        "definitions": {"a": {"id": "x.json", **NULL}},
+    },
 ]
 
 
@@ -41,7 +55,11 @@ def test_siblings_hold_as_well_since_2019() -> None:
 
 
 def test_recursion_through_members_and_elements() -> None:
-    tree = {"type": "object", "properties": {"v": {"type": "integer"}, "kids": {"items": {"$ref": "#"}}}, "required": ["v"]}
+    tree = {
+        "type": "object",
+        "properties": {"v": {"type": "integer"}, "kids": {"items": {"$ref": "#"}}},
+        "required": ["v"],
+    }
     check(tree, [{"v": 1}, {"v": 1, "kids": [{"v": 2, "kids": []}]}], [{}, {"v": 1, "kids": [{}]}])
     lists = {"$ref": "#/$defs/l", "$defs": {"l": {"type": "array", "items": {"$ref": "#/$defs/l"}, "maxItems": 2}}}
     check(lists, [[], [[], [[]]]], [[1], [[[], [], []]]])
@@ -65,7 +83,10 @@ def test_recursion_through_an_intersection() -> None:
 
 def test_a_target_that_is_used_often_is_one_rule() -> None:
     target = {"type": "object", "properties": {"x": {"type": "string", "minLength": 3}}}
-    schema = {"properties": {c: {"$ref": "#/$defs/t"} for c in "abcdef"}, "$defs": {"t": target, "unused": {"type": "x"}}}
+    schema = {
+        "properties": {c: {"$ref": "#/$defs/t"} for c in "abcdef"},
+        "$defs": {"t": target, "unused": {"type": "x"}},
+    }
     names = [rule.name for rule in schema_to_ir(schema).rules]
     assert names.count("#/$defs/t") == 1
 

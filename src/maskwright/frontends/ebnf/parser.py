@@ -107,6 +107,8 @@ class _Parser:
                 self._define(token)
             elif kind == _IS_BLANK:
                 pass
+            elif kind == _HAS_OPTIONS:
+                raise self.error("rule options are not supported", *token.span(_HAS_OPTIONS), "leave out […]")
             elif self.rule < 0:
                 raise self.error("a rule is expected here", position, position + 1, "write name ::= body")
             elif kind == _IS_SYMBOL:
@@ -116,8 +118,6 @@ class _Parser:
                 continue
             elif kind == _IS_COUNT:
                 self._count(token)
-            elif kind == _HAS_OPTIONS:
-                raise self.error("rule options are not supported", *token.span(_HAS_OPTIONS), "leave out […]")
             else:
                 self.items.append(self._atom(token, kind))
                 self.repetitions = 0

@@ -1,7 +1,7 @@
 """JSON Schema: `schema_to_ir` makes a grammar of the texts whose values a schema admits.
 
     read        documents.py    the text, `$schema`, where a `$ref` points
-    normalise   normalise.py    runs keywords*.py over each schema object and makes its shape, sorted by type (shape.py);
+    normalise   normalise.py    runs keywords*.py over each schema object: its shape, sorted by type (shape.py);
                                 intersect.py, complement.py and disjoint.py calculate with shapes
     emit        emit.py         with arrays.py, objects.py, strings.py, numbers.py: from shapes to rules over bytes,
                                 laid out as layout.py says

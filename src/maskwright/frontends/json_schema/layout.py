@@ -18,7 +18,23 @@ from typing import Any, NamedTuple
 from maskwright.frontends.json_schema.numbers import INTEGER_TEXT, NUMBER_TEXT
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.frontends.json_schema.strings import ANY_TEXT, QUOTE
-from maskwright.ir import EMPTY, Expr, IRBuilder, Rule, alt, bytes_in, literal, optional, ref, repeat, seq, star, text
+from maskwright.ir import (
+    EMPTY,
+    OP_REF,
+    Expr,
+    GrammarIR,
+    IRBuilder,
+    Rule,
+    alt,
+    bytes_in,
+    literal,
+    optional,
+    ref,
+    repeat,
+    seq,
+    star,
+    text,
+)
 
 MAX_INDENTED = 12
 
@@ -83,6 +99,15 @@ class RuleBuilder(IRBuilder):
             self._last_number[name] = number
             name = f"{name}_{number}"
         return super().declare(name)
+
+    def build(self, root: Expr) -> GrammarIR:
+        """Finish, as the base does, but hand the first rules on as they are."""
+        if root[0] != OP_REF:
+            root = self.add("root", root)
+        own = range(len(self._prelude), len(self._bodies))
+        rules: list[Any] = [(self._names[i], self._bodies[i]) for i in own]
+        assert all(body is not None for _, body in rules), "a rule was declared but never defined"
+        return GrammarIR(self._prelude + tuple(map(Rule._make, rules)), root[1])
 
 
 class Layout:

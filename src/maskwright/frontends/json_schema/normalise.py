@@ -107,12 +107,14 @@ class Normaliser:
             return ANY_SHAPE
         key = tuple([id(node.schema) for node in conj])
         known = self._conjunctions.get(key)
-        if known is None:
-            known = self.shape(conj[0])
-            for node in conj[1:]:
-                known = self.intersect(known, self.shape(node))
-            self._conjunctions[key] = known
-        return known
+        if known is not None:
+            return known
+        # Conjunctions grow by one place at a time, so most of a new one is known.
+        done = next((n for n in range(len(key) - 1, 1, -1) if key[:n] in self._conjunctions), 1)
+        shape = self._conjunctions[key[:done]] if done > 1 else self.shape(conj[0])
+        for n in range(done, len(key)):
+            shape = self._conjunctions[key[: n + 1]] = self.intersect(shape, self.shape(conj[n]))
+        return shape
 
     def intersect(self, a: Shape, b: Shape) -> Shape:
         return intersect(a, b, self)

@@ -39,9 +39,8 @@ class JsonSchemaOptions:
             raise ValueError(f"max_whitespace_cnt must not be negative, not {self.max_whitespace_cnt}")
         if self.indent is not None and self.indent < 0:
             raise ValueError(f"indent must be None or not negative, not {self.indent}")
-        for separator, sign in zip(self.separators or (), ",:", strict=False):
-            if separator.strip(" \t\n\r") != sign:
-                raise ValueError(f"a separator must be {sign!r} and white space, not {separator!r}")
+        if self.separators is not None and [s.strip(" \t\n\r") for s in self.separators] != [",", ":"]:
+            raise ValueError(f"separators must be a comma and a colon with white space, not {self.separators!r}")
 
 
 class Finding(NamedTuple):

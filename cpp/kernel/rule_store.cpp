@@ -1,0 +1,69 @@
+#include "rule_store.h"
+
+#include <vector>
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kSweepEvery = 256;
+constexpr size_t kMaxIdleGroups = 16'384;
+
+}  // namespace
+
+std::shared_ptr<RuleGroup> RuleStore::find(const std::string& key) {
+  const std::lock_guard guard(lock_);
+  const auto it = groups_.find(key);
+  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.lock();
+  if (group) keep_recent(group);
+  return group;
+}
+
+std::shared_ptr<RuleGroup> RuleStore::insert(const std::string& key, std::shared_ptr<RuleGroup> group) {
+  std::vector<std::shared_ptr<RuleGroup>> recent;
+  {
+    const std::lock_guard guard(lock_);
+    std::weak_ptr<RuleGroup>& slot = groups_[key];
+    if (auto earlier = slot.lock()) return earlier;
+    slot = group;
+    keep_recent(group);
+    if (++inserts_since_sweep_ < kSweepEvery) return group;
+    inserts_since_sweep_ = 0;
+    recent.assign(recent_.begin(), recent_.end());
+  }
+  sweep(recent, *group);
+  return group;
+}
+
+void RuleStore::keep_recent(const std::shared_ptr<RuleGroup>& group) {
+  if (const auto it = recent_position_.find(group.get()); it != recent_position_.end()) {
+    recent_.splice(recent_.begin(), recent_, it->second);
+    return;
+  }
+  recent_.push_front(group);
+  recent_position_[group.get()] = recent_.begin();
+}
+
+// Lets go of the groups used longest ago, and forgets the keys of those that are gone. Weighing takes each group's lock, so the
+// store's own must not be held; `current` may be locked by the caller and is not weighed.
+void RuleStore::sweep(const std::vector<std::shared_ptr<RuleGroup>>& recent, const RuleGroup& current) {
+  std::vector<const RuleGroup*> idle;
+  size_t bytes = 0;
+  for (size_t i = 0; i < recent.size(); ++i) {
+    if (recent[i].get() != &current) bytes += recent[i]->approximate_bytes();
+    if (i >= kMaxIdleGroups || bytes > idle_budget_bytes_) idle.push_back(recent[i].get());
+  }
+  const std::lock_guard guard(lock_);
+  for (const RuleGroup* group : idle)
+    if (const auto it = recent_position_.find(group); it != recent_position_.end()) {
+      recent_.erase(it->second);
+      recent_position_.erase(it);
+    }
+  std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
+}
+
+size_t RuleStore::size() {
+  const std::lock_guard guard(lock_);
+  return groups_.size();
+}
+
+}  // namespace maskwright
