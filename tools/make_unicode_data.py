@@ -1,4 +1,4 @@
-"""Write src/maskwright/frontends/regex/unicode.txt: the character properties that `\\p{…}` knows, from the `regex` package.
+r"""Write src/maskwright/frontends/regex/unicode.txt, the properties that `\p{…}` knows, from the `regex` package.
 
 Each line is `kind:name`, a tab, and ranges in hex. Kinds: `gc` general category, `sc` script, `scx` the characters that
 Script_Extensions adds to a script | takes from it, `bin` binary property, `fold` classes of characters that are equal

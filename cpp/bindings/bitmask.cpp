@@ -1,4 +1,8 @@
 // Access to bitmask and logits buffers: numpy arrays through the buffer protocol, torch tensors by their address.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include <cstring>
 
 #include "../kernel/apply.h"
@@ -45,11 +49,11 @@ Bitmask BitmaskReader::read(nb::handle object, uint32_t num_words) {
 
 Bitmask BitmaskReader::read_tensor(nb::handle object) {
   if (!nb::hasattr(object, "data_ptr"))
-    refuse("the bitmask must be a numpy array or a torch tensor, not " + nb::cast<std::string>(nb::str(object.type().attr("__name__"))));
+    refuse("the bitmask must be a numpy array or a torch tensor, not " + nb::cast<std::string>(nb::str(nb::object(object.type().attr("__name__")))));
   auto* const words = reinterpret_cast<uint32_t*>(nb::cast<uintptr_t>(object.attr("data_ptr")()));
   if (tensor_.is(object) && words == known_.words) return known_;
-  if (nb::cast<std::string>(nb::str(object.attr("dtype"))) != "torch.int32") refuse("the bitmask must have dtype torch.int32");
-  if (nb::cast<std::string>(nb::str(object.attr("device").attr("type"))) != "cpu")
+  if (nb::cast<std::string>(nb::str(nb::object(object.attr("dtype")))) != "torch.int32") refuse("the bitmask must have dtype torch.int32");
+  if (nb::cast<std::string>(nb::str(nb::object(object.attr("device").attr("type")))) != "cpu")
     refuse("the bitmask must be on the CPU; fill it there, then copy it to the device");
   if (!nb::cast<bool>(object.attr("is_contiguous")())) refuse("the bitmask must be contiguous");
   const nb::object shape = object.attr("shape");

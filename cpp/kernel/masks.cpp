@@ -19,7 +19,8 @@ class Collector {
  public:
   explicit Collector(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  // Starts from these bits, cut to tokens of at most `limit` characters: what `allow_short` would add with that limit is in them.
+  // Starts from a superset of the mask, cut to tokens of at most `limit` characters: what `allow_short` would add with that
+  // limit is in it, and what is rejected is taken out.
   void start_from(const std::vector<uint32_t>& bits, uint32_t limit) {
     start_bits_ = &bits;
     start_limit_ = limit;
@@ -34,6 +35,9 @@ class Collector {
     if (start_bits_ && limit == start_limit_) return;
     for (uint32_t p = begin; p < end; ++p)
       if (vocabulary_.token_chars(p) <= limit) allow(p, p + 1);
+  }
+  void reject(uint32_t begin, uint32_t end) {
+    if (start_bits_) rejected_.emplace_back(begin, end);
   }
   void allow_token(TokenId token) { tokens_.push_back(token); }
   void allow_all(const StateMask& mask) {
@@ -70,6 +74,7 @@ class Collector {
       out = *start_bits_;
       const std::vector<uint32_t>& within = *vocabulary_.tokens_within(start_limit_);
       for (size_t w = 0; w < out.size(); ++w) out[w] &= within[w];
+      for (const auto& [begin, end] : rejected_) clear_bits(out, begin, end);
       for (const auto& [begin, end] : ranges_)
         for (uint32_t p = begin; p < end; ++p) set_bit(out.data(), vocabulary_.sorted_token(p));
     } else if (dense_.empty() && 2 * num_in_ranges() > vocabulary_.num_text_tokens()) {
@@ -86,15 +91,19 @@ class Collector {
   }
 
  private:
+  void clear_bits(std::vector<uint32_t>& bits, uint32_t begin, uint32_t end) const {
+    for (uint32_t p = begin; p < end; ++p) {
+      const TokenId token = vocabulary_.sorted_token(p);
+      bits[token / 32] &= ~(uint32_t{1} << (token % 32));
+    }
+  }
   std::vector<uint32_t> complement_of_gaps() {
     std::vector<uint32_t> out = vocabulary_.text_tokens();
     std::sort(ranges_.begin(), ranges_.end());
     uint32_t position = 0;
     const auto clear_until = [&](uint32_t end) {
-      for (; position < end; ++position) {
-        const TokenId token = vocabulary_.sorted_token(position);
-        out[token / 32] &= ~(uint32_t{1} << (token % 32));
-      }
+      clear_bits(out, position, std::max(position, end));
+      position = std::max(position, end);
     };
     for (const auto& [begin, end] : ranges_) {
       clear_until(begin);
@@ -107,6 +116,7 @@ class Collector {
   const Vocabulary& vocabulary_;
   const std::vector<uint32_t>* start_bits_ = nullptr;
   uint32_t start_limit_ = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> rejected_;
   std::vector<std::pair<uint32_t, uint32_t>> ranges_;
   std::vector<TokenId> tokens_;
   std::vector<const std::vector<uint32_t>*> dense_;
@@ -345,7 +355,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   ExitCollector sink(vocabulary);
   const Item item{&state, reg, kRootStack};
   // Where a count cuts a loop short, most tokens are those of the unlimited loop, up to a length.
-  if (state.counter_head && vocabulary.tokens_within(Count::of(reg).remaining)) {
+  if (state.counter_head && state.calls.empty() && vocabulary.tokens_within(Count::of(reg).remaining)) {
     const StateMask& unlimited = state_mask(vocabulary, state, Count{0, Count::kUnlimited}.reg());
     if (!unlimited.dense.empty()) sink.start_from(unlimited.dense, Count::of(reg).remaining);
   }

@@ -61,6 +61,7 @@ void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, 
 // Reports what it finds below a node to `sink`:
 //   allow(begin, end)                  tokens at these sorted positions can be taken whole
 //   allow_short(begin, end, limit)     those of them that begin at most `limit` characters
+//   reject(begin, end)                 none of them
 //   exit(node)                         the grammar may end after the bytes up to this node
 //   exit_range(range)                  it may end at many nodes (state_mask.h)
 // Precondition: the recogniser stands at `node`. It is left as it was.
@@ -95,9 +96,11 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
       continue;
     }
     const uint8_t byte = vocabulary.byte(child);
-    if (level.filtered && !level.bytes.test(byte)) continue;
-    if (!recognizer.push(byte)) continue;
     const Vocabulary::Node& at = vocabulary.node(child);
+    if ((level.filtered && !level.bytes.test(byte)) || !recognizer.push(byte)) {
+      sink.reject(at.token_begin, at.token_end);
+      continue;
+    }
     sink.allow(at.token_begin, at.token_own_end);
     if (at.num_children == 0) {
       recognizer.pop();

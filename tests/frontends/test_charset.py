@@ -37,9 +37,8 @@ def spellings(c: int) -> list[bytes]:
     if chr(c) in short:
         out.append(b"\\" + short[chr(c)].encode())
     hexes = [units[i : i + 2].hex() for i in range(0, len(units), 2)]
-    for case in (str.lower, str.upper, str.title):
-        out.append("".join("\\u" + case(h) for h in hexes).encode())
-    return out
+    cases = (str.lower, str.upper, str.title)
+    return out + ["".join("\\u" + case(h) for h in hexes).encode() for case in cases]
 
 
 @given(small_sets, small_sets)

@@ -1,7 +1,8 @@
 r"""Random patterns against random texts, compared with Python's `re` and with the `regex` package.
 
-Patterns are built from literals, classes, groups, counts, anchors, word boundaries and lookarounds, at any place; texts are
-all short strings over a small alphabet. `$` is written `\Z` for the other engines, which let it stand before a final newline.
+Patterns are built from literals, classes, groups, counts, anchors, word boundaries and lookarounds, at any place;
+texts are all short strings over a small alphabet. `$` is written `\Z` for the other engines, which let it stand before
+a final newline.
 """
 
 from __future__ import annotations
@@ -65,16 +66,16 @@ def compare(engine: ModuleType, pattern: str, *, search: bool) -> bool:
 )
 def test_against_re(assertions: list[str], search: bool) -> None:
     rng = random.Random(f"{assertions} {search}")
-    patterns = [random_pattern(rng, rng.randint(1, 4), assertions) for _ in range(150)]
-    assert sum(compare(re, p, search=search) for p in patterns) > 130
+    patterns = [random_pattern(rng, rng.randint(1, 4), assertions) for _ in range(80)]
+    assert sum(compare(re, p, search=search) for p in patterns) > 70
 
 
 @pytest.mark.parametrize("search", [False, True])
 def test_lookbehinds_of_any_width_against_regex(search: bool) -> None:
     regex = pytest.importorskip("regex")
     rng = random.Random(7)
-    patterns = [random_pattern(rng, rng.randint(2, 4), ANCHORS + LOOKS) for _ in range(200)]
-    assert sum(compare(regex, p, search=search) for p in patterns) > 170
+    patterns = [random_pattern(rng, rng.randint(2, 4), ANCHORS + LOOKS) for _ in range(100)]
+    assert sum(compare(regex, p, search=search) for p in patterns) > 85
 
 
 def test_properties_and_folding_against_regex() -> None:
@@ -93,7 +94,7 @@ def test_properties_and_folding_against_regex() -> None:
 def test_json_spellings_match_what_the_text_matches() -> None:
     rng = random.Random(9)
     compared = 0
-    for _ in range(150):
+    for _ in range(100):
         pattern = random_pattern(rng, 3, ANCHORS + LOOKS)
         try:
             plain = regex_to_expr(pattern, search=True)
@@ -101,8 +102,8 @@ def test_json_spellings_match_what_the_text_matches() -> None:
         except (RegexSyntaxError, LimitError):
             continue
         for text in rng.sample(TEXTS, 12):
-            spelled = "".join(rng.choice(["\\u%04x" % ord(c), c if c >= " " else "\\n"]) for c in text)
+            spelled = "".join(rng.choice([f"\\u{ord(c):04x}", c if c >= " " else "\\n"]) for c in text)
             assert matches(escaped, spelled) == matches(plain, text), (pattern, spelled)
         assert not matches(escaped, "\n")
         compared += 1
-    assert compared > 120
+    assert compared > 80

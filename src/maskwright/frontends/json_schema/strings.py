@@ -2,8 +2,13 @@
 
     {"minLength": 2, "pattern": "^a"}   →   "\\"" (character{2,} & (a any*)) "\\""
 
-Lengths count characters, in whatever spelling (`\\u00e9` is one). Values of `enum` and member names are written in
-their canonical spelling, as `json.dumps(ensure_ascii=False)` does; what is *excluded* is excluded in every spelling.
+Three sets of spellings, each with exactly one meaning per text:
+  * every spelling that JSON has: free strings, and those of which only the length is bounded;
+  * `TEXT_CHARACTER`: printable ASCII is written as it is (`/` also as `\\/`), all else in any way. Patterns, formats and
+    their complements are made of these, which keeps their automata free of an escape for every letter;
+  * canonical, as `json.dumps(ensure_ascii=False)`: values of `enum`, names of members.
+
+Lengths count characters, in whatever spelling (`\\u00e9` is one).
 Tested by tests/frontends/json_schema/test_schema_strings.py.
 """
 
@@ -35,22 +40,44 @@ def spelling(text: str) -> bytes:
     return encode_basestring(text).encode("utf-8", "backslashreplace")
 
 
-@lru_cache(maxsize=4096)
-def _spellings_of_character(character: str) -> Expr:
-    return json_string_chars(CodePointSet.from_string(character))
-
-
-# Names of members that are not declared: escapes where JSON needs them, and where ASCII output does.
-_NAME_CHARACTERS = CodePointSet.from_ranges([(0x20, 0x7E)]) - _MUST_ESCAPE
-NAME_CHARACTER = alt(utf8(_NAME_CHARACTERS), json_string_chars(~_NAME_CHARACTERS))
-ANY_NAME = star(NAME_CHARACTER)
-_ANY_NAME_CLOSED = seq(ANY_NAME, QUOTE)
+_PLAIN = CodePointSet.from_ranges([(0x20, 0x7E)]) - _MUST_ESCAPE
+_SLASH = CodePointSet.from_string("/")
+_ESCAPED_SLASH = literal(b"\\/")
 _PLAIN_NAME = re.compile(r"[ !#-\[\]-~]+")
+
+
+def text_characters(characters: CodePointSet) -> Expr:
+    """One of these characters, in the spellings of `TEXT_CHARACTER`."""
+    plain, other = characters & _PLAIN, characters - _PLAIN
+    parts = [utf8(plain)]
+    if other:
+        parts.append(json_string_chars(other))
+    if _SLASH.issubset(plain):
+        parts.append(_ESCAPED_SLASH)
+    return alt(*parts)
+
+
+TEXT_CHARACTER = text_characters(ALL_CHARACTERS)
+_ANY_PLAIN_TEXT = star(TEXT_CHARACTER)
+
+# A name that is not declared is spelled like a text, but `/` only as it is.
+ANY_NAME = star(alt(utf8(_PLAIN), json_string_chars(~_PLAIN)))
+_ANY_NAME_CLOSED = seq(ANY_NAME, QUOTE)
 
 
 def name_spellings(name: str) -> Expr:
     """Every spelling of a name that `ANY_NAME` has, without quotes."""
-    return literal(name.encode()) if _PLAIN_NAME.fullmatch(name) else all_spellings(name)
+    return literal(name.encode()) if _PLAIN_NAME.fullmatch(name) else _text_spellings(name)
+
+
+def _text_spellings(text: str) -> Expr:
+    """Every spelling of a string in `TEXT_CHARACTER`s, without quotes. Half a surrogate pair has none."""
+    return seq(*[_spellings_of_character(character) for character in text])
+
+
+@lru_cache(maxsize=4096)
+def _spellings_of_character(character: str) -> Expr:
+    return text_characters(CodePointSet.from_string(character))
 
 
 @lru_cache(maxsize=1024)
@@ -59,25 +86,14 @@ def other_name(names: tuple[str, ...]) -> Expr:
     return seq(QUOTE, and_(_ANY_NAME_CLOSED, not_(seq(alt(*map(name_spellings, names)), QUOTE))))
 
 
-def all_spellings(text: str) -> Expr:
-    """Every spelling of a string, without quotes. A lone surrogate has none."""
-    return seq(*map(_spellings_of_character, text))
-
-
-def _canonical(characters: CodePointSet) -> Expr:
-    """One character, raw wherever JSON allows that."""
-    return alt(utf8(characters - _MUST_ESCAPE), json_string_chars(characters & _MUST_ESCAPE))
-
-
 @lru_cache(maxsize=1024)
 def _pattern_text(pattern: str, in_json: bool) -> Expr:
-    return regex_to_expr(pattern, search=True, encode=json_string_chars if in_json else utf8, dialect="ecma")
+    return regex_to_expr(pattern, search=True, encode=text_characters if in_json else utf8, dialect="ecma")
 
 
 @lru_cache(maxsize=128)
-def _format_text(name: str, spelled: str) -> Expr:
-    encode = {"canonical": _canonical, "all": json_string_chars, "plain": utf8}[spelled]
-    return regex_to_expr(FORMATS[name], encode=encode, dialect="ecma")
+def _format_text(name: str, in_json: bool) -> Expr:
+    return regex_to_expr(FORMATS[name], encode=text_characters if in_json else utf8, dialect="ecma")
 
 
 def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
@@ -114,7 +130,7 @@ def admits_string(shape: StringShape, value: str) -> bool:
         return False
     if not all(name_matches(pattern, path, value) for pattern, path in shape.patterns):
         return False
-    if shape.formats and not all(matches(_format_text(f, "plain"), value.encode()) for f in shape.formats):
+    if shape.formats and not all(matches(_format_text(f, False), value.encode()) for f in shape.formats):
         return False
     return not any(admits_string(excluded, value) for excluded in shape.excluded)
 
@@ -138,7 +154,7 @@ def closed(body: Expr) -> Expr:
     if body[0] == OP_ALT:
         return alt(*map(closed, body[1:]))
     if body[0] == OP_AND:
-        return and_(seq(ANY_TEXT, QUOTE), *map(_closed_operand, body[1:]))
+        return and_(*map(_closed_operand, body[1:]))
     return seq(body, QUOTE)
 
 
@@ -146,22 +162,29 @@ def _closed_operand(body: Expr) -> Expr:
     return not_(seq(body[1], QUOTE)) if body[0] == OP_NOT else seq(body, QUOTE)
 
 
-def string_body(shape: StringShape, *, complete: bool = False) -> Expr:
+def string_body(shape: StringShape) -> Expr:
     """Return the spellings of a shape's strings inside the quotes.
 
-    Args:
-        shape: Which strings.
-        complete: Give every spelling of every string, as a complement needs it.
+    If it is an intersection, at least one operand is no complement.
     """
     if shape.values is not None:
-        return alt(*[all_spellings(v) for v in shape.values if admits_string(shape, v)])
+        return alt(*[_text_spellings(v) for v in shape.values if admits_string(shape, v)])
     parts = [pattern_text(pattern, path) for pattern, path in shape.patterns]
-    parts += [_format_text(name, "all" if complete else "canonical") for name in shape.formats]
+    parts += [_format_text(name, True) for name in shape.formats]
     if shape.min_length or shape.max_length is not None:
         maximum = -1 if shape.max_length is None else shape.max_length
-        parts.append(repeat(CHARACTER, shape.min_length, maximum))
-    if shape.excluded:
-        parts += [not_(string_body(excluded, complete=True)) for excluded in shape.excluded]
-        if len(parts) == len(shape.excluded):
-            parts.append(ANY_TEXT)
+        parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, shape.min_length, maximum))
+    parts += map(_complement, shape.excluded)
+    if shape.excluded and all(part[0] == OP_NOT for part in parts):
+        parts.append(_ANY_PLAIN_TEXT)
     return and_(*parts) if parts else ANY_TEXT
+
+
+def _complement(shape: StringShape) -> Expr:
+    """All other strings. What a complement excludes is taken as it is, for automata grow with every complement."""
+    only_excludes = shape.excluded and not (
+        shape.patterns or shape.formats or shape.min_length or shape.max_length is not None or shape.values is not None
+    )
+    if only_excludes:
+        return alt(*map(string_body, shape.excluded))
+    return not_(string_body(shape))

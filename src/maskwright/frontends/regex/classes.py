@@ -210,10 +210,12 @@ _SIMPLE_ASCII |= {ord(c): (0x4B, 0x6B, 0x212A) for c in "kK"} | {ord(c): (0x53, 
 
 
 @lru_cache(maxsize=256)
-def fold(characters: CodePointSet) -> CodePointSet:
-    """The characters that are equal to one of a set when case is ignored."""
+def fold(characters: CodePointSet, ascii_only: bool = False) -> CodePointSet:
+    """The characters that are equal to one of a set when case is ignored, of all letters or only those of ASCII."""
     if not characters:
         return characters
+    if ascii_only:
+        return characters | (fold(characters & ASCII) & ASCII)
     classes = _SIMPLE_ASCII if characters.ranges[-1][1] <= 0x7F else _fold_classes()
     members = characters if len(characters) < len(classes) else [c for c in classes if c in characters]
     return characters | CodePointSet.from_code_points(f for c in members for f in classes.get(c, ()))

@@ -323,7 +323,7 @@ class _Parser(Scanner):
 
 def _character(span: Span, code_point: int, flags: int) -> ast.Node:
     if flags & IGNORE_CASE:
-        chars = fold(CodePointSet(((code_point, code_point),)))
+        chars = fold(CodePointSet(((code_point, code_point),)), bool(flags & ASCII_ONLY))
         if len(chars) > 1:
             return ast.Chars(span, chars)
     return ast.Literal(span, chr(code_point))

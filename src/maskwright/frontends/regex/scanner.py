@@ -151,7 +151,7 @@ class Scanner:
         if chars is None:
             raise self.error(f"unknown character property {name[:40]!r}", start, match.end())
         if flags & IGNORE_CASE:
-            chars = fold(chars)
+            chars = fold(chars, bool(flags & ASCII_ONLY))
         return ~chars if (self.pattern[start + 1] == "P") != bool(match[2]) else chars
 
     def _number(self, start: int, in_class: bool) -> int:
@@ -210,7 +210,7 @@ class Scanner:
         if ranges and not members and not chars:
             raise self.error("a class of surrogates matches no text", start, self.position, "name the characters")
         if flags & IGNORE_CASE:
-            members = fold(members)
+            members = fold(members, bool(flags & ASCII_ONLY))
         chars |= members
         return ~chars if negated else chars
 
@@ -258,5 +258,5 @@ class Scanner:
         self.position = match.end()
         chars = POSIX[match[3]]
         if flags & IGNORE_CASE:
-            chars = fold(chars)
+            chars = fold(chars, bool(flags & ASCII_ONLY))
         return ~chars if match[2] else chars

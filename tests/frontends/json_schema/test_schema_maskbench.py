@@ -1,0 +1,47 @@
+"""MaskBench's development schemas, through the kernel: none accepts wrong data.
+
+Right data is rejected where its members come in another order than the schema declares; refusals are counted.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from maskwright.errors import LimitError, SchemaError, UnsatisfiableError
+from maskwright.frontends.json_schema import schema_to_ir
+
+DATA = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the MaskBench schemas are not here")
+def test_no_schema_accepts_wrong_data() -> None:
+    pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
+    from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+
+    info = TokenizerInfo.from_vocab([bytes([b]) for b in range(256)] + [b""], stop_token_ids=[256])
+    compiler = GrammarCompiler(info, max_threads=1, cache_enabled=False)
+    outcomes: Counter[str] = Counter()
+    wrong = []
+    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            try:
+                compiled = compiler.compile_grammar(Grammar(schema_to_ir(record["schema"])))
+            except (SchemaError, LimitError, UnsatisfiableError) as error:
+                outcomes[type(error).__name__] += 1
+                continue
+            right = True
+            for test in record["tests"]:
+                matcher = GrammarMatcher(compiled)
+                text = json.dumps(test["data"], ensure_ascii=False).encode("utf-8", "replace")
+                ok = matcher.accept_string(text) and matcher.is_completed()
+                right &= ok == bool(test["valid"])
+                if ok and not test["valid"]:
+                    wrong.append((record["id"], test["description"]))
+            outcomes["right" if right else "rejects right data"] += 1
+    assert wrong == []
+    assert outcomes["right"] >= 1400, outcomes
