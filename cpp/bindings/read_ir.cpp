@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "../kernel/errors.h"
 #include "bindings.h"
 
 namespace maskwright {
@@ -56,7 +57,9 @@ class Reader {
   }
 
   int64_t integer(PyObject* value) {
-    const long long out = PyLong_AsLongLong(value);
+    int overflow = 0;
+    const long long out = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow != 0) throw LimitExceeded("repetition_bound", "a repetition has a bound beyond 64 bits");
     if (out == -1 && PyErr_Occurred()) throw nb::python_error();
     return out;
   }

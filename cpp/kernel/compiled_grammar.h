@@ -21,20 +21,17 @@ class CompiledGrammar {
       : context_(std::move(context)),
         program_(link(ir, context_->rules)),
         engine_budget_bytes_(engine_budget_bytes),
-        engine_(std::make_shared<Engine>(context_->vocabulary, program_)) {}
+        engine_(new_engine()) {}
 
   // The engine to use from now on: a fresh one if the last is past its budget.
   std::shared_ptr<Engine> engine() {
     const std::lock_guard guard(lock_);
-    if (engine_->memory_bytes() > engine_budget_bytes_) {
-      engine_ = std::make_shared<Engine>(context_->vocabulary, program_);
+    if (engine_->past_budget()) {
+      engine_ = new_engine();
       num_flushes_.fetch_add(1, std::memory_order_relaxed);
     }
     return engine_;
   }
-  // Whether an engine obtained earlier should be exchanged.
-  bool is_past(const Engine& engine) const { return engine.memory_bytes() > engine_budget_bytes_; }
-
   const std::shared_ptr<TokenizerContext>& context() const { return context_; }
   const Vocabulary& vocabulary() const { return *context_->vocabulary; }
   uint64_t num_flushes() const { return num_flushes_.load(std::memory_order_relaxed); }
@@ -50,6 +47,9 @@ class CompiledGrammar {
   }
 
  private:
+  std::shared_ptr<Engine> new_engine() const {
+    return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_);
+  }
   std::shared_ptr<TokenizerContext> context_;
   Program program_;
   size_t engine_budget_bytes_;

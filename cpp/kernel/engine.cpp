@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace maskwright {
+namespace {
+
+constexpr size_t kMaxForcedWork = 20'000;  // items looked at in one search for forced bytes
+
+}  // namespace
 
 ConfigId TransitionTable::find(ConfigId config, TokenId token) const {
   const Table& table = *table_.load(std::memory_order_acquire);
@@ -44,8 +49,8 @@ void TransitionTable::grow(size_t size) {
   tables_.push_back(std::move(table));
 }
 
-Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program)
-    : vocabulary_(std::move(vocabulary)) {
+Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes)
+    : vocabulary_(std::move(vocabulary)), budget_bytes_(budget_bytes) {
   Rule& root = *program.root;
   std::vector<Item> items;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
@@ -130,7 +135,9 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
   const Config& at = configs_[config];
   recognizer.reset(stacks_, at.span(), at.complete);
   std::string out;
-  while (out.size() < limit && !recognizer.complete()) {
+  size_t work = 0;  // a shorter answer is still right
+  while (out.size() < limit && work < kMaxForcedWork && !recognizer.complete()) {
+    work += recognizer.items().size();
     bool by_token = false;
     for (const Item& item : recognizer.items()) {
       by_token = by_token || !item.state->token_edges.empty();
@@ -212,6 +219,13 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete) {
   interned_.emplace(h, id);
   item_bytes_ += items.size() * sizeof(Item) + 64;
   return id;
+}
+
+void Engine::allow_for_replay() {
+  const size_t wanted = 2 * memory_bytes();
+  size_t budget = budget_bytes_.load(std::memory_order_relaxed);
+  while (budget < wanted && !budget_bytes_.compare_exchange_weak(budget, wanted, std::memory_order_relaxed)) {
+  }
 }
 
 void Engine::account() {

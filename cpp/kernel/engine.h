@@ -50,7 +50,7 @@ class TransitionTable {
 
 class Engine {
  public:
-  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program);
+  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes);
 
   ConfigId initial() const { return 0; }
   // The configuration after a token by its text or its token edges, or kNoConfig.
@@ -67,6 +67,9 @@ class Engine {
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  bool past_budget() const { return memory_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
+  // Raises the budget where a replayed history alone fills much of it: flushing again at once would gain nothing.
+  void allow_for_replay();
   uint32_t num_configs() const { return configs_.size(); }
 
  private:
@@ -92,6 +95,7 @@ class Engine {
   TransitionTable transitions_;
   size_t item_bytes_ = 0, mask_bytes_ = 0;
   std::atomic<size_t> bytes_{0};
+  std::atomic<size_t> budget_bytes_;
 };
 
 }  // namespace maskwright

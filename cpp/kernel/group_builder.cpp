@@ -465,10 +465,11 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
     offset[k] = out.draft.num_states;
     out.draft.num_states += before[k].draft.num_states;
   }
-  const auto position = [&](const Rule* rule) -> size_t {
-    for (size_t k = 0; k < cycle.size(); ++k)
-      if (before[k].rule == rule) return k;
-    return cycle.size();
+  std::unordered_map<const Rule*, size_t> positions;
+  for (size_t k = 0; k < cycle.size(); ++k) positions[before[k].rule] = k;
+  const auto position = [&](const Rule* rule) {
+    const auto it = positions.find(rule);
+    return it == positions.end() ? cycle.size() : it->second;
   };
   for (size_t k = 0; k < cycle.size(); ++k) {
     // Indices of sets and tokens mean their owner's tables; a copy in another rule needs its own.
@@ -496,8 +497,9 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
       out.draft.add(source == kStart ? kStart : offset[k] + source, edge.kind, argument, to);
     }
     if (before[k].rule == out.rule) out.draft.add(offset[k] + kFinal, EdgeKind::Epsilon, 0, kFinal);
-    if (out.draft.edges.size() > kMaxEdges) too_large();
   }
+  num_merged_edges_ += out.draft.edges.size();
+  if (num_merged_edges_ > kMaxEdges) too_large();
   out.draft.trim();
 }
 

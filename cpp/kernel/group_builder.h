@@ -92,6 +92,7 @@ class GroupBuilder {
   RuleGroup& group_;
   std::vector<Member> members_;
   std::unordered_map<const Rule*, size_t> member_of_;
+  size_t num_merged_edges_ = 0;
 };
 
 }  // namespace maskwright

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kManySimilar = 64;       // of the 95 printable ASCII characters
 constexpr size_t kMaxCompared = 20'000;  // children looked at before two states count as too different
+constexpr size_t kMaxCallees = 24;       // rules that may begin at one place, beyond which one joint walk is cheaper
 constexpr size_t kMaxSparse = 512;  // setting more single bits costs as much as copying a whole mask
 
 void set_bit(uint32_t* words, TokenId token) { words[token / 32] |= uint32_t{1} << (token % 32); }
@@ -342,8 +343,9 @@ class Comparison {
   size_t num_visited_ = 0;
 };
 
-// Precondition: the start states of all callees have their masks.
-std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg) {
+// With `from_callees`, the start states of all callees have their masks. Otherwise the calls are walked like everything else.
+std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg,
+                                            bool from_callees) {
   thread_local Recognizer recognizer;
   const uint64_t reg = state.rule->counts() ? counted_key(vocabulary, state, full_reg).reg : full_reg;
   Rule& rule = *state.rule;
@@ -359,9 +361,9 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     const StateMask& unlimited = state_mask(vocabulary, state, Count{0, Count::kUnlimited}.reg());
     if (!unlimited.dense.empty()) sink.start_from(unlimited.dense, Count::of(reg).remaining);
   }
-  if (state.has_own_bytes) {
+  if (state.has_own_bytes || !from_callees) {
     recognizer.reset(root_only(), {&item, 1}, may_end(state, reg));
-    if (state.calls.empty()) {
+    if (state.calls.empty() || !from_callees) {
       walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
     } else {
       state.live.for_each([&](uint8_t byte) {
@@ -373,7 +375,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     }
   }
   for (CallEdge& call : state.calls) {
-    if (!may_repeat(state, reg)) break;
+    if (!may_repeat(state, reg) || !from_callees) break;
     const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), call.reg);
     sink.allow_all(callee);
     const Frame after{rule.target(state, call), reg, kRootStack};
@@ -412,13 +414,17 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
     }
   };
   need_callees(state);
-  for (size_t i = 0; i < needed.size(); ++i) need_callees(*needed[i].first);
+  const bool by_token = std::any_of(state.calls.begin(), state.calls.end(),
+                                    [](const CallEdge& call) { return call.callee->first_has_tokens(); });
+  const auto too_many = [&] { return needed.size() > kMaxCallees && !by_token; };
+  for (size_t i = 0; i < needed.size() && !too_many(); ++i) need_callees(*needed[i].first);
+  if (too_many()) return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, false));
   std::stable_sort(needed.begin(), needed.end(), [](const auto& a, const auto& b) {
     return a.first->rule->rank() < b.first->rule->rank();
   });
   for (const auto& [start, start_reg] : needed)
-    publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg));
-  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg));
+    publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg, true));
+  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, true));
 }
 
 std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,

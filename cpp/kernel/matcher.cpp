@@ -91,6 +91,7 @@ void Matcher::renew() {
     else if (!(terminated_ && i + 1 == tokens.size())) config = fresh->step(config, tokens[i]);
     replayed.push({tokens[i], config});
   }
+  fresh->allow_for_replay();
   engine_ = std::move(fresh);
   history_ = std::move(replayed);
 }

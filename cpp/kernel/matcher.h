@@ -71,7 +71,7 @@ class Matcher {
   // Bytes accepted as such appear in the history under this id; their text is kept beside it.
   static constexpr TokenId kBytes = -1;
   ConfigId config() const { return history_.size() ? history_.back().config : engine_->initial(); }
-  bool stale() const { return grammar_->is_past(*engine_); }
+  bool stale() const { return engine_->past_budget(); }
   void renew();
   bool is_stop(TokenId token) const;
   ConfigId next(ConfigId config, TokenId token, bool& terminated);

@@ -1,11 +1,15 @@
 #include "recognizer.h"
 
 #include <algorithm>
+#include <string>
+
+#include "errors.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kLinearItems = 16;
+constexpr size_t kMaxItems = 1'000'000;
 constexpr uint32_t kFreeSlot = 0xFFFFFFFF;
 
 uint64_t hash_item(const Item& item) {
@@ -166,6 +170,9 @@ void Recognizer::run_calls(Scan&& scan) {
 void Recognizer::add_item(const Item& item) {
   const size_t begin = levels_.back().items;
   const size_t count = items_.size() - begin;
+  if (count >= kMaxItems)
+    throw LimitExceeded("parse_items", "the grammar is too ambiguous: more than " + std::to_string(kMaxItems) +
+                                           " ways to read the output so far are open at once");
   if (count <= kLinearItems) {
     if (std::find(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), item) == items_.end())
       items_.push_back(item);

@@ -94,7 +94,8 @@ class GrammarCompiler:
     def compile_grammar(self, grammar: Grammar | str, root_rule_name: str = "root") -> CompiledGrammar:
         """Compile a `Grammar`, or a text in EBNF or GBNF. See `Grammar.from_ebnf`."""
         if isinstance(grammar, Grammar):
-            return self._compile(lambda: ("ir", grammar.ir), lambda: grammar)
+            # By identity: what is kept holds the grammar, so the id stays its own.
+            return self._compile(lambda: ("grammar", id(grammar)), lambda: grammar)
         if not isinstance(grammar, str):
             raise GrammarError(
                 f"compile_grammar takes a Grammar or an EBNF text, not {type(grammar).__name__}",

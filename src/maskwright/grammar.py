@@ -125,7 +125,8 @@ class Grammar:
         return isinstance(other, Grammar) and self.ir == other.ir
 
     def __hash__(self) -> int:
-        return hash(self.ir)
+        # Of names alone: hashing bodies would recurse as deep as they nest.
+        return hash((tuple(rule.name for rule in self.ir.rules), self.ir.root))
 
     def __repr__(self) -> str:
         return f"<Grammar of {len(self.ir.rules)} rules, root {self.ir.rules[self.ir.root].name!r}>"

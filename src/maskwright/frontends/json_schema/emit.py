@@ -41,6 +41,7 @@ from maskwright.frontends.json_schema.shape import (
     NULL,
     TRUE,
     Conj,
+    Node,
     NumberShape,
     Part,
     Refusal,
@@ -80,6 +81,7 @@ class Emitter:
         self.builder = layout.builder()
         self.strict = layout.options.strict_mode
         self._known: dict[Any, Expr | None] = {}
+        self._targets: dict[tuple[str, int], Node] = {}
         self._queue: list[tuple[Expr, Conj, int]] = []
         self._level = 0
 
@@ -104,7 +106,7 @@ class Emitter:
                     if free is not None:
                         return free
                 elif "$ref" in schema:
-                    target = self.norm.document.follow(conj[0])
+                    target = self._target(conj[0])
                     is_target = target is not conj[0]
                     conj, schema = (target,), target.schema
             key: Any = id(schema)
@@ -115,6 +117,17 @@ class Emitter:
         if key in self._known:
             return self._again(key, conj)
         return self._first(key, conj, depth, is_target)
+
+    def _target(self, node: Node) -> Node:
+        """Return what a node that does nothing but refer leads to; the node itself if it asserts more."""
+        document, uri = self.norm.document, node.schema["$ref"]
+        if not document.only_refers(node.schema):
+            return node
+        key = (uri, id(node.resource))
+        known = self._targets.get(key) if type(uri) is str else None
+        if known is None:
+            known = self._targets[key] = document.follow(node)
+        return known
 
     def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
         if len(self._known) >= MAX_PLACES:

@@ -10,17 +10,21 @@ Tested by tests/frontends/json_schema/test_schema_keywords.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from maskwright.frontends.json_schema.decimals import is_integral
 from maskwright.frontends.json_schema.shape import (
     ANY_KIND,
     ANYTHING,
+    ARRAY,
     FREE_ARRAYS,
     FREE_NUMBERS,
     FREE_OBJECTS,
     FREE_STRINGS,
     INTEGER,
+    NUMBER,
+    OBJECT,
+    STRING,
     ArrayShape,
     Conj,
     Exact,
@@ -49,25 +53,34 @@ class Judge(Protocol):
 def intersect(a: Shape, b: Shape, judge: Judge) -> Shape:
     """Return the shape of values that fit both."""
     mask = a.mask & b.mask
-    return Shape(
-        mask,
-        _product(a.numbers, b.numbers, FREE_NUMBERS, judge, intersect_numbers),
-        _product(a.strings, b.strings, FREE_STRINGS, judge, _intersect_strings),
-        _product(a.arrays, b.arrays, FREE_ARRAYS, judge, _intersect_arrays),
-        _product(a.objects, b.objects, FREE_OBJECTS, judge, lambda x, y: _intersect_objects(x, y, judge)),
-    )
+    numbers = _narrower(a.numbers, b.numbers, FREE_NUMBERS) if mask & NUMBER else ()
+    strings = _narrower(a.strings, b.strings, FREE_STRINGS) if mask & STRING else ()
+    arrays = _narrower(a.arrays, b.arrays, FREE_ARRAYS) if mask & ARRAY else ()
+    objects = _narrower(a.objects, b.objects, FREE_OBJECTS) if mask & OBJECT else ()
+    if numbers is None:
+        numbers = _product(a.numbers, b.numbers, judge, intersect_numbers)
+    if strings is None:
+        strings = _product(a.strings, b.strings, judge, _intersect_strings)
+    if arrays is None:
+        arrays = _product(a.arrays, b.arrays, judge, _intersect_arrays)
+    if objects is None:
+        objects = _product(a.objects, b.objects, judge, lambda x, y: _intersect_objects(x, y, judge))
+    return Shape(mask, numbers, strings, arrays, objects)
+
+
+def _narrower(a: tuple[_T, ...], b: tuple[_T, ...], free: object) -> tuple[_T, ...] | None:
+    """The one that the other contains, if that is plain to see."""
+    if a is free or a is b:
+        return b
+    return a if b is free else None
 
 
 def _product(
-    a: tuple[_T, ...], b: tuple[_T, ...], free: Any, judge: Judge, combine: Callable[[_T, _T], _T | None]
+    a: tuple[_T, ...], b: tuple[_T, ...], judge: Judge, combine: Callable[[_T, _T], _T | None]
 ) -> tuple[_T, ...]:
-    if a is free or a is b:
-        return b
-    if b is free:
-        return a
     judge.spend(len(a) * len(b))
     out = [combine(x, y) for x in a for y in b]
-    return tuple(part for part in out if part is not None)
+    return tuple([part for part in out if part is not None])
 
 
 def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
