@@ -343,14 +343,21 @@ class Comparison {
   size_t num_visited_ = 0;
 };
 
-// With `from_callees`, the start states of all callees have their masks. Otherwise the calls are walked like everything else.
-std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg,
-                                            bool from_callees) {
+// How a state's mask is found.
+struct Method {
+  bool from_callees;  // the callees' start states have their masks; otherwise calls are walked like everything else
+  bool by_comparison; // a similar state's mask may be taken over and corrected
+};
+
+std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg, Method method) {
   thread_local Recognizer recognizer;
   const uint64_t reg = state.rule->counts() ? counted_key(vocabulary, state, full_reg).reg : full_reg;
   Rule& rule = *state.rule;
-  if (DfaState* similar = similar_state(state)) {
-    const StateMask& base = state_mask(vocabulary, *similar, 0);
+  if (DfaState* similar = method.by_comparison ? similar_state(state) : nullptr) {
+    // The similar state's mask is walked for if need be: similarity goes in circles.
+    const StateMask* known = known_mask(vocabulary, *similar, 0);
+    const StateMask& base =
+        known ? *known : *publish(vocabulary, *similar, 0, build_state_mask(vocabulary, *similar, 0, {true, false}));
     Comparison comparison(vocabulary, base);
     if (!base.dense.empty() && comparison.run(state, *similar)) return comparison.mask();
   }
@@ -361,9 +368,9 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     const StateMask& unlimited = state_mask(vocabulary, state, Count{0, Count::kUnlimited}.reg());
     if (!unlimited.dense.empty()) sink.start_from(unlimited.dense, Count::of(reg).remaining);
   }
-  if (state.has_own_bytes || !from_callees) {
+  if (state.has_own_bytes || !method.from_callees) {
     recognizer.reset(root_only(), {&item, 1}, may_end(state, reg));
-    if (state.calls.empty() || !from_callees) {
+    if (state.calls.empty() || !method.from_callees) {
       walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
     } else {
       state.live.for_each([&](uint8_t byte) {
@@ -375,7 +382,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     }
   }
   for (CallEdge& call : state.calls) {
-    if (!may_repeat(state, reg) || !from_callees) break;
+    if (!may_repeat(state, reg) || !method.from_callees) break;
     const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), call.reg);
     sink.allow_all(callee);
     const Frame after{rule.target(state, call), reg, kRootStack};
@@ -418,13 +425,13 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
                                     [](const CallEdge& call) { return call.callee->first_has_tokens(); });
   const auto too_many = [&] { return needed.size() > kMaxCallees && !by_token; };
   for (size_t i = 0; i < needed.size() && !too_many(); ++i) need_callees(*needed[i].first);
-  if (too_many()) return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, false));
+  if (too_many()) return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {false, true}));
   std::stable_sort(needed.begin(), needed.end(), [](const auto& a, const auto& b) {
     return a.first->rule->rank() < b.first->rule->rank();
   });
   for (const auto& [start, start_reg] : needed)
-    publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg, true));
-  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, true));
+    publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg, {true, true}));
+  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {true, true}));
 }
 
 std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,
