@@ -19,7 +19,7 @@ demo: .venv/.demo  ## a small model's output, held to structures and free, side 
 	$(BIN)/maskwright demo
 
 test: .venv/.dev  ## all tests
-	$(BIN)/python -m pytest tests --pyargs maskwright --doctest-modules
+	$(BIN)/python -m pytest
 
 lint: .venv/.dev  ## ruff and clang-format
 	$(BIN)/ruff check $(PYTHON_FILES)

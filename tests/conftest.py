@@ -1,6 +1,7 @@
 """Shared settings: deterministic hypothesis runs and the size of the exhaustive tests.
 
-MASKWRIGHT_EXHAUSTIVE multiplies the number of grammars and walks of tests/exhaustive (1 = the size of `make test`).
+MASKWRIGHT_EXHAUSTIVE multiplies the number of grammars and walks of tests/exhaustive (1 = the size of `make test`);
+MASKWRIGHT_SEED, any text, draws others.
 """
 
 from __future__ import annotations

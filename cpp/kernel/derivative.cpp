@@ -25,7 +25,7 @@ DerivativeAutomaton::DerivativeAutomaton(const GrammarIr& ir, ExprId root) {
   life_ = {Life::Dead, Life::Live, Life::Live};
   rows_.resize(3);
   start_ = convert(ir, root);
-  for (int b = 255; b >= 0; --b) class_byte_[class_of_[b]] = static_cast<uint8_t>(b);
+  build_classes();
 }
 
 // IR nodes are numbered children first, so one ascending pass over the reachable ones converts without recursion.
@@ -53,16 +53,10 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Literal: {
         const auto begin = static_cast<uint32_t>(bytes_.size());
         bytes_.append(ir.bytes, node.begin, node.end - node.begin);
-        for (uint32_t i = node.begin; i < node.end; ++i) {
-          ByteSet one;
-          one.set(static_cast<uint8_t>(ir.bytes[i]));
-          split_classes(one);
-        }
         term = make_literal(begin, static_cast<uint32_t>(bytes_.size()));
         break;
       }
       case Op::Set:
-        split_classes(ir.sets[node.begin]);
         term = make_set(ir.sets[node.begin]);
         break;
       case Op::Seq:
@@ -87,24 +81,34 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
   return done[root];
 }
 
-void DerivativeAutomaton::split_classes(const ByteSet& set) {
-  uint8_t inside[256], outside[256];
-  bool has_inside[256] = {}, has_outside[256] = {};
-  uint32_t fresh = 0;
-  uint8_t next_class[256];
-  for (int b = 0; b < 256; ++b) {
-    const uint8_t old = class_of_[b];
-    const bool in = set.test(static_cast<uint8_t>(b));
-    bool& has = in ? has_inside[old] : has_outside[old];
-    uint8_t& slot = in ? inside[old] : outside[old];
-    if (!has) {
-      has = true;
-      slot = static_cast<uint8_t>(fresh++);
+// Bytes that no set and no literal tells apart fall into one class.
+void DerivativeAutomaton::build_classes() {
+  uint16_t of[256] = {};
+  uint32_t num = 1;
+  bool literal[256] = {};
+  for (const char c : bytes_) literal[static_cast<uint8_t>(c)] = true;
+  for (int b = 0; b < 256; ++b)
+    if (literal[b]) of[b] = static_cast<uint16_t>(num++);
+  for (const ByteSet& set : sets_) {
+    std::vector<int> inside(num, -1), outside(num, -1);
+    uint32_t fresh = 0;
+    for (int b = 0; b < 256; ++b) {
+      int& slot = (set.test(static_cast<uint8_t>(b)) ? inside : outside)[of[b]];
+      if (slot < 0) slot = static_cast<int>(fresh++);
+      of[b] = static_cast<uint16_t>(slot);
     }
-    next_class[b] = slot;
+    num = fresh;
   }
-  std::copy(next_class, next_class + 256, class_of_);
-  num_classes_ = fresh;
+  num_classes_ = num;
+  std::vector<int> sizes(num);
+  for (int b = 255; b >= 0; --b) {
+    class_of_[b] = static_cast<uint8_t>(of[b]);
+    class_byte_[of[b]] = static_cast<uint8_t>(b);
+    ++sizes[of[b]];
+  }
+  by_size_.resize(num);
+  for (uint32_t c = 0; c < num; ++c) by_size_[c] = c;
+  std::stable_sort(by_size_.begin(), by_size_.end(), [&](uint32_t x, uint32_t y) { return sizes[x] > sizes[y]; });
 }
 
 TermId DerivativeAutomaton::intern(const Term& term) {
@@ -260,7 +264,7 @@ bool DerivativeAutomaton::is_live(TermId term) {
   std::unordered_map<TermId, char> seen{{term, 0}};
   for (uint32_t i = 0; i < reached.size(); ++i) {
     if (reached.size() > kMaxSearch) too_large();
-    for (uint32_t c = 0; c < num_classes_; ++c) {
+    for (const uint32_t c : by_size_) {
       const TermId derived = step(reached[i].first, c);
       if (life_[derived] == Life::Dead || !seen.emplace(derived, 0).second) continue;
       if (life_[derived] == Life::Live) {
@@ -274,6 +278,10 @@ bool DerivativeAutomaton::is_live(TermId term) {
   }
   for (const auto& [dead, predecessor] : reached) life_[dead] = Life::Dead;
   return false;
+}
+
+bool DerivativeAutomaton::has_nonempty_string() {
+  return std::any_of(by_size_.begin(), by_size_.end(), [this](uint32_t c) { return is_live(step(start_, c)); });
 }
 
 ByteSet DerivativeAutomaton::first(TermId id) const {

@@ -36,6 +36,8 @@ class DerivativeAutomaton {
   // The term after one byte; kNever if no string follows. Throws LimitExceeded after too much work.
   TermId next(TermId term, uint8_t byte);
   bool is_live(TermId term);
+  // Whether any string but the empty one matches.
+  bool has_nonempty_string();
   // A superset of the bytes on which `next` is live.
   ByteSet first(TermId term) const;
   bool never(TermId term) const { return term == kNever; }
@@ -69,7 +71,7 @@ class DerivativeAutomaton {
   TermId make_not(TermId operand);
   TermId make_many(Op op, std::vector<TermId> operands);
   TermId convert(const GrammarIr& ir, ExprId root);
-  void split_classes(const ByteSet& set);
+  void build_classes();
   TermId derive(TermId term, uint8_t byte, int depth);
   TermId step(TermId term, uint32_t byte_class);
 
@@ -82,7 +84,8 @@ class DerivativeAutomaton {
   std::vector<std::vector<TermId>> rows_;  // [term][class], kUnknown until derived
   uint8_t class_of_[256] = {};
   uint32_t num_classes_ = 1;
-  uint8_t class_byte_[256] = {};
+  uint8_t class_byte_[256] = {};           // a byte of each class
+  std::vector<uint32_t> by_size_;          // the classes, largest first: a search for any string succeeds soonest there
   TermId start_ = kNever;
 };
 

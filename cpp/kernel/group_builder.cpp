@@ -369,10 +369,7 @@ void GroupBuilder::find_productive() {
       Rule& rule = *m.rule;
       if (rule.productive_) continue;
       if (m.unit->kind == Unit::Kind::Regular) {
-        DerivativeAutomaton& d = *rule.derivatives_;
-        d.first(d.start()).for_each([&](uint8_t b) {
-          if (!rule.productive_) rule.productive_ = !d.never(d.next(d.start(), b));
-        });
+        rule.productive_ = rule.derivatives_->has_nonempty_string();
       } else if (m.unit->kind == Unit::Kind::Counter) {
         rule.productive_ = rule.ends_at_head_ || is_productive(rule.callees_[0]);
       } else {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import random
 from typing import NamedTuple
 
 import pytest
@@ -28,7 +27,7 @@ from maskwright.ir import (
     tokens,
 )
 from oracle import vocabularies
-from oracle.comparing import check_state, compile_fresh, compile_ir, mask_of, scaled, walk
+from oracle.comparing import check_state, compile_fresh, compile_ir, mask_of, scaled, seeded, walk
 from oracle.grammars import A, B, grammar
 from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import SMALL, Vocab
@@ -131,7 +130,7 @@ def token_id(vocab: Vocab, token_text: str, model: ModelMatcher) -> int:
 
 @pytest.mark.parametrize("name", CASES)
 def test_case(name: str) -> None:
-    case, rng = CASES[name], random.Random(name)
+    case, rng = CASES[name], seeded(name)
     language = Language(case.grammar)
     compiled = compile_fresh(case.grammar, case.vocab)
     matcher, model = maskwright.GrammarMatcher(compiled), ModelMatcher(language, case.vocab)
@@ -175,7 +174,7 @@ def test_token_edges_do_not_share_masks() -> None:
 def test_grammars_that_differ_late_do_not_share_masks() -> None:
     """The same rule body, called from two grammars in which other rules follow it."""
     compiler = maskwright.GrammarCompiler(SMALL.info())
-    rng = random.Random(8)
+    rng = seeded("late")
     grammars = [grammar(seq(ref(1), tail), star(A)) for tail in (B, text("bb"), text("c"), tokens([1]), A)]
     for g in grammars * 2:
         walk(compile_ir(g, compiler), Language(g), SMALL, rng, 3)

@@ -9,7 +9,7 @@ import pytest
 
 import maskwright
 from maskwright.ir import GrammarIR
-from oracle.comparing import check_state, compile_fresh, compile_ir, rebuilt, scaled, walk
+from oracle.comparing import check_state, compile_fresh, compile_ir, rebuilt, scaled, seeded, walk
 from oracle.grammars import one_rule_grammars, random_grammar, two_rule_grammars
 from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import SMALL, Vocab, random_vocab
@@ -52,31 +52,31 @@ def every_path(grammar: GrammarIR, vocab: Vocab, depth: int, rng: random.Random)
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_every_path_of_the_smallest_grammars(size: int) -> None:
-    rng = random.Random(size)
+    rng = seeded(f"size {size}")
     for grammar in one_rule_grammars(size):
         every_path(grammar, SMALL, 1, rng)
 
 
 def test_one_rule_grammars() -> None:
-    rng = random.Random(1)
+    rng = seeded("one rule")
     for grammar in rng.sample(one_rule_grammars(4) + one_rule_grammars(5), scaled(110)):
         compare(grammar, SMALL, rng, steps=5)
 
 
 def test_two_rule_grammars() -> None:
-    rng = random.Random(2)
+    rng = seeded("two rules")
     for grammar in rng.sample(list(two_rule_grammars(3)), scaled(110)):
         compare(grammar, SMALL, rng, steps=5)
 
 
 def test_random_grammars() -> None:
-    rng = random.Random(3)
+    rng = seeded("random grammars")
     for _ in range(scaled(110)):
         compare(random_grammar(rng, EDGE_IDS), SMALL, rng, steps=5)
 
 
 def test_random_vocabularies() -> None:
-    rng = random.Random(4)
+    rng = seeded("vocabularies")
     for _ in range(scaled(50)):
         vocab = random_vocab(rng)
         edges = tuple(rng.sample(range(len(vocab.token_bytes)), 3))
@@ -94,7 +94,7 @@ def productive_languages(rng: random.Random, count: int) -> list[Language]:
 
 def test_grammars_that_share_one_compiler() -> None:
     """Interleaved use of many grammars on one tokenizer: their caches must not mix."""
-    rng = random.Random(5)
+    rng = seeded("shared")
     compiler = maskwright.GrammarCompiler(SMALL.info())
     languages = productive_languages(rng, scaled(12))
     compiled = [compile_ir(language.grammar, compiler) for language in languages]
@@ -106,12 +106,12 @@ def test_grammars_that_share_one_compiler() -> None:
 def test_threads_share_one_compiler() -> None:
     """Two threads walk the same and different grammars at once."""
     compiler = maskwright.GrammarCompiler(SMALL.info())
-    languages = productive_languages(random.Random(6), scaled(8))
+    languages = productive_languages(seeded("threads"), scaled(8))
     compiled = [compile_ir(language.grammar, compiler) for language in languages]
     failures: list[BaseException] = []
 
     def run(seed: int) -> None:
-        rng = random.Random(seed)
+        rng = seeded(f"thread {seed}")
         try:
             for grammar, language in zip(compiled, languages, strict=True):
                 walk(grammar, Language(language.grammar), SMALL, rng, steps=4)
@@ -128,7 +128,7 @@ def test_threads_share_one_compiler() -> None:
 
 def test_flushes_change_nothing() -> None:
     """With a memory budget that is always exceeded, matchers replay their tokens all the time."""
-    rng = random.Random(9)
+    rng = seeded("flushes")
     flushes = 0
     for language in productive_languages(rng, scaled(30)):
         compiler = maskwright.GrammarCompiler(SMALL.info(), grammar_limit_bytes=1)
@@ -140,7 +140,7 @@ def test_flushes_change_nothing() -> None:
 
 def test_state_is_rebuilt_from_the_tokens() -> None:
     """A matcher that came by detours equals one that took the tokens in one go, and one that took the bytes."""
-    rng = random.Random(7)
+    rng = seeded("rebuilt")
     for language in productive_languages(rng, scaled(25)):
         compiled = compile_fresh(language.grammar, SMALL)
         model = ModelMatcher(language, SMALL)

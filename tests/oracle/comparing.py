@@ -19,12 +19,18 @@ from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import Vocab
 
 SCALE = float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1"))
+SEED = os.environ.get("MASKWRIGHT_SEED", "")
 NO_TOKENS = (-1, -(2**31), 2**31 - 1)
 
 
 def scaled(count: int) -> int:
     """So many at the default size, more or fewer as MASKWRIGHT_EXHAUSTIVE says."""
     return max(1, round(count * SCALE))
+
+
+def seeded(name: str) -> random.Random:
+    """Random numbers that are the same in every run; others with another MASKWRIGHT_SEED."""
+    return random.Random(f"{name} {SEED}")
 
 
 def compile_ir(grammar: GrammarIR, compiler: maskwright.GrammarCompiler) -> maskwright.CompiledGrammar:

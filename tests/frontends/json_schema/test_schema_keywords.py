@@ -83,6 +83,9 @@ def test_keyword(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
 
 MALFORMED: list[tuple[Any, str]] = [
     ({"type": "strng"}, "/type"),
+    ({"type": "any"}, "/type"),
+    ({"type": ""}, "/type"),
+    ({"properties": {1: {}}}, "/properties"),
     ({"type": []}, "/type"),
     ({"type": ["string", 3]}, "/type"),
     ({"type": {"a": 1}}, "/type"),

@@ -1,13 +1,16 @@
 """MaskBench's development schemas, through the kernel: none accepts wrong data.
 
-Right data is rejected where its members come in another order than the schema declares; refusals are counted.
+Every fifth schema; all of them with MASKWRIGHT_EXHAUSTIVE=5. Right data is rejected where its members come in another
+order than the schema declares; refusals are counted.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ import pytest
 from maskwright.errors import LimitError, SchemaError, UnsatisfiableError
 from maskwright.frontends.json_schema import schema_to_ir
 
+STEP = max(1, 5 - int(float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1"))) + 1)
 DATA = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
 
 
@@ -28,7 +32,7 @@ def test_no_schema_accepts_wrong_data() -> None:
     outcomes: Counter[str] = Counter()
     wrong = []
     with gzip.open(DATA, "rt", encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
+        for record in map(json.loads, islice(lines, 0, None, STEP)):
             try:
                 compiled = compiler.compile_grammar(Grammar(schema_to_ir(record["schema"])))
             except (SchemaError, LimitError, UnsatisfiableError) as error:
@@ -44,4 +48,4 @@ def test_no_schema_accepts_wrong_data() -> None:
                     wrong.append((record["id"], test["description"]))
             outcomes["right" if right else "rejects right data"] += 1
     assert wrong == []
-    assert outcomes["right"] >= 1400, outcomes
+    assert outcomes["right"] >= 0.9 * outcomes.total(), outcomes

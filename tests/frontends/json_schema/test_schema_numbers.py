@@ -11,11 +11,11 @@ from checking import check_texts
 
 from maskwright.frontends.json_schema.decimals import ceiling, digits_of, exact, floor, is_integral, is_multiple
 from maskwright.frontends.json_schema.matching import matches
-from maskwright.frontends.json_schema.numbers import integer_range, multiple_text, number_range
+from maskwright.frontends.json_schema.numerals import integer_range, multiple_text, number_range
 
 BOUNDS = [None, *map(Decimal, ("-12", "-1.05", "-1", "-0.3", "0", "0.07", "0.3", "1", "1.05", "9.99", "12", "120.5"))]
 SPELLINGS = [
-    "0", "-0", "0.0", "-0.00", "0e5", "1", "-1", "1.0", "1.00", "1.05", "1.050", "1.0500001", "1.04", "1.049999", "1.06",
+    "0", "-0", "0.0", "-0.00", "0e5", "1", "-1", "1.0", "1.00", "1.05", "1.050", "1.0500001", "1.04", "1.049999",
     "9.98", "9.99", "9.990", "9.991", "10", "11.9", "12", "12.0", "12.01", "13", "99", "119", "120", "120.5", "120.50",
     "120.51", "121", "1000", "0.3", "0.30", "0.30000001", "0.29", "0.299", "0.07", "0.070", "0.069", "0.0701", "0.5",
     "1e0", "1E+0", "1.05e0", "1.2e1", "1.2e+01", "1.21e1", "1.205e2", "1.2051e2", "3e-1", "3e-01", "2.9e-1", "3.1e-1",

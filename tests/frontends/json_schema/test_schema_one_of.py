@@ -125,3 +125,8 @@ def test_overlapping_branches_without_an_exact_form_are_refused_or_reported() ->
     report: list[Finding] = []
     schema_to_ir(schema, JsonSchemaOptions(on_unsupported="relax"), report)
     assert "/items/oneOf" in [f.pointer for f in report]
+
+
+def test_many_branches_by_name() -> None:
+    schema = {"oneOf": [kind(f"k{i}", v={"const": i}) for i in range(150)]}
+    check(schema, [{"kind": "k3", "v": 3}, {"kind": "k149", "v": 149}], [{"kind": "k3", "v": 4}, {"kind": "k150"}])

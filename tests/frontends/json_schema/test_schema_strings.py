@@ -8,7 +8,6 @@ from checking import check, check_texts
 from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema import schema_to_ir
 from maskwright.frontends.json_schema.strings import name_spellings, spelling
-from maskwright.ir import OP_LITERAL
 
 
 def test_a_string_is_what_json_says() -> None:
@@ -28,9 +27,7 @@ def test_a_length_counts_characters_in_any_spelling() -> None:
 
 
 def test_a_pattern_sees_through_the_escapes_that_json_needs() -> None:
-    check_texts(
-        {"pattern": "^a\\n$", "type": "string"}, ['"a\\n"', '"a\\u000A"'], ['"a"', '"an"', '"a\\\\n"', '"a\n"']
-    )
+    check_texts({"pattern": "^a\\n$", "type": "string"}, ['"a\\n"', '"a\\u000A"'], ['"a"', '"an"', '"a\\\\n"', '"a\n"'])
     check_texts({"pattern": '^"/$', "type": "string"}, ['"\\"/"', '"\\u0022\\/"'], ['"""/"', '"/"'])
 
 

@@ -3,7 +3,7 @@
     read        documents.py    the text, `$schema`, where a `$ref` points
     normalise   normalise.py    runs keywords*.py over each schema object: its shape, sorted by type (shape.py);
                                 intersect.py, complement.py and disjoint.py calculate with shapes
-    emit        emit.py         with arrays.py, objects.py, strings.py, numbers.py: from shapes to rules over bytes,
+    emit        emit.py         with arrays.py, objects.py, strings.py, numerals.py: from shapes to rules over bytes,
                                 laid out as layout.py says
 
 Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises

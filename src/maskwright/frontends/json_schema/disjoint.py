@@ -12,13 +12,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maskwright.frontends.json_schema.intersect import intersect_numbers, is_nothing, undeclared
-from maskwright.frontends.json_schema.shape import ArrayShape, CircularError, Conj, ObjectShape, Shape, StringShape
+from maskwright.frontends.json_schema.shape import (
+    OBJECT,
+    STRING,
+    ArrayShape,
+    CircularError,
+    Conj,
+    ObjectShape,
+    Shape,
+    StringShape,
+)
 from maskwright.frontends.json_schema.strings import admits_string
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise import Normaliser
 
 _DEPTH = 4
+
+
+def told_apart(shapes: list[Shape], norm: Normaliser) -> bool:
+    """Whether one required member has other values in each shape: the usual tagged union, in linear time."""
+    if any(shape.mask != OBJECT or len(shape.objects) != 1 for shape in shapes):
+        return False
+    objects = [shape.objects[0] for shape in shapes]
+    return any(_is_tag([_member(part, name, norm) for part in objects], norm) for name in _required_by_all(objects))
+
+
+def _required_by_all(objects: list[ObjectShape]) -> list[str]:
+    return [name for name in objects[0].required if all(name in part.required for part in objects)]
+
+
+def _is_tag(places: list[Conj], norm: Normaliser) -> bool:
+    seen: set[str] = set()
+    for place in places:
+        if not all(
+            isinstance(node.schema, dict) and ("const" in node.schema or "enum" in node.schema) for node in place
+        ):
+            return False
+        shape = norm.shape_of(place)
+        if shape.mask & ~STRING:
+            return False
+        for part in shape.strings:
+            if part.values is None or not seen.isdisjoint(part.values):
+                return False
+            seen.update(part.values)
+    return True
 
 
 def disjoint(a: Shape, b: Shape, norm: Normaliser, depth: int = _DEPTH) -> bool:

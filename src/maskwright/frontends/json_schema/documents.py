@@ -94,7 +94,7 @@ class Document:
 
     def child(self, parent: Node, schema: Any, path: Path) -> Node:
         """Return the node of a sub-schema, which may be an embedded document."""
-        if type(schema) is dict and self.id_keyword in schema:
+        if isinstance(schema, dict) and self.id_keyword in schema:
             return Node(schema, self._entered(parent.resource, schema), path)
         return Node(schema, parent.resource, path)
 

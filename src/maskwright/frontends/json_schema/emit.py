@@ -27,7 +27,7 @@ from maskwright.frontends.json_schema.layout import (
     Layout,
 )
 from maskwright.frontends.json_schema.normalise import Normaliser
-from maskwright.frontends.json_schema.numbers import multiple_text, number_text, values_text
+from maskwright.frontends.json_schema.numerals import multiple_text, number_text, values_text
 from maskwright.frontends.json_schema.objects import object_text
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import (
@@ -102,7 +102,9 @@ class Emitter:
             schema = conj[0].schema
             if type(schema) is dict:
                 if _PLAIN.issuperset(schema):
-                    free = self.layout.free(schema.get("type", "any"), depth)
+                    if "type" not in schema:
+                        return self.layout.style(depth).value
+                    free = self.layout.free(schema["type"], depth)
                     if free is not None:
                         return free
                 elif "$ref" in schema:

@@ -34,6 +34,8 @@ from maskwright.frontends.json_schema.shape import (
     StringShape,
 )
 
+_PAIR = 4  # units of work for the intersection of two alternatives
+
 _T = TypeVar("_T")
 
 
@@ -46,8 +48,8 @@ class Judge(Protocol):
     def is_empty(self, conj: Conj) -> bool:
         """Whether it is easily seen that no value satisfies all these places."""
 
-    def spend(self, num_pairs: int) -> None:
-        """Count alternatives looked at, against a limit of work."""
+    def spend(self, units: int) -> None:
+        """Count work against a limit."""
 
 
 def intersect(a: Shape, b: Shape, judge: Judge) -> Shape:
@@ -78,7 +80,7 @@ def _narrower(a: tuple[_T, ...], b: tuple[_T, ...], free: object) -> tuple[_T, .
 def _product(
     a: tuple[_T, ...], b: tuple[_T, ...], judge: Judge, combine: Callable[[_T, _T], _T | None]
 ) -> tuple[_T, ...]:
-    judge.spend(len(a) * len(b))
+    judge.spend(_PAIR * len(a) * len(b))
     out = [combine(x, y) for x in a for y in b]
     return tuple([part for part in out if part is not None])
 

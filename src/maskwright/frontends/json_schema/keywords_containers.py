@@ -90,7 +90,9 @@ def properties(site: Site, value: Any) -> None:
     id_keyword, resource, new = document.id_keyword, node.resource, tuple.__new__
     for name, schema in value.items():
         # As `document.child`, written out: this is the most frequent node by far.
-        if type(schema) is dict and id_keyword in schema:
+        if type(name) is not str:
+            raise site.malformed("properties", "an object of schemas by name", name)
+        if isinstance(schema, dict) and id_keyword in schema:
             declared[name] = (document.child(node, schema, (path, name)),)
         else:
             declared[name] = (new(Node, (schema, resource, (path, name))),)

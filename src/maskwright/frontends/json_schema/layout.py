@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from maskwright.frontends.json_schema.numbers import INTEGER_TEXT, NUMBER_TEXT
+from maskwright.frontends.json_schema.numerals import INTEGER_TEXT, NUMBER_TEXT
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.frontends.json_schema.strings import ANY_TEXT, QUOTE
 from maskwright.ir import (
@@ -130,9 +130,7 @@ class Layout:
         self._styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))
         for depth in range(depths):
             self._define_free(builder, depth)
-        self._free = tuple(
-            {**_FREE_SCALARS, "array": s.array, "object": s.object, "any": s.value} for s in self._styles
-        )
+        self._free = tuple({**_FREE_SCALARS, "array": s.array, "object": s.object} for s in self._styles)
         self.prelude = builder.build(STRING_RULE).rules
 
     def style(self, depth: int) -> Style:
@@ -140,7 +138,7 @@ class Layout:
         return self._styles[min(depth, len(self._styles) - 1)]
 
     def free(self, type_name: Any, depth: int) -> Expr | None:
-        """Return the expression for all values of a type, `any` included; None if it is not the name of one."""
+        """Return the expression for all values of a type; None if it is not the name of one."""
         if type(type_name) is not str:
             return None
         return self._free[min(depth, len(self._free) - 1)].get(type_name)

@@ -16,11 +16,12 @@ tests/frontends/json_schema/test_schema_keywords.py.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.complement import complement
-from maskwright.frontends.json_schema.disjoint import disjoint
+from maskwright.frontends.json_schema.disjoint import disjoint, told_apart
 from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.intersect import intersect, is_nothing
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
@@ -50,7 +51,7 @@ from maskwright.frontends.json_schema.site import Site
 from maskwright.frontends.json_schema.strings import name_matches
 
 MAX_IN_PLACE_DEPTH = 40
-MAX_WORK = 5_000
+MAX_WORK = 20_000  # units of `Normaliser.spend`
 MAX_EXCLUSIVE = 200  # object alternatives that telling the branches of a `oneOf` apart may make
 
 
@@ -123,16 +124,16 @@ class Normaliser:
         """Whether a pattern of `patternProperties` takes a member's name."""
         return name_matches(pattern, None, name)
 
-    def spend(self, num_pairs: int) -> None:
-        """Count alternatives looked at, against a limit of work.
+    def spend(self, units: int) -> None:
+        """Count work on pairs of alternatives: 1 to compare two, 4 to intersect them.
 
         Raises:
             LimitError: There were too many.
         """
-        self._work += num_pairs
+        self._work += units
         if self._work > MAX_WORK:
             raise LimitError(
-                f"anyOf, oneOf, not and if combine to more than {MAX_WORK} pairs of alternatives",
+                "anyOf, oneOf, not and if combine to too many alternatives",
                 limit="MAX_WORK",
                 hint="write the alternatives out, or nest fewer of these keywords",
             )
@@ -208,23 +209,33 @@ class Normaliser:
         """What satisfies `base` and exactly one of the branches."""
         shapes = [self.intersect(base, branch) for branch in branches]
         try:
-            out = []
-            for i, shape in enumerate(shapes):
-                for j, branch in enumerate(branches):
-                    if i == j or disjoint(shape, shapes[j], self):
-                        continue
-                    rest = self.complement(branch)
-                    if rest is None:
-                        raise _NotExact
-                    shape = self.intersect(shape, rest)
-                out.append(shape)
-            exclusive = union(out)
+            if told_apart(shapes, self):
+                return union(shapes)
+            overlaps: list[list[int]] = [[] for _ in shapes]
+            for i, j in combinations(range(len(shapes)), 2):
+                if not disjoint(shapes[i], shapes[j], self):
+                    overlaps[i].append(j)
+                    overlaps[j].append(i)
+            exclusive = union([self._without(i, overlaps[i], shapes, branches) for i in range(len(shapes))])
             if len(exclusive.objects) > max(MAX_EXCLUSIVE, len(shapes)):
                 raise _NotExact
             return exclusive
         except (_NotExact, LimitError):
             site.refuse("oneOf", "it cannot be shown that only one branch holds at a time")
             return union(shapes)
+
+    def _without(self, index: int, overlapping: list[int], shapes: list[Shape], branches: list[Shape]) -> Shape:
+        """One branch less all others that it overlaps."""
+        shape = shapes[index]
+        for other in overlapping:
+            # What went away for one branch often was all that the next one overlapped.
+            if disjoint(shape, shapes[other], self):
+                continue
+            rest = self.complement(branches[other])
+            if rest is None:
+                raise _NotExact
+            shape = self.intersect(shape, rest)
+        return shape
 
     def error(self, node: Node, keyword: str | None, message: str, hint: str | None) -> SchemaError:
         path = node.path if keyword is None else (node.path, keyword)
@@ -240,7 +251,10 @@ class Normaliser:
                 keyword=refusal.keyword,
                 hint='remove or rewrite it, or pass on_unsupported="relax" to leave it out',
             )
-        finding = Finding(pointer, refusal.keyword, "relaxed", refusal.reason)
+        self.note(Finding(pointer, refusal.keyword, "relaxed", refusal.reason))
+
+    def note(self, finding: Finding) -> None:
+        """Add to the report what is not there yet."""
         if finding not in self.report:
             self.report.append(finding)
 

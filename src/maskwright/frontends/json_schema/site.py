@@ -95,7 +95,7 @@ class Site:
         self.norm.refuse(self.refusal(keyword, reason))
 
     def annotate(self, keyword: str, reason: str) -> None:
-        self.norm.report.append(Finding(pointer_of((self.node.path, keyword)), keyword, "annotation", reason))
+        self.norm.note(Finding(pointer_of((self.node.path, keyword)), keyword, "annotation", reason))
 
 
 def _described(value: Any) -> str:

@@ -4,8 +4,8 @@
 
 Three sets of spellings, each with exactly one meaning per text:
   * every spelling that JSON has: free strings, and those of which only the length is bounded;
-  * `TEXT_CHARACTER`: printable ASCII is written as it is (`/` also as `\\/`), all else in any way. Patterns, formats and
-    their complements are made of these, which keeps their automata free of an escape for every letter;
+  * `TEXT_CHARACTER`: printable ASCII is written as it is (`/` also as `\\/`), all else in any way. Patterns, formats
+    and their complements are made of these, which keeps their automata free of an escape for every letter;
   * canonical, as `json.dumps(ensure_ascii=False)`: values of `enum`, names of members.
 
 Lengths count characters, in whatever spelling (`\\u00e9` is one).

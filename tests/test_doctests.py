@@ -1,0 +1,25 @@
+"""The examples in docstrings are run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import maskwright
+
+MODULES = [
+    *(m.name for m in pkgutil.walk_packages(maskwright.__path__, "maskwright.") if not m.name.endswith("__main__")),
+    "oracle.derivatives",
+    "oracle.recognizer",
+]
+EXTRAS = {"maskwright.integrations.transformers": "transformers"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    if name in EXTRAS:
+        pytest.importorskip(EXTRAS[name], reason="an optional dependency")
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
