@@ -9,8 +9,8 @@
 namespace maskwright {
 namespace {
 
-constexpr uint64_t kMaxUnrolledWeight = 64;  // copies of a bounded repetition; beyond that it counts
-constexpr uint64_t kMaxInlinedWeight = 48;
+constexpr uint64_t kMaxUnrolledWeight = 16;  // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxInlinedWeight = 16;
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 
 // Collects the units of a grammar and links them, component by component.
@@ -157,7 +157,7 @@ Program Linker::link() {
   return std::move(program_);
 }
 
-// A small rule without loops and calls. Weighed by occurrences, as inlining copies it.
+// A small rule without loops, that calls no rule of its own component. Weighed by occurrences, as inlining copies it.
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
@@ -169,8 +169,8 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
     if (loops_[id] || table_.counting[id]) return false;
     const ExprNode& node = ir_.nodes[id];
     if (const uint32_t callee = table_.of_node[id]; callee != UnitTable::kNone) {
-      if (!table_.units[callee].inlined) return false;
-      open.push_back(table_.units[callee].expr);
+      if (callee == index) return false;
+      if (table_.units[callee].inlined) open.push_back(table_.units[callee].expr);
     } else if (node.op == Op::Seq || node.op == Op::Alt) {
       open.insert(open.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
     } else if (node.op == Op::Repeat) {
