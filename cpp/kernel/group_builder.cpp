@@ -37,6 +37,22 @@ uint32_t UnitTable::counter(ExprId repetition, int terminator) {
   return it->second;
 }
 
+bool UnitTable::is_plain(ExprId root) const {
+  std::vector<ExprId> open{root};
+  std::unordered_map<ExprId, char> seen;
+  while (!open.empty()) {
+    const ExprId id = open.back();
+    open.pop_back();
+    if (!seen.emplace(id, 0).second) continue;
+    const ExprNode& node = ir.nodes[id];
+    if (node.op >= Op::Ref || counting[id]) return false;
+    if (node.op == Op::Seq || node.op == Op::Alt)
+      open.insert(open.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end);
+    else if (node.op == Op::Repeat) open.push_back(node.begin);
+  }
+  return true;
+}
+
 int UnitTable::terminator(const ExprNode& sequence, uint32_t child) const {
   if (child + 1 >= sequence.end || !counting[ir.children[child]]) return -1;
   const ExprNode& next = ir.nodes[ir.children[child + 1]];
@@ -69,9 +85,7 @@ void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) 
     switch (m.unit->kind) {
       case Unit::Kind::Expression: draft_expression(m, m.unit->expr); break;
       case Unit::Kind::Counter: draft_counter(m, intern_item); break;
-      case Unit::Kind::Regular:
-        m.rule->derivatives_ = std::make_unique<DerivativeAutomaton>(table_.ir, m.unit->expr);
-        break;
+      case Unit::Kind::Regular: draft_regular(m, intern_item); break;
     }
   }
   find_nullable();
@@ -98,10 +112,13 @@ uint32_t GroupBuilder::callee_index(Member& member, Callee callee) {
 
 // The index of a callee among the member's; its group is kept alive if it is another.
 uint32_t GroupBuilder::call(Member& member, const Unit& callee, uint64_t reg) {
-  auto& kept = group_.callee_groups_;
-  if (&callee.rule->group() != &group_ && std::find(kept.begin(), kept.end(), callee.group) == kept.end())
-    kept.push_back(callee.group);
+  if (&callee.rule->group() != &group_) keep_alive(callee.group);
   return callee_index(member, {callee.rule, reg});
+}
+
+void GroupBuilder::keep_alive(const std::shared_ptr<RuleGroup>& callee) {
+  auto& kept = group_.callee_groups_;
+  if (std::find(kept.begin(), kept.end(), callee) == kept.end()) kept.push_back(callee);
 }
 
 void GroupBuilder::draft_expression(Member& member, ExprId root) {
@@ -232,6 +249,32 @@ void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> 
   }
 }
 
+// An intersection of plain expressions and complements of such is a product of their automata; anything else is derived.
+void GroupBuilder::draft_regular(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
+  const GrammarIr& ir = table_.ir;
+  const ExprNode& node = ir.nodes[member.unit->expr];
+  std::vector<std::pair<ExprId, bool>> operands;
+  bool plain = node.op == Op::And, positive = false;
+  for (uint32_t c = node.begin; plain && c < node.end; ++c) {
+    const ExprId child = ir.children[c];
+    const bool negated = ir.nodes[child].op == Op::Not;
+    operands.emplace_back(negated ? ir.nodes[child].begin : child, negated);
+    positive = positive || !negated;
+    plain = table_.is_plain(operands.back().first);
+  }
+  if (!plain || !positive) {
+    member.rule->derivatives_ = std::make_unique<DerivativeAutomaton>(ir, member.unit->expr);
+    return;
+  }
+  std::vector<ProductAutomaton::Operand> rules;
+  for (const auto& [expr, negated] : operands) {
+    const Unit& unit = intern_item(expr);
+    keep_alive(unit.group);
+    rules.push_back({unit.rule, negated});
+  }
+  member.rule->product_ = std::make_unique<ProductAutomaton>(std::move(rules));
+}
+
 // A counter either spells its item out, when the end of an item is unmistakable, or calls it.
 void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
   Rule& rule = *member.rule;
@@ -320,7 +363,8 @@ void GroupBuilder::find_nullable() {
     for (Member& m : members_) {
       if (m.rule->nullable_) continue;
       if (m.unit->kind == Unit::Kind::Regular)
-        m.rule->nullable_ = m.rule->derivatives_->nullable(m.rule->derivatives_->start());
+        m.rule->nullable_ = m.rule->product_ ? m.rule->product_->nullable()
+                                             : m.rule->derivatives_->nullable(m.rule->derivatives_->start());
       else if (m.unit->kind == Unit::Kind::Counter)
         m.rule->nullable_ = !m.rule->ends_at_head_ && is_nullable(m.rule->callees_[0]);  // for any count
       else
@@ -369,7 +413,7 @@ void GroupBuilder::find_productive() {
       Rule& rule = *m.rule;
       if (rule.productive_) continue;
       if (m.unit->kind == Unit::Kind::Regular) {
-        rule.productive_ = rule.derivatives_->has_nonempty_string();
+        rule.productive_ = rule.product_ ? rule.product_->has_nonempty_string() : rule.derivatives_->has_nonempty_string();
       } else if (m.unit->kind == Unit::Kind::Counter) {
         rule.productive_ = rule.ends_at_head_ || is_productive(rule.callees_[0]);
       } else {
@@ -504,10 +548,8 @@ void GroupBuilder::rank_and_first() {
   for (const auto& component : left_call_components()) {
     Member& m = members_[component[0]];
     Rule& rule = *m.rule;
-    if (rule.derivatives_) {
-      rule.first_ = rule.derivatives_->first(rule.derivatives_->start());
-      continue;
-    }
+    if (rule.derivatives_) rule.first_ = rule.derivatives_->first(rule.derivatives_->start());
+    if (rule.product_) rule.first_ = rule.product_->first(rule.product_->start());
     for (const auto& [source, edge] : m.draft.edges) {
       if (source != kStart) continue;
       if (edge.kind == EdgeKind::Byte) rule.first_.set(static_cast<uint8_t>(edge.argument));
@@ -526,10 +568,8 @@ void GroupBuilder::rank_and_first() {
 
 void GroupBuilder::freeze(Member& member) {
   Rule& rule = *member.rule;
-  if (rule.derivatives_) {
-    rule.use_derivative_classes();
-    return;
-  }
+  if (rule.derivatives_) return rule.use_classes(*rule.derivatives_);
+  if (rule.product_) return rule.use_classes(*rule.product_);
   rule.nfa_ = Nfa(member.draft);
   rule.seen_.assign(rule.nfa_.num_states(), 0);
   rule.build_classes();

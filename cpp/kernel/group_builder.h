@@ -46,6 +46,8 @@ struct UnitTable {
   static constexpr uint32_t kNone = 0xFFFFFFFF;
   // The unit of a counted repetition, made if there is none yet.
   uint32_t counter(ExprId repetition, int terminator);
+  // Whether an expression has no references, tokens, & and ~, and nothing counted.
+  bool is_plain(ExprId expr) const;
   // The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
   int terminator(const ExprNode& sequence, uint32_t child) const;
   // The register with which a node's unit starts.
@@ -70,6 +72,8 @@ class GroupBuilder {
   void draft_expression(Member& member, ExprId root);
   void draft_bytes(Member& member, uint32_t begin, uint32_t end, uint32_t from, uint32_t to);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
+  void draft_regular(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
+  void keep_alive(const std::shared_ptr<RuleGroup>& callee);
   void draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
   void unroll_calls(Member& member, const Rule* counter);
   uint32_t call(Member& member, const Unit& callee, uint64_t reg);

@@ -27,6 +27,9 @@ DfaState* Rule::build_start() {
     // Marked apart from the same term reached later: the rule leaves out the empty string.
     s = add_state({derivatives_->start(), 1});
     s->final = false;
+  } else if (product_) {
+    s = add_tuple(product_->start());  // not among the tuples: reached again, it may be final
+    s->final = false;
   } else if (counts_) {
     // The head looks like the start, but there an item has ended; a terminator tells the two apart by itself.
     s = add_state({kStart});
@@ -71,6 +74,12 @@ DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
   if (derivatives_) {
     const TermId term = derivatives_->next(state.key[0], byte);
     return derivatives_->never(term) ? nullptr : intern_term(term);
+  }
+  if (product_) {
+    ProductAutomaton::Tuple tuple = product_->next(state.operands, byte);
+    if (tuple.empty()) return nullptr;
+    if (DfaState* sole = product_->sole(tuple)) return sole;
+    return product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
   }
   scratch_.clear();
   for (const uint32_t s : state.key)
@@ -119,6 +128,23 @@ DfaState* Rule::state_of_term(TermId term) {
   return state;
 }
 
+DfaState* Rule::state_of_tuple(ProductAutomaton::Tuple tuple) {
+  if (const auto it = tuples_.find(tuple); it != tuples_.end()) return it->second;
+  DfaState* state = add_tuple(tuple);
+  tuples_.emplace(std::move(tuple), state);
+  return state;
+}
+
+DfaState* Rule::add_tuple(ProductAutomaton::Tuple tuple) {
+  DfaState* state = add_state({});
+  state->operands = std::move(tuple);
+  state->final = product_->final(state->operands);
+  state->live = product_->first(state->operands);
+  state->has_own_bytes = !state->live.empty();
+  state->ends_only = state->final && !state->has_own_bytes;
+  return state;
+}
+
 DfaState* Rule::find(const std::vector<uint32_t>& key, uint64_t hash) {
   const auto [first, last] = interned_.equal_range(hash);
   for (auto it = first; it != last; ++it)
@@ -137,6 +163,7 @@ DfaState* Rule::add_state(std::vector<uint32_t> key) {
 }
 
 void Rule::describe(DfaState& state) {
+  if (product_) return;  // add_tuple does
   if (derivatives_) {
     state.final = derivatives_->nullable(state.key[0]);
     state.live = derivatives_->first(state.key[0]);
@@ -285,16 +312,20 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
   return true;
 }
 
-void Rule::use_derivative_classes() {
-  for (int b = 0; b < 256; ++b) class_of_[b] = static_cast<uint8_t>(derivatives_->class_of(static_cast<uint8_t>(b)));
-  num_classes_ = derivatives_->num_classes();
+template <class Automaton>
+void Rule::use_classes(const Automaton& automaton) {
+  for (int b = 0; b < 256; ++b) class_of_[b] = static_cast<uint8_t>(automaton.class_of(static_cast<uint8_t>(b)));
+  num_classes_ = automaton.num_classes();
 }
+template void Rule::use_classes(const DerivativeAutomaton&);
+template void Rule::use_classes(const ProductAutomaton&);
 
 size_t Rule::memory_bytes() const {
   size_t bytes = sizeof(*this) + nfa_.memory_bytes() + (derivatives_ ? derivatives_->memory_bytes() : 0) +
+                 (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) +
                  singletons_.capacity() * sizeof(DfaState*) + interned_.size() * 48;
   for (const DfaState& s : states_)
-    bytes += sizeof(s) + s.key.capacity() * 4 + s.calls.memory_bytes() + s.token_edges.memory_bytes() +
+    bytes += sizeof(s) + s.key.capacity() * 4 + s.operands.capacity() * sizeof(void*) + s.calls.memory_bytes() + s.token_edges.memory_bytes() +
              (s.row_storage ? num_classes_ * sizeof(void*) : 0);
   return bytes;
 }
@@ -318,7 +349,7 @@ DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId te
     Rule& rule = *group->rules_[0];
     rule.derivatives_ = std::make_unique<DerivativeAutomaton>(automaton, term);
     rule.productive_ = true;
-    rule.use_derivative_classes();
+    rule.use_classes(*rule.derivatives_);
     group = store_.insert(key, std::move(group));
   }
   if (std::find(callee_groups_.begin(), callee_groups_.end(), group) == callee_groups_.end())

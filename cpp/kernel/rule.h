@@ -1,6 +1,7 @@
 // A rule's automaton as the matcher sees it: deterministic states, built one at a time as they are visited.
 //
-// A `DfaState` stands for a set of NFA states (or for a term of a DerivativeAutomaton, for rules with & and ~). It has byte
+// A `DfaState` stands for a set of NFA states; in rules with & and ~, for a tuple of other rules' states (product.h) or, where
+// these nest or count, for a term (derivative.h). It has byte
 // transitions within the rule, and calls: "run `callee`, then go on at `target`". Empty strings are gone: no rule matches
 // the empty string (callers have an empty move instead), and no chain of calls at one position returns to the same rule.
 //
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -28,6 +30,7 @@
 #include "byte_set.h"
 #include "derivative.h"
 #include "nfa.h"
+#include "product.h"
 #include "registers.h"
 #include "state_mask.h"
 #include "vocabulary.h"
@@ -72,8 +75,9 @@ class EdgeArray {
 
 struct DfaState {
   Rule* rule = nullptr;
-  std::vector<uint32_t> key;  // the NFA states, sorted; or one term
-  ByteSet live;               // the bytes that may come next, calls included; a superset for derivative rules
+  std::vector<uint32_t> key;        // the NFA states, sorted; or one term
+  std::vector<DfaState*> operands;  // of a product
+  ByteSet live;                     // the bytes that may come next, calls included; a superset in rules with & and ~
   bool final = false;         // the rule may end here (counting rules: if the count allows)
   bool ends_only = false;     // final, and nothing else can happen
   bool counter_head = false;
@@ -135,6 +139,7 @@ class Rule {
     return known != DfaState::kLoopUnknown ? known : compute_loop_classes(state);
   }
 
+  uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   bool counts() const { return counts_; }
   int terminator() const { return terminator_; }  // -1: none
   DfaState* end() const { return end_; }          // the state after the terminator
@@ -162,6 +167,8 @@ class Rule {
   DfaState* intern_nfa_states(std::vector<uint32_t>& states);
   DfaState* intern_term(TermId term);
   DfaState* state_of_term(TermId term);
+  DfaState* state_of_tuple(ProductAutomaton::Tuple tuple);
+  DfaState* add_tuple(ProductAutomaton::Tuple tuple);
   DfaState* add_state(std::vector<uint32_t> key);
   void describe(DfaState& state);
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
@@ -169,7 +176,8 @@ class Rule {
   bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator_ && next(state, byte) == &state; }
   bool loops_on_characters(DfaState& state, int length);
   void build_classes();
-  void use_derivative_classes();
+  template <class Automaton>
+  void use_classes(const Automaton& automaton);
   // Whether no string of the rule is a prefix of another, as far as a small exploration can tell.
   bool is_prefix_free();
 
@@ -181,6 +189,7 @@ class Rule {
   ByteSet first_;
   Nfa nfa_;
   std::unique_ptr<DerivativeAutomaton> derivatives_;
+  std::unique_ptr<ProductAutomaton> product_;
   std::vector<ByteSet> sets_;
   std::vector<Callee> callees_;
   std::vector<std::vector<TokenId>> token_sets_;
@@ -193,6 +202,7 @@ class Rule {
   int terminator_ = -1;
   std::deque<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
+  std::map<ProductAutomaton::Tuple, DfaState*> tuples_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
   std::vector<uint8_t> seen_;

@@ -1,0 +1,111 @@
+#include "product.h"
+
+#include <algorithm>
+
+#include "errors.h"
+#include "rule.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMaxSearch = 200'000;
+
+}  // namespace
+
+ProductAutomaton::ProductAutomaton(std::vector<Operand> operands) : operands_(std::move(operands)) {
+  std::map<std::vector<uint8_t>, std::pair<uint8_t, int>> classes;  // number and size, by the operands' classes
+  std::vector<std::pair<int, uint8_t>> sizes;
+  for (int b = 0; b < 256; ++b) {
+    std::vector<uint8_t> key;
+    for (const Operand& operand : operands_) key.push_back(operand.rule->class_of(static_cast<uint8_t>(b)));
+    const auto [it, fresh] = classes.emplace(std::move(key), std::pair{static_cast<uint8_t>(classes.size()), 0});
+    if (fresh) sizes.emplace_back(0, static_cast<uint8_t>(b));
+    class_of_[b] = it->second.first;
+    --sizes[it->second.first].first;
+  }
+  std::stable_sort(sizes.begin(), sizes.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (const auto& [size, byte] : sizes) by_size_.push_back(byte);
+}
+
+ProductAutomaton::Tuple ProductAutomaton::start() const {
+  Tuple out;
+  for (const Operand& operand : operands_) {
+    DfaState* state = operand.rule->productive() ? operand.rule->start() : nullptr;
+    if (!state && !operand.negated) return {};
+    out.push_back(state);
+  }
+  return out;
+}
+
+ProductAutomaton::Tuple ProductAutomaton::next(const Tuple& tuple, uint8_t byte) const {
+  Tuple out(tuple.size());
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    out[i] = tuple[i] ? tuple[i]->rule->next(*tuple[i], byte) : nullptr;
+    if (!out[i] && !operands_[i].negated) return {};
+  }
+  return out;
+}
+
+bool ProductAutomaton::final(const Tuple& tuple) const {
+  for (size_t i = 0; i < tuple.size(); ++i)
+    if ((tuple[i] && tuple[i]->final) == operands_[i].negated) return false;
+  return true;
+}
+
+bool ProductAutomaton::nullable() const {
+  return std::ranges::all_of(operands_, [](const Operand& o) { return o.rule->nullable() != o.negated; });
+}
+
+ByteSet ProductAutomaton::first(const Tuple& tuple) const {
+  ByteSet out = ~ByteSet();
+  if (tuple.empty()) return ByteSet();
+  for (size_t i = 0; i < tuple.size(); ++i)
+    if (!operands_[i].negated) out = out & tuple[i]->live;
+  return out;
+}
+
+DfaState* ProductAutomaton::sole(const Tuple& tuple) const {
+  DfaState* only = nullptr;
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    if (!tuple[i]) continue;
+    if (operands_[i].negated || only) return nullptr;
+    only = tuple[i];
+  }
+  return only;
+}
+
+bool ProductAutomaton::is_live(const Tuple& tuple) {
+  if (tuple.empty()) return false;
+  // A plain rule's automaton has no dead ends.
+  const auto obviously = [this](const Tuple& t) { return sole(t) || final(t); };
+  if (obviously(tuple)) return true;
+  if (const auto it = life_.find(tuple); it != life_.end()) return it->second;
+  std::vector<std::pair<Tuple, size_t>> reached{{tuple, 0}};  // with the index of the predecessor
+  std::map<Tuple, char> seen{{tuple, 0}};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (reached.size() > kMaxSearch)
+      throw LimitExceeded("regular_expression_work", "an intersection of regular expressions grew too large");
+    for (const uint8_t byte : by_size_) {
+      Tuple after = next(reached[i].first, byte);
+      if (after.empty()) continue;
+      const auto known = life_.find(after);
+      if (obviously(after) || (known != life_.end() && known->second)) {
+        for (size_t p = i;; p = reached[p].second) {
+          life_[reached[p].first] = true;
+          if (p == 0) return true;
+        }
+      }
+      if (known == life_.end() && seen.emplace(after, 0).second) reached.emplace_back(std::move(after), i);
+    }
+  }
+  for (const auto& [dead, predecessor] : reached) life_[dead] = false;
+  return false;
+}
+
+bool ProductAutomaton::has_nonempty_string() {
+  const Tuple begin = start();
+  return !begin.empty() &&
+         std::ranges::any_of(by_size_, [&](uint8_t byte) { return is_live(next(begin, byte)); });
+}
+
+}  // namespace maskwright
