@@ -4,7 +4,7 @@
 
 Data are in MaskBench's form, one `{"id", "schema", "tests": [{"valid", "data"}]}` a line: by default its development
 part beside the checkout, else our own small sample in `data/`. Each engine runs one thread in a process of its own;
-they take turns schema by schema, so that a slow spell of the machine hits all. Microseconds around the call from Python:
+they take turns schema by schema, so that a slow spell of the machine hits all. Microseconds around the Python call:
     ttfm          compile + matcher + first mask
     fill, accept  for every token of every instance as `json.dumps` writes it, up to the first refusal
 Where the fuller harness `shared/bench/peers.py` lies beside the checkout, that one runs with the same arguments (unless

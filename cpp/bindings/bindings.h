@@ -20,7 +20,8 @@ GrammarIr read_ir(const nb::tuple& rules, uint32_t root);
 // Raises the class of maskwright.errors with this message.
 [[noreturn]] void raise_error(const char* class_name, const std::string& message, const char* hint = nullptr);
 
-// A token id from any Python int; ids that no vocabulary can have come out as -1. Throws nb::type_error if it is no int.
+// A token id from any Python int; ids that no vocabulary can have come out as -1. Throws nb::type_error if it is no
+// int.
 TokenId read_token_id(nb::handle value);
 
 // A bitmask given as a numpy array or a CPU torch tensor.

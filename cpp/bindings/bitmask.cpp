@@ -13,7 +13,9 @@ namespace {
 
 constexpr const char* kHint = "make it with maskwright.allocate_token_bitmask(batch_size, vocab_size)";
 
-[[noreturn]] void refuse(const std::string& what) { raise_error("BitmaskError", what, kHint); }
+[[noreturn]] void refuse(const std::string& what) {
+  raise_error("BitmaskError", what, kHint);
+}
 
 void check_words(const Bitmask& bitmask, uint32_t num_words) {
   if (bitmask.words_per_row < static_cast<int64_t>(num_words))
@@ -31,12 +33,15 @@ Bitmask BitmaskReader::read(nb::handle object, uint32_t num_words) {
       PyErr_Clear();
       refuse("the bitmask must be writable and C-contiguous");
     }
-    const bool int32 = view.itemsize == 4 && view.format && (std::strcmp(view.format, "i") == 0 || std::strcmp(view.format, "l") == 0);
+    const bool int32 =
+        view.itemsize == 4 && view.format && (std::strcmp(view.format, "i") == 0 || std::strcmp(view.format, "l") == 0);
     const int ndim = view.ndim;
     out.words = static_cast<uint32_t*>(view.buf);
     if (ndim >= 1) out.words_per_row = view.shape[ndim - 1];
-    if (ndim == 2) out.num_rows = view.shape[0];
-    else if (ndim == 1) out.num_rows = 1;
+    if (ndim == 2)
+      out.num_rows = view.shape[0];
+    else if (ndim == 1)
+      out.num_rows = 1;
     PyBuffer_Release(&view);
     if (!int32) refuse("the bitmask must have dtype int32");
     if (ndim != 1 && ndim != 2) refuse("the bitmask must have one or two dimensions, not " + std::to_string(ndim));
@@ -49,10 +54,12 @@ Bitmask BitmaskReader::read(nb::handle object, uint32_t num_words) {
 
 Bitmask BitmaskReader::read_tensor(nb::handle object) {
   if (!nb::hasattr(object, "data_ptr"))
-    refuse("the bitmask must be a numpy array or a torch tensor, not " + nb::cast<std::string>(nb::str(nb::object(object.type().attr("__name__")))));
+    refuse("the bitmask must be a numpy array or a torch tensor, not " +
+           nb::cast<std::string>(nb::str(nb::object(object.type().attr("__name__")))));
   auto* const words = reinterpret_cast<uint32_t*>(nb::cast<uintptr_t>(object.attr("data_ptr")()));
   if (tensor_.is(object) && words == known_.words) return known_;
-  if (nb::cast<std::string>(nb::str(nb::object(object.attr("dtype")))) != "torch.int32") refuse("the bitmask must have dtype torch.int32");
+  if (nb::cast<std::string>(nb::str(nb::object(object.attr("dtype")))) != "torch.int32")
+    refuse("the bitmask must have dtype torch.int32");
   if (nb::cast<std::string>(nb::str(nb::object(object.attr("device").attr("type")))) != "cpu")
     refuse("the bitmask must be on the CPU; fill it there, then copy it to the device");
   if (!nb::cast<bool>(object.attr("is_contiguous")())) refuse("the bitmask must be contiguous");
@@ -68,8 +75,8 @@ Bitmask BitmaskReader::read_tensor(nb::handle object) {
 
 uint32_t* bitmask_row(const Bitmask& bitmask, int64_t index, uint32_t num_words) {
   if (index < 0 || index >= bitmask.num_rows)
-    raise_error("BitmaskError",
-                "row " + std::to_string(index) + " is outside the bitmask's " + std::to_string(bitmask.num_rows) + " rows");
+    raise_error("BitmaskError", "row " + std::to_string(index) + " is outside the bitmask's " +
+                                    std::to_string(bitmask.num_rows) + " rows");
   uint32_t* row = bitmask.words + index * bitmask.words_per_row;
   if (bitmask.words_per_row > num_words)
     std::memset(row + num_words, 0, static_cast<size_t>(bitmask.words_per_row - num_words) * sizeof(uint32_t));

@@ -49,7 +49,8 @@ void bind_matcher(nb::module_& m) {
           nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"))
       .def("__init__", [](PyMatcher* self, const PyMatcher& other) { new (self) PyMatcher{other.matcher, {}}; })
       .def(
-          "accept_token", [](PyMatcher& self, nb::handle token_id) { return self.matcher.accept(read_token_id(token_id)); },
+          "accept_token",
+          [](PyMatcher& self, nb::handle token_id) { return self.matcher.accept(read_token_id(token_id)); },
           nb::arg("token_id"))
       .def(
           "accept_tokens",
@@ -95,7 +96,7 @@ void bind_matcher(nb::module_& m) {
 
   m.def(
       "fill_batch",
-      [](const nb::list& matchers, nb::handle bitmask, const std::vector<int64_t>& rows) {
+      [](const nb::typed<nb::sequence, PyMatcher>& matchers, nb::handle bitmask, const std::vector<int64_t>& rows) {
         std::vector<Matcher*> all;
         for (nb::handle h : matchers) all.push_back(&nb::cast<PyMatcher&>(h).matcher);
         if (all.size() != rows.size()) throw nb::value_error("as many rows as matchers are needed");

@@ -48,7 +48,8 @@ std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, cons
     std::vector<TokenId> out;
     for (const int64_t id : ids) {
       if (id < 0 || id >= vocab_size)
-        raise_error("TokenizerError", std::string(what) + " token " + std::to_string(id) + " is outside the vocabulary");
+        raise_error("TokenizerError",
+                    std::string(what) + " token " + std::to_string(id) + " is outside the vocabulary");
       out.push_back(static_cast<TokenId>(id));
     }
     return out;
@@ -59,8 +60,8 @@ std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, cons
   {
     // The list keeps the texts alive.
     const nb::gil_scoped_release release;
-    context->vocabulary = std::make_shared<const Vocabulary>(texts, special_ids, std::move(stop_ids),
-                                                             static_cast<uint32_t>(vocab_size));
+    context->vocabulary =
+        std::make_shared<const Vocabulary>(texts, special_ids, std::move(stop_ids), static_cast<uint32_t>(vocab_size));
   }
   build_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
   return context;
@@ -78,8 +79,9 @@ void bind_compile(nb::module_& m) {
   nb::class_<PyVocabulary>(m, "Vocabulary")
       .def(
           "__init__",
-          [](PyVocabulary* self, const nb::list& token_bytes, const std::vector<int64_t>& special_token_ids,
-             const std::vector<int64_t>& stop_token_ids, int64_t vocab_size) {
+          [](PyVocabulary* self, const nb::typed<nb::list, nb::bytes>& token_bytes,
+             const std::vector<int64_t>& special_token_ids, const std::vector<int64_t>& stop_token_ids,
+             int64_t vocab_size) {
             double build_us = 0;
             auto context = make_context(token_bytes, special_token_ids, stop_token_ids, vocab_size, build_us);
             new (self) PyVocabulary{std::move(context), build_us};
@@ -99,7 +101,8 @@ void bind_compile(nb::module_& m) {
 
   m.def(
       "compile",
-      [](const PyVocabulary& vocabulary, const nb::tuple& rules, uint32_t root, size_t memory_budget_bytes) {
+      [](const PyVocabulary& vocabulary, const nb::typed<nb::tuple, nb::object, nb::ellipsis>& rules, uint32_t root,
+         size_t memory_budget_bytes) {
         const GrammarIr ir = read_ir(rules, root);
         const nb::gil_scoped_release release;
         return std::make_shared<CompiledGrammar>(vocabulary.context, ir, memory_budget_bytes);

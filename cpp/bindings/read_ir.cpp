@@ -1,4 +1,5 @@
-// From the tuples of src/maskwright/ir.py to the kernel's flat form. An object met twice becomes one node; no recursion.
+// From the tuples of src/maskwright/ir.py to the kernel's flat form. An object met twice becomes one node; no
+// recursion.
 #include <algorithm>
 #include <unordered_map>
 
@@ -20,7 +21,8 @@ class Reader {
         open_.pop_back();
         continue;
       }
-      if (!PyTuple_Check(object) || PyTuple_Size(object) < 1) throw nb::type_error("an expression must be a maskwright Expr");
+      if (!PyTuple_Check(object) || PyTuple_Size(object) < 1)
+        throw nb::type_error("an expression must be a maskwright Expr");
       const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
       if (op < 0 || op > static_cast<long>(Op::Not)) throw nb::type_error("an expression has an unknown op");
       if (children_done || !open_children(object, static_cast<Op>(op))) {
@@ -40,8 +42,10 @@ class Reader {
   // Returns false if there is nothing to wait for.
   bool open_children(PyObject* object, Op op) {
     Py_ssize_t end = 1;
-    if (op == Op::Seq || op == Op::Alt || op == Op::And) end = PyTuple_Size(object);
-    else if (op == Op::Repeat || op == Op::Not) end = 2;
+    if (op == Op::Seq || op == Op::Alt || op == Op::And)
+      end = PyTuple_Size(object);
+    else if (op == Op::Repeat || op == Op::Not)
+      end = 2;
     if (end > PyTuple_Size(object)) throw nb::type_error("an expression has too few fields");
     open_.back().children_done = true;
     const size_t before = open_.size();
@@ -95,7 +99,8 @@ class Reader {
       case Op::Repeat:
         node.minimum = integer(field(object, 2));
         node.maximum = integer(field(object, 3));
-        if (node.minimum < 0 || node.maximum < kUnbounded || (node.maximum != kUnbounded && node.maximum < node.minimum))
+        if (node.minimum < 0 || node.maximum < kUnbounded ||
+            (node.maximum != kUnbounded && node.maximum < node.minimum))
           throw nb::type_error("a repetition has impossible bounds");
         [[fallthrough]];
       case Op::Not:

@@ -29,8 +29,7 @@ void apply_mask(void* logits, LogitType type, int64_t size, const uint32_t* word
   switch (type) {
     case LogitType::Float32:
       return apply_row(static_cast<float*>(logits), size, words, num_words, -std::numeric_limits<float>::infinity());
-    case LogitType::Float16:
-      return apply_row(static_cast<uint16_t*>(logits), size, words, num_words, uint16_t{0xFC00});
+    case LogitType::Float16: return apply_row(static_cast<uint16_t*>(logits), size, words, num_words, uint16_t{0xFC00});
     case LogitType::BFloat16:
       return apply_row(static_cast<uint16_t*>(logits), size, words, num_words, uint16_t{0xFF80});
   }

@@ -40,8 +40,7 @@ class ByteSet {
   template <class F>
   void for_each(F&& f) const {
     for (int i = 0; i < 4; ++i)
-      for (uint64_t word = words_[i]; word; word &= word - 1)
-        f(static_cast<uint8_t>(i * 64 + std::countr_zero(word)));
+      for (uint64_t word = words_[i]; word; word &= word - 1) f(static_cast<uint8_t>(i * 64 + std::countr_zero(word)));
   }
 
   constexpr uint64_t& word(int i) { return words_[i]; }

@@ -1,4 +1,5 @@
-// A grammar ready to match: its rules, and the engine that remembers what was seen. Shared by all matchers; thread-safe.
+// A grammar ready to match: its rules, and the engine that remembers what was seen. Shared by all matchers;
+// thread-safe.
 #pragma once
 
 #include <memory>

@@ -36,8 +36,10 @@ std::vector<std::vector<uint32_t>> strong_components(uint32_t num_vertices, cons
       const uint32_t v = visit.vertex;
       if (visit.cursor < visit.next.size()) {
         const uint32_t w = visit.next[visit.cursor++];
-        if (!index[w]) enter(w);
-        else if (open[w]) low[v] = std::min(low[v], index[w]);
+        if (!index[w])
+          enter(w);
+        else if (open[w])
+          low[v] = std::min(low[v], index[w]);
         continue;
       }
       path.pop_back();

@@ -56,9 +56,7 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
         term = make_literal(begin, static_cast<uint32_t>(bytes_.size()));
         break;
       }
-      case Op::Set:
-        term = make_set(ir.sets[node.begin]);
-        break;
+      case Op::Set: term = make_set(ir.sets[node.begin]); break;
       case Op::Seq:
         term = kEmpty;
         for (uint32_t c = node.end; c-- > node.begin;) term = make_seq(done[ir.children[c]], term);
@@ -74,7 +72,8 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Not: term = make_not(done[node.begin]); break;
       case Op::Ref:
       case Op::Tokens:
-        throw LimitExceeded("regular_operands", "an operand of & or ~ refers to a rule or a token; only regular ones can");
+        throw LimitExceeded("regular_operands",
+                            "an operand of & or ~ refers to a rule or a token; only regular ones can");
     }
     done[id] = term;
   }
@@ -162,8 +161,12 @@ TermId DerivativeAutomaton::make_seq(TermId head, TermId tail) {
     return tail;
   }
   const Term &h = terms_[head], &t = terms_[tail];
-  return intern({.op = Op::Seq, .nullable = h.nullable && t.nullable, .boolean = h.boolean || t.boolean,
-                 .loops = h.loops || t.loops, .a = head, .b = tail});
+  return intern({.op = Op::Seq,
+                 .nullable = h.nullable && t.nullable,
+                 .boolean = h.boolean || t.boolean,
+                 .loops = h.loops || t.loops,
+                 .a = head,
+                 .b = tail});
 }
 
 TermId DerivativeAutomaton::make_repeat(TermId item, int64_t minimum, int64_t maximum) {
@@ -176,8 +179,13 @@ TermId DerivativeAutomaton::make_repeat(TermId item, int64_t minimum, int64_t ma
     if (item == kAll) return kAll;
     if (t.op == Op::Set && (~sets_[t.a]).empty()) return kAll;
   }
-  return intern({.op = Op::Repeat, .nullable = minimum == 0, .boolean = t.boolean,
-                 .loops = t.loops || maximum == kUnbounded, .a = item, .minimum = minimum, .maximum = maximum});
+  return intern({.op = Op::Repeat,
+                 .nullable = minimum == 0,
+                 .boolean = t.boolean,
+                 .loops = t.loops || maximum == kUnbounded,
+                 .a = item,
+                 .minimum = minimum,
+                 .maximum = maximum});
 }
 
 TermId DerivativeAutomaton::make_not(TermId operand) {
@@ -193,9 +201,12 @@ TermId DerivativeAutomaton::make_many(Op op, std::vector<TermId> operands) {
   for (const TermId id : operands) {
     const Term& t = terms_[id];
     if (id == absorbing) return absorbing;
-    if (t.op == op) flat.insert(flat.end(), operands_.begin() + t.a, operands_.begin() + t.b);
-    else if (op == Op::Alt && t.op == Op::Set) set |= sets_[t.a];
-    else if (id != neutral) flat.push_back(id);
+    if (t.op == op)
+      flat.insert(flat.end(), operands_.begin() + t.a, operands_.begin() + t.b);
+    else if (op == Op::Alt && t.op == Op::Set)
+      set |= sets_[t.a];
+    else if (id != neutral)
+      flat.push_back(id);
   }
   if (!set.empty()) flat.push_back(make_set(set));
   std::sort(flat.begin(), flat.end());
@@ -212,7 +223,11 @@ TermId DerivativeAutomaton::make_many(Op op, std::vector<TermId> operands) {
   }
   const auto begin = static_cast<uint32_t>(operands_.size());
   operands_.insert(operands_.end(), flat.begin(), flat.end());
-  return intern({.op = op, .nullable = nullable, .boolean = boolean, .loops = loops, .a = begin,
+  return intern({.op = op,
+                 .nullable = nullable,
+                 .boolean = boolean,
+                 .loops = loops,
+                 .a = begin,
                  .b = static_cast<uint32_t>(operands_.size())});
 }
 
@@ -221,16 +236,15 @@ TermId DerivativeAutomaton::derive(TermId id, uint8_t byte, int depth) {
   const Term t = terms_[id];
   switch (t.op) {
     case Op::Set: return sets_[t.a].test(byte) ? kEmpty : kNever;
-    case Op::Literal:
-      return static_cast<uint8_t>(bytes_[t.a]) == byte ? make_literal(t.a + 1, t.b) : kNever;
+    case Op::Literal: return static_cast<uint8_t>(bytes_[t.a]) == byte ? make_literal(t.a + 1, t.b) : kNever;
     case Op::Seq: {
       const TermId head = make_seq(derive(t.a, byte, depth + 1), t.b);
       if (!terms_[t.a].nullable) return head;
       return make_many(Op::Alt, {head, derive(t.b, byte, depth + 1)});
     }
     case Op::Repeat: {
-      const TermId rest = make_repeat(t.a, std::max<int64_t>(t.minimum - 1, 0),
-                                      t.maximum == kUnbounded ? kUnbounded : t.maximum - 1);
+      const TermId rest =
+          make_repeat(t.a, std::max<int64_t>(t.minimum - 1, 0), t.maximum == kUnbounded ? kUnbounded : t.maximum - 1);
       return make_seq(derive(t.a, byte, depth + 1), rest);
     }
     case Op::Not: return make_not(derive(t.a, byte, depth + 1));
@@ -346,7 +360,8 @@ std::string DerivativeAutomaton::serialise(TermId root) const {
       case Op::Alt:
       case Op::And:
         number(t.b - t.a);
-        // Operands are sorted by id, which differs between automata; what is the same may look different, never the reverse.
+        // Operands are sorted by id, which differs between automata; what is the same may look different, never the
+        // reverse.
         open.insert(open.end(), operands_.begin() + t.a, operands_.begin() + t.b);
         break;
       default: break;

@@ -1,9 +1,9 @@
 // Regular expressions with intersection, complement and counted repetition, matched by Brzozowski derivatives.
 //
-// A term is a node of a hash-consed store; the derivative of a term by a byte is again a term, so the terms reached are the
-// states of a lazily built deterministic automaton:  d_a(~("ab" | "c"))  =  ~"b".  Smart constructors keep terms canonical
-// (flat sorted alternatives and conjunctions, `never` and `all` absorbed), which keeps their number finite; a count stays
-// symbolic, so `{0,100000}` costs one term a step and nothing before.
+// A term is a node of a hash-consed store; the derivative of a term by a byte is again a term, so the terms reached are
+// the states of a lazily built deterministic automaton:  d_a(~("ab" | "c"))  =  ~"b".  Smart constructors keep terms
+// canonical (flat sorted alternatives and conjunctions, `never` and `all` absorbed), which keeps their number finite; a
+// count stays symbolic, so `{0,100000}` costs one term a step and nothing before.
 //
 // A term with `&` or `~` inside may denote no string; `is_live` searches its derivatives for a nullable one.
 // Not thread-safe: the owning rule locks.
@@ -55,9 +55,10 @@ class DerivativeAutomaton {
   struct Term {
     Op op;
     bool nullable;
-    bool boolean;  // an And or a Not somewhere inside
-    bool loops = false;  // an unbounded repetition somewhere inside
-    uint32_t a = 0, b = 0;  // Seq: head, tail. Repeat, Not: operand a. Alt, And: operands_[a, b). Set: sets_[a]. Literal: bytes_[a, b)
+    bool boolean;           // an And or a Not somewhere inside
+    bool loops = false;     // an unbounded repetition somewhere inside
+    uint32_t a = 0, b = 0;  // Seq: head, tail. Repeat, Not: operand a. Alt, And: operands_[a, b). Set: sets_[a].
+                            // Literal: bytes_[a, b)
     int64_t minimum = 0, maximum = 0;
     bool operator==(const Term&) const = default;
   };
@@ -84,8 +85,8 @@ class DerivativeAutomaton {
   std::vector<std::vector<TermId>> rows_;  // [term][class], kUnknown until derived
   uint8_t class_of_[256] = {};
   uint32_t num_classes_ = 1;
-  uint8_t class_byte_[256] = {};           // a byte of each class
-  std::vector<uint32_t> by_size_;          // the classes, largest first: a search for any string succeeds soonest there
+  uint8_t class_byte_[256] = {};   // a byte of each class
+  std::vector<uint32_t> by_size_;  // the classes, largest first: a search for any string succeeds soonest there
   TermId start_ = kNever;
 };
 

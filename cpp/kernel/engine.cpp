@@ -229,8 +229,9 @@ void Engine::allow_for_replay() {
 }
 
 void Engine::account() {
-  bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_bytes_ + mask_bytes_ + transitions_.memory_bytes(),
-               std::memory_order_relaxed);
+  bytes_.store(
+      stacks_.memory_bytes() + configs_.memory_bytes() + item_bytes_ + mask_bytes_ + transitions_.memory_bytes(),
+      std::memory_order_relaxed);
 }
 
 }  // namespace maskwright

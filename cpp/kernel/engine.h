@@ -1,10 +1,10 @@
 // The configurations of one compiled grammar, memoised: (configuration, token) -> configuration, configuration -> mask.
 //
-// Configurations are interned by content and get small ids; what is known about one is shared by all matchers, across steps,
-// rollbacks and forks. Look-ups of what is known take no lock; everything else takes the engine's lock only to publish.
-// An engine only grows. When it is past its budget the compiled grammar starts a new one and matchers replay their tokens
-// into it (compiled_grammar.h), so a flush never changes an answer.
-// Tested by tests/exhaustive, tests/contract.
+// Configurations are interned by content and get small ids; what is known about one is shared by all matchers, across
+// steps, rollbacks and forks. Look-ups of what is known take no lock; everything else takes the engine's lock only to
+// publish. An engine only grows. When it is past its budget the compiled grammar starts a new one and matchers replay
+// their tokens into it (compiled_grammar.h), so a flush never changes an answer. Tested by tests/exhaustive,
+// tests/contract.
 #pragma once
 
 #include <atomic>

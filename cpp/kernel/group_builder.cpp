@@ -48,7 +48,8 @@ bool UnitTable::is_plain(ExprId root) const {
     if (node.op >= Op::Ref || counting[id]) return false;
     if (node.op == Op::Seq || node.op == Op::Alt)
       open.insert(open.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end);
-    else if (node.op == Op::Repeat) open.push_back(node.begin);
+    else if (node.op == Op::Repeat)
+      open.push_back(node.begin);
   }
   return true;
 }
@@ -63,10 +64,12 @@ uint64_t UnitTable::start_register(ExprId id) const {
   const ExprNode& node = ir.nodes[id];
   if (node.op != Op::Repeat) return 0;
   if (node.minimum >= Count::kUnlimited)
-    throw LimitExceeded("repetition_bound", "a repetition needs more than " + std::to_string(Count::kUnlimited) + " items");
+    throw LimitExceeded("repetition_bound",
+                        "a repetition needs more than " + std::to_string(Count::kUnlimited) + " items");
   // A maximum that no output can reach is no maximum.
   const bool bounded = node.maximum != kUnbounded && node.maximum < Count::kUnlimited;
-  return Count{static_cast<uint32_t>(node.minimum), bounded ? static_cast<uint32_t>(node.maximum) : Count::kUnlimited}.reg();
+  return Count{static_cast<uint32_t>(node.minimum), bounded ? static_cast<uint32_t>(node.maximum) : Count::kUnlimited}
+      .reg();
 }
 
 GroupBuilder::GroupBuilder(UnitTable& table, const std::vector<uint32_t>& members, RuleGroup& group)
@@ -137,8 +140,10 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
     const ExprNode& node = ir.nodes[expr];
     if (const uint32_t index = table_.of_node[expr]; index != UnitTable::kNone) {
       const Unit& unit = table_.units[index];
-      if (unit.inlined) tasks.push_back({unit.expr, from, to});
-      else draft.add(from, EdgeKind::Call, call(member, unit, table_.start_register(expr)), to);
+      if (unit.inlined)
+        tasks.push_back({unit.expr, from, to});
+      else
+        draft.add(from, EdgeKind::Call, call(member, unit, table_.start_register(expr)), to);
       continue;
     }
     switch (node.op) {
@@ -236,7 +241,8 @@ void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> 
     const std::string_view text = literals[i];
     size_t shared = 0;
     if (i > 0)
-      while (shared < literals[i - 1].size() && shared < text.size() && literals[i - 1][shared] == text[shared]) ++shared;
+      while (shared < literals[i - 1].size() && shared < text.size() && literals[i - 1][shared] == text[shared])
+        ++shared;
     path.resize(shared + 1);
     const bool is_prefix = i + 1 < literals.size() && literals[i + 1].starts_with(text);
     for (size_t k = shared; k < text.size(); ++k) {
@@ -249,7 +255,8 @@ void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> 
   }
 }
 
-// An intersection of plain expressions and complements of such is a product of their automata; anything else is derived.
+// An intersection of plain expressions and complements of such is a product of their automata; anything else is
+// derived.
 void GroupBuilder::draft_regular(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
   const GrammarIr& ir = table_.ir;
   const ExprNode& node = ir.nodes[member.unit->expr];
@@ -303,8 +310,8 @@ void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&
   rule.terminator_ = member.unit->terminator;
 }
 
-// Replaces the member's calls of a counter by chains of calls of the item. An item that begins with its own counter cannot be
-// counted in a register: its copies would belong to different instances.
+// Replaces the member's calls of a counter by chains of calls of the item. An item that begins with its own counter
+// cannot be counted in a register: its copies would belong to different instances.
 void GroupBuilder::unroll_calls(Member& member, const Rule* counter) {
   const Callee item = counter->callees_[0];
   std::vector<NfaDraft::Edge> edges;
@@ -319,13 +326,14 @@ void GroupBuilder::unroll_calls(Member& member, const Rule* counter) {
     const bool bounded = count.remaining != Count::kUnlimited;
     const uint64_t copies = bounded ? count.remaining : minimum;
     if (copies > kMaxUnrolledCalls)
-      throw LimitExceeded("left_recursive_repetition",
-                          "a repetition counted up to " + std::to_string(copies) +
-                              " begins, before any byte, with the rule that contains it");
+      throw LimitExceeded("left_recursive_repetition", "a repetition counted up to " + std::to_string(copies) +
+                                                           " begins, before any byte, with the rule that contains it");
     const uint32_t argument = callee_index(member, item);
     const auto may_end = [&](uint32_t state) {
-      if (counter->terminator_ < 0) member.draft.add(state, EdgeKind::Epsilon, 0, edge.target);
-      else member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(counter->terminator_), edge.target);
+      if (counter->terminator_ < 0)
+        member.draft.add(state, EdgeKind::Epsilon, 0, edge.target);
+      else
+        member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(counter->terminator_), edge.target);
     };
     uint32_t state = source;
     if (count.needed == 0 && counter->terminator_ >= 0) may_end(state);
@@ -413,7 +421,8 @@ void GroupBuilder::find_productive() {
       Rule& rule = *m.rule;
       if (rule.productive_) continue;
       if (m.unit->kind == Unit::Kind::Regular) {
-        rule.productive_ = rule.product_ ? rule.product_->has_nonempty_string() : rule.derivatives_->has_nonempty_string();
+        rule.productive_ =
+            rule.product_ ? rule.product_->has_nonempty_string() : rule.derivatives_->has_nonempty_string();
       } else if (m.unit->kind == Unit::Kind::Counter) {
         rule.productive_ = rule.ends_at_head_ || is_productive(rule.callees_[0]);
       } else {
@@ -437,7 +446,8 @@ void GroupBuilder::remove_dead_calls() {
 // A rule that ends by calling itself ends wherever its copy ends, so the copy may as well be the rule itself.
 void GroupBuilder::loop_self_tail_calls(Member& member) {
   for (auto& [source, edge] : member.draft.edges)
-    if (edge.kind == EdgeKind::Call && edge.target == kFinal && member.rule->callees_[edge.argument].rule == member.rule)
+    if (edge.kind == EdgeKind::Call && edge.target == kFinal &&
+        member.rule->callees_[edge.argument].rule == member.rule)
       edge = {EdgeKind::Epsilon, 0, kStart};
 }
 
@@ -531,8 +541,10 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
         continue;
       }
       uint32_t argument = edge.argument;
-      if (callee.rule) argument = callee_index(out, callee);
-      else if (edge.kind == EdgeKind::Set) argument = moved(set_of, out.rule->sets_, from.sets_[argument], argument);
+      if (callee.rule)
+        argument = callee_index(out, callee);
+      else if (edge.kind == EdgeKind::Set)
+        argument = moved(set_of, out.rule->sets_, from.sets_[argument], argument);
       else if (edge.kind == EdgeKind::Tokens)
         argument = moved(tokens_of, out.rule->token_sets_, from.token_sets_[argument], argument);
       out.draft.add(source == kStart ? kStart : offset[k] + source, edge.kind, argument, to);
@@ -552,9 +564,12 @@ void GroupBuilder::rank_and_first() {
     if (rule.product_) rule.first_ = rule.product_->first(rule.product_->start());
     for (const auto& [source, edge] : m.draft.edges) {
       if (source != kStart) continue;
-      if (edge.kind == EdgeKind::Byte) rule.first_.set(static_cast<uint8_t>(edge.argument));
-      else if (edge.kind == EdgeKind::Set) rule.first_ |= rule.sets_[edge.argument];
-      else if (edge.kind == EdgeKind::Tokens) rule.first_has_tokens_ = true;
+      if (edge.kind == EdgeKind::Byte)
+        rule.first_.set(static_cast<uint8_t>(edge.argument));
+      else if (edge.kind == EdgeKind::Set)
+        rule.first_ |= rule.sets_[edge.argument];
+      else if (edge.kind == EdgeKind::Tokens)
+        rule.first_has_tokens_ = true;
       else if (edge.kind == EdgeKind::Call) {
         const Rule& callee = *rule.callees_[edge.argument].rule;
         rule.first_ |= callee.first_;

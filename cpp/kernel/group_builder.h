@@ -5,7 +5,8 @@
 //   productive  which match anything else; calls of the others go, and with them every dead end.
 //   loops       a rule that ends by calling itself jumps back to its start instead.
 //   start       gets edges of its own and no way back, so that it never counts as an end.
-//   left calls  cycles of calls before the first byte are removed: within such a cycle a rule's automaton is the union of all
+//   left calls  cycles of calls before the first byte are removed: within such a cycle a rule's automaton is the union
+//   of all
 //               members' bodies; when a member's body is done, whoever begins with that member goes on (the left-corner
 //               transform, done on automata: Rosenkrantz and Lewis 1970; Moore 2000). Quadratic in the cycle.
 //   rank, FIRST by the now acyclic left calls.
@@ -27,7 +28,7 @@ namespace maskwright {
 // Something that becomes a rule: a declared rule's body, an & or ~, or an item to be counted.
 struct Unit {
   enum class Kind : uint8_t { Expression, Regular, Counter } kind = Kind::Expression;
-  ExprId expr = 0;  // the body, or the item that a counter repeats
+  ExprId expr = 0;      // the body, or the item that a counter repeats
   int terminator = -1;  // of a counter: the byte after the last item, if it belongs to the rule
   // Once its component is done:
   bool inlined = false;
@@ -38,8 +39,8 @@ struct Unit {
 // The units of a grammar, and how expressions refer to them.
 struct UnitTable {
   const GrammarIr& ir;
-  std::deque<Unit> units;                           // the declared rules first, in order
-  std::vector<uint32_t> of_node;                    // by node: the unit of a Ref, or of an And, Not, Repeat that became one
+  std::deque<Unit> units;         // the declared rules first, in order
+  std::vector<uint32_t> of_node;  // by node: the unit of a Ref, or of an And, Not, Repeat that became one
   std::unordered_map<uint64_t, uint32_t> counters;  // by item and terminator
   std::vector<bool> counting;                       // by node: a repetition that is counted instead of unrolled
   std::unordered_map<ExprId, uint32_t> item_units;  // the items of counters that call rules

@@ -7,11 +7,11 @@
 
 namespace maskwright {
 
-using TokenId = int32_t;   // an LLM token, never a grammar terminal
-using ConfigId = uint32_t; // a parse configuration of one engine
-using StackId = uint32_t;  // a node of a stack store
-using NodeId = uint32_t;   // a node of the vocabulary trie
-using ExprId = uint32_t;   // a node of a GrammarIr
+using TokenId = int32_t;    // an LLM token, never a grammar terminal
+using ConfigId = uint32_t;  // a parse configuration of one engine
+using StackId = uint32_t;   // a node of a stack store
+using NodeId = uint32_t;    // a node of the vocabulary trie
+using ExprId = uint32_t;    // a node of a GrammarIr
 
 inline constexpr ConfigId kNoConfig = 0xFFFFFFFF;
 

@@ -1,7 +1,7 @@
 // The flat form of a GrammarIR, as the bindings read it from Python's tuples (src/maskwright/ir.py lists the same ops).
 //
-// Nodes are numbered children first, and a Python object seen twice becomes one node, so the form is a DAG. It lives only
-// while a grammar is compiled.
+// Nodes are numbered children first, and a Python object seen twice becomes one node, so the form is a DAG. It lives
+// only while a grammar is compiled.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ExprNode {
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat
   int64_t maximum = 0;
-  uint32_t depth = 1;   // nesting of the expression below this node
+  uint32_t depth = 1;  // nesting of the expression below this node
 };
 
 struct GrammarIr {

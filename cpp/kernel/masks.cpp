@@ -8,20 +8,22 @@
 namespace maskwright {
 namespace {
 
-constexpr int kManySimilar = 64;       // of the 95 printable ASCII characters
+constexpr int kManySimilar = 64;         // of the 95 printable ASCII characters
 constexpr size_t kMaxCompared = 20'000;  // children looked at before two states count as too different
 constexpr size_t kMaxCallees = 24;       // rules that may begin at one place, beyond which one joint walk is cheaper
-constexpr size_t kMaxSparse = 512;  // setting more single bits costs as much as copying a whole mask
+constexpr size_t kMaxSparse = 512;       // setting more single bits costs as much as copying a whole mask
 
-void set_bit(uint32_t* words, TokenId token) { words[token / 32] |= uint32_t{1} << (token % 32); }
+void set_bit(uint32_t* words, TokenId token) {
+  words[token / 32] |= uint32_t{1} << (token % 32);
+}
 
 // Collects allowed tokens as ranges of sorted positions, single tokens and other masks' bits.
 class Collector {
  public:
   explicit Collector(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  // Starts from a superset of the mask, cut to tokens of at most `limit` characters: what `allow_short` would add with that
-  // limit is in it, and what is rejected is taken out.
+  // Starts from a superset of the mask, cut to tokens of at most `limit` characters: what `allow_short` would add with
+  // that limit is in it, and what is rejected is taken out.
   void start_from(const std::vector<uint32_t>& bits, uint32_t limit) {
     start_bits_ = &bits;
     start_limit_ = limit;
@@ -29,8 +31,10 @@ class Collector {
 
   void allow(uint32_t begin, uint32_t end) {
     if (begin == end) return;
-    if (!ranges_.empty() && ranges_.back().second == begin) ranges_.back().second = end;
-    else ranges_.emplace_back(begin, end);
+    if (!ranges_.empty() && ranges_.back().second == begin)
+      ranges_.back().second = end;
+    else
+      ranges_.emplace_back(begin, end);
   }
   void allow_short(uint32_t begin, uint32_t end, uint16_t limit) {
     if (start_bits_ && limit == start_limit_) return;
@@ -42,8 +46,10 @@ class Collector {
   }
   void allow_token(TokenId token) { tokens_.push_back(token); }
   void allow_all(const StateMask& mask) {
-    if (!mask.dense.empty()) dense_.push_back(&mask.dense);
-    else tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
+    if (!mask.dense.empty())
+      dense_.push_back(&mask.dense);
+    else
+      tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
   }
   void exit(NodeId) {}
   void exit_range(const StateMask::ExitRange&) {}
@@ -189,7 +195,8 @@ void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognize
     const std::vector<NodeId>& nodes = vocabulary.nodes_with(byte);
     for (const auto& range : mask.exit_ranges) {
       if (is_continuation(byte) && !range.raw) continue;
-      for (auto it = std::lower_bound(nodes.begin(), nodes.end(), range.begin); it != nodes.end() && *it < range.end; ++it) {
+      for (auto it = std::lower_bound(nodes.begin(), nodes.end(), range.begin); it != nodes.end() && *it < range.end;
+           ++it) {
         const uint32_t before = vocabulary.num_chars(*it) - (is_continuation(byte) ? 0u : 1u);
         if (before >= range.min_chars && before <= range.max_chars) walk(vocabulary, recognizer, *it, sink);
       }
@@ -197,7 +204,6 @@ void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognize
     recognizer.pop();
   });
 }
-
 
 // Counting states have one mask for each register that makes a difference within one token.
 Rule::CountedKey counted_key(const Vocabulary& vocabulary, const DfaState& state, uint64_t reg) {
@@ -227,8 +233,9 @@ const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t
   return slot;
 }
 
-// A state of the same plain rule, or of one it leads into, that nearly all characters lead to as they do from `state`: inside
-// a string that must not spell one of a few names, the state of strings that no longer can. nullptr if there is none.
+// A state of the same plain rule, or of one it leads into, that nearly all characters lead to as they do from `state`:
+// inside a string that must not spell one of a few names, the state of strings that no longer can. nullptr if there is
+// none.
 DfaState* similar_state(DfaState& state) {
   Rule& rule = *state.rule;
   if (!rule.is_plain() || state.live.count() < kManySimilar) return nullptr;
@@ -246,8 +253,8 @@ DfaState* similar_state(DfaState& state) {
   return nullptr;
 }
 
-// Derives a state's mask from a similar state's: both are followed down the trie side by side, and only where they part is
-// anything done.
+// Derives a state's mask from a similar state's: both are followed down the trie side by side, and only where they part
+// is anything done.
 class Comparison {
  public:
   Comparison(const Vocabulary& vocabulary, const StateMask& base) : vocabulary_(vocabulary), sink_(vocabulary) {
@@ -274,7 +281,8 @@ class Comparison {
     std::sort(removed_.begin(), removed_.end());
     for (const NodeId node : base_->exit_nodes) {
       auto after = std::upper_bound(removed_.begin(), removed_.end(), std::pair{node, ~NodeId{0}});
-      const bool gone = std::any_of(removed_.begin(), after, [&](const auto& r) { return node >= r.first && node < r.second; });
+      const bool gone =
+          std::any_of(removed_.begin(), after, [&](const auto& r) { return node >= r.first && node < r.second; });
       if (!gone) sink_.exit_node(node);
     }
     for (StateMask::ExitRange range : base_->exit_ranges) {
@@ -345,11 +353,12 @@ class Comparison {
 
 // How a state's mask is found.
 struct Method {
-  bool from_callees;  // the callees' start states have their masks; otherwise calls are walked like everything else
-  bool by_comparison; // a similar state's mask may be taken over and corrected
+  bool from_callees;   // the callees' start states have their masks; otherwise calls are walked like everything else
+  bool by_comparison;  // a similar state's mask may be taken over and corrected
 };
 
-std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg, Method method) {
+std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg,
+                                            Method method) {
   thread_local Recognizer recognizer;
   const uint64_t reg = state.rule->counts() ? counted_key(vocabulary, state, full_reg).reg : full_reg;
   Rule& rule = *state.rule;
@@ -416,7 +425,8 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   const auto need_callees = [&](DfaState& caller) {
     for (CallEdge& call : caller.calls) {
       const std::pair start{call.callee->start(), call.reg};
-      if (!known_mask(vocabulary, *start.first, start.second) && std::find(needed.begin(), needed.end(), start) == needed.end())
+      if (!known_mask(vocabulary, *start.first, start.second) &&
+          std::find(needed.begin(), needed.end(), start) == needed.end())
         needed.push_back(start);
     }
   };
@@ -426,9 +436,8 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   const auto too_many = [&] { return needed.size() > kMaxCallees && !by_token; };
   for (size_t i = 0; i < needed.size() && !too_many(); ++i) need_callees(*needed[i].first);
   if (too_many()) return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {false, true}));
-  std::stable_sort(needed.begin(), needed.end(), [](const auto& a, const auto& b) {
-    return a.first->rule->rank() < b.first->rule->rank();
-  });
+  std::stable_sort(needed.begin(), needed.end(),
+                   [](const auto& a, const auto& b) { return a.first->rule->rank() < b.first->rule->rank(); });
   for (const auto& [start, start_reg] : needed)
     publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg, {true, true}));
   return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {true, true}));
@@ -456,7 +465,8 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
     out->sparse = sink.ids();
   }
   if (const uint32_t* words = out->dense()) {
-    for (uint32_t w = 0; w < vocabulary.num_words(); ++w) out->num_allowed += static_cast<uint32_t>(std::popcount(words[w]));
+    for (uint32_t w = 0; w < vocabulary.num_words(); ++w)
+      out->num_allowed += static_cast<uint32_t>(std::popcount(words[w]));
     for (const TokenId t : out->sparse) out->num_allowed += (words[t / 32] >> (t % 32) & 1) ? 0 : 1;
   } else {
     out->num_allowed = static_cast<uint32_t>(out->sparse.size());
@@ -465,8 +475,10 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
 }
 
 void ConfigMask::write(uint32_t* out, uint32_t num_words) const {
-  if (const uint32_t* words = dense()) std::memcpy(out, words, num_words * sizeof(uint32_t));
-  else std::memset(out, 0, num_words * sizeof(uint32_t));
+  if (const uint32_t* words = dense())
+    std::memcpy(out, words, num_words * sizeof(uint32_t));
+  else
+    std::memset(out, 0, num_words * sizeof(uint32_t));
   for (const TokenId token : sparse) set_bit(out, token);
 }
 

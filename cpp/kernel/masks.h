@@ -1,7 +1,7 @@
 // Masks of automaton states and of configurations, from walks of the vocabulary trie.
 //
-// state_mask(q): the trie is walked from q with the callers unknown. What q calls at the token's first byte is not walked
-// again: the callee's own start mask is taken over, and its exits go on in the state that follows the call.
+// state_mask(q): the trie is walked from q with the callers unknown. What q calls at the token's first byte is not
+// walked again: the callee's own start mask is taken over, and its exits go on in the state that follows the call.
 // config_mask(items): the union of the items' state masks, and of their exits followed into the known stack.
 // State masks belong to the rule's group, so that every grammar on the tokenizer shares them.
 // Tested by tests/exhaustive.

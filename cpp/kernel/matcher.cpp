@@ -42,7 +42,9 @@ void History::pop(size_t count) {
   }
 }
 
-void History::clear() { *this = History(); }
+void History::clear() {
+  *this = History();
+}
 
 std::vector<TokenId> History::tokens() const {
   std::vector<TokenId> out(size());
@@ -87,8 +89,10 @@ void Matcher::renew() {
   ConfigId config = fresh->initial();
   size_t byte_entry = 0;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] == kBytes) config = fresh->step_bytes(config, byte_entries_[byte_entry++].second);
-    else if (!(terminated_ && i + 1 == tokens.size())) config = fresh->step(config, tokens[i]);
+    if (tokens[i] == kBytes)
+      config = fresh->step_bytes(config, byte_entries_[byte_entry++].second);
+    else if (!(terminated_ && i + 1 == tokens.size()))
+      config = fresh->step(config, tokens[i]);
     replayed.push({tokens[i], config});
   }
   fresh->allow_for_replay();

@@ -1,8 +1,7 @@
 // One sequence being matched: a configuration id per token, and nothing else.
 //
-// The history is a list of chunks shared between forks, so that fork copies one chunk and rollback only counts back, whatever
-// the length. A matcher belongs to one thread at a time.
-// Tested by tests/exhaustive, tests/contract.
+// The history is a list of chunks shared between forks, so that fork copies one chunk and rollback only counts back,
+// whatever the length. A matcher belongs to one thread at a time. Tested by tests/exhaustive, tests/contract.
 #pragma once
 
 #include <array>
@@ -45,7 +44,8 @@ class History {
 
 class Matcher {
  public:
-  Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens, bool terminate_without_stop_token);
+  Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens,
+          bool terminate_without_stop_token);
 
   bool accept(TokenId token);
   // How many of the tokens would be accepted one after the other. The state stays.
@@ -60,7 +60,9 @@ class Matcher {
   void reset();
   bool is_completed() { return engine_->complete(config()); }
   bool is_terminated() { return terminated_ || (terminate_without_stop_token_ && is_completed()); }
-  std::string forced_bytes(size_t limit) { return terminated_ ? std::string() : engine_->forced_bytes(config(), limit); }
+  std::string forced_bytes(size_t limit) {
+    return terminated_ ? std::string() : engine_->forced_bytes(config(), limit);
+  }
   size_t num_accepted() const { return history_.size(); }
   std::vector<TokenId> tokens() const { return history_.tokens(); }
   const CompiledGrammar& grammar() const { return *grammar_; }

@@ -1,7 +1,7 @@
 // The automaton of one rule: bytes, calls of other rules, single tokens, and empty moves.
 //
-// An `NfaDraft` is an unordered list of edges, cheap to build and to transform; `Nfa` is its frozen form with the edges of a
-// state adjacent. State 0 is the start and state 1 the end of the rule.
+// An `NfaDraft` is an unordered list of edges, cheap to build and to transform; `Nfa` is its frozen form with the edges
+// of a state adjacent. State 0 is the start and state 1 the end of the rule.
 //
 // Example: "a" [0-9]* "b"  →  0 -a-> 2, 2 -ε-> 3, 3 -[0-9]-> 3, 3 -ε-> 4, 4 -b-> 1.
 // Size and time are linear in the expression, repetitions with small bounds counted by their copies.

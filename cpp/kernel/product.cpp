@@ -13,10 +13,10 @@ constexpr size_t kMaxSearch = 200'000;
 }  // namespace
 
 ProductAutomaton::ProductAutomaton(std::vector<Operand> operands) : operands_(std::move(operands)) {
-  std::map<std::vector<uint8_t>, std::pair<uint8_t, int>> classes;  // number and size, by the operands' classes
+  std::map<std::vector<uint32_t>, std::pair<uint8_t, int>> classes;  // number and size, by the operands' classes
   std::vector<std::pair<int, uint8_t>> sizes;
   for (int b = 0; b < 256; ++b) {
-    std::vector<uint8_t> key;
+    std::vector<uint32_t> key;
     for (const Operand& operand : operands_) key.push_back(operand.rule->class_of(static_cast<uint8_t>(b)));
     const auto [it, fresh] = classes.emplace(std::move(key), std::pair{static_cast<uint8_t>(classes.size()), 0});
     if (fresh) sizes.emplace_back(0, static_cast<uint8_t>(b));
@@ -104,8 +104,7 @@ bool ProductAutomaton::is_live(const Tuple& tuple) {
 
 bool ProductAutomaton::has_nonempty_string() {
   const Tuple begin = start();
-  return !begin.empty() &&
-         std::ranges::any_of(by_size_, [&](uint8_t byte) { return is_live(next(begin, byte)); });
+  return !begin.empty() && std::ranges::any_of(by_size_, [&](uint8_t byte) { return is_live(next(begin, byte)); });
 }
 
 }  // namespace maskwright

@@ -1,11 +1,10 @@
 // Intersections of plain rules and complements of plain rules, as tuples of their automata's states.
 //
-// Example: any name but "ab" or "c"  =  name & ~("ab" | "c"): a state is (state of name, state of "ab" | "c"). A complement's
-// automaton that has died can object no more; when all have, what remains is the first rule's own state, which every grammar
-// shares. Transitions are two table look-ups; nothing is computed before it is visited.
-// Tuples that admit no string are found by search and never entered, so that there are no dead ends.
-// Not thread-safe: the owning rule locks.
-// Tested by tests/exhaustive, tests/kernel/test_large_vocabulary.py.
+// Example: any name but "ab" or "c"  =  name & ~("ab" | "c"): a state is (state of name, state of "ab" | "c"). A
+// complement's automaton that has died can object no more; when all have, what remains is the first rule's own state,
+// which every grammar shares. Transitions are two table look-ups; nothing is computed before it is visited. Tuples that
+// admit no string are found by search and never entered, so that there are no dead ends. Not thread-safe: the owning
+// rule locks. Tested by tests/exhaustive, tests/kernel/test_large_vocabulary.py.
 #pragma once
 
 #include <cstddef>

@@ -33,8 +33,8 @@ class Linker {
   RuleStore& store_;
   UnitTable table_;
   std::vector<uint64_t> weights_;
-  std::vector<bool> loops_;               // by node: an unbounded repetition inside
-  std::vector<uint32_t> visited_;         // by node: the number of the visit that saw it
+  std::vector<bool> loops_;        // by node: an unbounded repetition inside
+  std::vector<uint32_t> visited_;  // by node: the number of the visit that saw it
   uint32_t visit_ = 0;
   Program program_;
 };
@@ -66,8 +66,8 @@ void Linker::weigh() {
         loops = loops_[node.begin] || node.maximum == kUnbounded;
         table_.counting[id] = counts(node);
         if (!table_.counting[id])
-          weight = weights_[node.begin] *
-                   static_cast<uint64_t>(std::max<int64_t>(node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
+          weight = weights_[node.begin] * static_cast<uint64_t>(std::max<int64_t>(
+                                              node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
         break;
       default: break;
     }
@@ -127,8 +127,10 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     } else if (node.op == Op::Seq) {
       for (uint32_t c = node.begin; c < node.end; ++c) {
         const int terminator = table_.terminator(node, c);
-        if (terminator < 0) open.push_back(ir_.children[c]);
-        else out.push_back(table_.counter(ir_.children[c], terminator));
+        if (terminator < 0)
+          open.push_back(ir_.children[c]);
+        else
+          out.push_back(table_.counter(ir_.children[c], terminator));
       }
     } else if (node.op == Op::Repeat) {
       open.push_back(node.begin);
@@ -148,8 +150,10 @@ Program Linker::link() {
   const auto max_units = static_cast<uint32_t>(ir_.rules.size() + 2 * ir_.nodes.size());
   const auto components = strong_components(max_units, {ir_.root}, [this](uint32_t unit) { return callees(unit); });
   for (const auto& component : components) {
-    if (may_inline(component)) table_.units[component[0]].inlined = true;
-    else intern(component);
+    if (may_inline(component))
+      table_.units[component[0]].inlined = true;
+    else
+      intern(component);
   }
   program_.root = table_.units[ir_.root].rule;
   if (!program_.root->productive() && !program_.root->nullable())
@@ -285,6 +289,8 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
 
 }  // namespace
 
-Program link(const GrammarIr& ir, RuleStore& store) { return Linker(ir, store).link(); }
+Program link(const GrammarIr& ir, RuleStore& store) {
+  return Linker(ir, store).link();
+}
 
 }  // namespace maskwright

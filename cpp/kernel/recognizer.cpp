@@ -46,11 +46,10 @@ bool Recognizer::end_level() {
   complete_returns();
   Level& top = levels_.back();
   const auto begin = items_.begin() + static_cast<std::ptrdiff_t>(top.items);
-  items_.erase(std::remove_if(begin, items_.end(),
-                              [](const Item& item) {
-                                return item.state->ends_only || !may_continue(*item.state, item.reg);
-                              }),
-               items_.end());
+  items_.erase(
+      std::remove_if(begin, items_.end(),
+                     [](const Item& item) { return item.state->ends_only || !may_continue(*item.state, item.reg); }),
+      items_.end());
   if (items_.size() == top.items && !top.complete) {
     pop();
     return false;
@@ -201,8 +200,10 @@ void Recognizer::return_from(StackId stack) {
 }
 
 void Recognizer::return_to(const Frame& frame) {
-  if (frame.target) add_item({frame.target, entering(*frame.target, frame.reg), frame.parent});
-  else levels_.back().complete = true;
+  if (frame.target)
+    add_item({frame.target, entering(*frame.target, frame.reg), frame.parent});
+  else
+    levels_.back().complete = true;
 }
 
 void Recognizer::complete_returns() {

@@ -1,16 +1,16 @@
 // Recognises bytes from a configuration on, with push and pop, so that a trie can be walked with it.
 //
 // A configuration is a set of items (state, register, stack) and whether the grammar may end here. Pushing a byte
-//   1. moves every item by its own transition, and starts every rule that an item calls and whose FIRST set has the byte;
-//      all callers of one rule share one new stack node, rules are started in order of rank so that each node is complete;
+//   1. moves every item by its own transition, and starts every rule that an item calls and whose FIRST set has the
+//   byte;
+//      all callers of one rule share one new stack node, rules are started in order of rank so that each node is
+//      complete;
 //   2. returns from every item whose rule may end: its frames' targets become items, and so on.
 // Calls whose return could do nothing but return again push no frame. Nodes made here are scratch: dropped by pop.
 //
-// With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known: reaching
-// the end then means that the rule may end.
-// Cost: a few ns per byte for one item that stays in its rule. No allocation once warm.
-// Source: Earley 1970; Scott and Johnstone 2010 (GLL).
-// Tested by tests/exhaustive.
+// With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
+// reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
+// allocation once warm. Source: Earley 1970; Scott and Johnstone 2010 (GLL). Tested by tests/exhaustive.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // What a rule's register holds while it counts: items still needed, and items that may still come.
 //
-// Counting down makes registers canonical: once enough items have come and no maximum is set, the register stays the same, and
-// repetitions with different bounds meet in the same values.
+// Counting down makes registers canonical: once enough items have come and no maximum is set, the register stays the
+// same, and repetitions with different bounds meet in the same values.
 #pragma once
 
 #include <cstdint>

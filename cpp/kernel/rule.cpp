@@ -84,7 +84,8 @@ DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
   scratch_.clear();
   for (const uint32_t s : state.key)
     for (auto e = nfa_.begin(s); e != nfa_.end(s); ++e)
-      if ((e->kind == EdgeKind::Byte && e->argument == byte) || (e->kind == EdgeKind::Set && sets_[e->argument].test(byte)))
+      if ((e->kind == EdgeKind::Byte && e->argument == byte) ||
+          (e->kind == EdgeKind::Set && sets_[e->argument].test(byte)))
         scratch_.push_back(e->target);
   return scratch_.empty() ? nullptr : intern_nfa_states(scratch_);
 }
@@ -94,8 +95,7 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
-  if (ends_at_head_ && std::find(states.begin(), states.end(), kFinal) != states.end())
-    return head_;
+  if (ends_at_head_ && std::find(states.begin(), states.end(), kFinal) != states.end()) return head_;
   std::erase_if(states, [this](uint32_t s) {
     if (s == kFinal) return false;
     return std::all_of(nfa_.begin(s), nfa_.end(s), [](const NfaEdge& e) { return e.kind == EdgeKind::Epsilon; });
@@ -154,7 +154,8 @@ DfaState* Rule::find(const std::vector<uint32_t>& key, uint64_t hash) {
 
 DfaState* Rule::add_state(std::vector<uint32_t> key) {
   if (states_.size() >= kMaxStatesPerRule)
-    throw LimitExceeded("automaton_states", "a rule's automaton grew past " + std::to_string(kMaxStatesPerRule) + " states");
+    throw LimitExceeded("automaton_states",
+                        "a rule's automaton grew past " + std::to_string(kMaxStatesPerRule) + " states");
   DfaState& state = states_.emplace_back();
   state.rule = this;
   state.key = std::move(key);
@@ -325,8 +326,8 @@ size_t Rule::memory_bytes() const {
                  (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) +
                  singletons_.capacity() * sizeof(DfaState*) + interned_.size() * 48;
   for (const DfaState& s : states_)
-    bytes += sizeof(s) + s.key.capacity() * 4 + s.operands.capacity() * sizeof(void*) + s.calls.memory_bytes() + s.token_edges.memory_bytes() +
-             (s.row_storage ? num_classes_ * sizeof(void*) : 0);
+    bytes += sizeof(s) + s.key.capacity() * 4 + s.operands.capacity() * sizeof(void*) + s.calls.memory_bytes() +
+             s.token_edges.memory_bytes() + (s.row_storage ? num_classes_ * sizeof(void*) : 0);
   return bytes;
 }
 

@@ -1,17 +1,17 @@
 // A rule's automaton as the matcher sees it: deterministic states, built one at a time as they are visited.
 //
-// A `DfaState` stands for a set of NFA states; in rules with & and ~, for a tuple of other rules' states (product.h) or, where
-// these nest or count, for a term (derivative.h). It has byte
-// transitions within the rule, and calls: "run `callee`, then go on at `target`". Empty strings are gone: no rule matches
-// the empty string (callers have an empty move instead), and no chain of calls at one position returns to the same rule.
+// A `DfaState` stands for a set of NFA states; in rules with & and ~, for a tuple of other rules' states (product.h)
+// or, where these nest or count, for a term (derivative.h). It has byte transitions within the rule, and calls: "run
+// `callee`, then go on at `target`". Empty strings are gone: no rule matches the empty string (callers have an empty
+// move instead), and no chain of calls at one position returns to the same rule.
 //
-// Rules live in groups (the strongly connected components of the reference graph), groups are interned by structure and so
-// shared by all grammars on one tokenizer, with their automata and masks.
+// Rules live in groups (the strongly connected components of the reference graph), groups are interned by structure and
+// so shared by all grammars on one tokenizer, with their automata and masks.
 //
-// Counting: a rule that repeats an item keeps in the register how many items are still needed and how many may still come
-// (registers.h). The caller gives the bounds, so that all repetitions of one item share one rule. The state `head` is where an
-// item ends: entering it counts one down. A byte that follows the repetition in the grammar, the quote after a string's
-// characters, belongs to the rule as its terminator: it then ends there and nowhere else.
+// Counting: a rule that repeats an item keeps in the register how many items are still needed and how many may still
+// come (registers.h). The caller gives the bounds, so that all repetitions of one item share one rule. The state `head`
+// is where an item ends: entering it counts one down. A byte that follows the repetition in the grammar, the quote
+// after a string's characters, belongs to the rule as its terminator: it then ends there and nowhere else.
 //
 // Threads: states are published by atomic pointers and never move; building one takes the group's lock.
 // Source: Thompson 1968; lazily built DFAs as in RE2 (Cox 2010).
@@ -78,13 +78,14 @@ struct DfaState {
   std::vector<uint32_t> key;        // the NFA states, sorted; or one term
   std::vector<DfaState*> operands;  // of a product
   ByteSet live;                     // the bytes that may come next, calls included; a superset in rules with & and ~
-  bool final = false;         // the rule may end here (counting rules: if the count allows)
-  bool ends_only = false;     // final, and nothing else can happen
+  bool final = false;               // the rule may end here (counting rules: if the count allows)
+  bool ends_only = false;           // final, and nothing else can happen
   bool counter_head = false;
   bool has_own_bytes = false;
   EdgeArray<CallEdge> calls;
   EdgeArray<TokenEdge> token_edges;
-  // Transitions within the rule. A state with a single byte keeps it inline; others get a row by byte class when needed.
+  // Transitions within the rule. A state with a single byte keeps it inline; others get a row by byte class when
+  // needed.
   int16_t single_byte = -1;
   std::atomic<DfaState*> single_target{nullptr};
   std::atomic<std::atomic<DfaState*>*> row{nullptr};
@@ -146,7 +147,7 @@ class Rule {
 
   // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
   bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts_; }
-  bool nullable() const { return nullable_; }    // matches the empty string, which the automaton leaves out
+  bool nullable() const { return nullable_; }      // matches the empty string, which the automaton leaves out
   bool productive() const { return productive_; }  // matches some other string
   const ByteSet& first() const { return first_; }
   bool first_has_tokens() const { return first_has_tokens_; }
@@ -215,9 +216,7 @@ class Rule {
     bool operator==(const CountedKey&) const = default;
   };
   struct CountedKeyHash {
-    size_t operator()(const CountedKey& k) const {
-      return mix(reinterpret_cast<uintptr_t>(k.state), k.reg);
-    }
+    size_t operator()(const CountedKey& k) const { return mix(reinterpret_cast<uintptr_t>(k.state), k.reg); }
   };
   std::unordered_map<CountedKey, const StateMask*, CountedKeyHash> counted_masks;
 };
@@ -233,8 +232,8 @@ class RuleGroup {
   size_t memory_bytes();
   // What is known of it without taking the lock: memory of masks, most of the whole.
   size_t approximate_bytes() const { return mask_bytes_.load(std::memory_order_relaxed) + sizeof(*this); }
-  // The state from which another rule's term goes on as an expression of its own, in a group that all grammars share. The
-  // group's lock is held; the other group is kept alive by this one.
+  // The state from which another rule's term goes on as an expression of its own, in a group that all grammars share.
+  // The group's lock is held; the other group is kept alive by this one.
   DfaState* shared_tail(const DerivativeAutomaton& automaton, TermId term);
   // Takes ownership of a mask. The group's lock is held.
   const StateMask* keep(std::unique_ptr<const StateMask> mask);

@@ -1,8 +1,8 @@
 // All rule groups of one tokenizer, by structure, so that grammars share automata and masks.
 //
-// The key of a group is its whole serialised structure, not a hash of it: equal keys mean equal automata. Groups in use by a
-// grammar are always found; of those that are not, the most recent stay alive within a byte budget.
-// Tested by tests/exhaustive (several grammars on one tokenizer).
+// The key of a group is its whole serialised structure, not a hash of it: equal keys mean equal automata. Groups in use
+// by a grammar are always found; of those that are not, the most recent stay alive within a byte budget. Tested by
+// tests/exhaustive (several grammars on one tokenizer).
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,8 @@ class RuleStore {
  public:
   explicit RuleStore(size_t idle_budget_bytes = size_t{256} << 20) : idle_budget_bytes_(idle_budget_bytes) {}
   std::shared_ptr<RuleGroup> find(const std::string& key);
-  // Returns the group that is stored under the key from now on: the given one, or one that another thread put there first.
+  // Returns the group that is stored under the key from now on: the given one, or one that another thread put there
+  // first.
   std::shared_ptr<RuleGroup> insert(const std::string& key, std::shared_ptr<RuleGroup> group);
   uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
   size_t size();

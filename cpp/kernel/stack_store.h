@@ -1,12 +1,12 @@
 // Interned stacks: what a rule returns to.
 //
-// A stack node is an immutable set of frames, "go on in state `target` with register `reg` on stack `parent`". Nodes are
-// identified by content, not by input position, so the stack inside the second element of an array is the one inside the
-// first. Node 0 is the root: its single frame has no target and means that the grammar is done.
+// A stack node is an immutable set of frames, "go on in state `target` with register `reg` on stack `parent`". Nodes
+// are identified by content, not by input position, so the stack inside the second element of an array is the one
+// inside the first. Node 0 is the root: its single frame has no target and means that the grammar is done.
 //
-// Node ids below kScratch live in a StackStore and are shared; ids from kScratch on live in one Recognizer and are imported
-// when the configuration that holds them is kept.
-// Source: graph-structured stacks (Tomita 1987), predicted items sharing one node as in Earley (1970).
+// Node ids below kScratch live in a StackStore and are shared; ids from kScratch on live in one Recognizer and are
+// imported when the configuration that holds them is kept. Source: graph-structured stacks (Tomita 1987), predicted
+// items sharing one node as in Earley (1970).
 #pragma once
 
 #include <span>
@@ -30,7 +30,8 @@ struct Frame {
 inline constexpr StackId kRootStack = 0;
 inline constexpr StackId kScratch = 0x80000000;
 
-// Readers need no lock for ids they have learnt from a published configuration; `intern` is called under the owner's lock.
+// Readers need no lock for ids they have learnt from a published configuration; `intern` is called under the owner's
+// lock.
 class StackStore {
  public:
   StackStore() { intern({{nullptr, 0, 0}}); }

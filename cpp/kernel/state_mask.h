@@ -1,10 +1,11 @@
 // What one automaton state allows while the stack below it is unknown.
 //
 // `allowed` are the tokens that can be taken whole without returning from the rule, or that end exactly as it returns.
-// `exits` are the trie nodes at which the rule may end in the middle of a token: how such a token goes on depends on the
-// caller. They are grouped by the byte that would come next, so that a caller which expects `,` looks at no other.
+// `exits` are the trie nodes at which the rule may end in the middle of a token: how such a token goes on depends on
+// the caller. They are grouped by the byte that would come next, so that a caller which expects `,` looks at no other.
 //
-// Example: inside a JSON string of Llama-3's vocabulary 123,019 tokens are allowed whole, and the exits hold `",` and the like.
+// Example: inside a JSON string of Llama-3's vocabulary 123,019 tokens are allowed whole, and the exits hold `",` and
+// the like.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@
 namespace maskwright {
 
 struct StateMask {
-  std::vector<uint32_t> dense;     // a whole bitmask, or empty
-  std::vector<TokenId> sparse;     // the allowed tokens, if `dense` is empty
+  std::vector<uint32_t> dense;  // a whole bitmask, or empty
+  std::vector<TokenId> sparse;  // the allowed tokens, if `dense` is empty
   uint32_t num_allowed = 0;
 
   struct ExitGroup {
@@ -26,8 +27,9 @@ struct StateMask {
   std::vector<ExitGroup> exit_groups;
   std::vector<NodeId> exit_nodes;  // trie nodes whose last byte is the group's byte, their parent being the exit
 
-  // Where the state loops and the rule may end after any character, the exits are not listed: they are the parents of all
-  // nodes in [begin, end) that begin a character (of all nodes, if `raw`) and have min_chars to max_chars before them.
+  // Where the state loops and the rule may end after any character, the exits are not listed: they are the parents of
+  // all nodes in [begin, end) that begin a character (of all nodes, if `raw`) and have min_chars to max_chars before
+  // them.
   struct ExitRange {
     NodeId begin, end;
     uint16_t min_chars, max_chars;

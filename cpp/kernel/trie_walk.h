@@ -1,8 +1,8 @@
 // The hot loop: which tokens can follow, by walking the vocabulary trie with a recogniser.
 //
-// The recogniser stands at a node; each child whose byte it accepts is entered. Where the configuration loops (inside a string,
-// say), a child below which there are only characters that keep it there is taken as one range of tokens, without a step of
-// the recogniser. docs/mask.md derives it step by step.
+// The recogniser stands at a node; each child whose byte it accepts is entered. Where the configuration loops (inside a
+// string, say), a child below which there are only characters that keep it there is taken as one range of tokens,
+// without a step of the recogniser. docs/mask.md derives it step by step.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,8 @@ inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer
     const uint64_t limit = uint64_t{loop.first_end} + count.remaining;
     const bool open_ended = state.rule->terminator() < 0;
     // Deep inside, the end of the count would add the caller's items, and the configuration change.
-    if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at)) return {};
+    if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at))
+      return {};
     loop.ends = open_ended && (item->stack == kRootStack || recognizer.complete());
     loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
     if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
@@ -51,8 +52,10 @@ template <class Sink>
 void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, Sink& sink) {
   const Vocabulary::Node& at = vocabulary.node(child);
   const uint32_t longest = vocabulary.max_chars_below(child);
-  if (longest <= loop.limit) sink.allow(at.token_begin, at.token_end);
-  else sink.allow_short(at.token_begin, at.token_end, static_cast<uint16_t>(loop.limit));
+  if (longest <= loop.limit)
+    sink.allow(at.token_begin, at.token_end);
+  else
+    sink.allow_short(at.token_begin, at.token_end, static_cast<uint16_t>(loop.limit));
   if (loop.ends && at.num_children > 0 && loop.first_end <= longest)
     sink.exit_range({at.first_child, at.below_end, static_cast<uint16_t>(loop.first_end),
                      static_cast<uint16_t>(loop.limit), (loop.classes >> kClassMalformed & 1) != 0});

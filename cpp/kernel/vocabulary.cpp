@@ -12,15 +12,24 @@ constexpr std::array<int8_t, 128> make_ascii_classes() {
   int next = 8;
   for (int b = 0; b < 128; ++b) {
     const char c = static_cast<char>(b);
-    if (c >= '0' && c <= '9') out[b] = 0;
-    else if (c >= 'a' && c <= 'f') out[b] = 1;
-    else if (c >= 'g' && c <= 'z') out[b] = 2;
-    else if (c >= 'A' && c <= 'F') out[b] = 3;
-    else if (c >= 'G' && c <= 'Z') out[b] = 4;
-    else if (c == '\t') out[b] = 5;
-    else if (c == '\n' || c == '\r') out[b] = 6;
-    else if (b < 0x20 || b == 0x7F) out[b] = 7;
-    else out[b] = static_cast<int8_t>(next++);  // the space and each punctuation mark by itself
+    if (c >= '0' && c <= '9')
+      out[b] = 0;
+    else if (c >= 'a' && c <= 'f')
+      out[b] = 1;
+    else if (c >= 'g' && c <= 'z')
+      out[b] = 2;
+    else if (c >= 'A' && c <= 'F')
+      out[b] = 3;
+    else if (c >= 'G' && c <= 'Z')
+      out[b] = 4;
+    else if (c == '\t')
+      out[b] = 5;
+    else if (c == '\n' || c == '\r')
+      out[b] = 6;
+    else if (b < 0x20 || b == 0x7F)
+      out[b] = 7;
+    else
+      out[b] = static_cast<int8_t>(next++);  // the space and each punctuation mark by itself
   }
   return out;
 }
@@ -29,7 +38,9 @@ constexpr uint32_t kMaxCountedChars = 64;  // longer tokens are so few that noth
 
 constexpr std::array<int8_t, 128> kAsciiClasses = make_ascii_classes();
 
-constexpr CharClasses bit(int character_class) { return CharClasses{1} << character_class; }
+constexpr CharClasses bit(int character_class) {
+  return CharClasses{1} << character_class;
+}
 
 // Whether `second` may follow `lead` in well-formed UTF-8 (Unicode 15, table 3-7).
 constexpr bool is_second_byte(uint8_t lead, uint8_t second) {
@@ -44,7 +55,9 @@ constexpr bool is_second_byte(uint8_t lead, uint8_t second) {
 
 }  // namespace
 
-int ascii_class(uint8_t byte) { return kAsciiClasses[byte]; }
+int ascii_class(uint8_t byte) {
+  return kAsciiClasses[byte];
+}
 
 Vocabulary::Vocabulary(const std::vector<std::string_view>& token_bytes, const std::vector<TokenId>& special,
                        std::vector<TokenId> stop, uint32_t vocab_size)
@@ -122,9 +135,9 @@ void Vocabulary::build_char_classes() {
   classes_below_.assign(nodes_.size(), 0);
   classes_from_.assign(nodes_.size(), 0);
   for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
-    for (uint32_t i = 0; i < nodes_[id].num_children; ++i) classes_below_[id] |= classes_from_[nodes_[id].first_child + i];
-    classes_from_[id] =
-        bytes_[id] < 0x80 ? bit(ascii_class(bytes_[id])) | classes_below_[id] : classes_from_lead(id);
+    for (uint32_t i = 0; i < nodes_[id].num_children; ++i)
+      classes_below_[id] |= classes_from_[nodes_[id].first_child + i];
+    classes_from_[id] = bytes_[id] < 0x80 ? bit(ascii_class(bytes_[id])) | classes_below_[id] : classes_from_lead(id);
   }
 }
 
@@ -132,7 +145,10 @@ void Vocabulary::build_char_classes() {
 // well-formed character adds nothing more: it can be completed.
 CharClasses Vocabulary::classes_from_lead(NodeId lead) const {
   const uint8_t first = bytes_[lead];
-  const int length = first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3 : first >= 0xF0 && first <= 0xF4 ? 4 : 1;
+  const int length = first >= 0xC2 && first <= 0xDF   ? 2
+                     : first >= 0xE0 && first <= 0xEF ? 3
+                     : first >= 0xF0 && first <= 0xF4 ? 4
+                                                      : 1;
   if (length == 1) return bit(kClassMalformed) | classes_below_[lead];
   CharClasses out = bit(length == 2 ? kClassOther2 : length == 3 ? kClassOther3 : kClassOther4);
   std::vector<NodeId> level{lead};
@@ -187,8 +203,9 @@ void Vocabulary::build_char_counts() {
 size_t Vocabulary::memory_bytes() const {
   return pool_.capacity() + offsets_.capacity() * sizeof(uint32_t) + sorted_.capacity() * sizeof(TokenId) +
          text_tokens_.capacity() * sizeof(uint32_t) + nodes_.capacity() * sizeof(Node) + bytes_.capacity() +
-         2 * classes_below_.capacity() * sizeof(CharClasses) + 2 * (num_chars_.capacity() + max_chars_below_.capacity()) +
-         2 * token_chars_.capacity() + tokens_within_.size() * num_words() * 4 + nodes_.size() * sizeof(NodeId) + sizeof(*this);
+         2 * classes_below_.capacity() * sizeof(CharClasses) +
+         2 * (num_chars_.capacity() + max_chars_below_.capacity()) + 2 * token_chars_.capacity() +
+         tokens_within_.size() * num_words() * 4 + nodes_.size() * sizeof(NodeId) + sizeof(*this);
 }
 
 }  // namespace maskwright

@@ -1,7 +1,7 @@
 // The vocabulary as a trie over token bytes, built once per tokenizer and shared by everything.
 //
-// Example: tokens "a", "ab", "b" give a root with children a, b, and below a a child b. Children of a node are adjacent,
-// and tokens are sorted by their bytes, so that every subtree is one range of sorted positions.
+// Example: tokens "a", "ab", "b" give a root with children a, b, and below a a child b. Children of a node are
+// adjacent, and tokens are sorted by their bytes, so that every subtree is one range of sorted positions.
 //
 // Each node also knows which classes of characters occur anywhere below it (`classes_below`), so that a walk whose
 // automaton state loops on all of them accepts the subtree as one range without descending.
@@ -19,14 +19,17 @@
 
 namespace maskwright {
 
-// Classes of characters for subtree skipping. ASCII falls into classes that JSON and programs tell apart; all well-formed
-// characters of one encoded length form a class; kMalformed stands for any byte that is not part of a well-formed one.
+// Classes of characters for subtree skipping. ASCII falls into classes that JSON and programs tell apart; all
+// well-formed characters of one encoded length form a class; kMalformed stands for any byte that is not part of a
+// well-formed one.
 using CharClasses = uint64_t;
 // The most characters of a token that are told apart; longer tokens count as this long.
 inline constexpr uint16_t kManyChars = 0xFFFF;
 inline constexpr int kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62, kClassMalformed = 63;
 int ascii_class(uint8_t byte);  // Precondition: byte < 0x80.
-inline constexpr bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+inline constexpr bool is_continuation(uint8_t byte) {
+  return (byte & 0xC0) == 0x80;
+}
 
 class Vocabulary {
  public:
@@ -36,7 +39,7 @@ class Vocabulary {
     uint32_t token_begin = 0;    // sorted positions of the subtree: [token_begin, token_end)
     uint32_t token_own_end = 0;  // of the tokens that end exactly here: [token_begin, token_own_end)
     uint32_t token_end = 0;
-    uint32_t below_end = 0;        // all nodes below this one: [first_child, below_end)
+    uint32_t below_end = 0;  // all nodes below this one: [first_child, below_end)
   };
 
   // `token_bytes[i]` is the text of token i. Special tokens and empty texts never match by text. Ids from

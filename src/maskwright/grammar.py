@@ -53,7 +53,7 @@ class Grammar:
         >>> Grammar.from_json_schema({"const": 1}).dump()
         'root ::= "1"'
         """
-        from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+        from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 
         report: list[Finding] = []
         return cls(schema_to_ir(schema, JsonSchemaOptions(**options), report), tuple(report))

@@ -1,7 +1,8 @@
 """The intermediate representation: rules over bytes, the only thing front-ends produce.
 
 An `Expr` is an immutable tuple `(op, ...)`, made only by the smart constructors below, which keep it canonical:
-sequences and alternatives are flat, adjacent literals are joined, byte sets are merged, `never()` and `EMPTY` are absorbed.
+sequences and alternatives are flat, adjacent literals are joined, byte sets are merged, `never()` and `EMPTY` are
+absorbed.
 A `GrammarIR` is a tuple of named rules and a root; `Ref` nodes name rules by index.
 
     >>> ir = GrammarIR((Rule("root", seq(literal(b"a"), star(byte_range(0x30, 0x39)), literal(b"b"))),), 0)
@@ -9,8 +10,8 @@ A `GrammarIR` is a tuple of named rules and a root; `Ref` nodes name rules by in
     root ::= "a" [0-9]* "b"
 
 Invariants: an expression equals another iff their tuples are equal; operands of `and_`/`not_` are regular (no `ref`, no
-`tokens`); a byte set is an int whose bit b stands for byte b. Cost: about a quarter of a microsecond a node; the kernel reads
-the tuples directly, so there is no second representation in Python.
+`tokens`); a byte set is an int whose bit b stands for byte b. Cost: about a quarter of a microsecond a node; the kernel
+reads the tuples directly, so there is no second representation in Python.
 Tested by tests/test_ir.py.
 """
 

@@ -56,7 +56,7 @@ class GrammarMatcher(_kernel.Matcher):
     ) -> None:
         self.compiled_grammar = compiled_grammar
         info = compiled_grammar.tokenizer_info
-        stops = info.stop_token_ids
+        stops = list(info.stop_token_ids)
         if override_stop_tokens is not None:
             stops = _stop_tokens(override_stop_tokens, info.vocab_size)
         super().__init__(compiled_grammar._native, stops, terminate_without_stop_token)

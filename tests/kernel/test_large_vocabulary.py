@@ -1,6 +1,8 @@
-"""Masks over vocabularies large enough for the ways that small ones never take: whole subtrees accepted as ranges, dense
-masks, masks derived from a similar state's, lengths counted per token. Every bit is compared with `accept_token`, which knows
-nothing of all that."""
+"""Masks over vocabularies large enough for the ways that small ones never take.
+
+Whole subtrees accepted as ranges, dense masks, masks derived from a similar state's, lengths counted per token: every
+bit is compared with `accept_token`, which knows nothing of all that.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ LETTERS = string.ascii_letters + string.digits + "_- .,:;!?/"
 
 
 def vocabulary() -> list[bytes]:
-    """Some 9,000 tokens: all bytes, pairs of characters, words, and what ends or escapes a JSON string within a token."""
+    """Some 9,000 tokens: bytes, pairs of characters, words, and what ends or escapes a JSON string within a token."""
     rng = random.Random(0)
     tokens = [bytes([b]) for b in range(256)]
     tokens += [(a + b).encode() for a, b in itertools.product(LETTERS, repeat=2)]
@@ -27,8 +29,8 @@ def vocabulary() -> list[bytes]:
     tokens += [("".join(rng.choices(LETTERS, k=rng.randint(0, 4))) + end).encode() for end in ends for _ in range(40)]
     tokens += [s.encode()[:cut] for s in ("é", "漢", "🎉", "a漢", '漢"') for cut in range(1, len(s.encode()))]
     tokens += [b"\xc3\x28", b"\xed\xa0\x80", b"\xf8", b"a\xff", b"\x80a"]
-    tokens += ["name".encode(), b"nam", b"na", b'name"', b'name":', b'names"', b"ame", b'me"', b'\\u006eame"']
-    return tokens + [b"</s>"]
+    tokens += [b"name", b"nam", b"na", b'name"', b'name":', b'names"', b"ame", b'me"', b'\\u006eame"']
+    return [*tokens, b"</s>"]
 
 
 TOKENS = vocabulary()
