@@ -24,27 +24,42 @@ GrammarIr read_ir(const nb::tuple& rules, uint32_t root);
 // int.
 TokenId read_token_id(nb::handle value);
 
-// A bitmask given as a numpy array or a CPU torch tensor.
-struct Bitmask {
-  uint32_t* words = nullptr;
-  int64_t num_rows = 0;
-  int64_t words_per_row = 0;
+// A bitmask given as a numpy array or a CPU torch tensor, held in place while this lives. Needs the GIL to be
+// destroyed.
+class Bitmask {
+ public:
+  Bitmask() = default;
+  Bitmask(const Bitmask&) = delete;
+  Bitmask& operator=(const Bitmask&) = delete;
+  ~Bitmask() {
+    if (held_) PyBuffer_Release(&view_);
+  }
+  // The row at `index`; words beyond the vocabulary are zeroed. Raises BitmaskError if there is no such row.
+  uint32_t* row(int64_t index, uint32_t num_words) const;
+
+ private:
+  friend class BitmaskReader;
+  uint32_t* words_ = nullptr;
+  int64_t num_rows_ = 0;
+  int64_t words_per_row_ = 0;
+  Py_buffer view_;
+  bool held_ = false;
 };
 
 // Checks a bitmask's form once and remembers it, so that the next call with the same object costs little.
 class BitmaskReader {
  public:
   // Raises BitmaskError if the object cannot hold masks of `num_words` words.
-  Bitmask read(nb::handle object, uint32_t num_words);
+  void read(nb::handle object, uint32_t num_words, Bitmask& out);
 
  private:
-  Bitmask read_tensor(nb::handle object);
+  void read_array(nb::handle object, Bitmask& out);
+  void read_tensor(nb::handle object, Bitmask& out);
   nb::object tensor_;
-  Bitmask known_;
+  uint32_t* tensor_words_ = nullptr;
+  int64_t tensor_rows_ = 0;
+  int64_t tensor_words_per_row_ = 0;
 };
-
-// The row at `index`; words beyond the vocabulary are zeroed. Raises BitmaskError if there is no such row.
-uint32_t* bitmask_row(const Bitmask& bitmask, int64_t index, uint32_t num_words);
 
 void bind_compile(nb::module_& m);
 void bind_matcher(nb::module_& m);

@@ -2,6 +2,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.h"
 
 namespace maskwright {
@@ -23,7 +25,9 @@ std::vector<TokenId> read_token_ids(nb::handle ids) {
 bool fill(PyMatcher& self, nb::handle bitmask, int64_t index) {
   Matcher& matcher = self.matcher;
   const uint32_t num_words = matcher.grammar().vocabulary().num_words();
-  uint32_t* row = bitmask_row(self.bitmasks.read(bitmask, num_words), index, num_words);
+  Bitmask target;
+  self.bitmasks.read(bitmask, num_words, target);
+  uint32_t* row = target.row(index, num_words);
   uint32_t allowed;
   if (matcher.mask_is_known()) {
     allowed = matcher.fill(row);
@@ -43,7 +47,11 @@ void bind_matcher(nb::module_& m) {
           [](PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::vector<int64_t>& stop_token_ids,
              bool terminate_without_stop_token) {
             std::vector<TokenId> stops;
-            for (const int64_t id : stop_token_ids) stops.push_back(static_cast<TokenId>(id));
+            for (const int64_t id : stop_token_ids) {
+              if (id < 0 || id >= static_cast<int64_t>(grammar->vocabulary().vocab_size()))
+                raise_error("TokenizerError", "stop token " + std::to_string(id) + " is outside the vocabulary");
+              stops.push_back(static_cast<TokenId>(id));
+            }
             new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}};
           },
           nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"))
@@ -97,18 +105,26 @@ void bind_matcher(nb::module_& m) {
   m.def(
       "fill_batch",
       [](const nb::typed<nb::sequence, PyMatcher>& matchers, nb::handle bitmask, const std::vector<int64_t>& rows) {
+        std::vector<nb::object> kept;
         std::vector<Matcher*> all;
-        for (nb::handle h : matchers) all.push_back(&nb::cast<PyMatcher&>(h).matcher);
-        if (all.size() != rows.size()) throw nb::value_error("as many rows as matchers are needed");
-        BitmaskReader reader;
-        for (size_t i = 0; i < all.size(); ++i) {
-          const uint32_t num_words = all[i]->grammar().vocabulary().num_words();
-          bitmask_row(reader.read(bitmask, num_words), rows[i], num_words);
+        for (nb::handle h : matchers) {
+          kept.push_back(nb::borrow(h));
+          all.push_back(&nb::cast<PyMatcher&>(h).matcher);
         }
+        if (all.size() != rows.size())
+          raise_error("MatcherError",
+                      std::to_string(rows.size()) + " rows were named for " + std::to_string(all.size()) + " matchers");
         if (all.empty()) return;
-        const Bitmask target = reader.read(bitmask, all[0]->grammar().vocabulary().num_words());
+        uint32_t num_words = 0;
+        for (const Matcher* matcher : all) num_words = std::max(num_words, matcher->grammar().vocabulary().num_words());
+        BitmaskReader reader;
+        Bitmask target;
+        reader.read(bitmask, num_words, target);
+        std::vector<uint32_t*> targets;
+        for (size_t i = 0; i < all.size(); ++i)
+          targets.push_back(target.row(rows[i], all[i]->grammar().vocabulary().num_words()));
         const nb::gil_scoped_release release;
-        for (size_t i = 0; i < all.size(); ++i) all[i]->fill(target.words + rows[i] * target.words_per_row);
+        for (size_t i = 0; i < all.size(); ++i) all[i]->fill(targets[i]);
       },
       nb::arg("matchers"), nb::arg("bitmask"), nb::arg("rows"));
 }

@@ -103,7 +103,12 @@ void bind_compile(nb::module_& m) {
       "compile",
       [](const PyVocabulary& vocabulary, const nb::typed<nb::tuple, nb::object, nb::ellipsis>& rules, uint32_t root,
          size_t memory_budget_bytes) {
-        const GrammarIr ir = read_ir(rules, root);
+        GrammarIr ir = read_ir(rules, root);
+        // A token that the vocabulary does not have can never come.
+        for (auto& ids : ir.token_sets)
+          std::erase_if(ids, [&](TokenId id) {
+            return id < 0 || static_cast<uint32_t>(id) >= vocabulary.context->vocabulary->vocab_size();
+          });
         const nb::gil_scoped_release release;
         return std::make_shared<CompiledGrammar>(vocabulary.context, ir, memory_budget_bytes);
       },

@@ -7,22 +7,29 @@
 
 namespace maskwright {
 
-// `successors(v)` returns the vertices that v points to. Components come with successors first; vertices in a component
-// come in the order in which the search from `roots` met them.
+// `successors(v)` returns the vertices that v points to, and may make new ones. Components come with successors first;
+// vertices in a component come in the order in which the search from `roots` met them.
 template <class Successors>
-std::vector<std::vector<uint32_t>> strong_components(uint32_t num_vertices, const std::vector<uint32_t>& roots,
-                                                     Successors&& successors) {
+std::vector<std::vector<uint32_t>> strong_components(const std::vector<uint32_t>& roots, Successors&& successors) {
   struct Visit {
     uint32_t vertex;
     std::vector<uint32_t> next;
     size_t cursor = 0;
   };
-  std::vector<uint32_t> index(num_vertices), low(num_vertices);
-  std::vector<bool> open(num_vertices);
+  std::vector<uint32_t> index, low;  // 0: not met yet; grown as vertices are
+  std::vector<bool> open;
   std::vector<uint32_t> stack;
   std::vector<Visit> path;
   std::vector<std::vector<uint32_t>> out;
   uint32_t counter = 0;
+  const auto met = [&](uint32_t v) {
+    if (v >= index.size()) {
+      index.resize(v + 1);
+      low.resize(v + 1);
+      open.resize(v + 1);
+    }
+    return index[v] != 0;
+  };
   const auto enter = [&](uint32_t v) {
     index[v] = low[v] = ++counter;
     open[v] = true;
@@ -30,13 +37,13 @@ std::vector<std::vector<uint32_t>> strong_components(uint32_t num_vertices, cons
     path.push_back({v, successors(v)});
   };
   for (const uint32_t root : roots) {
-    if (!index[root]) enter(root);
+    if (!met(root)) enter(root);
     while (!path.empty()) {
       Visit& visit = path.back();
       const uint32_t v = visit.vertex;
       if (visit.cursor < visit.next.size()) {
         const uint32_t w = visit.next[visit.cursor++];
-        if (!index[w])
+        if (!met(w))
           enter(w);
         else if (open[w])
           low[v] = std::min(low[v], index[w]);

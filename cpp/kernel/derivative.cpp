@@ -10,7 +10,7 @@ namespace {
 constexpr TermId kUnknown = 0xFFFFFFFF;
 constexpr size_t kMaxTerms = 2'000'000;
 constexpr size_t kMaxSearch = 200'000;
-constexpr int kMaxDepth = 4'000;
+constexpr int kMaxDepth = 1'000;  // some 300 bytes of stack each, and threads may have 512 KiB
 
 [[noreturn]] void too_large() {
   throw LimitExceeded("regular_expression_work", "an intersection or complement of regular expressions grew too large");

@@ -1,10 +1,14 @@
 #include "engine.h"
 
 #include <algorithm>
+#include <string>
+
+#include "errors.h"
 
 namespace maskwright {
 namespace {
 
+constexpr size_t kMaxBudgetGrowth = 16;
 constexpr size_t kMaxForcedWork = 20'000;  // items looked at in one search for forced bytes
 
 }  // namespace
@@ -50,7 +54,7 @@ void TransitionTable::grow(size_t size) {
 }
 
 Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes)
-    : vocabulary_(std::move(vocabulary)), budget_bytes_(budget_bytes) {
+    : vocabulary_(std::move(vocabulary)), initial_budget_bytes_(budget_bytes), budget_bytes_(budget_bytes) {
   Rule& root = *program.root;
   std::vector<Item> items;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
@@ -223,6 +227,9 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete) {
 
 void Engine::allow_for_replay() {
   const size_t wanted = 2 * memory_bytes();
+  if (wanted > kMaxBudgetGrowth * initial_budget_bytes_)
+    throw LimitExceeded("grammar_memory", "the output so far alone needs " + std::to_string(memory_bytes() >> 20) +
+                                              " MiB of parse state: it nests too deep or is too ambiguous");
   size_t budget = budget_bytes_.load(std::memory_order_relaxed);
   while (budget < wanted && !budget_bytes_.compare_exchange_weak(budget, wanted, std::memory_order_relaxed)) {
   }

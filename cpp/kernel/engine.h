@@ -68,7 +68,8 @@ class Engine {
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool past_budget() const { return memory_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
-  // Raises the budget where a replayed history alone fills much of it: flushing again at once would gain nothing.
+  // Raises the budget, up to a limit, where a replayed history alone fills much of it: flushing again at once would
+  // gain nothing.
   void allow_for_replay();
   uint32_t num_configs() const { return configs_.size(); }
 
@@ -95,6 +96,7 @@ class Engine {
   TransitionTable transitions_;
   size_t item_bytes_ = 0, mask_bytes_ = 0;
   std::atomic<size_t> bytes_{0};
+  const size_t initial_budget_bytes_;
   std::atomic<size_t> budget_bytes_;
 };
 

@@ -157,6 +157,10 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
         break;
       }
       case Op::Tokens:
+        if (ir.token_sets[node.begin].empty()) {
+          member.dirty = true;
+          break;
+        }
         draft.add(from, EdgeKind::Tokens, static_cast<uint32_t>(member.rule->token_sets_.size()), to);
         member.rule->token_sets_.push_back(ir.token_sets[node.begin]);
         break;
@@ -335,6 +339,7 @@ void GroupBuilder::unroll_calls(Member& member, const Rule* counter) {
       else
         member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(counter->terminator_), edge.target);
     };
+    if (member.draft.edges.size() + 2 * copies > kMaxEdges) too_large();
     uint32_t state = source;
     if (count.needed == 0 && counter->terminator_ >= 0) may_end(state);
     for (uint64_t i = 1; i <= copies; ++i) {
@@ -485,8 +490,7 @@ std::vector<uint32_t> GroupBuilder::left_callees(const Member& member) const {
 std::vector<std::vector<uint32_t>> GroupBuilder::left_call_components() const {
   std::vector<uint32_t> all(members_.size());
   for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  return strong_components(static_cast<uint32_t>(members_.size()), all,
-                           [this](uint32_t i) { return left_callees(members_[i]); });
+  return strong_components(all, [this](uint32_t i) { return left_callees(members_[i]); });
 }
 
 void GroupBuilder::remove_left_recursion() {

@@ -146,9 +146,7 @@ Program Linker::link() {
   for (ExprId id = 0; id < ir_.nodes.size(); ++id)
     if (ir_.nodes[id].op == Op::Ref) table_.of_node[id] = ir_.nodes[id].begin;
 
-  // At most one unit per rule, one per node and one item per counter.
-  const auto max_units = static_cast<uint32_t>(ir_.rules.size() + 2 * ir_.nodes.size());
-  const auto components = strong_components(max_units, {ir_.root}, [this](uint32_t unit) { return callees(unit); });
+  const auto components = strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); });
   for (const auto& component : components) {
     if (may_inline(component))
       table_.units[component[0]].inlined = true;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMaxStatesPerRule = 1'000'000;
 constexpr size_t kPrefixFreeStates = 64;
+constexpr size_t kMaxSharedTails = 8;
 
 uint64_t hash_key(const std::vector<uint32_t>& key) {
   uint64_t h = key.size();
@@ -115,8 +116,12 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
 
 // A term that is an ordinary looping expression is the same for many rules: they go on in one shared automaton.
 DfaState* Rule::intern_term(TermId term) {
-  const bool is_root = term == derivatives_->start();
-  return !is_root && derivatives_->is_common_tail(term) ? group_.shared_tail(*derivatives_, term) : state_of_term(term);
+  // Shared automata keep their own terms, or groups would call each other in circles.
+  const bool shares = !derivatives_->is_common_tail(derivatives_->start());
+  if (!shares || !derivatives_->is_common_tail(term)) return state_of_term(term);
+  if (const auto known = tails_.find(term); known != tails_.end()) return known->second;
+  if (tails_.size() >= kMaxSharedTails) return state_of_term(term);  // each keeps a copy of the automaton
+  return tails_[term] = group_.shared_tail(*derivatives_, term);
 }
 
 DfaState* Rule::state_of_term(TermId term) {
@@ -340,6 +345,22 @@ size_t RuleGroup::memory_bytes() {
 }
 
 RuleGroup::RuleGroup(RuleStore& store) : id_(store.next_id()), store_(store) {}
+
+// A long chain of groups is let go link by link: the groups called wait until the one that let go of them is gone.
+RuleGroup::~RuleGroup() {
+  thread_local std::vector<std::shared_ptr<RuleGroup>> waiting;
+  thread_local bool releasing = false;
+  waiting.insert(waiting.end(), std::make_move_iterator(callee_groups_.begin()),
+                 std::make_move_iterator(callee_groups_.end()));
+  callee_groups_.clear();
+  if (releasing) return;
+  releasing = true;
+  while (!waiting.empty()) {
+    const std::shared_ptr<RuleGroup> next = std::move(waiting.back());
+    waiting.pop_back();
+  }
+  releasing = false;
+}
 
 DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId term) {
   const std::string key = "tail" + automaton.serialise(term);

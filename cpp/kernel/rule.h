@@ -204,6 +204,7 @@ class Rule {
   std::deque<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
   std::map<ProductAutomaton::Tuple, DfaState*> tuples_;
+  std::unordered_map<TermId, DfaState*> tails_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
   std::vector<uint8_t> seen_;
@@ -226,6 +227,7 @@ class RuleGroup {
  public:
   explicit RuleGroup(RuleStore& store);
   RuleGroup(const RuleGroup&) = delete;
+  ~RuleGroup();
   uint64_t id() const { return id_; }
   Rule& rule(uint32_t index) { return *rules_[index]; }
   std::mutex& lock() { return lock_; }

@@ -214,9 +214,14 @@ class GrammarIR(NamedTuple):
     root: int
 
     def dump(self) -> str:
-        """Show all rules, one a line, the root first."""
+        """Show the root and the rules that it leads to, one a line."""
         names = tuple(rule.name for rule in self.rules)
-        order = [self.root, *(i for i in range(len(self.rules)) if i != self.root)]
+        order = {self.root: None}
+        pending = [self.root]
+        while pending:
+            new = [i for i in _references(self.rules[pending.pop(0)].body) if i not in order]
+            order.update(dict.fromkeys(new))
+            pending.extend(new)
         return "\n".join(f"{names[i]} ::= {self.rules[i].body.dump(names)}" for i in order)
 
 
@@ -251,6 +256,18 @@ def _with_references(root: Expr, references: list[Expr], moved: dict[int, Expr])
         else:
             moved[id(expr)] = expr
     return moved[id(root)]
+
+
+def _references(root: Expr) -> list[int]:
+    """The rules that an expression names, in order of appearance."""
+    found: dict[int, None] = {}
+    open_nodes = [root]
+    while open_nodes:
+        expr = open_nodes.pop()
+        if expr[0] == OP_REF:
+            found[expr[1]] = None
+        open_nodes.extend(part for part in reversed(expr[1:]) if isinstance(part, Expr))
+    return list(found)
 
 
 class IRBuilder:
