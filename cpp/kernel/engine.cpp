@@ -9,6 +9,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxBudgetGrowth = 16;
+constexpr size_t kMaxSmallBudget = size_t{256} << 20;  // a small budget may grow to this all the same
 constexpr size_t kMaxForcedWork = 20'000;  // items looked at in one search for forced bytes
 
 }  // namespace
@@ -227,7 +228,7 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete) {
 
 void Engine::allow_for_replay() {
   const size_t wanted = 2 * memory_bytes();
-  if (wanted > kMaxBudgetGrowth * initial_budget_bytes_)
+  if (wanted > std::max(kMaxBudgetGrowth * initial_budget_bytes_, kMaxSmallBudget))
     throw LimitExceeded("grammar_memory", "the output so far alone needs " + std::to_string(memory_bytes() >> 20) +
                                               " MiB of parse state: it nests too deep or is too ambiguous");
   size_t budget = budget_bytes_.load(std::memory_order_relaxed);

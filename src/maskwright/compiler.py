@@ -178,6 +178,10 @@ class _Cache:
 
 
 def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:
+    from maskwright.frontends.json_schema.documents import check_size
+
+    if not isinstance(schema, str):
+        check_size(schema)
     try:
         text = schema if isinstance(schema, str) else json.dumps(schema, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):

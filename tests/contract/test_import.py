@@ -22,17 +22,20 @@ HEAVY = (
 SCRIPT = """
 import sys, time
 start = time.process_time()
+import numpy
+after_numpy = time.process_time()
 import maskwright
-print(time.process_time() - start, *(name for name in {heavy} if name in sys.modules))
+own = time.process_time() - after_numpy
+print(own / (after_numpy - start), *(name for name in {heavy} if name in sys.modules))
 """
 
 
 def run_import() -> tuple[float, list[str]]:
-    """The CPU seconds that the import took, and which of the heavy modules are loaded after it."""
+    """What our import took, in imports of numpy, and which of the heavy modules are loaded after it."""
     script = SCRIPT.format(heavy=HEAVY)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
-    seconds, *loaded = done.stdout.split()
-    return float(seconds), loaded
+    ratio, *loaded = done.stdout.split()
+    return float(ratio), loaded
 
 
 def test_no_extra_is_imported() -> None:
@@ -41,5 +44,5 @@ def test_no_extra_is_imported() -> None:
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="sanitizers make everything slow")
 def test_import_is_fast() -> None:
-    """Under 0.2 s of this process's time, numpy included: the best of five, for other processes may be busy."""
-    assert min(run_import()[0] for _ in range(5)) < 0.2
+    """Compared with numpy, which takes about 0.06 s where this was written: together under 0.2 s, on any machine alike."""
+    assert min(run_import()[0] for _ in range(5)) < 2

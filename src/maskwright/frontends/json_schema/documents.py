@@ -35,6 +35,10 @@ _SPECIFICATIONS = {
 _MAX_CHAIN = 100
 
 
+_MAX_DEPTH = 2_500
+_MAX_CONTAINERS = 1_000_000
+
+
 def read_schema(schema: Any) -> Any:
     """Return the schema as data; a text is parsed, keeping its numbers exact.
 
@@ -61,7 +65,32 @@ def read_schema(schema: Any) -> Any:
             f"a schema is an object or a boolean, not {type(schema).__name__}",
             hint="pass a dict, a bool, or a JSON text",
         )
+    check_size(schema)
     return schema
+
+
+def check_size(schema: Any) -> None:
+    """Refuse data that is too deep or too large to work on, before any recursion or copy meets it.
+
+    Parts that are shared count as often as they can be reached: written out, they would be.
+
+    Raises:
+        LimitError: There are more than a million objects and arrays, or they nest too deep.
+    """
+    level, count, depth = [schema], 0, 0
+    while level:
+        depth += 1
+        level = [
+            part
+            for whole in level
+            for part in (whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ())
+            if isinstance(part, (dict, list))
+        ]
+        count += len(level)
+        if depth > _MAX_DEPTH:
+            raise LimitError(f"the schema nests deeper than {_MAX_DEPTH} levels", limit="schema_depth")
+        if count > _MAX_CONTAINERS:
+            raise LimitError(f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size")
 
 
 def _refuse_constant(name: str) -> Any:

@@ -8,7 +8,7 @@ Expressions are compared by value, which costs their size. A set such as `\w` is
     >>> a, b = letters.encode(CodePointSet.from_string("a")), letters.encode(CodePointSet.from_string("b"))
     >>> x, y = solve([[never(), a], [b, never()]], [never(), EMPTY], lambda expr: expr)
     >>> letters.spell(x, utf8).dump()
-    '"a" ("ba")*'
+    '"ab"* "a"'
 
 Tested by tests/frontends/test_regex.py.
 """
