@@ -44,5 +44,5 @@ def test_no_extra_is_imported() -> None:
 
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="sanitizers make everything slow")
 def test_import_is_fast() -> None:
-    """Compared with numpy, which takes about 0.06 s where this was written: together under 0.2 s, on any machine alike."""
+    """Compared with numpy, which takes 0.06 s where this was written: together under 0.2 s, whatever the machine."""
     assert min(run_import()[0] for _ in range(5)) < 2
