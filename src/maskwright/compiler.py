@@ -14,6 +14,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
+from importlib import import_module
 from typing import Any
 
 from maskwright import _kernel
@@ -77,7 +78,8 @@ class GrammarCompiler:
         self.max_threads = max_threads
         self._cache = _Cache(cache_limit_bytes) if cache_enabled else None
         self._grammar_limit_bytes = grammar_limit_bytes
-        # Built here rather than at the first mask, so that the first request does not wait for it.
+        # Done here rather than at the first schema and mask, so that the first request does not wait for them.
+        import_module("maskwright.frontends.json_schema")
         _ = tokenizer_info.kernel_vocabulary
 
     def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:

@@ -15,26 +15,13 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
-import referencing
-import referencing.exceptions
-import referencing.jsonschema
-
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
 from maskwright.frontends.json_schema.shape import Node, Path, Resource
 
 _DRAFTS = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
-_SPECIFICATIONS = {
-    3: referencing.jsonschema.DRAFT3,
-    4: referencing.jsonschema.DRAFT4,
-    6: referencing.jsonschema.DRAFT6,
-    7: referencing.jsonschema.DRAFT7,
-    2019: referencing.jsonschema.DRAFT201909,
-    2020: referencing.jsonschema.DRAFT202012,
-}
+_SPECIFICATIONS = {3: "DRAFT3", 4: "DRAFT4", 6: "DRAFT6", 7: "DRAFT7", 2019: "DRAFT201909", 2020: "DRAFT202012"}
 _MAX_CHAIN = 100
-
-
 _MAX_DEPTH = 2_500
 _MAX_CONTAINERS = 1_000_000
 
@@ -175,7 +162,11 @@ class Document:
                 resource = self._entered(resource, place)
         return Node(place, resource, path)
 
+    # The library takes longer to import than all of this package: only the few schemas that need it pay for it.
+
     def _by_registry(self, node: Node, uri: str) -> Node:
+        import referencing.exceptions
+
         base = node.resource.uri
         try:
             resolver = self._get_registry().resolver(base)
@@ -192,7 +183,9 @@ class Document:
 
     def _get_registry(self) -> Any:
         if self._registry is None:
-            specification = _SPECIFICATIONS[self.draft]
+            import referencing.jsonschema
+
+            specification = getattr(referencing.jsonschema, _SPECIFICATIONS[self.draft])
             resource = specification.create_resource(self.root)
             registry: Any = referencing.Registry().with_resource(self.resource.uri, resource)
             if self.resource.uri:
