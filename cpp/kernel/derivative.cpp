@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "byte_classes.h"
 #include "errors.h"
 
 namespace maskwright {
@@ -82,28 +83,13 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
 
 // Bytes that no set and no literal tells apart fall into one class.
 void DerivativeAutomaton::build_classes() {
-  uint16_t of[256] = {};
-  uint32_t num = 1;
-  bool literal[256] = {};
-  for (const char c : bytes_) literal[static_cast<uint8_t>(c)] = true;
-  for (int b = 0; b < 256; ++b)
-    if (literal[b]) of[b] = static_cast<uint16_t>(num++);
-  for (const ByteSet& set : sets_) {
-    std::vector<int> inside(num, -1), outside(num, -1);
-    uint32_t fresh = 0;
-    for (int b = 0; b < 256; ++b) {
-      int& slot = (set.test(static_cast<uint8_t>(b)) ? inside : outside)[of[b]];
-      if (slot < 0) slot = static_cast<int>(fresh++);
-      of[b] = static_cast<uint16_t>(slot);
-    }
-    num = fresh;
-  }
-  num_classes_ = num;
+  ByteSet literal;
+  for (const char c : bytes_) literal.set(static_cast<uint8_t>(c));
+  const uint32_t num = num_classes_ = split_into_classes(literal, sets_, class_of_);
   std::vector<int> sizes(num);
   for (int b = 255; b >= 0; --b) {
-    class_of_[b] = static_cast<uint8_t>(of[b]);
-    class_byte_[of[b]] = static_cast<uint8_t>(b);
-    ++sizes[of[b]];
+    class_byte_[class_of_[b]] = static_cast<uint8_t>(b);
+    ++sizes[class_of_[b]];
   }
   by_size_.resize(num);
   for (uint32_t c = 0; c < num; ++c) by_size_[c] = c;

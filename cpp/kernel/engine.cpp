@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxBudgetGrowth = 16;
 constexpr size_t kMaxSmallBudget = size_t{256} << 20;  // a small budget may grow to this all the same
-constexpr size_t kMaxForcedWork = 20'000;  // items looked at in one search for forced bytes
+constexpr size_t kMaxForcedWork = 20'000;              // items looked at in one search for forced bytes
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "byte_classes.h"
 #include "errors.h"
 #include "rule_store.h"
 
@@ -229,29 +230,10 @@ DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, 
 }
 
 void Rule::build_classes() {
-  bool own[256] = {};
+  ByteSet single;
   for (const NfaEdge& e : nfa_.edges())
-    if (e.kind == EdgeKind::Byte) own[e.argument] = true;
-  uint16_t of[256];
-  uint32_t num = 1;
-  for (int b = 0; b < 256; ++b) of[b] = own[b] ? static_cast<uint16_t>(num++) : uint16_t{0};
-  for (const ByteSet& set : sets_) {
-    std::vector<int> inside(num, -1), outside(num, -1);
-    uint32_t fresh = 0;
-    for (int b = 0; b < 256; ++b) {
-      int& slot = (set.test(static_cast<uint8_t>(b)) ? inside : outside)[of[b]];
-      if (slot < 0) slot = static_cast<int>(fresh++);
-      of[b] = static_cast<uint16_t>(slot);
-    }
-    num = fresh;
-  }
-  // At most 256 classes are in use; number them densely.
-  std::vector<int> dense(num, -1);
-  num_classes_ = 0;
-  for (int b = 0; b < 256; ++b) {
-    if (dense[of[b]] < 0) dense[of[b]] = static_cast<int>(num_classes_++);
-    class_of_[b] = static_cast<uint8_t>(dense[of[b]]);
-  }
+    if (e.kind == EdgeKind::Byte) single.set(static_cast<uint8_t>(e.argument));
+  num_classes_ = split_into_classes(single, sets_, class_of_);
 }
 
 bool Rule::is_prefix_free() {
