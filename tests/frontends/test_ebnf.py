@@ -90,7 +90,6 @@ def test_rules_and_references() -> None:
         'a-b ::= "1"',
         '.c1 ::= "2" a-b',
         '_d ::= "3"',
-        "unused ::= unused",
     ]
 
 
