@@ -59,7 +59,7 @@ class GrammarCompiler:
 
     Args:
         tokenizer_info: The tokenizer.
-        max_threads: The most threads that batch operations on its grammars use.
+        max_threads: The most threads that batch operations on its grammars may use. They use one so far.
         cache_enabled: Whether to keep compiled grammars.
         cache_limit_bytes: What the kept grammars may hold together.
         grammar_limit_bytes: What one grammar may remember of configurations and masks; past it, it starts over.
