@@ -58,8 +58,6 @@ class Engine {
   // The configuration after some bytes, or kNoConfig.
   ConfigId step_bytes(ConfigId config, std::string_view bytes);
   bool complete(ConfigId config) const { return configs_[config].complete; }
-  // True if nothing can follow.
-  bool exhausted(ConfigId config) const { return configs_[config].num_items == 0; }
   const ConfigMask* known_mask(ConfigId config) const { return configs_[config].mask.load(std::memory_order_acquire); }
   const ConfigMask& mask(ConfigId config);
   // The bytes that every completion begins with. At most `limit`; whole or not, as they come.

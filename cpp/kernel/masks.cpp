@@ -482,11 +482,4 @@ void ConfigMask::write(uint32_t* out, uint32_t num_words) const {
   for (const TokenId token : sparse) set_bit(out, token);
 }
 
-bool ConfigMask::allows(TokenId token) const {
-  const uint32_t* words = dense();
-  if (words && (words[token / 32] >> (token % 32) & 1)) return true;
-  return dense() ? std::find(sparse.begin(), sparse.end(), token) != sparse.end()
-                 : std::binary_search(sparse.begin(), sparse.end(), token);
-}
-
 }  // namespace maskwright

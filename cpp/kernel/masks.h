@@ -26,7 +26,6 @@ struct ConfigMask {
   // Writes num_words words.
   void write(uint32_t* out, uint32_t num_words) const;
   const uint32_t* dense() const { return shared_dense ? shared_dense : own_dense.empty() ? nullptr : own_dense.data(); }
-  bool allows(TokenId token) const;
   size_t memory_bytes() const { return sizeof(*this) + own_dense.capacity() * 4 + sparse.capacity() * 4; }
 };
 

@@ -155,12 +155,6 @@ uint32_t Matcher::fill(uint32_t* words) {
   return allowed;
 }
 
-bool Matcher::allows(TokenId token) {
-  if (terminated_ || token < 0 || static_cast<uint32_t>(token) >= grammar_->vocabulary().vocab_size()) return false;
-  if (stale()) renew();
-  return engine_->mask(config()).allows(token) || (is_stop(token) && engine_->complete(config()));
-}
-
 bool Matcher::rollback(size_t count) {
   if (count > history_.size()) return false;
   if (count == 0) return true;

@@ -51,11 +51,10 @@ class Matcher {
   // How many of the tokens would be accepted one after the other. The state stays.
   size_t validate(const TokenId* tokens, size_t count);
   bool accept_bytes(std::string_view bytes);
-  // The mask's memo if there is one: reading it takes no time. Otherwise nullptr.
+  // Whether filling takes no more than a copy.
   bool mask_is_known() const { return terminated_ || (!stale() && engine_->known_mask(config()) != nullptr); }
   // Writes ceil(vocab_size / 32) words and returns the number of tokens allowed.
   uint32_t fill(uint32_t* words);
-  bool allows(TokenId token);
   bool rollback(size_t count);  // false, and nothing happens, if the history is shorter
   void reset();
   bool is_completed() { return engine_->complete(config()); }
