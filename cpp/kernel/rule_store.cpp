@@ -43,8 +43,8 @@ void RuleStore::keep_recent(const std::shared_ptr<RuleGroup>& group) {
   recent_position_[group.get()] = recent_.begin();
 }
 
-// Lets go of the groups used longest ago, and forgets the keys of those that are gone. They are weighed without their locks,
-// as the caller may hold one; `current` is the group just inserted and is not weighed.
+// Lets go of the groups used longest ago, and forgets the keys of those that are gone. They are weighed without their
+// locks, as the caller may hold one; `current` is the group just inserted and is not weighed.
 void RuleStore::sweep(const std::vector<std::shared_ptr<RuleGroup>>& recent, const RuleGroup& current) {
   std::vector<const RuleGroup*> idle;
   size_t bytes = 0;
