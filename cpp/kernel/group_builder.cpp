@@ -94,11 +94,9 @@ void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) 
   find_nullable();
   find_productive();
   remove_dead_calls();
-  for (Member& m : members_) {
-    if (m.unit->kind != Unit::Kind::Expression) continue;
-    loop_self_tail_calls(m);
-    split_start(m);
-  }
+  inline_members();
+  for (Member& m : members_)
+    if (m.unit->kind == Unit::Kind::Expression) split_start(m);
   remove_left_recursion();
   rank_and_first();
   for (Member& m : members_) freeze(m);
@@ -111,6 +109,25 @@ uint32_t GroupBuilder::callee_index(Member& member, Callee callee) {
   if (!fresh && callees[it->second] == callee) return it->second;
   callees.push_back(callee);
   return static_cast<uint32_t>(callees.size() - 1);
+}
+
+// Indices of sets, tokens and callees mean their owner's tables; an edge that moves to another member needs its own.
+uint32_t GroupBuilder::moved_argument(const Member& from, Member& to, const NfaEdge& edge) {
+  const auto index_of = [](auto& table, const auto& value) {
+    const auto it = std::find(table.begin(), table.end(), value);
+    if (it != table.end()) return static_cast<uint32_t>(it - table.begin());
+    table.push_back(value);
+    return static_cast<uint32_t>(table.size() - 1);
+  };
+  switch (edge.kind) {
+    case EdgeKind::Call: return callee_index(to, Callee(from.rule->callees_[edge.argument]));
+    case EdgeKind::Set:
+      return from.rule == to.rule ? edge.argument : index_of(to.rule->sets_, from.rule->sets_[edge.argument]);
+    case EdgeKind::Tokens:
+      return from.rule == to.rule ? edge.argument
+                                  : index_of(to.rule->token_sets_, from.rule->token_sets_[edge.argument]);
+    default: return edge.argument;
+  }
 }
 
 // The index of a callee among the member's; its group is kept alive if it is another.
@@ -448,14 +465,6 @@ void GroupBuilder::remove_dead_calls() {
   }
 }
 
-// A rule that ends by calling itself ends wherever its copy ends, so the copy may as well be the rule itself.
-void GroupBuilder::loop_self_tail_calls(Member& member) {
-  for (auto& [source, edge] : member.draft.edges)
-    if (edge.kind == EdgeKind::Call && edge.target == kFinal &&
-        member.rule->callees_[edge.argument].rule == member.rule)
-      edge = {EdgeKind::Epsilon, 0, kStart};
-}
-
 void GroupBuilder::split_start(Member& member) {
   NfaDraft& draft = member.draft;
   const bool is_split = std::none_of(draft.edges.begin(), draft.edges.end(), [](const NfaDraft::Edge& e) {
@@ -527,15 +536,6 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
     return it == positions.end() ? cycle.size() : it->second;
   };
   for (size_t k = 0; k < cycle.size(); ++k) {
-    // Indices of sets and tokens mean their owner's tables; a copy in another rule needs its own.
-    Rule& from = *before[k].rule;
-    std::unordered_map<uint32_t, uint32_t> set_of, tokens_of;
-    const auto moved = [&](auto& known, auto& table, const auto& value, uint32_t index) {
-      if (&from == out.rule) return index;
-      const auto [it, fresh] = known.emplace(index, static_cast<uint32_t>(table.size()));
-      if (fresh) table.push_back(value);
-      return it->second;
-    };
     for (const auto& [source, edge] : before[k].draft.edges) {
       const Callee callee = edge.kind == EdgeKind::Call ? before[k].rule->callees_[edge.argument] : Callee{nullptr, 0};
       const uint32_t to = offset[k] + edge.target;
@@ -544,13 +544,7 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
         out.draft.add(offset[position(callee.rule)] + kFinal, EdgeKind::Epsilon, 0, to);
         continue;
       }
-      uint32_t argument = edge.argument;
-      if (callee.rule)
-        argument = callee_index(out, callee);
-      else if (edge.kind == EdgeKind::Set)
-        argument = moved(set_of, out.rule->sets_, from.sets_[argument], argument);
-      else if (edge.kind == EdgeKind::Tokens)
-        argument = moved(tokens_of, out.rule->token_sets_, from.token_sets_[argument], argument);
+      const uint32_t argument = moved_argument(before[k], out, edge);
       out.draft.add(source == kStart ? kStart : offset[k] + source, edge.kind, argument, to);
     }
     if (before[k].rule == out.rule) out.draft.add(offset[k] + kFinal, EdgeKind::Epsilon, 0, kFinal);
@@ -558,6 +552,7 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
   num_merged_edges_ += out.draft.edges.size();
   if (num_merged_edges_ > kMaxEdges) too_large();
   out.draft.trim();
+  loop_self_calls(out);
 }
 
 void GroupBuilder::rank_and_first() {
@@ -589,6 +584,8 @@ void GroupBuilder::freeze(Member& member) {
   Rule& rule = *member.rule;
   if (rule.derivatives_) return rule.use_classes(*rule.derivatives_);
   if (rule.product_) return rule.use_classes(*rule.product_);
+  const auto is_call = [](const NfaDraft::Edge& e) { return e.edge.kind == EdgeKind::Call; };
+  if (std::none_of(member.draft.edges.begin(), member.draft.edges.end(), is_call)) rule.callees_.clear();
   rule.nfa_ = Nfa(member.draft);
   rule.seen_.assign(rule.nfa_.num_states(), 0);
   rule.build_classes();

@@ -3,6 +3,7 @@
 //   draft       an NFA per unit; choices between many literals become tries.
 //   nullable    which rules match the empty string; their callers get an empty move beside the call.
 //   productive  which match anything else; calls of the others go, and with them every dead end.
+//   inline      rules called from one place, or small ones, become part of their callers (group_inlining.cpp).
 //   loops       a rule that ends by calling itself jumps back to its start instead.
 //   start       gets edges of its own and no way back, so that it never counts as an end.
 //   left calls  cycles of calls before the first byte are removed: within such a cycle a rule's automaton is the union
@@ -84,7 +85,13 @@ class GroupBuilder {
   void find_nullable();
   void find_productive();
   void remove_dead_calls();
-  void loop_self_tail_calls(Member& member);
+  uint32_t moved_argument(const Member& from, Member& to, const NfaEdge& edge);
+  void inline_members();
+  std::vector<uint32_t> member_callees(const Member& member) const;
+  std::vector<uint32_t> members_callees_first() const;
+  std::vector<uint8_t> members_to_inline(const std::vector<uint32_t>& reached) const;
+  bool splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined);
+  void loop_self_calls(Member& member);
   void split_start(Member& member);
   void remove_left_recursion();
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
