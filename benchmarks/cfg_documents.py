@@ -49,9 +49,7 @@ def json(r: Random) -> Iterator[str]:
         lambda: str(r.randrange(-1000, 100_000)),
         lambda: f"{r.random():.4f}",
         lambda: r.choice(["true", "false", "null"]),
-        lambda: (
-            '"' + " ".join(r.choices(WORDS, k=r.randrange(1, 12))) + r.choice(['"', '\\n"', ' \\u00e9"', ' \u00fc"'])
-        ),
+        lambda: f'"{" ".join(r.choices(WORDS, k=r.randrange(1, 12)))}{r.choice(endings)}"',
     ]
     inner = [
         lambda part: "[" + ", ".join(part() for _ in range(r.randrange(6))) + "]",
