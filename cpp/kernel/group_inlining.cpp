@@ -21,7 +21,7 @@ constexpr int kMaxRounds = 8;              // an inlined member may turn its cal
 }  // namespace
 
 void GroupBuilder::inline_members() {
-  const auto is_expression = [](const Member& m) { return m.unit->kind == Unit::Kind::Expression; };
+  const auto is_expression = [](const Member& m) { return m.kind == BlueprintUnit::Kind::Expression; };
   std::vector<uint32_t> changed;
   for (uint32_t i = 0; i < members_.size(); ++i)
     if (is_expression(members_[i]) && !member_callees(members_[i]).empty()) changed.push_back(i);
@@ -48,7 +48,7 @@ std::vector<uint32_t> GroupBuilder::member_callees(const Member& member) const {
   std::vector<uint32_t> out;
   for (const auto& [source, edge] : member.draft.edges)
     if (edge.kind == EdgeKind::Call)
-      if (const auto it = member_of_.find(member.rule->callees_[edge.argument].rule); it != member_of_.end())
+      if (const auto it = member_of_.find(member.callees[edge.argument].rule); it != member_of_.end())
         out.push_back(static_cast<uint32_t>(it->second));
   return out;
 }
@@ -87,10 +87,10 @@ std::vector<uint8_t> GroupBuilder::members_to_inline(const std::vector<uint32_t>
   for (const uint32_t i : reached)
     for (const uint32_t callee : member_callees(members_[i])) {
       ++num_calls[callee];
-      if (callee == i || members_[i].unit->kind != Unit::Kind::Expression) out[callee] = 0;
+      if (callee == i || members_[i].kind != BlueprintUnit::Kind::Expression) out[callee] = 0;
     }
   for (uint32_t i = 0; i < members_.size(); ++i)
-    if (members_[i].unit->kind != Unit::Kind::Expression ||
+    if (members_[i].kind != BlueprintUnit::Kind::Expression ||
         (num_calls[i] > 1 && (num_calls[i] - 1) * members_[i].draft.edges.size() > kMaxCopiedEdges))
       out[i] = 0;
   out[0] = 0;
@@ -105,7 +105,7 @@ bool GroupBuilder::splice_calls(Member& caller, const std::function<bool(uint32_
   for (size_t i = 0; i < num_edges; ++i) {
     const NfaEdge edge = draft.edges[i].edge;
     if (edge.kind != EdgeKind::Call) continue;
-    const auto it = member_of_.find(caller.rule->callees_[edge.argument].rule);
+    const auto it = member_of_.find(caller.callees[edge.argument].rule);
     if (it == member_of_.end() || !is_inlined(static_cast<uint32_t>(it->second))) continue;
     const Member& callee = members_[it->second];
     const uint32_t offset = draft.num_states;
@@ -124,7 +124,7 @@ bool GroupBuilder::splice_calls(Member& caller, const std::function<bool(uint32_
 // S can begin at the call in any case, the call adds S itself and is a jump to the start: `S → S S | "a"` is regular.
 void GroupBuilder::loop_self_calls(Member& member) {
   const auto is_self_call = [&](const NfaDraft::Edge& e) {
-    return e.edge.kind == EdgeKind::Call && member.rule->callees_[e.edge.argument].rule == member.rule;
+    return e.edge.kind == EdgeKind::Call && member.callees[e.edge.argument].rule == member.rule;
   };
   if (std::none_of(member.draft.edges.begin(), member.draft.edges.end(), is_self_call)) return;
   const std::vector<ReducedState> states = without_empty_moves(member.draft);

@@ -1,10 +1,14 @@
 #include "program.h"
 
 #include <algorithm>
+#include <deque>
+#include <unordered_map>
 
+#include "blueprint.h"
 #include "components.h"
 #include "errors.h"
 #include "group_builder.h"
+#include "registers.h"
 
 namespace maskwright {
 namespace {
@@ -12,67 +16,104 @@ namespace {
 constexpr uint64_t kMaxUnrolledWeight = 16;  // copies of a bounded repetition; beyond that it counts
 constexpr uint64_t kMaxInlinedWeight = 16;
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
+constexpr uint32_t kNone = 0xFFFFFFFF;
+
+using Kind = BlueprintUnit::Kind;
+
+// Something that becomes a rule: a declared rule's body, an & or ~, a counter, or what these call.
+struct Unit {
+  Kind kind = Kind::Expression;
+  ExprId expr = 0;      // the body; of a counter, the item
+  int terminator = -1;  // of a counter
+  uint32_t component = 0, place = 0;  // the component that it was last met in, and its number there, as member or callee
+  // Once its own component is done:
+  bool inlined = false;
+  Rule* rule = nullptr;
+  std::shared_ptr<RuleGroup> group = nullptr;
+};
 
 // Collects the units of a grammar and links them, component by component.
 class Linker {
  public:
-  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}, {}, {}} {}
+  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), nodes_(ir.nodes.size()) {}
   Program link();
 
  private:
+  // What is known of an expression.
+  struct Node {
+    uint64_t weight = 1;
+    bool loops = false;     // an unbounded repetition inside
+    bool counting = false;  // a repetition that is counted instead of unrolled
+    bool plain = false;     // no references, tokens, & and ~, and nothing counted
+    uint32_t unit = kNone;  // of a Ref, or of an And, Not, Repeat that became one
+    uint32_t visit = 0;     // the walk that saw it last
+    uint32_t component = 0, number = 0;  // the component it was last written for, and its number there
+  };
   void weigh();
   bool counts(const ExprNode& node) const;
   std::vector<uint32_t> callees(uint32_t unit);
   void visit_callees(ExprId root, std::vector<uint32_t>& out);
+  uint32_t counter(ExprId repetition, int terminator);
+  uint32_t item(ExprId expr);
+  int terminator(const ExprNode& sequence, uint32_t child) const;
+  bool is_product(const ExprNode& node) const;
   bool may_inline(const std::vector<uint32_t>& component);
   void intern(const std::vector<uint32_t>& component);
-  std::string serialise(const std::vector<uint32_t>& component);
-  std::shared_ptr<RuleGroup> build(const std::vector<uint32_t>& component);
+  void write_unit(const Unit& unit);
+  ExprId write(ExprId root, bool regular);
+  ExprId write_node(const ExprNode& node, bool regular);
+  ExprId write_call(uint32_t unit, const ExprNode& node);
+  ExprId resolve(ExprId id) const;
 
   const GrammarIr& ir_;
   RuleStore& store_;
-  UnitTable table_;
-  std::vector<uint64_t> weights_;
-  std::vector<bool> loops_;        // by node: an unbounded repetition inside
-  std::vector<uint32_t> visited_;  // by node: the number of the visit that saw it
+  std::vector<Node> nodes_;
+  std::deque<Unit> units_;                          // the declared rules first, in order
+  std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
+  std::unordered_map<ExprId, uint32_t> items_;       // what counters and products call
   uint32_t visit_ = 0;
   Program program_;
-};
 
-void append(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
+  // Of the component that is being written.
+  BlueprintWriter writer_;
+  uint32_t component_ = 0;
+  uint32_t num_members_ = 0;
+  std::vector<uint32_t> callee_units_;
+  std::vector<std::pair<ExprId, bool>> open_;  // whether the operands are written
+  std::vector<ExprId> operands_;
+};
 
 // Nodes are numbered children first, so one ascending pass suffices.
 void Linker::weigh() {
-  weights_.resize(ir_.nodes.size());
-  loops_.resize(ir_.nodes.size());
-  table_.counting.resize(ir_.nodes.size());
   for (ExprId id = 0; id < ir_.nodes.size(); ++id) {
     const ExprNode& node = ir_.nodes[id];
-    uint64_t weight = 1;
-    bool loops = false;
+    Node& out = nodes_[id];
+    out.plain = node.op < Op::Ref;
     switch (node.op) {
-      case Op::Literal: weight = node.end - node.begin; break;
+      case Op::Literal: out.weight = node.end - node.begin; break;
       case Op::Seq:
       case Op::Alt:
         for (uint32_t c = node.begin; c < node.end; ++c) {
-          weight += weights_[ir_.children[c]];
-          loops = loops || loops_[ir_.children[c]];
+          const Node& child = nodes_[ir_.children[c]];
+          out.weight += child.weight;
+          out.loops = out.loops || child.loops;
+          out.plain = out.plain && child.plain;
         }
         break;
-      case Op::Repeat:
-        loops = loops_[node.begin] || node.maximum == kUnbounded;
-        table_.counting[id] = counts(node);
-        if (!table_.counting[id])
-          weight = weights_[node.begin] * static_cast<uint64_t>(std::max<int64_t>(
-                                              node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
+      case Op::Repeat: {
+        const Node& item = nodes_[node.begin];
+        out.loops = item.loops || node.maximum == kUnbounded;
+        out.counting = counts(node);
+        out.plain = item.plain && !out.counting;
+        if (!out.counting)
+          out.weight = item.weight * static_cast<uint64_t>(std::max<int64_t>(
+                                         node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
         break;
+      }
+      case Op::Ref: out.unit = node.begin; break;
       default: break;
     }
-    weights_[id] = std::min(weight, kWeightCap);
-    loops_[id] = loops;
+    out.weight = std::min(out.weight, kWeightCap);
   }
 }
 
@@ -80,24 +121,58 @@ bool Linker::counts(const ExprNode& node) const {
   const int64_t copies = std::max(node.minimum, node.maximum);
   if (copies <= 1) return false;
   return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
-         weights_[node.begin] * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
+         nodes_[node.begin].weight * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
+}
+
+// The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
+int Linker::terminator(const ExprNode& sequence, uint32_t child) const {
+  if (!nodes_[ir_.children[child]].counting || child + 1 >= sequence.end) return -1;
+  const ExprNode& next = ir_.nodes[ir_.children[child + 1]];
+  return next.op == Op::Literal && next.end > next.begin ? static_cast<uint8_t>(ir_.bytes[next.begin]) : -1;
+}
+
+// The unit of a counted repetition. All repetitions of one item share it, whatever their bounds.
+uint32_t Linker::counter(ExprId repetition, int terminator) {
+  const ExprId item = ir_.nodes[repetition].begin;
+  const uint64_t key = (uint64_t{item} << 16) | static_cast<uint64_t>(terminator + 1);
+  const auto [it, fresh] = counters_.emplace(key, static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Counter, .expr = item, .terminator = terminator});
+  return it->second;
+}
+
+uint32_t Linker::item(ExprId expr) {
+  const auto [it, fresh] = items_.emplace(expr, static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr});
+  return it->second;
+}
+
+// An intersection of plain expressions and complements of such is a product of their automata; anything else is
+// derived.
+bool Linker::is_product(const ExprNode& node) const {
+  bool positive = false;
+  for (uint32_t c = node.begin; node.op == Op::And && c < node.end; ++c) {
+    const ExprNode& operand = ir_.nodes[ir_.children[c]];
+    if (!nodes_[operand.op == Op::Not ? operand.begin : ir_.children[c]].plain) return false;
+    positive = positive || operand.op != Op::Not;
+  }
+  return positive;
 }
 
 // The units that a unit calls. Nodes that become units of their own get one here.
 std::vector<uint32_t> Linker::callees(uint32_t unit) {
   std::vector<uint32_t> out;
-  const Unit::Kind kind = table_.units[unit].kind;
-  const ExprId expr = table_.units[unit].expr;
-  if (kind == Unit::Kind::Counter) {
-    std::vector<uint32_t> of_item;
-    visit_callees(expr, of_item);
-    if (!of_item.empty()) {
-      const auto [it, fresh] = table_.item_units.emplace(expr, static_cast<uint32_t>(table_.units.size()));
-      if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = expr});
-      out.push_back(it->second);
-    }
-  } else if (kind == Unit::Kind::Expression) {
+  const Kind kind = units_[unit].kind;
+  const ExprId expr = units_[unit].expr;
+  if (kind == Kind::Expression) {
     visit_callees(expr, out);
+  } else if (kind == Kind::Counter) {
+    out.push_back(item(expr));
+  } else if (kind == Kind::Product) {
+    const ExprNode& node = ir_.nodes[expr];
+    for (uint32_t c = node.begin; c < node.end; ++c) {
+      const ExprNode& operand = ir_.nodes[ir_.children[c]];
+      out.push_back(item(operand.op == Op::Not ? operand.begin : ir_.children[c]));
+    }
   }
   return out;
 }
@@ -108,29 +183,29 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
   while (!open.empty()) {
     const ExprId id = open.back();
     open.pop_back();
-    if (visited_[id] == visit_) continue;
-    visited_[id] = visit_;
+    Node& known = nodes_[id];
+    if (known.visit == visit_) continue;
+    known.visit = visit_;
     const ExprNode& node = ir_.nodes[id];
-    uint32_t& of_node = table_.of_node[id];
-    if (of_node == UnitTable::kNone && node.op != Op::Ref) {
+    if (known.unit == kNone) {
       if (node.op == Op::And || node.op == Op::Not) {
-        of_node = static_cast<uint32_t>(table_.units.size());
-        table_.units.push_back({.kind = Unit::Kind::Regular, .expr = id});
-      } else if (table_.counting[id]) {
-        of_node = table_.counter(id, -1);
+        known.unit = static_cast<uint32_t>(units_.size());
+        units_.push_back({.kind = is_product(node) ? Kind::Product : Kind::Derivative, .expr = id});
+      } else if (known.counting) {
+        known.unit = counter(id, -1);
       }
     }
-    if (of_node != UnitTable::kNone) {
-      out.push_back(of_node);
+    if (known.unit != kNone) {
+      out.push_back(known.unit);
     } else if (node.op == Op::Alt) {
       for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
     } else if (node.op == Op::Seq) {
       for (uint32_t c = node.begin; c < node.end; ++c) {
-        const int terminator = table_.terminator(node, c);
-        if (terminator < 0)
+        const int end = terminator(node, c);
+        if (end < 0)
           open.push_back(ir_.children[c]);
         else
-          out.push_back(table_.counter(ir_.children[c], terminator));
+          out.push_back(counter(ir_.children[c], end));
       }
     } else if (node.op == Op::Repeat) {
       open.push_back(node.begin);
@@ -140,20 +215,14 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
 
 Program Linker::link() {
   weigh();
-  visited_.assign(ir_.nodes.size(), 0);
-  table_.of_node.assign(ir_.nodes.size(), UnitTable::kNone);
-  for (const ExprId body : ir_.rules) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = body});
-  for (ExprId id = 0; id < ir_.nodes.size(); ++id)
-    if (ir_.nodes[id].op == Op::Ref) table_.of_node[id] = ir_.nodes[id].begin;
-
-  const auto components = strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); });
-  for (const auto& component : components) {
+  for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
+  for (const auto& component : strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); })) {
     if (may_inline(component))
-      table_.units[component[0]].inlined = true;
+      units_[component[0]].inlined = true;
     else
       intern(component);
   }
-  program_.root = table_.units[ir_.root].rule;
+  program_.root = units_[ir_.root].rule;
   if (!program_.root->productive() && !program_.root->nullable())
     throw Unsatisfiable("no output at all satisfies this structure");
   return std::move(program_);
@@ -164,125 +233,162 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
   uint64_t weight = 0;
-  std::vector<ExprId> open{table_.units[index].expr};
+  std::vector<ExprId> open{units_[index].expr};
   while (!open.empty()) {
     const ExprId id = open.back();
     open.pop_back();
-    if (loops_[id] || table_.counting[id]) return false;
+    const Node& known = nodes_[id];
+    if (known.loops || known.counting) return false;
     const ExprNode& node = ir_.nodes[id];
-    if (const uint32_t callee = table_.of_node[id]; callee != UnitTable::kNone) {
-      if (callee == index) return false;
-      if (table_.units[callee].inlined) open.push_back(table_.units[callee].expr);
+    if (known.unit != kNone) {
+      if (known.unit == index) return false;
+      if (units_[known.unit].inlined) open.push_back(units_[known.unit].expr);
     } else if (node.op == Op::Seq || node.op == Op::Alt) {
+      if (node.end - node.begin > kMaxInlinedWeight) return false;
       open.insert(open.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
     } else if (node.op == Op::Repeat) {
       open.insert(open.end(), static_cast<size_t>(node.maximum), node.begin);
     }
-    weight += node.op == Op::Literal ? weights_[id] : 1;
+    weight += node.op == Op::Literal ? known.weight : 1;
     if (weight + open.size() > kMaxInlinedWeight) return false;
   }
   return true;
 }
 
 void Linker::intern(const std::vector<uint32_t>& component) {
-  const std::string key = serialise(component);
-  std::shared_ptr<RuleGroup> group = store_.find(key);
-  if (!group) group = store_.insert(key, build(component));
-  for (size_t i = 0; i < component.size(); ++i) {
-    table_.units[component[i]].rule = &group->rule(static_cast<uint32_t>(i));
-    table_.units[component[i]].group = group;
+  ++component_;
+  num_members_ = static_cast<uint32_t>(component.size());
+  callee_units_.clear();
+  writer_.clear();
+  for (uint32_t i = 0; i < num_members_; ++i) {
+    units_[component[i]].component = component_;
+    units_[component[i]].place = i;
+  }
+  for (const uint32_t member : component) write_unit(units_[member]);
+  for (const uint32_t callee : callee_units_) writer_.callee(units_[callee].group->id(), units_[callee].rule->index());
+
+  std::shared_ptr<RuleGroup> group = store_.find(writer_.text());
+  if (!group) {
+    std::vector<RuleGroup::CalleeLink> links;
+    links.reserve(callee_units_.size());
+    for (const uint32_t callee : callee_units_) links.push_back({units_[callee].group, units_[callee].rule});
+    group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links)));
+  }
+  for (uint32_t i = 0; i < num_members_; ++i) {
+    units_[component[i]].rule = &group->rule(i);
+    units_[component[i]].group = group;
   }
   program_.groups.push_back(std::move(group));
 }
 
-std::shared_ptr<RuleGroup> Linker::build(const std::vector<uint32_t>& component) {
-  auto group = std::make_shared<RuleGroup>(store_);
-  GroupBuilder(table_, component, *group).build([this](ExprId item) -> const Unit& {
-    const auto [it, fresh] = table_.item_units.emplace(item, static_cast<uint32_t>(table_.units.size()));
-    if (fresh) {
-      table_.units.push_back({.kind = Unit::Kind::Expression, .expr = item});
-      intern({it->second});
-    }
-    return table_.units[it->second];
-  });
-  return group;
-}
-
-// A component's structure in preorder: expressions met again by number, members by their index in the component, other
-// rules by group and index. Equal strings mean equal automata.
-std::string Linker::serialise(const std::vector<uint32_t>& component) {
-  constexpr char kSeen = 0x40, kMember = 0x41, kOther = 0x42, kUnit = 0x43;
-  std::string out;
-  std::unordered_map<ExprId, uint32_t> number;
-  for (const uint32_t index : component) {
-    const Unit& unit = table_.units[index];
-    out.push_back(kUnit);
-    out.push_back(static_cast<char>(unit.kind));
-    append(out, static_cast<uint64_t>(unit.terminator + 1));
-    const bool inside_regular = unit.kind == Unit::Kind::Regular;
-    std::vector<ExprId> open{unit.expr};
-    number.clear();
-    while (!open.empty()) {
-      const ExprId id = open.back();
-      open.pop_back();
-      const ExprNode& node = ir_.nodes[id];
-      // Counted repetitions are told by their item and bounds; what terminates them stands beside them.
-      uint32_t callee = inside_regular || table_.counting[id] ? UnitTable::kNone : table_.of_node[id];
-      if (unit.kind == Unit::Kind::Counter && id == unit.expr)
-        if (const auto it = table_.item_units.find(id); it != table_.item_units.end()) callee = it->second;
-      if (callee != UnitTable::kNone) {
-        const Unit& called = table_.units[callee];
-        const auto member = std::find(component.begin(), component.end(), callee);
-        if (called.inlined) {
-          open.push_back(called.expr);
-          continue;
-        }
-        if (member != component.end()) {
-          out.push_back(kMember);
-          append(out, static_cast<uint64_t>(member - component.begin()));
-        } else {
-          out.push_back(kOther);
-          append(out, called.group->id());
-          append(out, called.rule->index());
-        }
-        continue;
+void Linker::write_unit(const Unit& unit) {
+  ExprId root = 0;
+  switch (unit.kind) {
+    case Kind::Expression: root = write(unit.expr, false); break;
+    case Kind::Derivative: root = write(unit.expr, true); break;
+    case Kind::Counter: root = write_call(item(unit.expr), ir_.nodes[unit.expr]); break;
+    case Kind::Product: {
+      const ExprNode& node = ir_.nodes[unit.expr];
+      std::vector<ExprId> operands;
+      for (uint32_t c = node.begin; c < node.end; ++c) {
+        const ExprNode& operand = ir_.nodes[ir_.children[c]];
+        const bool negated = operand.op == Op::Not;
+        const ExprId call = write_call(item(negated ? operand.begin : ir_.children[c]), operand);
+        operands.push_back(negated ? writer_.negation(call) : call);
       }
-      const auto [it, fresh] = number.emplace(id, static_cast<uint32_t>(number.size()));
-      if (!fresh) {
-        out.push_back(kSeen);
-        append(out, it->second);
-        continue;
-      }
-      out.push_back(static_cast<char>(node.op));
-      switch (node.op) {
-        case Op::Literal:
-          append(out, node.end - node.begin);
-          out.append(ir_.bytes, node.begin, node.end - node.begin);
-          break;
-        case Op::Set:
-          for (int w = 0; w < 4; ++w) append(out, ir_.sets[node.begin].word(w));
-          break;
-        case Op::Tokens:
-          append(out, ir_.token_sets[node.begin].size());
-          for (const TokenId t : ir_.token_sets[node.begin]) append(out, static_cast<uint64_t>(t));
-          break;
-        case Op::Seq:
-        case Op::Alt:
-        case Op::And:
-          append(out, node.end - node.begin);
-          for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
-          break;
-        case Op::Repeat:
-          append(out, static_cast<uint64_t>(node.minimum));
-          append(out, static_cast<uint64_t>(node.maximum + 1));
-          open.push_back(node.begin);
-          break;
-        case Op::Not: open.push_back(node.begin); break;
-        default: break;
-      }
+      root = writer_.many(Op::And, operands);
+      break;
     }
   }
-  return out;
+  writer_.unit({unit.kind, root, unit.terminator});
+}
+
+// An inlined rule stands for its body.
+ExprId Linker::resolve(ExprId id) const {
+  while (nodes_[id].unit != kNone && units_[nodes_[id].unit].inlined) id = units_[nodes_[id].unit].expr;
+  return id;
+}
+
+// Writes an expression, children first, and returns its number. In a `regular` one, & and ~ and repetitions stay.
+ExprId Linker::write(ExprId root, bool regular) {
+  root = resolve(root);
+  open_.assign(1, {root, false});
+  while (!open_.empty()) {
+    const auto [id, operands_written] = open_.back();
+    Node& known = nodes_[id];
+    if (known.component == component_) {
+      open_.pop_back();
+      continue;
+    }
+    const ExprNode& node = ir_.nodes[id];
+    if (!operands_written && (regular || known.unit == kNone)) {
+      open_.back().second = true;
+      const size_t before = open_.size();
+      if (node.op == Op::Seq || node.op == Op::Alt || node.op == Op::And) {
+        for (uint32_t c = node.begin; c < node.end; ++c) {
+          if (!regular && node.op == Op::Seq && terminator(node, c) >= 0)
+            ++c;  // a counter, and what is left of the literal
+          else
+            open_.emplace_back(resolve(ir_.children[c]), false);
+        }
+        std::reverse(open_.begin() + static_cast<std::ptrdiff_t>(before), open_.end());
+      } else if (node.op == Op::Repeat || node.op == Op::Not) {
+        open_.emplace_back(resolve(node.begin), false);
+      }
+      if (open_.size() > before) continue;
+    }
+    open_.pop_back();
+    known.number = !regular && known.unit != kNone ? write_call(known.unit, node) : write_node(node, regular);
+    known.component = component_;
+  }
+  return nodes_[root].number;
+}
+
+ExprId Linker::write_node(const ExprNode& node, bool regular) {
+  const auto number = [&](ExprId id) { return nodes_[resolve(id)].number; };
+  const auto bytes = [&](const ExprNode& literal, uint32_t skipped) {
+    return std::string_view(ir_.bytes).substr(literal.begin + skipped, literal.end - literal.begin - skipped);
+  };
+  switch (node.op) {
+    case Op::Literal: return writer_.literal(bytes(node, 0));
+    case Op::Set: return writer_.set(ir_.sets[node.begin]);
+    case Op::Tokens: return writer_.tokens(ir_.token_sets[node.begin]);
+    case Op::Repeat: return writer_.repeat(number(node.begin), node.minimum, node.maximum);
+    case Op::Not: return writer_.negation(number(node.begin));
+    case Op::Seq:
+    case Op::Alt:
+    case Op::And:
+      operands_.clear();
+      for (uint32_t c = node.begin; c < node.end; ++c) {
+        const int end = !regular && node.op == Op::Seq ? terminator(node, c) : -1;
+        if (end < 0) {
+          operands_.push_back(number(ir_.children[c]));
+          continue;
+        }
+        const ExprId repetition = ir_.children[c];
+        const ExprNode& literal = ir_.nodes[ir_.children[++c]];
+        operands_.push_back(write_call(counter(repetition, end), ir_.nodes[repetition]));
+        if (literal.end - literal.begin > 1) operands_.push_back(writer_.literal(bytes(literal, 1)));
+      }
+      return operands_.size() == 1 ? operands_[0] : writer_.many(node.op, operands_);
+    default: return writer_.leaf(node.op);
+  }
+}
+
+// A call of a unit on behalf of a node: a reference, or a repetition with the bounds to count.
+ExprId Linker::write_call(uint32_t index, const ExprNode& node) {
+  Unit& unit = units_[index];
+  if (unit.component != component_) {
+    unit.component = component_;
+    unit.place = num_members_ + static_cast<uint32_t>(callee_units_.size());
+    callee_units_.push_back(index);
+  }
+  if (unit.kind != Kind::Counter) return writer_.call(unit.place);
+  if (node.minimum >= Count::kUnlimited)
+    throw LimitExceeded("repetition_bound",
+                        "a repetition needs more than " + std::to_string(Count::kUnlimited) + " items");
+  // A maximum that no output can reach is no maximum.
+  return writer_.call(unit.place, node.minimum, node.maximum < Count::kUnlimited ? node.maximum : kUnbounded);
 }
 
 }  // namespace
