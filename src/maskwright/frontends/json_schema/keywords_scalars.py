@@ -37,6 +37,11 @@ _TYPE_NAMES = "null, boolean, number, integer, string, array or object"
 
 
 def type_(site: Site, value: Any) -> None:
+    if type(value) is str and value in _TYPES:
+        if value == "integer":
+            site.kind = INTEGER
+        site.mask &= _TYPES[value]
+        return
     names = value if isinstance(value, list) else [value]
     mask = 0
     for name in names:
