@@ -149,7 +149,9 @@ def pattern(site: Site, value: Any) -> None:
 def format_(site: Site, value: Any) -> None:
     if not isinstance(value, str):
         raise site.malformed("format", "a string", value)
-    if value in FORMATS:
+    if site.norm.options.formats == "annotate":
+        site.annotate("format", "formats are annotations here")
+    elif value in FORMATS:
         site.strings().formats += (value,)
         if value in MAX_LENGTHS:
             maxLength(site, MAX_LENGTHS[value])

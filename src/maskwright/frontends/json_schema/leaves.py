@@ -84,10 +84,10 @@ def free_place(schema: dict[str, Any]) -> Conj | None:
     return FREE_PLACES.get(name) if type(name) is str else None
 
 
-def content_of(schema: dict[str, Any], draft: int) -> bytes | None:
-    """Return what a leaf says; None if that is long, or not made of JSON's own types."""
+def content_of(schema: dict[str, Any], dialect: str) -> bytes | None:
+    """Return what a leaf says in a dialect; None if that is long, or not made of JSON's own types."""
     try:
-        content = marshal.dumps([draft, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]], 2)
+        content = marshal.dumps([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]], 2)
     except ValueError:
         return None
     return content if len(content) <= _MAX_CONTENT else None

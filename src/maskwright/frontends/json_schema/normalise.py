@@ -64,6 +64,7 @@ class Normaliser:
         self.options = options
         self.report = report
         self.draft = document.draft
+        self.dialect = f"{document.draft} {options.formats}"
         self._keywords = BY_DRAFT[document.draft]
         self._shapes: dict[int, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
         self._conjunctions: dict[tuple[int, ...], Shape] = {}
@@ -105,7 +106,7 @@ class Normaliser:
         return shape
 
     def _leaf(self, node: Node) -> Shape:
-        content = content_of(node.schema, self.draft)
+        content = content_of(node.schema, self.dialect)
         shape = None if content is None else known_leaf(content)
         if shape is None:
             num_findings = len(self.report)
