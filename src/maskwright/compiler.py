@@ -10,7 +10,7 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
-import json
+import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
@@ -180,12 +180,9 @@ class _Cache:
 
 
 def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:
-    from maskwright.frontends.json_schema.documents import check_size
-
-    if not isinstance(schema, str):
-        check_size(schema)
+    """Return what tells schemas apart: their text, or their pickle, which is quick and writes shared parts once."""
     try:
-        text = schema if isinstance(schema, str) else json.dumps(schema, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return None  # not plain JSON: the front-end says what is wrong with it
-    return ("json_schema", text, repr(sorted(options.items())))
+        content = schema if isinstance(schema, str) else pickle.dumps(schema, pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
+        return None  # not plain JSON, or too deep: the front-end says what is wrong with it
+    return ("json_schema", content, repr(sorted(options.items())) if options else "")

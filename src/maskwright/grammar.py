@@ -50,8 +50,8 @@ class Grammar:
             SchemaError: The schema is malformed or asks for something that cannot be enforced; `pointer` says where.
             UnsatisfiableError: No value is valid.
 
-        >>> Grammar.from_json_schema({"const": 1}).dump()
-        'root ::= "1"'
+        >>> Grammar.from_json_schema({"type": "null"}).dump()
+        'root ::= "null"'
         """
         from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 

@@ -98,30 +98,37 @@ def byte_range(first: int, last: int) -> Expr:
 def seq(*parts: Expr) -> Expr:
     """These one after the other."""
     out: list[Any] = [OP_SEQ]
+    before: Any = OP_SEQ  # the operation of the last part of `out`
     for part in parts:
         op = part[0]
-        if op == OP_SEQ:
-            for inner in part[1:]:
-                _append_to_seq(out, inner)
+        if op == OP_LITERAL:
+            if before == OP_LITERAL:
+                out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1]))
+            else:
+                out.append(part)
+        elif op == OP_SEQ:
+            # Both are canonical, so only where they meet can two literals be neighbours.
+            if before == OP_LITERAL and part[1][0] == OP_LITERAL:
+                out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1][1]))
+                out += part[2:]
+            else:
+                out += part[1:]
+            op = part[-1][0]
         elif op == OP_NEVER:
             return _NEVER
-        elif op != OP_EMPTY:
-            _append_to_seq(out, part)
+        elif op == OP_EMPTY:
+            continue
+        else:
+            out.append(part)
+        before = op
     if len(out) > 2:
         return Expr(out)
     return out[1] if len(out) == 2 else EMPTY
 
 
-def _append_to_seq(out: list[Any], part: Expr) -> None:
-    if part[0] == OP_LITERAL and len(out) > 1 and out[-1][0] == OP_LITERAL:
-        out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1]))
-    else:
-        out.append(part)
-
-
 def alt(*branches: Expr) -> Expr:
     """Any one of these."""
-    out: dict[Expr, None] = {}
+    out: list[Any] = []
     mask = 0
     for branch in branches:
         for inner in branch[1:] if branch[0] == OP_ALT else (branch,):
@@ -131,12 +138,29 @@ def alt(*branches: Expr) -> Expr:
             elif op == OP_LITERAL and len(inner[1]) == 1:
                 mask |= 1 << inner[1][0]
             elif op != OP_NEVER:
-                out[inner] = None
+                out.append(inner)
+    out = _distinct(out)
     if mask:
-        out[byte_set(mask)] = None
+        out.append(byte_set(mask))
     if len(out) > 1:
         return Expr((OP_ALT, *out))
-    return next(iter(out)) if out else _NEVER
+    return out[0] if out else _NEVER
+
+
+def _distinct(exprs: list[Any]) -> list[Any]:
+    """Each once. A hash is of the whole tree, but a comparison mostly ends at its first difference."""
+    if len(exprs) > 8:
+        return list(dict.fromkeys(exprs))
+    out: list[Any] = []
+    for expr in exprs:
+        if expr not in out:
+            out.append(expr)
+    return out
+
+
+def alt_of_distinct(branches: Sequence[Expr]) -> Expr:
+    """As `alt`, for one or more branches that differ and are sequences or references: their dearest check is saved."""
+    return Expr((OP_ALT, *branches)) if len(branches) > 1 else branches[0]
 
 
 def repeat(item: Expr, minimum: int, maximum: int = UNBOUNDED) -> Expr:
@@ -182,15 +206,16 @@ def tokens(token_ids: Iterable[int]) -> Expr:
 
 def and_(*operands: Expr) -> Expr:
     """The strings that all operands match. Operands are regular."""
-    out: dict[Expr, None] = {}
+    out: list[Any] = []
     for operand in operands:
         for inner in operand[1:] if operand[0] == OP_AND else (operand,):
             if inner[0] == OP_NEVER:
                 return _NEVER
-            out[inner] = None
+            out.append(inner)
+    out = _distinct(out)
     if len(out) > 1:
         return Expr((OP_AND, *out))
-    return next(iter(out)) if out else star(ANY_BYTE)
+    return out[0] if out else star(ANY_BYTE)
 
 
 def not_(operand: Expr) -> Expr:
