@@ -24,21 +24,21 @@ from difflib import get_close_matches
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
-from maskwright.frontends.ebnf.terminals import Quoted, class_expr, regex_expr, string_value
+from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
+from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.ir import UNBOUNDED, Expr, GrammarIR, Rule, alt, ref, repeat, seq, text
 
 MAX_DEPTH = 100
 MAX_COUNT = 10**9
 
-_STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 # No alternative can match the same text in two ways, so a token that fails, fails in linear time.
 _TOKEN = re.compile(
     rf"""(?:
-        ({_STRING})
+        ({STRING})
         | \[((?:[^\]\\\n]|\\.)*)\]
         | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token)\s*\(
         | (?=\.*[A-Za-z0-9_\-])([A-Za-z_.\-][A-Za-z0-9_.\-]*)
-          (?:(\s*::=)|(\[(?:[^\]\n"']|{_STRING}){{0,200}}\]\s*::=))?
+          (?:(\s*::=)|(\[(?:[^\]\n"']|{STRING}){{0,200}}\]\s*::=))?
         | (\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}})
         | (\(=|!?<|[()|*+?.])
         | (\s+|\#[^\n]*)
@@ -48,7 +48,7 @@ _TOKEN = re.compile(
 _IS_STRING, _IS_CLASS, _IS_MACRO, _IS_NAME, _IS_DEFINITION, _HAS_OPTIONS, _IS_COUNT, _IS_SYMBOL, _IS_BLANK = (
     1, 2, 3, 4, 5, 6, 7, 11, 12
 )  # fmt: skip
-_REGEX_ARGUMENTS = re.compile(rf"\s*({_STRING})\s*(?:,\s*flags\s*=\s*({_STRING})\s*)?,?\s*\)")
+_REGEX_ARGUMENTS = re.compile(rf"\s*({STRING})\s*(?:,\s*flags\s*=\s*({STRING})\s*)?,?\s*\)")
 _COUNTS = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _REFUSED = {
     "(=": ("a lookahead hint is not supported", "leave it out: masks are exact without it"),
@@ -129,7 +129,7 @@ class _Parser:
         if kind == _IS_NAME:
             return ref(self._index(token[_IS_NAME], token.start()))
         if kind == _IS_STRING:
-            return text(string_value(Quoted(token[_IS_STRING], token.start()), self.source))
+            return text(string_value(Quoted(token[_IS_STRING], token.start()), self.source, EbnfSyntaxError))
         return class_expr(token[_IS_CLASS], token.start() + 1, self.source)
 
     def _index(self, name: str, place: int) -> int:
