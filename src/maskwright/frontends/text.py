@@ -12,17 +12,24 @@ Tested by tests/frontends/test_text.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import iand, or_
 
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.ir import (
+    ALL_BYTES,
     ANY_BYTE,
     EMPTY,
     OP_ALT,
     OP_AND,
+    OP_EMPTY,
+    OP_LITERAL,
+    OP_NEVER,
     OP_NOT,
     OP_REF,
     OP_REPEAT,
     OP_SEQ,
+    OP_SET,
     OP_TOKENS,
     Expr,
     alt,
@@ -67,6 +74,41 @@ def at_most_chars(body: Expr, limit: int) -> Expr:
 def complement(body: Expr) -> Expr:
     """All texts, in valid UTF-8, that the body does not match."""
     return and_(ANY_TEXT, not_(body))
+
+
+def first_bytes(root: Expr) -> int:
+    """The bytes that a text of a regular expression may begin with, as a set of bits; maybe some more."""
+    order = [root]
+    for node in order:  # grows meanwhile
+        order.extend(part for part in node[1:] if isinstance(part, Expr))
+    found: dict[int, tuple[int, bool]] = {}  # by id: the bytes, and whether it may be empty
+    for node in reversed(order):
+        found[id(node)] = _first(node, [found[id(part)] for part in node[1:] if isinstance(part, Expr)])
+    return found[id(root)][0]
+
+
+def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
+    op = node[0]
+    if op == OP_LITERAL:
+        return 1 << node[1][0], False
+    if op == OP_SET:
+        return node[1], False
+    if op in (OP_EMPTY, OP_NEVER):
+        return 0, op == OP_EMPTY
+    if op == OP_ALT:
+        return reduce(or_, (mask for mask, _ in parts)), any(empty for _, empty in parts)
+    if op == OP_AND:
+        return reduce(iand, (mask for mask, _ in parts)), all(empty for _, empty in parts)
+    if op == OP_REPEAT:
+        return parts[0][0], parts[0][1] or node[2] == 0
+    if op != OP_SEQ:
+        return ALL_BYTES, True
+    mask = 0
+    for each, empty in parts:
+        mask |= each
+        if not empty:
+            return mask, False
+    return mask, True
 
 
 def is_regular(expr: Expr) -> bool:

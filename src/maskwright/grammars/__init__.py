@@ -12,7 +12,7 @@ Tested by tests/grammars/.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 

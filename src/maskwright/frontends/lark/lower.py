@@ -1,8 +1,8 @@
 """From the tree of a Lark grammar to the IR.
 
-Every rule becomes a rule of the IR, every terminal too, with what is ignored after it; the root begins with what is
-ignored. So ignored terminals may stand between any two terminals and at both ends, and nothing else is changed: the
-grammar stays context-free, with no lexer that would have to choose.
+Every rule becomes a rule of the IR, every terminal too, with what is ignored after it (`ignored.py`); the root begins
+with what is ignored. So ignored terminals may stand between any two terminals and at both ends, and nothing else is
+changed: the grammar stays context-free, with no lexer that would have to choose.
 
     >>> from maskwright.frontends.lark import lark_to_ir
     >>> print(lark_to_ir('start: "a" B\\nB: "b"+\\n%ignore " "').dump())
@@ -23,12 +23,13 @@ from typing import NamedTuple
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.ignored import Ignored
 from maskwright.frontends.lark.resolve import Entry, Scope, resolve
 from maskwright.frontends.lark.terminals import Terminals, parsed_pattern
 from maskwright.frontends.regex import lower as lower_regex
 from maskwright.frontends.rule_options import NameValue, RegexValue, RuleOption, with_options
 from maskwright.frontends.substrings import substrings, words
-from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, repeat, seq, star
+from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, repeat, seq
 
 MAX_INSTANCES = 10_000
 
@@ -66,9 +67,7 @@ def lower(
     """
     builder = IRBuilder()
     lowering = _Lowering(document, builder, grammars, modules)
-    return builder.build(
-        builder.add("root", lowering.root(start)) if lowering.ignored != EMPTY else lowering.root(start)
-    )
+    return builder.build(lowering.root(start))
 
 
 class _Lowering:
@@ -85,7 +84,7 @@ class _Lowering:
         self.terminals = Terminals()
         self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
         self.pending: list[tuple[Expr, Sequence[tuple[ast.Node, Scope]], Environment]] = []
-        self.ignored = self._ignored()
+        self.ignored = Ignored([self.terminals.part(node, self.scope) for node in self.scope.ignored], builder)
 
     def root(self, start: str) -> Expr:
         """The whole grammar, with every definition checked, used or not."""
@@ -96,17 +95,13 @@ class _Lowering:
             raise LarkSyntaxError(f"there is no rule {start[:60]!r}", hint=hint)
         reference = self._entry(self.scope.entries[start], Span(0, 1), self.scope)
         for entry in self.scope.entries.values():
-            if not entry.parameters and not entry.is_terminal and entry.bodies[0][1] is self.scope:
+            if not entry.parameters and entry.bodies[0][1] is self.scope:
                 self._entry(entry, entry.span, self.scope)
         while self.pending:
             rule, bodies, environment = self.pending.pop()
             branches = [self._body(body, scope, environment) for body, scope in bodies]
             self.builder.define(rule, alt(*branches))
-        return seq(self.ignored, reference) if self.may_start_ignored else reference
-
-    def _ignored(self) -> Expr:
-        parts = [self.terminals.anonymous(node, self.scope) for node in self.scope.ignored]
-        return self.builder.add("ignored", star(alt(*parts))) if parts else EMPTY
+        return seq(self.ignored.after if self.may_start_ignored else EMPTY, reference, self.ignored.at_end)
 
     def _body(self, node: ast.Node, scope: Scope, environment: Environment) -> Expr:
         return ast.fold(node, _children_in_rules, lambda at, parts: self._combine(at, parts, scope, environment))
@@ -124,14 +119,14 @@ class _Lowering:
         if isinstance(node, ast.Use):
             return self._use(node, scope, environment)
         if isinstance(node, ast.Tokens):
-            return seq(self.builder.add_tokens(node.token_set), self.ignored)
+            return seq(self.ignored.at_end, self.builder.add_tokens(node.token_set), self.ignored.after)
         if isinstance(node, ast.Side):
-            return seq(self._side(node.name, node.span, scope), self.ignored)
+            return seq(self._side(node.name, node.span, scope), self.ignored.after)
         if isinstance(node, ast.Embedded):
-            return seq(self._embedded(node, scope), self.ignored)
+            return seq(self._embedded(node, scope), self.ignored.after)
         if isinstance(node, (ast.Parametric, ast.Conditional)):
             raise _parametric(node.span, scope)
-        return seq(self.terminals.anonymous(node, scope), self.ignored)
+        return self.ignored.around(self.terminals.anonymous(node, scope))
 
     def _entry(self, entry: Entry, span: Span, scope: Scope) -> Expr:
         """The reference to a rule or terminal, which is used at `span`."""
@@ -150,11 +145,11 @@ class _Lowering:
                 if entry.name in self.grammars
                 else self.terminals.named(entry, span, scope)
             )
-            self.builder.define(reference, seq(declared, self.ignored))
+            self.builder.define(reference, seq(declared, self.ignored.after))
         elif entry.is_terminal:
-            self.builder.define(reference, seq(self.terminals.named(entry, span, scope), self.ignored))
+            self.builder.define(reference, self.ignored.around(self.terminals.named(entry, span, scope)))
         elif entry.options:
-            self.builder.define(reference, seq(self._with_options(entry), self.ignored))
+            self.builder.define(reference, self.ignored.around(self._with_options(entry)))
         else:
             self.pending.append((reference, entry.bodies, {}))
         return reference
@@ -195,7 +190,9 @@ class _Lowering:
             entry = scope.entry(node.name, node.span)
             return Argument(id(entry), self._entry(entry, node.span, scope))
         if isinstance(node, (ast.Text, ast.Pattern, ast.Range)):
-            return Argument((type(node).__name__, *node[1:]), seq(self.terminals.anonymous(node, scope), self.ignored))
+            return Argument(
+                (type(node).__name__, *node[1:]), self.ignored.around(self.terminals.anonymous(node, scope))
+            )
         key = (id(node), *((name, argument.key) for name, argument in environment.items()))
         known = self.references.get(key)
         if known is None:

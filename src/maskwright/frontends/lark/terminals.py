@@ -50,15 +50,16 @@ class Terminals:
 
     def named(self, entry: Entry, span: Span, scope: Scope) -> Expr:
         """The texts of a terminal, which is used at `span` of the scope's source."""
-        return _expr(self._entry(entry, span, scope))
+        return as_expr(self._entry(entry, span, scope))
 
     def anonymous(self, node: ast.Node, scope: Scope) -> Expr:
         """The texts of an item that stands in a rule."""
         if isinstance(node, ast.Text) and not node.ignore_case:
             return text(node.value)
-        return _expr(self._part(node, scope))
+        return as_expr(self.part(node, scope))
 
-    def _part(self, node: ast.Node, scope: Scope) -> Part:
+    def part(self, node: ast.Node, scope: Scope) -> Part:
+        """The same before it is lowered, if it is a regex as a whole."""
         for name in _names(node):
             self._entry(scope.entry(name.name, name.span), name.span, scope)
         return ast.fold(node, ast.children_of, lambda at, parts: self._combine(at, parts, scope))
@@ -112,15 +113,15 @@ class Terminals:
         if isinstance(node, ast.Seq):
             if all(isinstance(part, regex.Node) for part in parts):
                 return regex.concat(span, *parts) if parts else regex.Seq(span, ())  # type: ignore[arg-type]
-            return seq(*map(_expr, parts))
+            return seq(*map(as_expr, parts))
         if isinstance(node, ast.Alt):
             return _alternatives(span, parts)
         if isinstance(node, ast.Repeat):
             return _repeated(node, parts[0])
         if isinstance(node, ast.And):
-            return _intersection(node, [_expr(part) for part in parts])
+            return _intersection(node, [as_expr(part) for part in parts])
         if isinstance(node, ast.Not):
-            return complement(_expr(parts[0]))
+            return complement(as_expr(parts[0]))
         raise scope.error(f"{_NOT_IN_TERMINALS[type(node)]} cannot stand in a terminal", span, "write a rule")
 
 
@@ -175,7 +176,7 @@ def _literal(node: ast.Text) -> regex.Node:
 def _alternatives(span: Span, parts: Sequence[Part]) -> Part:
     if all(isinstance(part, regex.Node) for part in parts):
         return regex.Alt(span, tuple(parts))  # type: ignore[arg-type]
-    return alt(*map(_expr, parts))
+    return alt(*map(as_expr, parts))
 
 
 def _repeated(node: ast.Repeat, part: Part) -> Part:
@@ -192,7 +193,8 @@ def _intersection(node: ast.And, operands: list[Expr]) -> Expr:
     return and_(*(operand for operand in joined[1:] if operand is not ANY_TEXT))
 
 
-def _expr(part: Part) -> Expr:
+def as_expr(part: Part) -> Expr:
+    """The IR of a terminal or a part of one."""
     return part if isinstance(part, Expr) else _lowered(part)
 
 
