@@ -220,8 +220,8 @@ class TokenSet(NamedTuple):
         if len(self.names) == 1 and not self.id_ranges:
             return ("!" if self.negated else "") + self.names[0]
         members = [*self.names, *(f"{a}" if a == b else f"{a}-{b}" for a, b in self.id_ranges)]
-        if self.negated and not members:
-            return "<[*]>"
+        if not members:
+            return "<[*]>" if self.negated else "<[^*]>"
         return f"<[{'^' if self.negated else ''}{','.join(members)}]>"
 
 

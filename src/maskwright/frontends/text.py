@@ -11,7 +11,7 @@ Tested by tests/frontends/test_text.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import iand, or_
 
@@ -61,9 +61,14 @@ def text_without(strings: Iterable[str]) -> Expr:
 
 
 def text_up_to(ending: str, others: Iterable[str] = ()) -> Expr:
-    """Any text that ends with this string, in which neither it nor another of the strings ends any earlier."""
-    early = seq(ANY_TEXT, alt(text(ending), *(text(s) for s in others)), plus(ANY_BYTE))
-    return and_(seq(ANY_TEXT, text(ending)), not_(early))
+    """Any text that ends with this string, in which neither it nor another of the strings ends any earlier.
+
+    Nor does it end with one of the others that is longer.
+    """
+    others = [other for other in others if other != ending]
+    early = seq(ANY_TEXT, alt(text(ending), *map(text, others)), plus(ANY_BYTE))
+    longer = (not_(seq(ANY_TEXT, text(other))) for other in others if other.endswith(ending))
+    return and_(seq(ANY_TEXT, text(ending)), not_(early), *longer)
 
 
 def at_most_chars(body: Expr, limit: int) -> Expr:
@@ -111,15 +116,56 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
     return mask, True
 
 
-def is_regular(expr: Expr) -> bool:
-    """Whether an expression holds no reference and no tokens, so that it can be intersected and complemented."""
-    open_nodes = [expr]
-    while open_nodes:
-        node = open_nodes.pop()
-        if node[0] in (OP_REF, OP_TOKENS):
-            return False
-        if node[0] in (OP_SEQ, OP_ALT, OP_AND, OP_REPEAT):
-            open_nodes.extend(part for part in node[1:] if isinstance(part, Expr))
-        elif node[0] == OP_NOT:
-            open_nodes.append(node[1])
-    return True
+def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:
+    """A regular expression without references: each is replaced by its rule's body, as often as it stands there.
+
+    None if it cannot be, for a rule calls itself, or a token is in it. `body_of` gives None for a rule without a body.
+    """
+    done: dict[int, Expr] = {}  # by id of what `keep` keeps alive
+    keep: list[Expr] = []
+    open_rules: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if id(node) in done:
+            continue
+        children = _operands(node, body_of)
+        if children is None:
+            return None
+        if is_ready:
+            if node[0] == OP_REF:
+                open_rules.discard(node[1])
+            done[id(node)] = _rebuilt(node, [done[id(child)] for child in children])
+            keep.append(node)
+            continue
+        if node[0] == OP_REF:
+            if node[1] in open_rules:
+                return None
+            open_rules.add(node[1])
+        stack.append((node, True))
+        stack.extend((child, False) for child in children)
+    return done[id(root)]
+
+
+def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] | None:
+    if node[0] == OP_TOKENS:
+        return None
+    if node[0] == OP_REF:
+        body = body_of(node[1])
+        return None if body is None else [body]
+    return [part for part in node[1:] if isinstance(part, Expr)]
+
+
+def _rebuilt(node: Expr, parts: list[Expr]) -> Expr:
+    op = node[0]
+    if op == OP_REF:
+        return parts[0]
+    if op == OP_SEQ:
+        return seq(*parts)
+    if op == OP_ALT:
+        return alt(*parts)
+    if op == OP_REPEAT:
+        return repeat(parts[0], node[2], node[3])
+    if op == OP_AND:
+        return and_(*parts)
+    return not_(parts[0]) if op == OP_NOT else node
