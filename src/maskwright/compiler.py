@@ -13,13 +13,15 @@ from __future__ import annotations
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from maskwright import _kernel
 from maskwright.errors import GrammarError
 from maskwright.grammar import Grammar
+from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
 
 _DEFAULT_CACHE_BYTES = 512 << 20
@@ -41,9 +43,8 @@ class CompiledGrammar:
     def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
         self.grammar = grammar
         self.tokenizer_info = tokenizer_info
-        self._native = _kernel.compile(
-            tokenizer_info.kernel_vocabulary, grammar.ir.rules, grammar.ir.root, memory_budget_bytes
-        )
+        ir = grammar.ir.with_tokens(partial(token_ids, tokenizer_info))
+        self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, memory_budget_bytes)
 
     @property
     def memory_size_bytes(self) -> int:
@@ -106,6 +107,19 @@ class GrammarCompiler:
         return self._compile(
             lambda: ("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name)
         )
+
+    def compile_lark(
+        self,
+        source: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        modules: Mapping[str, str] | None = None,
+    ) -> CompiledGrammar:
+        """Compile a grammar in Lark's syntax. See `Grammar.from_lark`."""
+        if grammars or modules:
+            return self._bind(Grammar.from_lark(source, start, grammars=grammars, modules=modules))
+        return self._compile(lambda: ("lark", source, start), lambda: Grammar.from_lark(source, start))
 
     def compile_choices(self, choices: Iterable[str | bytes]) -> CompiledGrammar:
         """Compile a choice between strings. See `Grammar.from_choices`."""

@@ -10,7 +10,7 @@ Tested by tests/test_grammar.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
@@ -87,6 +87,37 @@ class Grammar:
         from maskwright.frontends.ebnf import ebnf_to_ir
 
         return cls(ebnf_to_ir(source, root_rule_name))
+
+    @classmethod
+    def from_lark(
+        cls,
+        source: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        modules: Mapping[str, str] | None = None,
+    ) -> Grammar:
+        """Read a grammar in Lark's syntax, or llguidance's dialect of it.
+
+        Args:
+            source: Rules `name: body`, terminals `NAME: body`, statements such as `%ignore`.
+            start: The rule that the whole output must match.
+            grammars: What `@name` and the terminals of `%declare` stand for. A declared terminal that is not among
+                them matches nothing, as in Lark without a post-lexer.
+            modules: Lark texts that `%import name.rule` takes from; `common` is always there.
+
+        Raises:
+            LarkSyntaxError: The text is malformed, names what is not there, or asks for what is not supported;
+                `span` says where.
+
+        >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
+        start ::= "[" (NUM ("," NUM)*)? "]"
+        NUM ::= [0-9]+
+        """
+        from maskwright.frontends.lark import lark_to_ir
+
+        supplied = {name: grammar.ir for name, grammar in (grammars or {}).items()}
+        return cls(lark_to_ir(source, start, grammars=supplied, modules=modules))
 
     @classmethod
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:

@@ -3,7 +3,8 @@
 An `Expr` is an immutable tuple `(op, ...)`, made only by the smart constructors below, which keep it canonical:
 sequences and alternatives are flat, adjacent literals are joined, byte sets are merged, `never()` and `EMPTY` are
 absorbed.
-A `GrammarIR` is a tuple of named rules and a root; `Ref` nodes name rules by index.
+A `GrammarIR` is a tuple of named rules and a root; `Ref` nodes name rules by index. Tokens that are known by name only
+stand in it as `TokenSet`s, each the body of a rule, until a tokenizer resolves them (`with_tokens`).
 
     >>> ir = GrammarIR((Rule("root", seq(literal(b"a"), star(byte_range(0x30, 0x39)), literal(b"b"))),), 0)
     >>> print(ir.dump())
@@ -17,7 +18,7 @@ Tested by tests/test_ir.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 # The kernel reads these numbers: cpp/kernel/ir.h lists the same.
@@ -232,35 +233,57 @@ class Rule(NamedTuple):
     body: Expr
 
 
+class TokenSet(NamedTuple):
+    """Tokens of a tokenizer that is not known yet: by name, by ranges of ids, or all but those."""
+
+    names: tuple[str, ...] = ()
+    id_ranges: tuple[tuple[int, int], ...] = ()
+    negated: bool = False
+
+    def dump(self) -> str:
+        """Show it as in a grammar: `<think>`, `<[1,5-7]>`, `<[^</s>,2]>`, `<[*]>`."""
+        if len(self.names) == 1 and not self.id_ranges:
+            return ("!" if self.negated else "") + self.names[0]
+        members = [*self.names, *(f"{a}" if a == b else f"{a}-{b}" for a, b in self.id_ranges)]
+        if not members:
+            return "<[*]>" if self.negated else "<[^*]>"
+        return f"<[{'^' if self.negated else ''}{','.join(members)}]>"
+
+
 class GrammarIR(NamedTuple):
-    """All rules of a grammar and the index of the root."""
+    """All rules of a grammar, the index of the root, and the rules whose bodies a tokenizer has to supply."""
 
     rules: tuple[Rule, ...]
     root: int
+    token_sets: tuple[tuple[int, TokenSet], ...] = ()
+
+    def with_tokens(self, ids_of: Callable[[TokenSet], Iterable[int]]) -> GrammarIR:
+        """Give the rules that stand for token sets their bodies."""
+        if not self.token_sets:
+            return self
+        rules = list(self.rules)
+        for index, token_set in self.token_sets:
+            rules[index] = Rule(rules[index].name, tokens(ids_of(token_set)))
+        return GrammarIR(tuple(rules), self.root)
 
     def dump(self) -> str:
         """Show the root and the rules that it leads to, one a line."""
         names = tuple(rule.name for rule in self.rules)
+        shown = dict(self.token_sets)
         order = {self.root: None}
         pending = [self.root]
         while pending:
             new = [i for i in _references(self.rules[pending.pop(0)].body) if i not in order]
             order.update(dict.fromkeys(new))
             pending.extend(new)
-        return "\n".join(f"{names[i]} ::= {self.rules[i].body.dump(names)}" for i in order)
+        bodies = (shown[i].dump() if i in shown else self.rules[i].body.dump(names) for i in order)
+        return "\n".join(f"{names[i]} ::= {body}" for i, body in zip(order, bodies, strict=True))
 
 
 def joined(grammars: Sequence[GrammarIR]) -> tuple[IRBuilder, list[Expr]]:
     """Put the rules of several grammars into one builder; return it and the references to their roots."""
     builder = IRBuilder()
-    roots = []
-    for grammar in grammars:
-        references = [builder.declare(rule.name) for rule in grammar.rules]
-        moved: dict[int, Expr] = {}
-        for reference, rule in zip(references, grammar.rules, strict=True):
-            builder.define(reference, _with_references(rule.body, references, moved))
-        roots.append(references[grammar.root])
-    return builder, roots
+    return builder, [builder.include(grammar) for grammar in grammars]
 
 
 def _with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
@@ -309,6 +332,7 @@ class IRBuilder:
         self._names: list[str] = []
         self._bodies: list[Expr | None] = []
         self._taken: set[str] = set()
+        self._token_sets: list[tuple[int, TokenSet]] = []
 
     def declare(self, name: str) -> Expr:
         """Reserve a rule and return the reference to it. A name already taken gets a number."""
@@ -330,6 +354,24 @@ class IRBuilder:
         self._bodies[-1] = body
         return reference
 
+    def add_tokens(self, token_set: TokenSet) -> Expr:
+        """Exactly one token out of a set that only a tokenizer can tell."""
+        for index, known in self._token_sets:
+            if known == token_set:
+                return ref(index)
+        reference = self.add("token", _NEVER)
+        self._token_sets.append((reference[1], token_set))
+        return reference
+
+    def include(self, grammar: GrammarIR) -> Expr:
+        """Take over the rules of a grammar and return the reference to its root."""
+        references = [self.declare(rule.name) for rule in grammar.rules]
+        moved: dict[int, Expr] = {}
+        for reference, rule in zip(references, grammar.rules, strict=True):
+            self.define(reference, _with_references(rule.body, references, moved))
+        self._token_sets.extend((references[i][1], token_set) for i, token_set in grammar.token_sets)
+        return references[grammar.root]
+
     def build(self, root: Expr) -> GrammarIR:
         """Finish. `root` may be any expression; one that is no reference becomes a rule of its own."""
         if root[0] != OP_REF:
@@ -338,7 +380,7 @@ class IRBuilder:
         for name, body in zip(self._names, self._bodies, strict=True):
             assert body is not None, f"rule {name} was declared but never defined"
             rules.append(Rule(name, body))
-        return GrammarIR(tuple(rules), root[1])
+        return GrammarIR(tuple(rules), root[1], tuple(self._token_sets))
 
 
 _PRECEDENCE_ALT, _PRECEDENCE_AND, _PRECEDENCE_SEQ, _PRECEDENCE_ATOM = 0, 1, 2, 3
