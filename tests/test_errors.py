@@ -15,6 +15,8 @@ TREE = {
     "UnsatisfiableError": (GrammarError,),
     "SchemaError": (MaskwrightError, ValueError),
     "UnsupportedSchemaError": (SchemaError,),
+    "StructuralTagError": (MaskwrightError, ValueError),
+    "RequestError": (MaskwrightError, ValueError),
     "TokenizerError": (MaskwrightError, ValueError),
     "BitmaskError": (MaskwrightError, ValueError),
     "LimitError": (MaskwrightError, RuntimeError),

@@ -23,7 +23,9 @@ from maskwright.errors import LimitError as LimitError
 from maskwright.errors import MaskwrightError as MaskwrightError
 from maskwright.errors import MatcherError as MatcherError
 from maskwright.errors import RegexSyntaxError as RegexSyntaxError
+from maskwright.errors import RequestError as RequestError
 from maskwright.errors import SchemaError as SchemaError
+from maskwright.errors import StructuralTagError as StructuralTagError
 from maskwright.errors import TokenizerError as TokenizerError
 from maskwright.errors import UnsatisfiableError as UnsatisfiableError
 from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
@@ -46,7 +48,9 @@ __all__ = [
     "MaskwrightError",
     "MatcherError",
     "RegexSyntaxError",
+    "RequestError",
     "SchemaError",
+    "StructuralTagError",
     "TokenizerError",
     "TokenizerInfo",
     "UnsatisfiableError",

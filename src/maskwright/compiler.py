@@ -11,16 +11,20 @@ Tested by tests/contract.
 from __future__ import annotations
 
 import json
+import marshal
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maskwright import _kernel
 from maskwright.errors import GrammarError
 from maskwright.grammar import Grammar
 from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
@@ -112,6 +116,13 @@ class GrammarCompiler:
         options = choices if isinstance(choices, str | bytes) else tuple(choices)
         return self._compile(lambda: ("choices", options), lambda: Grammar.from_choices(options))
 
+    def compile_structural_tag(self, tag: StructuralTag | str | bytes | Mapping[str, Any]) -> CompiledGrammar:
+        """Compile a structural tag. See `Grammar.from_structural_tag`; special tokens are those of the tokenizer."""
+        return self._compile(
+            lambda: _tag_key(tag),
+            lambda: Grammar.from_structural_tag(tag, tokenizer_info=self.tokenizer_info),
+        )
+
     def clear_cache(self) -> None:
         """Forget all compiled grammars. Those in use stay valid."""
         if self._cache is not None:
@@ -177,6 +188,15 @@ class _Cache:
     def size_bytes(self) -> int:
         with self._lock:
             return sum(g.memory_size_bytes for g in self._entries.values())
+
+
+def _tag_key(tag: Any) -> Hashable:
+    data: Any = tag if isinstance(tag, (str, bytes, Mapping)) else tag.to_dict()
+    try:
+        # Format 2 spells equal data alike; later ones depend on which parts are shared.
+        return ("structural_tag", data if isinstance(data, (str, bytes)) else marshal.dumps(data, 2))
+    except ValueError:
+        return None  # not plain data: the reader says what is wrong with it
 
 
 def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:

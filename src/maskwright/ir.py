@@ -233,12 +233,12 @@ def joined(grammars: Sequence[GrammarIR]) -> tuple[IRBuilder, list[Expr]]:
         references = [builder.declare(rule.name) for rule in grammar.rules]
         moved: dict[int, Expr] = {}
         for reference, rule in zip(references, grammar.rules, strict=True):
-            builder.define(reference, _with_references(rule.body, references, moved))
+            builder.define(reference, with_references(rule.body, references, moved))
         roots.append(references[grammar.root])
     return builder, roots
 
 
-def _with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
+def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
     """Exchange rule i for references[i]. `moved` is by identity, so that what was shared stays shared."""
     open_nodes = [root]
     while open_nodes:
