@@ -219,7 +219,7 @@ class GrammarIR(NamedTuple):
         order = {self.root: None}
         pending = [self.root]
         while pending:
-            new = [i for i in _references(self.rules[pending.pop(0)].body) if i not in order]
+            new = [i for i in references(self.rules[pending.pop(0)].body) if i not in order]
             order.update(dict.fromkeys(new))
             pending.extend(new)
         return "\n".join(f"{names[i]} ::= {self.rules[i].body.dump(names)}" for i in order)
@@ -258,7 +258,7 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
     return moved[id(root)]
 
 
-def _references(root: Expr) -> list[int]:
+def references(root: Expr) -> list[int]:
     """The rules that an expression names, in order of appearance."""
     found: dict[int, None] = {}
     open_nodes = [root]

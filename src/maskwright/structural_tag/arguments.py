@@ -6,8 +6,11 @@ Tested by tests/structural_tag/test_arguments.py and test_xml.py.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from maskwright.errors import StructuralTagError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.snippets import SCHEMAS, Snippet
 from maskwright.structural_tag.tokens import Tokens
@@ -37,6 +40,7 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
     return SCHEMAS.get(it.json_schema, key, lambda: _xml(it, options, style))
 
 
+@lru_cache(maxsize=64)
 def _options(strict_mode: bool, max_whitespace_cnt: int | None) -> JsonSchemaOptions:
     if max_whitespace_cnt is None:
         return JsonSchemaOptions(strict_mode=strict_mode)
@@ -45,7 +49,7 @@ def _options(strict_mode: bool, max_whitespace_cnt: int | None) -> JsonSchemaOpt
 
 def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
     report: list[Finding] = []
-    return Snippet(schema_to_ir(it.json_schema, options, report), tuple(report))
+    return Snippet(schema_to_ir(it.json_schema, options, report), layout_of(options).prelude, tuple(report))
 
 
 def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) -> Snippet:
@@ -53,4 +57,5 @@ def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) 
 
     report: list[Finding] = []
     excluded = tuple(x.encode() for x in it.excludes)
-    return Snippet(xml_to_ir(it.json_schema, style, options, excluded, report), tuple(report))
+    ir = xml_to_ir(it.json_schema, style, options, excluded, report)
+    return Snippet(ir, layout_of(options).prelude, tuple(report))

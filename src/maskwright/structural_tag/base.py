@@ -40,15 +40,25 @@ def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
     return known
 
 
+_TYPES: dict[str, type[Format]] = {}
+
+
 @dataclass(frozen=True)
 class Format:
     """Base of all formats. `type` is the name in JSON."""
 
     type: ClassVar[str] = ""
 
+    def __init_subclass__(cls) -> None:
+        _TYPES[cls.type] = cls
+
     def __post_init__(self) -> None:
         for name, (reader, _) in readers_of(type(self)).items():
             object.__setattr__(self, name, reader(getattr(self, name), f"/{name}"))
+        self.check("")
+
+    def check(self, pointer: str) -> None:
+        """Refuse fields that do not go together."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the format as JSON data; fields that have their default are left out."""
@@ -75,16 +85,15 @@ def read_format(data: Any, pointer: str) -> Format:
     """
     if isinstance(data, Format):
         return data
-    if not isinstance(data, Mapping):
+    if type(data) is not dict and not isinstance(data, Mapping):
         raise wrong("a format: an object with a type", data, pointer)
     name = data.get("type")
     if name is None:
         raise StructuralTagError("a format without a type", pointer=pointer, hint='add "type"')
-    types = {each.type: each for each in Format.__subclasses__()}
-    found = types.get(name) if isinstance(name, str) else None
+    found = _TYPES.get(name) if isinstance(name, str) else None
     if found is None:
-        near = get_close_matches(str(name)[:60], types, 1, 0.3)
-        hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(types)}"
+        near = get_close_matches(str(name)[:60], _TYPES, 1, 0.3)
+        hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(_TYPES)}"
         raise StructuralTagError(f"unknown format type {str(name)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
     if pointer.count("/") > 3 * MAX_DEPTH:  # a level of formats takes up to three names
         raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
@@ -104,9 +113,11 @@ def _read_fields(cls: type[Format], data: Mapping[str, Any], pointer: str) -> Fo
             )
         given[name] = readers[name][0](value, f"{pointer}/{name}")
     for name, (_, default) in readers.items():
-        if name not in given and default is MISSING:
-            raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
-    try:
-        return cls(**given)
-    except StructuralTagError as error:  # about several fields together: its pointer starts at the format
-        raise StructuralTagError(error.message, pointer=pointer + error.pointer, hint=error.hint) from None
+        if name not in given:
+            if default is MISSING:
+                raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
+            given[name] = default
+    made = object.__new__(cls)  # not by __init__, which would read all fields again
+    made.__dict__.update(given)
+    made.check(pointer)
+    return made

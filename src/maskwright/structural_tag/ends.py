@@ -9,18 +9,21 @@ Tested by tests/structural_tag/test_lower.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from maskwright.ir import EMPTY, Expr, alt, seq
 from maskwright.structural_tag.text import TEXT, free, until
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 
-class Ends(NamedTuple):
-    """See the module's header."""
+class Ends:
+    """See the module's header. `alone` is any of the ends; nothing where none is known."""
 
-    texts: tuple[str, ...] = ()
-    others: tuple[Pieces, ...] = ()
+    __slots__ = ("alone", "others", "texts")
+
+    def __init__(self, texts: tuple[str, ...] = (), others: tuple[Pieces, ...] = ()) -> None:
+        self.texts, self.others = texts, others
+        every = (*[(text,) for text in texts], *others)
+        self.alone = alt(*map(spelled, every)) if every else EMPTY
 
     @classmethod
     def of(cls, ends: Iterable[Pieces]) -> Ends:
@@ -37,18 +40,13 @@ class Ends(NamedTuple):
     def encoded(self) -> tuple[bytes, ...]:
         return tuple(text.encode() for text in self.texts)
 
-    def alone(self) -> Expr:
-        """Any of the ends; nothing where none is known."""
-        every = (*[(text,) for text in self.texts], *self.others)
-        return alt(*map(spelled, every)) if every else EMPTY
-
     def other(self) -> Expr:
         """Any of the ends that hold tokens."""
         return alt(*map(spelled, self.others))
 
     def after(self, expr: Expr) -> Expr:
         """The expression, then an end."""
-        return seq(expr, self.alone())
+        return seq(expr, self.alone)
 
     def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = TEXT) -> Expr:
         """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs."""

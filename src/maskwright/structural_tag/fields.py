@@ -35,6 +35,8 @@ def kind_of(value: Any) -> str:
 def string(value: Any, pointer: str) -> str:
     if not isinstance(value, str):
         raise wrong("a string", value, pointer)
+    if value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -15,7 +15,6 @@ Tested by tests/structural_tag/test_formats.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +67,7 @@ def _end(value: Any, pointer: str) -> Any:
 
 
 def _tag(value: Any, pointer: str) -> TagFormat:
-    if isinstance(value, Mapping) and "type" not in value:
+    if type(value) is dict and "type" not in value:
         value = {"type": "tag", **value}
     read = read_format(value, pointer)
     if not isinstance(read, TagFormat):
@@ -224,10 +223,9 @@ class RepeatFormat(Format):
     max: int = read_by(count)
     content: Format = read_by(read_format)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self, pointer: str) -> None:
         if self.min < 0 or -1 < self.max < self.min:
-            raise StructuralTagError("max is below min, or min is negative", pointer="/max")
+            raise StructuralTagError("max is below min, or min is negative", pointer=f"{pointer}/max")
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ class Lowering:
         self.builder = IRBuilder()
         self.report: list[Finding] = []
         self._placing = Placing(self.builder)
+        self._ends: dict[Any, Ends] = {}
         self._depth = 0
 
     def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
@@ -70,7 +71,10 @@ class Lowering:
         return tuple(s.encode() for s in strings if self.tokens.pieces(s) == (s,))
 
     def ends_of(self, tag: f.TagFormat, pointer: str) -> Ends:
-        return Ends.of([self._edge(end, f"{pointer}/end") for end in tag.ends])
+        known = self._ends.get(tag.end)
+        if known is None:
+            known = self._ends[tag.end] = Ends.of([self._edge(end, f"{pointer}/end") for end in tag.ends])
+        return known
 
     def _edge(self, edge: str | f.TokenFormat, pointer: str) -> Pieces:
         if isinstance(edge, f.TokenFormat):
@@ -98,7 +102,8 @@ class Lowering:
             ) from error
         except GrammarError as error:
             raise StructuralTagError(error.message, pointer=origin, hint=error.hint) from error
-        self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
+        if snippet.report:
+            self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
         return ends.after(self.place(snippet, f"#{origin}"))
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
@@ -168,7 +173,7 @@ class Lowering:
         return alt(*[self.lower(each, f"{pointer}/elements/{i}", ends) for i, each in enumerate(it.elements)])
 
     def optional(self, it: f.OptionalFormat, pointer: str, ends: Ends) -> Expr:
-        return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone())
+        return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone)
 
     def plus(self, it: f.PlusFormat, pointer: str, ends: Ends) -> Expr:
         return ends.after(plus(self.lower(it.content, f"{pointer}/content", Ends())))

@@ -46,7 +46,7 @@ class Tokens:
 
     def pieces(self, string: str) -> Pieces:
         """Split a string at special tokens."""
-        if self._pattern is None:
+        if self._pattern is None or self._pattern.search(string) is None:
             return (string,) if string else ()
         parts = self._pattern.split(string)
         return tuple(self._special[part] if i % 2 else part for i, part in enumerate(parts) if part)

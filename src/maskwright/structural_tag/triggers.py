@@ -99,7 +99,7 @@ def tokens_with_triggers(
 def _looped(low: Lowering, to_trigger: Expr, last: Expr, begun: Expr | None, ends: Ends, once: bool) -> Expr:
     """Text with what it starts, once or again and again; `begun` comes first if it is given."""
     if once:
-        after = ends.alone()
+        after = ends.alone
         return seq(begun, after) if begun is not None else alt(last, seq(to_trigger, after))
     text = low.builder.declare("text")
     low.builder.define(text, alt(last, seq(to_trigger, text)))
