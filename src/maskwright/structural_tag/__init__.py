@@ -13,6 +13,9 @@ Tested by tests/structural_tag/.
 from __future__ import annotations
 
 from maskwright.structural_tag.base import Format as Format
+from maskwright.structural_tag.families import get_model_structural_tag as get_model_structural_tag
+from maskwright.structural_tag.families import model_families as model_families
+from maskwright.structural_tag.families import register_model_structural_tag as register_model_structural_tag
 from maskwright.structural_tag.formats import AnyTextFormat as AnyTextFormat
 from maskwright.structural_tag.formats import AnyTokensFormat as AnyTokensFormat
 from maskwright.structural_tag.formats import ConstStringFormat as ConstStringFormat
@@ -34,4 +37,6 @@ from maskwright.structural_tag.formats import TokenDispatchFormat as TokenDispat
 from maskwright.structural_tag.formats import TokenFormat as TokenFormat
 from maskwright.structural_tag.formats import TokenTriggeredTagsFormat as TokenTriggeredTagsFormat
 from maskwright.structural_tag.formats import TriggeredTagsFormat as TriggeredTagsFormat
+from maskwright.structural_tag.request import Tool as Tool
+from maskwright.structural_tag.request import ToolRequest as ToolRequest
 from maskwright.structural_tag.tag import StructuralTag as StructuralTag

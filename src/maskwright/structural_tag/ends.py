@@ -50,7 +50,6 @@ class Ends:
 
     def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = TEXT) -> Expr:
         """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs."""
-        excluded = tuple(x for x in excluded if x not in self.encoded)
         parts = []
         if self.texts:
             parts.append(until(self.encoded, excluded, body))

@@ -251,7 +251,7 @@ class TriggeredTagsFormat(Format):
     Read from the left: where the first trigger ends, a tag has begun whose `begin` starts with that trigger, and the
     output goes on as that tag. So no trigger ever occurs in the text, and a tag once begun cannot be text. Of triggers
     that end at the same character all count; a trigger that contains another can never be met first, and is refused if
-    a tag needs it. No string of `excludes` occurs in the text up to the end of a trigger.
+    a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
 
     `at_least_one`: the output begins with a tag, at once. `stop_after_first`: nothing follows the first tag.
     """

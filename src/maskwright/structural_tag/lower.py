@@ -116,13 +116,6 @@ class Lowering:
                 pointer=f"{pointer}/max_tokens",
                 hint="use max_chars, or any_tokens with max_tokens",
             )
-        for end in ends.texts:
-            for excluded in it.excludes:
-                if excluded in end and excluded != end:
-                    raise StructuralTagError(
-                        f"the end {end[:60]!r} contains {excluded[:60]!r}, which is excluded",
-                        pointer=f"{pointer}/excludes",
-                    )
         body = TEXT if it.max_chars is None else of_length(0, it.max_chars)
         return ends.closing(self.plain(it.excludes), body)
 

@@ -11,6 +11,7 @@ Text up to a trigger is one expression for all triggers with a common beginning 
 no trigger"; what is left of each trigger follows as an alternative. So 4,000 triggers `<function=…` cost one automaton
 and a trie, and as the expression ends nowhere but after p, text itself leaves nothing open to what comes next. It is
 exact if no other trigger can end between p and the end of the one at hand, so p reaches as far as any overlap does.
+What is excluded does not occur in the text before the trigger; the trigger itself may contain it.
 
 Source: Aho and Corasick, Efficient string matching: an aid to bibliographic search, 1975.
 Cost: linear in the length of all triggers.
@@ -22,7 +23,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
-from maskwright.ir import ANY_BYTE, OP_AND, OP_NOT, UNBOUNDED, Expr, alt, and_, literal, not_, plus, repeat, seq, star
+from maskwright.ir import (
+    ANY_BYTE,
+    OP_AND,
+    OP_NOT,
+    UNBOUNDED,
+    Expr,
+    alt,
+    and_,
+    literal,
+    never,
+    not_,
+    plus,
+    repeat,
+    seq,
+    star,
+)
 
 CHARACTER = utf8(ALL_CHARACTERS)
 TEXT = star(CHARACTER)
@@ -40,10 +56,10 @@ def of_length(min_chars: int, max_chars: int | None) -> Expr:
 
 
 def until(ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = TEXT) -> Expr:
-    """The texts of `body`, then one of `ends` where such first occurs; nothing excluded occurs up to there."""
+    """The texts of `body` in which nothing excluded occurs, then one of `ends` where such first occurs."""
     end = _any_of(ends)
     operands = body[1:] if body[0] == OP_AND else (body,)
-    return and_(*[_closed(operand, end) for operand in operands], _first(ends, excluded))
+    return and_(*[_closed(operand, end) for operand in operands], not_(_early(ends, excluded, end)))
 
 
 def _closed(operand: Expr, end: Expr) -> Expr:
@@ -51,10 +67,10 @@ def _closed(operand: Expr, end: Expr) -> Expr:
     return not_(seq(operand[1], end)) if operand[0] == OP_NOT else seq(operand, end)
 
 
-def _first(stops: Sequence[bytes], excluded: Sequence[bytes]) -> Expr:
-    """Strings in which no stop ends before the end, and nothing excluded at all."""
+def _early(stops: Sequence[bytes], excluded: Sequence[bytes], end: Expr) -> Expr:
+    """Strings in which a stop ends before the end, or something excluded occurs before `end`."""
     early = _holding(stops, plus(ANY_BYTE))
-    return not_(alt(early, _holding(excluded, _ANY)) if excluded else early)
+    return alt(early, _holding(excluded, seq(_ANY, end))) if excluded else early
 
 
 def _holding(strings: Sequence[bytes], rest: Expr) -> Expr:
@@ -75,14 +91,14 @@ class Stops:
 
     def __init__(self, triggers: Sequence[bytes], ends: Sequence[bytes], excluded: Sequence[bytes]) -> None:
         self.ends = tuple(dict.fromkeys(ends))
-        self.excluded = tuple(x for x in dict.fromkeys(excluded) if x not in self.ends)
+        self.excluded = tuple(dict.fromkeys(excluded))
         self._all = tuple(dict.fromkeys((*triggers, *ends)))
-        trie = _Trie(tuple(dict.fromkeys((*self._all, *self.excluded))))
+        trie = _Trie(self._all)
         self.dead: dict[bytes, bytes] = {}
         self.groups: dict[bytes, list[bytes]] = {}
         by_overlap: dict[bytes, list[bytes]] = {}
         for stop in self._all:
-            inside, overlap = trie.inspect(stop, frozenset(self.excluded))
+            inside, overlap = trie.inspect(stop)
             if inside is not None:
                 self.dead[stop] = inside
             elif stop not in self.ends:
@@ -92,10 +108,12 @@ class Stops:
 
     def leading(self, beginning: bytes) -> Expr:
         """Text up to the first stop, which has this common beginning, that included."""
-        body = seq(TEXT, literal(beginning))
+        end = literal(beginning)
         if beginning in self._all:
-            return and_(body, _first(self._all, self.excluded))
-        return and_(body, not_(_holding((*self._all, *self.excluded), _ANY)))
+            return and_(seq(TEXT, end), not_(_early(self._all, self.excluded, end)))
+        early = _holding(self._all, _ANY)
+        excluded = _holding(self.excluded, seq(_ANY, end)) if self.excluded else never()
+        return and_(seq(TEXT, end), not_(alt(early, excluded)))
 
     def last(self) -> Expr:
         """Text in which no stop occurs."""
@@ -103,7 +121,8 @@ class Stops:
 
     def to_end(self) -> Expr:
         """Text up to the first stop, which is one of the ends, that included."""
-        return and_(seq(TEXT, _any_of(self.ends)), _first(self._all, self.excluded))
+        end = _any_of(self.ends)
+        return and_(seq(TEXT, end), not_(_early(self._all, self.excluded, end)))
 
 
 def _common_beginning(strings: Sequence[bytes]) -> bytes:
@@ -152,11 +171,8 @@ class _Trie:
                 self.overlapped[link] = True
                 link = self.suffix[link]
 
-    def inspect(self, string: bytes, excluded: frozenset[bytes]) -> tuple[bytes | None, int]:
-        """Return a string that ends within this one, if any, and the length of the longest prefix that overlaps.
-
-        What ends at its last byte counts if it is excluded.
-        """
+    def inspect(self, string: bytes) -> tuple[bytes | None, int]:
+        """Return a string that ends within this one, if any, and the length of the longest prefix that overlaps."""
         node, overlap = 0, 0
         for length, byte in enumerate(string, 1):
             node = self.children[node][byte]
@@ -165,8 +181,4 @@ class _Trie:
             found = self.whole[node] or self.inside[node]
             if found is not None and length < len(string):
                 return found, overlap
-        while node:
-            if self.whole[node] in excluded:
-                return self.whole[node], overlap
-            node = self.suffix[node]
         return None, overlap

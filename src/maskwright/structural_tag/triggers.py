@@ -125,9 +125,8 @@ def _check(stops: Stops, by_text: dict[bytes, list[tuple[Started, Pieces]]], poi
     for string, inside in stops.dead.items():
         where = by_text[string][0][0].pointer if string in by_text else pointer
         what = "the trigger" if string in by_text else "the end"
-        reason = "is excluded" if inside in stops.excluded else "comes first"
         raise StructuralTagError(
-            f"{what} {string.decode()[:60]!r} can never be met: {inside.decode()[:60]!r} in it {reason}",
+            f"{what} {string.decode()[:60]!r} can never be met: {inside.decode()[:60]!r} in it comes first",
             pointer=where,
             hint="take one of the two away",
         )

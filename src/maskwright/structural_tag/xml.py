@@ -29,6 +29,7 @@ from maskwright.frontends.json_schema.shape import (
     ANYTHING,
     ARRAY,
     FALSE,
+    FREE_OBJECTS,
     FREE_STRINGS,
     NULL,
     NUMBER,
@@ -162,7 +163,7 @@ class _Writer:
         if is_nothing(conj) or (closed and not conj) or shape.names:
             return never()
         if "{name}" in self.style.close:  # to close it, the grammar would have to remember its name
-            if not declared:
+            if shape is FREE_OBJECTS[0]:
                 raise UnsupportedSchemaError(
                     "this style needs all members declared",
                     pointer=pointer_of(shape.path),
