@@ -81,7 +81,7 @@ class GroupBuilder {
   const GroupFacts facts_;
   std::vector<Member> members_;
   std::unordered_map<const Rule*, size_t> member_of_;
-  size_t num_merged_edges_ = 0;
+  size_t num_merged_edges_ = 0, num_inlined_edges_ = 0;
 };
 
 }  // namespace maskwright

@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kMaxInlinedEdges = 2000;  // of a member that is called from one place
 constexpr size_t kMaxCopiedEdges = 256;    // that inlining a member in several places may add
+constexpr size_t kMaxTotalEdges = 50'000;  // copied in all, in one component
 constexpr int kMaxRounds = 8;              // an inlined member may turn its caller's calls into jumps, and so on
 
 }  // namespace
@@ -108,6 +109,8 @@ bool GroupBuilder::splice_calls(Member& caller, const std::function<bool(uint32_
     const auto it = member_of_.find(caller.callees[edge.argument].rule);
     if (it == member_of_.end() || !is_inlined(static_cast<uint32_t>(it->second))) continue;
     const Member& callee = members_[it->second];
+    num_inlined_edges_ += callee.draft.edges.size();
+    if (num_inlined_edges_ > kMaxTotalEdges) return changed;
     const uint32_t offset = draft.num_states;
     draft.num_states += callee.draft.num_states;
     draft.edges[i].edge = {EdgeKind::Epsilon, 0, offset + kStart};

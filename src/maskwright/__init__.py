@@ -24,7 +24,9 @@ from maskwright.errors import LimitError as LimitError
 from maskwright.errors import MaskwrightError as MaskwrightError
 from maskwright.errors import MatcherError as MatcherError
 from maskwright.errors import RegexSyntaxError as RegexSyntaxError
+from maskwright.errors import RequestError as RequestError
 from maskwright.errors import SchemaError as SchemaError
+from maskwright.errors import StructuralTagError as StructuralTagError
 from maskwright.errors import TokenizerError as TokenizerError
 from maskwright.errors import UnsatisfiableError as UnsatisfiableError
 from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
@@ -48,7 +50,9 @@ __all__ = [
     "MaskwrightError",
     "MatcherError",
     "RegexSyntaxError",
+    "RequestError",
     "SchemaError",
+    "StructuralTagError",
     "TokenizerError",
     "TokenizerInfo",
     "UnsatisfiableError",

@@ -16,13 +16,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maskwright import _kernel
 from maskwright.errors import GrammarError
 from maskwright.grammar import Grammar
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
@@ -126,6 +129,13 @@ class GrammarCompiler:
         options = choices if isinstance(choices, str | bytes) else tuple(choices)
         return self._compile(lambda: ("choices", options), lambda: Grammar.from_choices(options))
 
+    def compile_structural_tag(self, tag: StructuralTag | str | bytes | Mapping[str, Any]) -> CompiledGrammar:
+        """Compile a structural tag. See `Grammar.from_structural_tag`; special tokens are those of the tokenizer."""
+        return self._compile(
+            lambda: _tag_key(tag),
+            lambda: Grammar.from_structural_tag(tag, tokenizer_info=self.tokenizer_info),
+        )
+
     def clear_cache(self) -> None:
         """Forget all compiled grammars. Those in use stay valid."""
         if self._cache is not None:
@@ -193,10 +203,18 @@ class _Cache:
             return sum(g.memory_size_bytes for g in self._entries.values())
 
 
+def _tag_key(tag: Any) -> Hashable:
+    return _content_key("structural_tag", tag if isinstance(tag, (str, bytes, Mapping)) else tag.to_dict(), {})
+
+
 def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:
-    """Return what tells schemas apart: their text, or their pickle, which is quick and writes shared parts once."""
+    return _content_key("json_schema", schema, options)
+
+
+def _content_key(kind: str, data: Any, options: dict[str, Any]) -> Hashable:
+    """Return what tells data apart: their text, or their pickle, which is quick and writes shared parts once."""
     try:
-        content = schema if isinstance(schema, str) else pickle.dumps(schema, pickle.HIGHEST_PROTOCOL)
+        content = data if isinstance(data, (str, bytes)) else pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
         return None  # not plain JSON, or too deep: the front-end says what is wrong with it
-    return ("json_schema", content, repr(sorted(options.items())) if options else "")
+    return (kind, content, repr(sorted(options.items())) if options else "")

@@ -18,6 +18,8 @@ from maskwright.errors import GrammarError, UnsatisfiableError
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding
+    from maskwright.structural_tag import StructuralTag
+    from maskwright.tokenizer import TokenizerInfo
 
 # Front-ends are imported where they are used: a program that only matches JSON Schemas does not pay for the others.
 
@@ -135,6 +137,32 @@ class Grammar:
         if not options:
             raise UnsatisfiableError("there are no choices")
         return cls(_single(ir.alt(*options)))
+
+    @classmethod
+    def from_structural_tag(
+        cls, tag: StructuralTag | str | bytes | Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None
+    ) -> Grammar:
+        """Read a structural tag: free text with structures in it.
+
+        Args:
+            tag: A `StructuralTag`, its dict, or its JSON text.
+            tokenizer_info: Needed for tokens that are given by their text, and for sets of all tokens but some. Where
+                it is given, the text of a special token inside a string of the tag stands for that token.
+
+        Raises:
+            StructuralTagError: The tag is malformed or contradicts itself; `pointer` says where.
+            SchemaError: A schema in it is malformed or cannot be enforced.
+            LimitError: It nests too deep.
+
+        >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
+        'root ::= "hi"'
+        """
+        from maskwright.structural_tag.lower import lower_tag
+        from maskwright.structural_tag.tag import StructuralTag
+        from maskwright.structural_tag.tokens import tokens_of
+
+        read = tag if isinstance(tag, StructuralTag) else StructuralTag.from_json(tag)
+        return cls(*lower_tag(read, tokens_of(tokenizer_info)))
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:

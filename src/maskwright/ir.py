@@ -273,7 +273,7 @@ class GrammarIR(NamedTuple):
         order = {self.root: None}
         pending = [self.root]
         while pending:
-            new = [i for i in _references(self.rules[pending.pop(0)].body) if i not in order]
+            new = [i for i in references(self.rules[pending.pop(0)].body) if i not in order]
             order.update(dict.fromkeys(new))
             pending.extend(new)
         bodies = (shown[i].dump() if i in shown else self.rules[i].body.dump(names) for i in order)
@@ -286,7 +286,7 @@ def joined(grammars: Sequence[GrammarIR]) -> tuple[IRBuilder, list[Expr]]:
     return builder, [builder.include(grammar) for grammar in grammars]
 
 
-def _with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
+def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
     """Exchange rule i for references[i]. `moved` is by identity, so that what was shared stays shared."""
     open_nodes = [root]
     while open_nodes:
@@ -306,7 +306,7 @@ def _with_references(root: Expr, references: list[Expr], moved: dict[int, Expr])
     return moved[id(root)]
 
 
-def _references(root: Expr) -> list[int]:
+def references(root: Expr) -> list[int]:
     """The rules that an expression names, in order of appearance."""
     found: dict[int, None] = {}
     open_nodes = [root]
@@ -368,7 +368,7 @@ class IRBuilder:
         references = [self.declare(rule.name) for rule in grammar.rules]
         moved: dict[int, Expr] = {}
         for reference, rule in zip(references, grammar.rules, strict=True):
-            self.define(reference, _with_references(rule.body, references, moved))
+            self.define(reference, with_references(rule.body, references, moved))
         self._token_sets.extend((references[i][1], token_set) for i, token_set in grammar.token_sets)
         return references[grammar.root]
 

@@ -141,9 +141,9 @@ class Layout:
         for depth in range(depths):
             self._define_free(builder, depth)
         self._free = tuple(map(_free_places, self._styles))
-        self._prelude = builder.build(STRING_RULE).rules
-        self._names = [rule.name for rule in self._prelude]
-        self._bodies: list[Expr | None] = [rule.body for rule in self._prelude]
+        self.prelude = builder.build(STRING_RULE).rules
+        self._names = [rule.name for rule in self.prelude]
+        self._bodies: list[Expr | None] = [rule.body for rule in self.prelude]
 
     def style(self, depth: int) -> Style:
         """Return the style of containers at a depth; the root has depth 0."""
@@ -158,7 +158,7 @@ class Layout:
         return depth + 1 if self.depth_matters and depth < MAX_INDENTED else depth
 
     def builder(self) -> RuleBuilder:
-        return RuleBuilder(self._prelude, self._names, self._bodies)
+        return RuleBuilder(self.prelude, self._names, self._bodies)
 
     def _style(self, depth: int, value: Expr, array: Expr, object_: Expr, member: Expr) -> Style:
         free = (value, array, object_, member)
