@@ -1,6 +1,7 @@
 #include "group_builder.h"
 
 #include <algorithm>
+#include <span>
 
 #include "components.h"
 #include "errors.h"
@@ -10,20 +11,28 @@ namespace {
 
 constexpr size_t kMaxEdges = 5'000'000;
 constexpr uint64_t kMaxUnrolledCalls = 10'000;
-constexpr size_t kTrieThreshold = 4;  // alternatives that are literals; fewer stay separate branches
+constexpr uint64_t kMaxOperandWeight = 100'000;  // of a product, with counted repetitions spelled out
+constexpr size_t kTrieThreshold = 4;             // alternatives that are literals; fewer stay separate branches
 
 [[noreturn]] void too_large() {
   throw LimitExceeded("grammar_size", "the grammar's automata grew past " + std::to_string(kMaxEdges) + " edges");
 }
 
+const ByteSet kContinuations = [] {
+  ByteSet out;
+  for (int b = 0x80; b < 0xC0; ++b) out.set(static_cast<uint8_t>(b));
+  return out;
+}();
+
 // Whether a call can be passed without consuming anything.
 bool is_nullable(const Callee& callee) {
-  if (!callee.rule->counts()) return callee.rule->nullable();
+  if (!callee.rule->counts() || callee.rule->is_product()) return callee.rule->nullable();
   return callee.rule->terminator() < 0 && (callee.rule->nullable() || Count::of(callee.reg).needed == 0);
 }
 
 // Whether a call can consume anything. A terminator can come without any item.
 bool is_productive(const Callee& callee) {
+  if (callee.rule->is_product()) return callee.rule->productive();
   return callee.rule->productive() || (callee.rule->terminator() >= 0 && Count::of(callee.reg).needed == 0);
 }
 
@@ -37,19 +46,30 @@ uint32_t UnitTable::counter(ExprId repetition, int terminator) {
   return it->second;
 }
 
+uint32_t UnitTable::part(ExprId expr, bool unrolled) {
+  const auto [it, fresh] = (unrolled ? operand_units : item_units).emplace(expr, static_cast<uint32_t>(units.size()));
+  if (fresh) units.push_back({.kind = Unit::Kind::Expression, .expr = expr, .unrolled = unrolled});
+  return it->second;
+}
+
 bool UnitTable::is_plain(ExprId root) const {
-  std::vector<ExprId> open{root};
-  std::unordered_map<ExprId, char> seen;
+  // Copies of a repetition are drafted one by one, so every expression weighs in as often as it is drafted.
+  std::vector<std::pair<ExprId, uint64_t>> open{{root, 1}};
+  uint64_t weight = 0;
   while (!open.empty()) {
-    const ExprId id = open.back();
+    const auto [id, copies] = open.back();
     open.pop_back();
-    if (!seen.emplace(id, 0).second) continue;
     const ExprNode& node = ir.nodes[id];
-    if (node.op >= Op::Ref || counting[id]) return false;
-    if (node.op == Op::Seq || node.op == Op::Alt)
-      open.insert(open.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end);
-    else if (node.op == Op::Repeat)
-      open.push_back(node.begin);
+    if (node.op >= Op::Ref) return false;
+    weight += copies * (node.op == Op::Literal ? node.end - node.begin : 1);
+    if (weight + open.size() > kMaxOperandWeight) return false;
+    if (node.op == Op::Seq || node.op == Op::Alt) {
+      for (uint32_t c = node.begin; c < node.end; ++c) open.emplace_back(ir.children[c], copies);
+    } else if (node.op == Op::Repeat) {
+      const int64_t inside = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
+      if (static_cast<uint64_t>(inside) > kMaxOperandWeight) return false;
+      open.emplace_back(node.begin, copies * static_cast<uint64_t>(inside));
+    }
   }
   return true;
 }
@@ -62,6 +82,7 @@ int UnitTable::terminator(const ExprNode& sequence, uint32_t child) const {
 
 uint64_t UnitTable::start_register(ExprId id) const {
   const ExprNode& node = ir.nodes[id];
+  if (node.op == Op::And) return units[of_node[id]].rule->start_register();
   if (node.op != Op::Repeat) return 0;
   if (node.minimum >= Count::kUnlimited)
     throw LimitExceeded("repetition_bound",
@@ -83,12 +104,12 @@ GroupBuilder::GroupBuilder(UnitTable& table, const std::vector<uint32_t>& member
   }
 }
 
-void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) {
+void GroupBuilder::build(const Intern& intern) {
   for (Member& m : members_) {
     switch (m.unit->kind) {
       case Unit::Kind::Expression: draft_expression(m, m.unit->expr); break;
-      case Unit::Kind::Counter: draft_counter(m, intern_item); break;
-      case Unit::Kind::Regular: draft_regular(m, intern_item); break;
+      case Unit::Kind::Counter: draft_counter(m, intern); break;
+      case Unit::Kind::Regular: draft_regular(m, intern); break;
     }
   }
   find_nullable();
@@ -138,7 +159,8 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
     const auto [expr, from, to] = tasks.back();
     tasks.pop_back();
     const ExprNode& node = ir.nodes[expr];
-    if (const uint32_t index = table_.of_node[expr]; index != UnitTable::kNone) {
+    const uint32_t index = member.unit->unrolled ? UnitTable::kNone : table_.of_node[expr];
+    if (index != UnitTable::kNone) {
       const Unit& unit = table_.units[index];
       if (unit.inlined)
         tasks.push_back({unit.expr, from, to});
@@ -167,7 +189,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::Seq: {
         uint32_t state = from;
         for (uint32_t c = node.begin; c < node.end; ++c) {
-          const int terminator = table_.terminator(node, c);
+          const int terminator = member.unit->unrolled ? -1 : table_.terminator(node, c);
           if (terminator < 0) {
             const uint32_t next = c + 1 == node.end ? to : draft.add_state();
             tasks.push_back({ir.children[c], state, next});
@@ -259,35 +281,60 @@ void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> 
   }
 }
 
-// An intersection of plain expressions and complements of such is a product of their automata; anything else is
-// derived.
-void GroupBuilder::draft_regular(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
-  const GrammarIr& ir = table_.ir;
-  const ExprNode& node = ir.nodes[member.unit->expr];
-  std::vector<std::pair<ExprId, bool>> operands;
-  bool plain = node.op == Op::And, positive = false;
-  for (uint32_t c = node.begin; plain && c < node.end; ++c) {
-    const ExprId child = ir.children[c];
-    const bool negated = ir.nodes[child].op == Op::Not;
-    operands.emplace_back(negated ? ir.nodes[child].begin : child, negated);
-    positive = positive || !negated;
-    plain = table_.is_plain(operands.back().first);
-  }
-  if (!plain || !positive) {
-    member.rule->derivatives_ = std::make_unique<DerivativeAutomaton>(ir, member.unit->expr);
+// An intersection of plain expressions, complements of such and at most one counted repetition is a product of their
+// automata; anything else is derived.
+void GroupBuilder::draft_regular(Member& member, const Intern& intern) {
+  Rule& rule = *member.rule;
+  const ExprNode& node = table_.ir.nodes[member.unit->expr];
+  if (node.op == Op::And) rule.product_ = make_product(node, intern);
+  if (!rule.product_) {
+    rule.derivatives_ = std::make_unique<DerivativeAutomaton>(table_.ir, member.unit->expr);
     return;
   }
-  std::vector<ProductAutomaton::Operand> rules;
-  for (const auto& [expr, negated] : operands) {
-    const Unit& unit = intern_item(expr);
-    keep_alive(unit.group);
-    rules.push_back({unit.rule, negated});
+  if (const Rule* counter = rule.product_->counter()) {
+    rule.counts_ = true;
+    rule.terminator_ = counter->terminator();
+    rule.use_classes(*rule.product_);
+    rule.lengths_ = std::make_unique<Lengths>(rule.product_->class_bytes());
   }
-  member.rule->product_ = std::make_unique<ProductAutomaton>(std::move(rules));
+}
+
+// Returns nullptr where the operands are not of the kinds that make a product.
+std::unique_ptr<ProductAutomaton> GroupBuilder::make_product(const ExprNode& node, const Intern& intern) {
+  const GrammarIr& ir = table_.ir;
+  const auto operands = std::span(ir.children).subspan(node.begin, node.end - node.begin);
+  const auto is_negated = [&](ExprId child) { return ir.nodes[child].op == Op::Not; };
+  const auto body = [&](ExprId child) { return is_negated(child) ? ir.nodes[child].begin : child; };
+  const auto counted = [&](ExprId child) {  // how far an operand counts
+    const ExprNode& sequence = ir.nodes[child];
+    if (sequence.op != Op::Seq || sequence.end - sequence.begin != 2) return int64_t{0};
+    const ExprNode &repetition = ir.nodes[ir.children[sequence.begin]],
+                   &end = ir.nodes[ir.children[sequence.begin + 1]];
+    if (table_.terminator(sequence, sequence.begin) < 0 || end.end - end.begin != 1) return int64_t{0};
+    return std::max(repetition.minimum, repetition.maximum);
+  };
+  const ExprId* farthest = &*std::ranges::max_element(operands, {}, counted);
+  if (std::ranges::all_of(operands, is_negated)) return nullptr;
+  Rule* counter = counted(*farthest) > 0 ? counted_operand(*farthest, intern) : nullptr;
+  std::vector<ProductAutomaton::Operand> rules;
+  for (const ExprId& child : operands)
+    if (!(counter && &child == farthest) && !table_.is_plain(body(child))) return nullptr;
+  for (const ExprId& child : operands) {
+    const bool counts = counter && &child == farthest;
+    if (counts) {
+      rules.push_back({counter, false});
+      continue;
+    }
+    const Unit& unit = intern(table_.part(body(child), true));
+    keep_alive(unit.group);
+    rules.push_back({unit.rule, is_negated(child)});
+  }
+  const uint64_t reg = counter ? table_.start_register(ir.children[ir.nodes[*farthest].begin]) : 0;
+  return std::make_unique<ProductAutomaton>(std::move(rules), reg);
 }
 
 // A counter either spells its item out, when the end of an item is unmistakable, or calls it.
-void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
+void GroupBuilder::draft_counter(Member& member, const Intern& intern) {
   Rule& rule = *member.rule;
   const ExprId expr = member.unit->expr;
   rule.counts_ = true;
@@ -308,10 +355,23 @@ void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&
   rule.callees_.clear();
   rule.token_sets_.clear();
   rule.sets_.clear();
-  const auto it = table_.item_units.find(expr);
-  const Unit& item = it != table_.item_units.end() ? table_.units[it->second] : intern_item(expr);
+  const Unit& item = intern(table_.part(expr, false));
   member.draft.add(kStart, EdgeKind::Call, call(member, item, table_.start_register(expr)), kStart);
   rule.terminator_ = member.unit->terminator;
+}
+
+// The rule that counts an operand `item{m,n} byte`, where it spells its item out and its end is unmistakable; or
+// nullptr.
+Rule* GroupBuilder::counted_operand(ExprId operand, const Intern& intern) {
+  const ExprNode& sequence = table_.ir.nodes[operand];
+  const ExprId repetition = table_.ir.children[sequence.begin];
+  const int terminator = table_.terminator(sequence, sequence.begin);
+  if (!table_.is_plain(table_.ir.nodes[repetition].begin)) return nullptr;
+  const Unit& unit = intern(table_.counter(repetition, terminator));
+  Rule& rule = *unit.rule;
+  if (!rule.ends_at_head_ || rule.next(*rule.start(), static_cast<uint8_t>(terminator))) return nullptr;
+  keep_alive(unit.group);
+  return &rule;
 }
 
 // Replaces the member's calls of a counter by chains of calls of the item. An item that begins with its own counter
@@ -426,8 +486,9 @@ void GroupBuilder::find_productive() {
       Rule& rule = *m.rule;
       if (rule.productive_) continue;
       if (m.unit->kind == Unit::Kind::Regular) {
-        rule.productive_ =
-            rule.product_ ? rule.product_->has_nonempty_string() : rule.derivatives_->has_nonempty_string();
+        rule.productive_ = rule.lengths_   ? rule.lengths_->admits(*rule.start(), Count::of(rule.start_register()))
+                           : rule.product_ ? rule.product_->has_nonempty_string()
+                                           : rule.derivatives_->has_nonempty_string();
       } else if (m.unit->kind == Unit::Kind::Counter) {
         rule.productive_ = rule.ends_at_head_ || is_productive(rule.callees_[0]);
       } else {
@@ -582,6 +643,8 @@ void GroupBuilder::rank_and_first() {
       }
     }
     if (rule.terminator_ >= 0) rule.first_.set(static_cast<uint8_t>(rule.terminator_));
+    rule.counts_characters_ = rule.product_ ? rule.counts_ && rule.product_->counter()->counts_characters()
+                                            : rule.ends_at_head_ && (rule.first_ & kContinuations).empty();
   }
 }
 

@@ -28,8 +28,9 @@ namespace maskwright {
 // Something that becomes a rule: a declared rule's body, an & or ~, or an item to be counted.
 struct Unit {
   enum class Kind : uint8_t { Expression, Regular, Counter } kind = Kind::Expression;
-  ExprId expr = 0;      // the body, or the item that a counter repeats
-  int terminator = -1;  // of a counter: the byte after the last item, if it belongs to the rule
+  ExprId expr = 0;        // the body, or the item that a counter repeats
+  int terminator = -1;    // of a counter: the byte after the last item, if it belongs to the rule
+  bool unrolled = false;  // an operand of a product: its counted repetitions are spelled out
   // Once its component is done:
   bool inlined = false;
   Rule* rule = nullptr;
@@ -41,13 +42,16 @@ struct UnitTable {
   const GrammarIr& ir;
   std::deque<Unit> units;         // the declared rules first, in order
   std::vector<uint32_t> of_node;  // by node: the unit of a Ref, or of an And, Not, Repeat that became one
-  std::unordered_map<uint64_t, uint32_t> counters;  // by item and terminator
-  std::vector<bool> counting;                       // by node: a repetition that is counted instead of unrolled
-  std::unordered_map<ExprId, uint32_t> item_units;  // the items of counters that call rules
+  std::unordered_map<uint64_t, uint32_t> counters;     // by item and terminator
+  std::vector<bool> counting;                          // by node: a repetition that is counted instead of unrolled
+  std::unordered_map<ExprId, uint32_t> item_units;     // the items of counters that call rules
+  std::unordered_map<ExprId, uint32_t> operand_units;  // the operands of products
   static constexpr uint32_t kNone = 0xFFFFFFFF;
   // The unit of a counted repetition, made if there is none yet.
   uint32_t counter(ExprId repetition, int terminator);
-  // Whether an expression has no references, tokens, & and ~, and nothing counted.
+  // The unit of an item that a counter calls, or of an operand of a product, made if there is none yet.
+  uint32_t part(ExprId expr, bool unrolled);
+  // Whether an expression has no references, tokens, & and ~, and is not too large with its repetitions spelled out.
   bool is_plain(ExprId expr) const;
   // The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
   int terminator(const ExprNode& sequence, uint32_t child) const;
@@ -59,8 +63,9 @@ class GroupBuilder {
  public:
   // `members` are indices into the table; their rules are created in `group` in this order.
   GroupBuilder(UnitTable& table, const std::vector<uint32_t>& members, RuleGroup& group);
-  // `intern_item` makes a unit of a regular expression that a counter must call.
-  void build(const std::function<const Unit&(ExprId)>& intern_item);
+  // `intern` makes the rule of a unit that the members need but the grammar does not refer to.
+  using Intern = std::function<const Unit&(uint32_t)>;
+  void build(const Intern& intern);
 
  private:
   struct Member {
@@ -73,9 +78,11 @@ class GroupBuilder {
   void draft_expression(Member& member, ExprId root);
   void draft_bytes(Member& member, uint32_t begin, uint32_t end, uint32_t from, uint32_t to);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
-  void draft_regular(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
+  void draft_regular(Member& member, const Intern& intern);
+  std::unique_ptr<ProductAutomaton> make_product(const ExprNode& node, const Intern& intern);
+  Rule* counted_operand(ExprId operand, const Intern& intern);
   void keep_alive(const std::shared_ptr<RuleGroup>& callee);
-  void draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
+  void draft_counter(Member& member, const Intern& intern);
   void unroll_calls(Member& member, const Rule* counter);
   uint32_t call(Member& member, const Unit& callee, uint64_t reg);
   uint32_t callee_index(Member& member, Callee callee);

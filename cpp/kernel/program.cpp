@@ -16,7 +16,7 @@ constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 // Collects the units of a grammar and links them, component by component.
 class Linker {
  public:
-  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}, {}, {}} {}
+  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}, {}, {}, {}} {}
   Program link();
 
  private:
@@ -92,9 +92,7 @@ std::vector<uint32_t> Linker::callees(uint32_t unit) {
     std::vector<uint32_t> of_item;
     visit_callees(expr, of_item);
     if (!of_item.empty()) {
-      const auto [it, fresh] = table_.item_units.emplace(expr, static_cast<uint32_t>(table_.units.size()));
-      if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = expr});
-      out.push_back(it->second);
+      out.push_back(table_.part(expr, false));
     }
   } else if (kind == Unit::Kind::Expression) {
     visit_callees(expr, out);
@@ -197,13 +195,9 @@ void Linker::intern(const std::vector<uint32_t>& component) {
 
 std::shared_ptr<RuleGroup> Linker::build(const std::vector<uint32_t>& component) {
   auto group = std::make_shared<RuleGroup>(store_);
-  GroupBuilder(table_, component, *group).build([this](ExprId item) -> const Unit& {
-    const auto [it, fresh] = table_.item_units.emplace(item, static_cast<uint32_t>(table_.units.size()));
-    if (fresh) {
-      table_.units.push_back({.kind = Unit::Kind::Expression, .expr = item});
-      intern({it->second});
-    }
-    return table_.units[it->second];
+  GroupBuilder(table_, component, *group).build([this](uint32_t unit) -> const Unit& {
+    if (!table_.units[unit].rule) intern({unit});
+    return table_.units[unit];
   });
   return group;
 }
@@ -219,7 +213,8 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
     out.push_back(kUnit);
     out.push_back(static_cast<char>(unit.kind));
     append(out, static_cast<uint64_t>(unit.terminator + 1));
-    const bool inside_regular = unit.kind == Unit::Kind::Regular;
+    append(out, unit.unrolled);
+    const bool stands_alone = unit.kind == Unit::Kind::Regular || unit.unrolled;
     std::vector<ExprId> open{unit.expr};
     number.clear();
     while (!open.empty()) {
@@ -227,7 +222,7 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
       open.pop_back();
       const ExprNode& node = ir_.nodes[id];
       // Counted repetitions are told by their item and bounds; what terminates them stands beside them.
-      uint32_t callee = inside_regular || table_.counting[id] ? UnitTable::kNone : table_.of_node[id];
+      uint32_t callee = stands_alone || table_.counting[id] ? UnitTable::kNone : table_.of_node[id];
       if (unit.kind == Unit::Kind::Counter && id == unit.expr)
         if (const auto it = table_.item_units.find(id); it != table_.item_units.end()) callee = it->second;
       if (callee != UnitTable::kNone) {

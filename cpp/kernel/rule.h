@@ -29,6 +29,7 @@
 
 #include "byte_set.h"
 #include "derivative.h"
+#include "lengths.h"
 #include "nfa.h"
 #include "product.h"
 #include "registers.h"
@@ -81,6 +82,8 @@ struct DfaState {
   bool final = false;               // the rule may end here (counting rules: if the count allows)
   bool ends_only = false;           // final, and nothing else can happen
   bool counter_head = false;
+  bool terminates = false;  // the rule's terminator may come, if the count allows
+  bool bounded = false;     // of a counted product: its count may leave it no completion
   bool has_own_bytes = false;
   EdgeArray<CallEdge> calls;
   EdgeArray<TokenEdge> token_edges;
@@ -92,7 +95,22 @@ struct DfaState {
   std::unique_ptr<std::atomic<DfaState*>[]> row_storage;
   std::atomic<CharClasses> loop_classes{kLoopUnknown};
   std::atomic<const StateMask*> mask{nullptr};
+  std::atomic<uint64_t> distance{kDistanceUnknown};  // of a bounded state: items still needed, steady << 32 (lengths.h)
 
+  // What tokens must leave of the count (lengths.h). For a bounded state, known once its mask without bounds is.
+  Slack slack() const {
+    if (!bounded) return {};
+    const uint64_t known = slack_word.load(std::memory_order_acquire);
+    return {static_cast<uint32_t>(known), known >> 32 == 0};
+  }
+  void know_slack(Slack slack) {
+    uint64_t unknown = kDistanceUnknown;  // the first one counts: masks are kept by it
+    slack_word.compare_exchange_strong(unknown, (uint64_t{!slack.steady} << 32) | slack.items);
+  }
+
+  std::atomic<uint64_t> slack_word{kDistanceUnknown};  // items, not steady << 32
+
+  static constexpr uint64_t kDistanceUnknown = ~uint64_t{0};
   static constexpr CharClasses kLoopUnknown = ~CharClasses{0};
 };
 
@@ -142,8 +160,16 @@ class Rule {
 
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   bool counts() const { return counts_; }
+  // Whether it counts in its own automaton what begins with the beginning of a character, so that a text has at least
+  // as many characters as items.
+  bool counts_characters() const { return counts_characters_; }
   int terminator() const { return terminator_; }  // -1: none
   DfaState* end() const { return end_; }          // the state after the terminator
+  bool is_product() const { return product_ != nullptr; }
+  // The register with which every caller starts the rule, where the rule itself sets the bounds.
+  uint64_t start_register() const { return product_ ? product_->start_register() : 0; }
+  // Of a counted product; nullptr for all others.
+  Lengths* lengths() const { return lengths_.get(); }
 
   // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
   bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts_; }
@@ -184,13 +210,14 @@ class Rule {
 
   RuleGroup& group_;
   uint32_t index_;
-  bool nullable_ = false, productive_ = false, first_has_tokens_ = false, counts_ = false;
+  bool nullable_ = false, productive_ = false, first_has_tokens_ = false, counts_ = false, counts_characters_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   uint32_t rank_ = 0;
   ByteSet first_;
   Nfa nfa_;
   std::unique_ptr<DerivativeAutomaton> derivatives_;
   std::unique_ptr<ProductAutomaton> product_;
+  std::unique_ptr<Lengths> lengths_;
   std::vector<ByteSet> sets_;
   std::vector<Callee> callees_;
   std::vector<std::vector<TokenId>> token_sets_;
@@ -260,7 +287,11 @@ inline bool may_repeat(const DfaState& state, uint64_t reg) {
   return !state.counter_head || Count::of(reg).remaining > 0;
 }
 inline bool may_terminate(const DfaState& state, uint64_t reg) {
-  return state.counter_head && state.rule->terminator() >= 0 && Count::of(reg).needed == 0;
+  return state.terminates && Count::of(reg).needed == 0;
+}
+// False where the count leaves the state no completion.
+inline bool may_complete(DfaState& state, uint64_t reg) {
+  return !state.bounded || state.rule->lengths()->admits(state, Count::of(reg));
 }
 // False where nothing of the rule can follow.
 inline bool may_continue(const DfaState& state, uint64_t reg) {
