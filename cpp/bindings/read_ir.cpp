@@ -170,8 +170,7 @@ class Reader {
     if (open.op == Op::Repeat) {
       node.minimum = integer(field(open.object, 2));
       node.maximum = integer(field(open.object, 3));
-      if (node.minimum < 0 || node.maximum < kUnbounded ||
-          (node.maximum != kUnbounded && node.maximum < node.minimum))
+      if (node.minimum < 0 || node.maximum < kUnbounded || (node.maximum != kUnbounded && node.maximum < node.minimum))
         throw nb::type_error("a repetition has impossible bounds");
     }
     nodes_.erase(operands, nodes_.end());

@@ -2,10 +2,11 @@
 //
 // A blueprint lists the units of one strongly connected component and the expressions below them, children first,
 // numbered in the order in which a walk from the units meets them. A reference names a member of the component by its
-// index, or another group's rule by its place in the list of callees, whose ids end the text. Equal texts therefore mean
-// equal automata, in whatever grammars they occur.
+// index, or another group's rule by its place in the list of callees, whose ids end the text. Equal texts therefore
+// mean equal automata, in whatever grammars they occur.
 //
-//     root ::= "a" root | digit     →     literal "a" · call 0 · seq 0 1 · call 1 · alt 2 3 · unit expression 4 · (7, 0)
+//     root ::= "a" root | digit     →     literal "a" · call 0 · seq 0 1 · call 1 · alt 2 3 · unit expression 4 · (7,
+//     0)
 //
 // About three bytes a node. Tested by tests/exhaustive (several grammars on one tokenizer).
 #pragma once

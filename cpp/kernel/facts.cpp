@@ -13,12 +13,13 @@ constexpr uint32_t kMaxDecidedDepth = 500;  // deeper ones may be too deep for d
 }  // namespace
 
 bool is_nullable(const RuleFacts& rule, int64_t minimum) {
-  if (!rule.counts) return rule.nullable;
+  if (!rule.counts || rule.sets_bounds) return rule.nullable;
   return rule.terminator < 0 && (rule.nullable || minimum == 0);
 }
 
 // A terminator can come without any item.
 bool is_productive(const RuleFacts& rule, int64_t minimum) {
+  if (rule.sets_bounds) return rule.productive;
   return rule.productive || (rule.terminator >= 0 && (rule.nullable || minimum == 0));
 }
 
@@ -166,8 +167,7 @@ void GroupFacts::solve_all() {
   });
   infinite_ = solve([&](ExprId id, const ExprNode& node) -> uint32_t {
     switch (node.op) {
-      case Op::Repeat:
-        return node.maximum == kUnbounded && productive_[node.begin] ? 0 : if_any(live[id]);
+      case Op::Repeat: return node.maximum == kUnbounded && productive_[node.begin] ? 0 : if_any(live[id]);
       case Op::Seq:
       case Op::Alt: return if_any(live[id]);
       case Op::Ref: return known(!is_member(node) && callee(node).infinite);
@@ -183,8 +183,8 @@ void GroupFacts::solve_all() {
   }
 }
 
-// An & or ~ whose operands have no further ones inside. It certainly matches something if it takes finitely many strings
-// out of an infinite language, as declared names out of all names.
+// An & or ~ whose operands have no further ones inside. It certainly matches something if it takes finitely many
+// strings out of an infinite language, as declared names out of all names. One that counts is never decided here.
 void GroupFacts::describe_boolean(uint32_t index) {
   const GrammarIr& ir = blueprint_.ir;
   const ExprId root_id = blueprint_.units[index].root;
@@ -202,6 +202,11 @@ void GroupFacts::describe_boolean(uint32_t index) {
     const ExprNode& node = ir.nodes[operand];
     decided = decided && !boolean_[operand];
     rule.nullable = rule.nullable && nullable_[operand] != negated;
+    if (node.op == Op::Ref && callee(node).counts) {
+      decided = false;
+      rule.counts = rule.sets_bounds = true;
+      rule.terminator = callee(node).terminator;
+    }
     if (negated) {
       negatives_finite = negatives_finite && (node.op == Op::Ref ? callee(node).finite : !infinite_[operand]);
       continue;
@@ -229,7 +234,8 @@ void GroupFacts::describe_first() {
   for (const auto& cycle : strong_components(members, [&](uint32_t u) { return left_calls[u]; })) {
     RuleFacts joint;
     for (const uint32_t u : cycle) {
-      left_recursive_ = left_recursive_ || cycle.size() > 1 || std::ranges::find(left_calls[u], u) != left_calls[u].end();
+      left_recursive_ =
+          left_recursive_ || cycle.size() > 1 || std::ranges::find(left_calls[u], u) != left_calls[u].end();
       for (const uint32_t callee : left_calls[u]) follow(rules_[callee], joint);
       joint.rank = std::max(joint.rank, rules_[u].rank);
       joint.first |= rules_[u].first;

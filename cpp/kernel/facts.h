@@ -31,7 +31,8 @@ struct RuleFacts {
   bool finite = false;
   bool first_has_tokens = false;
   bool counts = false;  // repeats an item as often as its caller says; nullable and productive are those of the item
-  int terminator = -1;  // of a counting rule: the byte that ends it, or -1
+  bool sets_bounds = false;  // counts within bounds of its own: nullable and productive are those of the whole
+  int terminator = -1;       // of a counting rule: the byte that ends it, or -1
   uint32_t rank = 0;
   ByteSet first;
 };

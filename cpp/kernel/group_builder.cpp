@@ -25,10 +25,17 @@ std::vector<Rule*> rules_of(const std::vector<RuleGroup::CalleeLink>& callees) {
   return out;
 }
 
+const ByteSet kContinuations = [] {
+  ByteSet out;
+  for (int b = 0x80; b < 0xC0; ++b) out.set(static_cast<uint8_t>(b));
+  return out;
+}();
+
 // The register with which a call starts its rule. An item that can be empty makes up any missing count.
-uint64_t start_register(const RuleFacts& callee, const ExprNode& call) {
-  if (!callee.counts) return 0;
-  return Count{callee.nullable ? 0 : static_cast<uint32_t>(call.minimum),
+uint64_t start_register(const Rule& callee, const ExprNode& call) {
+  if (callee.sets_bounds()) return callee.start_register();
+  if (!callee.counts()) return 0;
+  return Count{callee.nullable() ? 0 : static_cast<uint32_t>(call.minimum),
                call.maximum == kUnbounded ? Count::kUnlimited : static_cast<uint32_t>(call.maximum)}
       .reg();
 }
@@ -87,7 +94,6 @@ void GroupBuilder::build() {
         members_[i].rule->derivatives_ = std::make_unique<DerivativeAutomaton>(blueprint_.ir, root);
         break;
     }
-    if (facts_.undecided(i)) decide(*members_[i].rule);
   }
   inline_members();
   for (Member& m : members_)
@@ -95,6 +101,8 @@ void GroupBuilder::build() {
   if (facts_.left_recursive()) remove_left_recursion();
   for (Member& m : members_) freeze(m);
   group_.is_built_ = true;
+  for (uint32_t i = 0; i < members_.size(); ++i)
+    if (facts_.undecided(i)) decide(*members_[i].rule);
 }
 
 uint32_t GroupBuilder::callee_index(Member& member, Callee callee) {
@@ -168,7 +176,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::Ref: {
         Rule& callee = target(node);
         if (is_productive(callee.facts(), node.minimum))
-          draft.add(from, EdgeKind::Call, callee_index(member, {&callee, start_register(callee.facts(), node)}), to);
+          draft.add(from, EdgeKind::Call, callee_index(member, {&callee, start_register(callee, node)}), to);
         if (is_nullable(callee.facts(), node.minimum)) draft.add(from, EdgeKind::Epsilon, 0, to);
         break;
       }
@@ -256,30 +264,42 @@ void GroupBuilder::draft_counter(Member& member, const ExprNode& call) {
       spelled.draft_expression(member, spelled.blueprint_.units[item.index()].root);
       split_start(member);
       member.rule->ends_at_head_ = true;
+      member.rule->counts_characters_ = (member.rule->first() & kContinuations).empty();
       return;
     }
   }
-  member.draft.add(kStart, EdgeKind::Call, callee_index(member, {&item, start_register(item.facts(), call)}), kStart);
+  member.draft.add(kStart, EdgeKind::Call, callee_index(member, {&item, start_register(item, call)}), kStart);
 }
 
 void GroupBuilder::build_product(Rule& rule, const ExprNode& intersection) {
   std::vector<ProductAutomaton::Operand> operands;
+  const Rule* counter = nullptr;
+  uint64_t reg = 0;
   for (uint32_t c = intersection.begin; c < intersection.end; ++c) {
     const ExprNode& operand = blueprint_.ir.nodes[blueprint_.ir.children[c]];
     const bool negated = operand.op == Op::Not;
-    Rule& plain = target(negated ? blueprint_.ir.nodes[operand.begin] : operand);
-    if (plain.productive()) plain.start();  // builds it
-    operands.push_back({&plain, negated});
+    const ExprNode& call = negated ? blueprint_.ir.nodes[operand.begin] : operand;
+    Rule& called = target(call);
+    if (called.productive()) called.start();  // builds it
+    operands.push_back({&called, negated});
+    if (!called.counts()) continue;
+    counter = &called;
+    reg = start_register(called, call);
   }
-  rule.product_ = std::make_unique<ProductAutomaton>(std::move(operands));
+  rule.product_ = std::make_unique<ProductAutomaton>(std::move(operands), reg);
+  if (!counter) return;
+  rule.lengths_ = std::make_unique<Lengths>(rule.product_->class_bytes());
+  rule.counts_characters_ = counter->counts_characters();
 }
 
 // Asks the automaton what the facts left open.
 void GroupBuilder::decide(Rule& rule) {
   const auto ask = [&](auto& automaton, bool nullable) {
     rule.facts_.nullable = nullable;
-    rule.facts_.productive = automaton.has_nonempty_string();
+    rule.facts_.productive = rule.lengths_ ? rule.lengths_->admits(*rule.start(), Count::of(rule.start_register()))
+                                           : automaton.has_nonempty_string();
     rule.facts_.first = automaton.first(automaton.start());
+    if (rule.terminator() >= 0) rule.facts_.first.set(static_cast<uint8_t>(rule.terminator()));
   };
   if (rule.product_)
     ask(*rule.product_, rule.product_->nullable());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
 #include <unordered_map>
 
 #include "blueprint.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr uint64_t kMaxUnrolledWeight = 16;  // copies of a bounded repetition; beyond that it counts
 constexpr uint64_t kMaxInlinedWeight = 16;
+constexpr uint64_t kMaxOperandWeight = 100'000;  // of a product, with counted repetitions spelled out
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 constexpr uint32_t kNone = 0xFFFFFFFF;
 
@@ -23,9 +25,12 @@ using Kind = BlueprintUnit::Kind;
 // Something that becomes a rule: a declared rule's body, an & or ~, a counter, or what these call.
 struct Unit {
   Kind kind = Kind::Expression;
-  ExprId expr = 0;      // the body; of a counter, the item
-  int terminator = -1;  // of a counter
-  uint32_t component = 0, place = 0;  // the component that it was last met in, and its number there, as member or callee
+  ExprId expr = 0;         // the body; of a counter, the item
+  int terminator = -1;     // of a counter
+  bool unrolled = false;   // an operand of a product: its counted repetitions are spelled out
+  ExprId counted = kNone;  // of a product: the operand that counts, if one does
+  uint32_t component = 0,
+           place = 0;  // the component that it was last met in, and its number there, as member or callee
   // Once its own component is done:
   bool inlined = false;
   Rule* rule = nullptr;
@@ -42,11 +47,12 @@ class Linker {
   // What is known of an expression.
   struct Node {
     uint64_t weight = 1;
-    bool loops = false;     // an unbounded repetition inside
-    bool counting = false;  // a repetition that is counted instead of unrolled
-    bool plain = false;     // no references, tokens, & and ~, and nothing counted
-    uint32_t unit = kNone;  // of a Ref, or of an And, Not, Repeat that became one
-    uint32_t visit = 0;     // the walk that saw it last
+    bool loops = false;                  // an unbounded repetition inside
+    bool counting = false;               // a repetition that is counted instead of unrolled
+    bool plain = false;                  // no references, tokens, & and ~
+    uint64_t unrolled_weight = 1;        // with counted repetitions spelled out
+    uint32_t unit = kNone;               // of a Ref, or of an And, Not, Repeat that became one
+    uint32_t visit = 0;                  // the walk that saw it last
     uint32_t component = 0, number = 0;  // the component it was last written for, and its number there
   };
   void weigh();
@@ -54,9 +60,13 @@ class Linker {
   std::vector<uint32_t> callees(uint32_t unit);
   void visit_callees(ExprId root, std::vector<uint32_t>& out);
   uint32_t counter(ExprId repetition, int terminator);
-  uint32_t item(ExprId expr);
+  uint32_t part(ExprId expr, bool unrolled);
   int terminator(const ExprNode& sequence, uint32_t child) const;
-  bool is_product(const ExprNode& node) const;
+  uint32_t boolean_unit(ExprId id);
+  uint32_t operand_unit(const Unit& product, ExprId operand);
+  bool is_operand(ExprId expr) const;
+  int64_t counted(ExprId operand) const;
+  bool counts_exactly(ExprId operand);
   bool may_inline(const std::vector<uint32_t>& component);
   void intern(const std::vector<uint32_t>& component);
   void write_unit(const Unit& unit);
@@ -68,9 +78,9 @@ class Linker {
   const GrammarIr& ir_;
   RuleStore& store_;
   std::vector<Node> nodes_;
-  std::deque<Unit> units_;                          // the declared rules first, in order
+  std::deque<Unit> units_;                           // the declared rules first, in order
   std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
-  std::unordered_map<ExprId, uint32_t> items_;       // what counters and products call
+  std::unordered_map<uint64_t, uint32_t> parts_;     // what counters and products call, by expression and unrolled
   uint32_t visit_ = 0;
   Program program_;
 
@@ -90,12 +100,13 @@ void Linker::weigh() {
     Node& out = nodes_[id];
     out.plain = node.op < Op::Ref;
     switch (node.op) {
-      case Op::Literal: out.weight = node.end - node.begin; break;
+      case Op::Literal: out.weight = out.unrolled_weight = node.end - node.begin; break;
       case Op::Seq:
       case Op::Alt:
         for (uint32_t c = node.begin; c < node.end; ++c) {
           const Node& child = nodes_[ir_.children[c]];
           out.weight += child.weight;
+          out.unrolled_weight += child.unrolled_weight;
           out.loops = out.loops || child.loops;
           out.plain = out.plain && child.plain;
         }
@@ -104,16 +115,18 @@ void Linker::weigh() {
         const Node& item = nodes_[node.begin];
         out.loops = item.loops || node.maximum == kUnbounded;
         out.counting = counts(node);
-        out.plain = item.plain && !out.counting;
-        if (!out.counting)
-          out.weight = item.weight * static_cast<uint64_t>(std::max<int64_t>(
-                                         node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
+        out.plain = item.plain;
+        const int64_t most = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
+        const auto copies = std::min(static_cast<uint64_t>(most), kWeightCap);
+        if (!out.counting) out.weight = item.weight * copies;
+        out.unrolled_weight = std::min(item.unrolled_weight, uint64_t{1} << 20) * copies;
         break;
       }
       case Op::Ref: out.unit = node.begin; break;
       default: break;
     }
     out.weight = std::min(out.weight, kWeightCap);
+    out.unrolled_weight = std::min(out.unrolled_weight, kWeightCap);
   }
 }
 
@@ -140,41 +153,82 @@ uint32_t Linker::counter(ExprId repetition, int terminator) {
   return it->second;
 }
 
-uint32_t Linker::item(ExprId expr) {
-  const auto [it, fresh] = items_.emplace(expr, static_cast<uint32_t>(units_.size()));
-  if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr});
+// The unit of an expression that a counter or a product calls.
+uint32_t Linker::part(ExprId expr, bool unrolled) {
+  const auto [it, fresh] =
+      parts_.emplace((uint64_t{expr} << 1) | (unrolled ? 1 : 0), static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr, .unrolled = unrolled});
   return it->second;
 }
 
-// An intersection of plain expressions and complements of such is a product of their automata; anything else is
-// derived.
-bool Linker::is_product(const ExprNode& node) const {
-  bool positive = false;
-  for (uint32_t c = node.begin; node.op == Op::And && c < node.end; ++c) {
-    const ExprNode& operand = ir_.nodes[ir_.children[c]];
-    if (!nodes_[operand.op == Op::Not ? operand.begin : ir_.children[c]].plain) return false;
-    positive = positive || operand.op != Op::Not;
+// The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
+// is a product of their automata; anything else is derived.
+uint32_t Linker::boolean_unit(ExprId id) {
+  const ExprNode& node = ir_.nodes[id];
+  const auto operands = std::span(ir_.children).subspan(node.begin, node.op == Op::And ? node.end - node.begin : 0);
+  const auto is_negated = [&](ExprId operand) { return ir_.nodes[operand].op == Op::Not; };
+  Unit unit{.kind = Kind::Derivative, .expr = id};
+  if (!std::ranges::all_of(operands, is_negated)) {
+    const ExprId farthest = *std::ranges::max_element(operands, {}, [&](ExprId operand) { return counted(operand); });
+    if (counted(farthest) > 0 && counts_exactly(farthest)) unit.counted = farthest;
+    if (std::ranges::all_of(operands, [&](ExprId operand) {
+          return operand == unit.counted || is_operand(is_negated(operand) ? ir_.nodes[operand].begin : operand);
+        }))
+      unit.kind = Kind::Product;
   }
-  return positive;
+  units_.push_back(std::move(unit));
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+bool Linker::is_operand(ExprId expr) const {
+  return nodes_[expr].plain && nodes_[expr].unrolled_weight <= kMaxOperandWeight;
+}
+
+// How far an operand of the form `item{m,n} byte` counts; 0 if it is none.
+int64_t Linker::counted(ExprId operand) const {
+  const ExprNode& sequence = ir_.nodes[operand];
+  if (sequence.op != Op::Seq || sequence.end - sequence.begin != 2 || terminator(sequence, sequence.begin) < 0)
+    return 0;
+  const ExprNode& end = ir_.nodes[ir_.children[sequence.begin + 1]];
+  const ExprNode& repetition = ir_.nodes[ir_.children[sequence.begin]];
+  return end.end - end.begin == 1 ? std::max(repetition.minimum, repetition.maximum) : 0;
+}
+
+// Whether the counter of such an operand spells its item out, and the byte after the last item cannot begin another.
+bool Linker::counts_exactly(ExprId operand) {
+  const ExprNode& sequence = ir_.nodes[operand];
+  const ExprId repetition = ir_.children[sequence.begin], item = ir_.nodes[repetition].begin;
+  const int end = terminator(sequence, sequence.begin);
+  if (!nodes_[item].plain || nodes_[item].unrolled_weight != nodes_[item].weight) return false;
+  const uint32_t unit = counter(repetition, end);
+  intern({part(item, false)});
+  intern({unit});
+  Rule& rule = *units_[unit].rule;
+  if (!rule.productive() || rule.nullable()) return false;
+  DfaState& start = *rule.start();
+  return rule.spells_item() && !rule.next(start, static_cast<uint8_t>(end));
 }
 
 // The units that a unit calls. Nodes that become units of their own get one here.
 std::vector<uint32_t> Linker::callees(uint32_t unit) {
   std::vector<uint32_t> out;
-  const Kind kind = units_[unit].kind;
-  const ExprId expr = units_[unit].expr;
-  if (kind == Kind::Expression) {
-    visit_callees(expr, out);
-  } else if (kind == Kind::Counter) {
-    out.push_back(item(expr));
-  } else if (kind == Kind::Product) {
-    const ExprNode& node = ir_.nodes[expr];
-    for (uint32_t c = node.begin; c < node.end; ++c) {
-      const ExprNode& operand = ir_.nodes[ir_.children[c]];
-      out.push_back(item(operand.op == Op::Not ? operand.begin : ir_.children[c]));
-    }
+  const Unit at = units_[unit];
+  if (at.rule || at.unrolled) return out;
+  if (at.kind == Kind::Expression) {
+    visit_callees(at.expr, out);
+  } else if (at.kind == Kind::Counter) {
+    out.push_back(part(at.expr, false));
+  } else if (at.kind == Kind::Product) {
+    const ExprNode& node = ir_.nodes[at.expr];
+    for (uint32_t c = node.begin; c < node.end; ++c) out.push_back(operand_unit(at, ir_.children[c]));
   }
   return out;
+}
+
+uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
+  const ExprNode& node = ir_.nodes[operand];
+  if (operand == product.counted) return counter(ir_.children[node.begin], terminator(node, node.begin));
+  return part(node.op == Op::Not ? node.begin : operand, true);
 }
 
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
@@ -188,12 +242,10 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     known.visit = visit_;
     const ExprNode& node = ir_.nodes[id];
     if (known.unit == kNone) {
-      if (node.op == Op::And || node.op == Op::Not) {
-        known.unit = static_cast<uint32_t>(units_.size());
-        units_.push_back({.kind = is_product(node) ? Kind::Product : Kind::Derivative, .expr = id});
-      } else if (known.counting) {
+      if (node.op == Op::And || node.op == Op::Not)
+        known.unit = boolean_unit(id);
+      else if (known.counting)
         known.unit = counter(id, -1);
-      }
     }
     if (known.unit != kNone) {
       out.push_back(known.unit);
@@ -256,6 +308,7 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
 }
 
 void Linker::intern(const std::vector<uint32_t>& component) {
+  if (units_[component[0]].rule) return;
   ++component_;
   num_members_ = static_cast<uint32_t>(component.size());
   callee_units_.clear();
@@ -284,16 +337,17 @@ void Linker::intern(const std::vector<uint32_t>& component) {
 void Linker::write_unit(const Unit& unit) {
   ExprId root = 0;
   switch (unit.kind) {
-    case Kind::Expression: root = write(unit.expr, false); break;
+    case Kind::Expression: root = write(unit.expr, unit.unrolled); break;
     case Kind::Derivative: root = write(unit.expr, true); break;
-    case Kind::Counter: root = write_call(item(unit.expr), ir_.nodes[unit.expr]); break;
+    case Kind::Counter: root = write_call(part(unit.expr, false), ir_.nodes[unit.expr]); break;
     case Kind::Product: {
       const ExprNode& node = ir_.nodes[unit.expr];
       std::vector<ExprId> operands;
       for (uint32_t c = node.begin; c < node.end; ++c) {
-        const ExprNode& operand = ir_.nodes[ir_.children[c]];
-        const bool negated = operand.op == Op::Not;
-        const ExprId call = write_call(item(negated ? operand.begin : ir_.children[c]), operand);
+        const ExprId operand = ir_.children[c];
+        const bool negated = ir_.nodes[operand].op == Op::Not;
+        const ExprNode& bounds = operand == unit.counted ? ir_.nodes[ir_.children[ir_.nodes[operand].begin]] : node;
+        const ExprId call = write_call(operand_unit(unit, operand), bounds);
         operands.push_back(negated ? writer_.negation(call) : call);
       }
       root = writer_.many(Op::And, operands);

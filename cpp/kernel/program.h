@@ -4,7 +4,8 @@
 //   1. weigh     expressions; long repetitions and every & and ~ become rules of their own ("units").
 //   2. group     units into strongly connected components of the reference graph, callees first; small rules without
 //                loops and calls are inlined into their callers.
-//   3. intern    each component by its structure, written as a blueprint, in the RuleStore: one seen before, in whatever
+//   3. intern    each component by its structure, written as a blueprint, in the RuleStore: one seen before, in
+//   whatever
 //                grammar, is reused with its automata and masks.
 //   4. make      the others (group_builder.h): what must be known of them at once; automata follow when they are used.
 //

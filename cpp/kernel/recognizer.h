@@ -45,7 +45,7 @@ class Recognizer {
       if (item.state->calls.empty() && !item.state->counter_head) {
         DfaState* t = item.state->rule->next(*item.state, byte);
         if (!t) return false;
-        if (!t->final && !t->counter_head) {
+        if (!t->final && !t->counter_head && !t->bounded) {
           levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
           items_.push_back({t, item.reg, item.stack});
           return true;

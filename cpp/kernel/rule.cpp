@@ -33,12 +33,17 @@ DfaState* Rule::build_start() {
   } else if (product_) {
     s = add_tuple(product_->start());  // not among the tuples: reached again, it may be final
     s->final = false;
+    if (counts()) {
+      end_ = add_state({});
+      end_->final = end_->ends_only = true;
+    }
   } else if (counts()) {
     // The head looks like the start, but there an item has ended; a terminator tells the two apart by itself.
     s = add_state({kStart});
     head_ = terminator() < 0 ? add_state({kStart}) : s;
     head_->counter_head = true;
     if (terminator() >= 0) {
+      head_->terminates = true;
       head_->live.set(static_cast<uint8_t>(terminator()));
       head_->has_own_bytes = true;
       end_ = add_state({kFinal});
@@ -146,6 +151,9 @@ DfaState* Rule::add_tuple(ProductAutomaton::Tuple tuple) {
   DfaState* state = add_state({});
   state->operands = std::move(tuple);
   state->final = product_->final(state->operands);
+  state->counter_head = product_->at_head(state->operands);
+  state->terminates = product_->terminates(state->operands);
+  state->bounded = counts();
   state->live = product_->first(state->operands);
   state->has_own_bytes = !state->live.empty();
   state->ends_only = state->final && !state->has_own_bytes;

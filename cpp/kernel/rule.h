@@ -32,6 +32,7 @@
 #include "byte_set.h"
 #include "derivative.h"
 #include "facts.h"
+#include "lengths.h"
 #include "nfa.h"
 #include "product.h"
 #include "registers.h"
@@ -84,6 +85,8 @@ struct DfaState {
   bool final = false;               // the rule may end here (counting rules: if the count allows)
   bool ends_only = false;           // final, and nothing else can happen
   bool counter_head = false;
+  bool terminates = false;  // the rule's terminator may come, if the count allows
+  bool bounded = false;     // of a counted product: its count may leave it no completion
   bool has_own_bytes = false;
   EdgeArray<CallEdge> calls;
   EdgeArray<TokenEdge> token_edges;
@@ -95,7 +98,22 @@ struct DfaState {
   std::unique_ptr<std::atomic<DfaState*>[]> row_storage;
   std::atomic<CharClasses> loop_classes{kLoopUnknown};
   std::atomic<const StateMask*> mask{nullptr};
+  std::atomic<uint64_t> distance{kDistanceUnknown};  // of a bounded state: items still needed, steady << 32 (lengths.h)
 
+  // What tokens must leave of the count (lengths.h). For a bounded state, known once its mask without bounds is.
+  Slack slack() const {
+    if (!bounded) return {};
+    const uint64_t known = slack_word.load(std::memory_order_acquire);
+    return {static_cast<uint32_t>(known), known >> 32 == 0};
+  }
+  void know_slack(Slack slack) {
+    uint64_t unknown = kDistanceUnknown;  // the first one counts: masks are kept by it
+    slack_word.compare_exchange_strong(unknown, (uint64_t{!slack.steady} << 32) | slack.items);
+  }
+
+  std::atomic<uint64_t> slack_word{kDistanceUnknown};  // items, not steady << 32
+
+  static constexpr uint64_t kDistanceUnknown = ~uint64_t{0};
   static constexpr CharClasses kLoopUnknown = ~CharClasses{0};
 };
 
@@ -146,8 +164,18 @@ class Rule {
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   const RuleFacts& facts() const { return facts_; }
   bool counts() const { return facts_.counts; }
+  // Whether a counting rule reads its items itself instead of calling them.
+  bool spells_item() const { return ends_at_head_; }
+  // Whether it counts in its own automaton what begins with the beginning of a character, so that a text has at least
+  // as many characters as items.
+  bool counts_characters() const { return counts_characters_; }
   int terminator() const { return facts_.terminator; }  // -1: none
-  DfaState* end() const { return end_; }          // the state after the terminator
+  DfaState* end() const { return end_; }                // the state after the terminator
+  // Whether it counts within bounds of its own; and the register with which every caller then starts it.
+  bool sets_bounds() const { return facts_.sets_bounds; }
+  uint64_t start_register() const { return product_ ? product_->start_register() : 0; }
+  // Of a counted product; nullptr for all others.
+  Lengths* lengths() const { return lengths_.get(); }
 
   // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
   bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts(); }
@@ -187,10 +215,12 @@ class Rule {
   RuleGroup& group_;
   uint32_t index_;
   RuleFacts facts_;
+  bool counts_characters_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   Nfa nfa_;
   std::unique_ptr<DerivativeAutomaton> derivatives_;
   std::unique_ptr<ProductAutomaton> product_;
+  std::unique_ptr<Lengths> lengths_;
   std::vector<ByteSet> sets_;
   std::vector<Callee> callees_;
   std::vector<std::vector<TokenId>> token_sets_;
@@ -270,7 +300,11 @@ inline bool may_repeat(const DfaState& state, uint64_t reg) {
   return !state.counter_head || Count::of(reg).remaining > 0;
 }
 inline bool may_terminate(const DfaState& state, uint64_t reg) {
-  return state.counter_head && state.rule->terminator() >= 0 && Count::of(reg).needed == 0;
+  return state.terminates && Count::of(reg).needed == 0;
+}
+// False where the count leaves the state no completion.
+inline bool may_complete(DfaState& state, uint64_t reg) {
+  return !state.bounded || state.rule->lengths()->admits(state, Count::of(reg));
 }
 // False where nothing of the rule can follow.
 inline bool may_continue(const DfaState& state, uint64_t reg) {

@@ -50,7 +50,7 @@ class RuleStore {
   const size_t budget_bytes_;
   std::mutex lock_;
   std::unordered_map<std::string_view, Entry> groups_;  // the keys belong to the groups
-  Recent recent_;  // dies first: its groups are forgotten
+  Recent recent_;                                       // dies first: its groups are forgotten
 };
 
 }  // namespace maskwright

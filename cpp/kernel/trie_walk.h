@@ -44,7 +44,8 @@ inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer
   loop.first_end = vocabulary.num_chars(at);
   const Count count = Count::of(item->reg);
   const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
-  const uint64_t limit = uint64_t{loop.first_end} + count.remaining;
+  const uint32_t kept = state.bounded ? state.rule->lengths()->distance(state).shortest : 0;
+  const uint64_t limit = uint64_t{loop.first_end} + (count.remaining - kept);
   const bool open_ended = state.rule->terminator() < 0;
   // Deep inside, the end of the count would add the caller's items, and the configuration change.
   if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at))
@@ -65,7 +66,7 @@ void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, 
     sink.allow(at.token_begin, at.token_end);
     return;
   }
-  sink.allow_short(at.token_begin, at.token_end, static_cast<uint16_t>(loop.limit));
+  sink.allow_short(at.token_begin, at.token_end, loop.limit);
   if (loop.ends && at.num_children > 0 && loop.first_end <= longest)
     sink.exit_range({at.first_child, at.below_end, static_cast<uint16_t>(loop.first_end),
                      static_cast<uint16_t>(loop.limit), (loop.classes >> kClassMalformed & 1) != 0});
@@ -74,9 +75,10 @@ void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, 
 // Reports what it finds below a node to `sink`:
 //   allow(begin, end)                  tokens at these sorted positions can be taken whole
 //   allow_short(begin, end, limit)     those of them that begin at most `limit` characters
-//   reject(begin, end)                 none of them
+//   reject(node)                       none of the tokens at and below the node
 //   exit(node)                         the grammar may end after the bytes up to this node
 //   exit_range(range)                  it may end at many nodes (state_mask.h)
+// A sink that knows what is at and below a node beforehand says so by `skips(node)`.
 // Precondition: the recogniser stands at `node`. It is left as it was.
 template <class Sink>
 void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
@@ -104,6 +106,7 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
       continue;
     }
     const NodeId child = level.next++;
+    if (sink.skips(child)) continue;
     if ((vocabulary.classes_from(child) & ~level.loop.classes) == 0) {
       take_looping(vocabulary, level.loop, child, sink);
       continue;
@@ -111,7 +114,7 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
     const uint8_t byte = vocabulary.byte(child);
     const Vocabulary::Node& at = vocabulary.node(child);
     if ((level.filtered && !level.bytes.test(byte)) || !recognizer.push(byte)) {
-      sink.reject(at.token_begin, at.token_end);
+      sink.reject(child);
       continue;
     }
     sink.allow(at.token_begin, at.token_own_end);

@@ -190,6 +190,8 @@ void Vocabulary::build_char_counts() {
   for (uint32_t p = 0; p < sorted_.size(); ++p)
     if (token_chars_[p] < tokens_within_.size())
       tokens_within_[token_chars_[p]][sorted_[p] / 32] |= uint32_t{1} << (sorted_[p] % 32);
+    else
+      long_tokens_.push_back(p);
   for (size_t k = 1; k < tokens_within_.size(); ++k)
     for (uint32_t w = 0; w < num_words(); ++w) tokens_within_[k][w] |= tokens_within_[k - 1][w];
   for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
@@ -200,12 +202,22 @@ void Vocabulary::build_char_counts() {
   }
 }
 
+void Vocabulary::keep_within(std::vector<uint32_t>& bits, uint32_t limit) const {
+  if (limit < tokens_within_.size()) {
+    for (uint32_t w = 0; w < num_words(); ++w) bits[w] &= tokens_within_[limit][w];
+    return;
+  }
+  for (const uint32_t p : long_tokens_)
+    if (token_chars_[p] > limit) bits[sorted_[p] / 32] &= ~(uint32_t{1} << (sorted_[p] % 32));
+}
+
 size_t Vocabulary::memory_bytes() const {
   return pool_.capacity() + offsets_.capacity() * sizeof(uint32_t) + sorted_.capacity() * sizeof(TokenId) +
          text_tokens_.capacity() * sizeof(uint32_t) + nodes_.capacity() * sizeof(Node) + bytes_.capacity() +
          2 * classes_below_.capacity() * sizeof(CharClasses) +
          2 * (num_chars_.capacity() + max_chars_below_.capacity()) + 2 * token_chars_.capacity() +
-         tokens_within_.size() * num_words() * 4 + nodes_.size() * sizeof(NodeId) + sizeof(*this);
+         tokens_within_.size() * num_words() * 4 + long_tokens_.capacity() * 4 + nodes_.size() * sizeof(NodeId) +
+         sizeof(*this);
 }
 
 }  // namespace maskwright

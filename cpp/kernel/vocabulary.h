@@ -58,10 +58,8 @@ class Vocabulary {
   // Characters begun from the root to the node, its own included; and in the longest token below it, counted likewise.
   uint16_t num_chars(NodeId id) const { return num_chars_[id]; }
   uint16_t max_chars_below(NodeId id) const { return max_chars_below_[id]; }
-  // The bitset of text tokens that begin at most `limit` characters; nullptr where none is kept.
-  const std::vector<uint32_t>* tokens_within(uint32_t limit) const {
-    return limit < tokens_within_.size() ? &tokens_within_[limit] : nullptr;
-  }
+  // Takes the tokens that begin more than `limit` characters out of a bitset.
+  void keep_within(std::vector<uint32_t>& bits, uint32_t limit) const;
   // Characters begun in a token, by sorted position.
   uint16_t token_chars(uint32_t position) const { return token_chars_[position]; }
   // The root's child on this byte, or 0.
@@ -102,7 +100,8 @@ class Vocabulary {
   std::vector<CharClasses> classes_below_, classes_from_;
   std::vector<uint16_t> num_chars_, max_chars_below_, token_chars_;
   std::vector<NodeId> nodes_with_[256];
-  std::vector<std::vector<uint32_t>> tokens_within_;
+  std::vector<std::vector<uint32_t>> tokens_within_;  // bitsets, by the most characters begun
+  std::vector<uint32_t> long_tokens_;                 // sorted positions of the tokens that are in none of them
   NodeId root_children_[256] = {};
 };
 
