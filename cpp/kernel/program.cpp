@@ -16,7 +16,9 @@ namespace {
 
 constexpr uint64_t kMaxUnrolledWeight = 16;  // copies of a bounded repetition; beyond that it counts
 constexpr uint64_t kMaxInlinedWeight = 16;
-constexpr uint64_t kMaxOperandWeight = 100'000;  // of a product, with counted repetitions spelled out
+constexpr uint32_t kCharacterBytes = 4;  // a rule for one character is inlined even if it is a large class, so that
+constexpr uint64_t kMaxInlinedCharacterWeight = 4096;  // repetitions of it are loops of their own
+constexpr uint64_t kMaxOperandWeight = 100'000;        // of a product, with counted repetitions spelled out
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 constexpr uint32_t kNone = 0xFFFFFFFF;
 
@@ -50,6 +52,7 @@ class Linker {
     bool loops = false;                  // an unbounded repetition inside
     bool counting = false;               // a repetition that is counted instead of unrolled
     bool plain = false;                  // no references, tokens, & and ~
+    uint32_t longest = 0;                // bytes of the longest string, up to one more than a character's; if plain
     uint64_t unrolled_weight = 1;        // with counted repetitions spelled out
     uint32_t unit = kNone;               // of a Ref, or of an And, Not, Repeat that became one
     uint32_t visit = 0;                  // the walk that saw it last
@@ -100,7 +103,11 @@ void Linker::weigh() {
     Node& out = nodes_[id];
     out.plain = node.op < Op::Ref;
     switch (node.op) {
-      case Op::Literal: out.weight = out.unrolled_weight = node.end - node.begin; break;
+      case Op::Literal:
+        out.weight = out.unrolled_weight = node.end - node.begin;
+        out.longest = node.end - node.begin;
+        break;
+      case Op::Set: out.longest = 1; break;
       case Op::Seq:
       case Op::Alt:
         for (uint32_t c = node.begin; c < node.end; ++c) {
@@ -109,6 +116,7 @@ void Linker::weigh() {
           out.unrolled_weight += child.unrolled_weight;
           out.loops = out.loops || child.loops;
           out.plain = out.plain && child.plain;
+          out.longest = node.op == Op::Seq ? out.longest + child.longest : std::max(out.longest, child.longest);
         }
         break;
       case Op::Repeat: {
@@ -119,12 +127,14 @@ void Linker::weigh() {
         const int64_t most = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
         const auto copies = std::min(static_cast<uint64_t>(most), kWeightCap);
         if (!out.counting) out.weight = item.weight * copies;
+        out.longest = copies > 1 || node.maximum == kUnbounded ? kCharacterBytes + 1 : item.longest;
         out.unrolled_weight = std::min(item.unrolled_weight, uint64_t{1} << 20) * copies;
         break;
       }
       case Op::Ref: out.unit = node.begin; break;
       default: break;
     }
+    out.longest = std::min(out.longest, kCharacterBytes + 1);
     out.weight = std::min(out.weight, kWeightCap);
     out.unrolled_weight = std::min(out.unrolled_weight, kWeightCap);
   }
@@ -280,10 +290,13 @@ Program Linker::link() {
   return std::move(program_);
 }
 
-// A small rule without loops, that calls no rule of its own component. Weighed by occurrences, as inlining copies it.
+// One for single characters, or a small rule without loops, that calls no rule of its own component. Weighed by
+// occurrences, as inlining copies it.
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  const Node& body = nodes_[units_[index].expr];
+  if (body.plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight) return true;
   uint64_t weight = 0;
   std::vector<ExprId> open{units_[index].expr};
   while (!open.empty()) {
