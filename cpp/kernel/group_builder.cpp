@@ -448,6 +448,8 @@ void GroupBuilder::freeze(Member& member) {
   rule.token_sets_ = std::move(member.token_sets);
   rule.nfa_ = Nfa(member.draft);
   rule.seen_.assign(rule.nfa_.num_states(), 0);
+  group_.account(rule.nfa_.memory_bytes() + rule.seen_.size() + rule.sets_.size() * sizeof(ByteSet) +
+                 rule.callees_.size() * sizeof(Callee));
   rule.build_classes();
 }
 
