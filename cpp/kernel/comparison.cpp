@@ -67,7 +67,7 @@ class Comparison {
       walk(vocabulary_, recognizer(), node, sink_);
       return;
     }
-    if (a->final && !b->final) sink_.exit(node);
+    if (a->final) sink_.exit(node);  // the similar state need not list it, if it takes all that lies behind it whole
     if (b->final && !a->final) removed_.emplace_back(at.first_child, at.first_child + at.num_children);
     compare_children(node, *a, *b);
   }

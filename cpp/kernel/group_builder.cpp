@@ -88,7 +88,7 @@ void GroupBuilder::build() {
   for (uint32_t i = 0; i < members_.size(); ++i) {
     const ExprId root = blueprint_.units[i].root;
     switch (members_[i].kind) {
-      case BlueprintUnit::Kind::Expression: draft_rule(members_[i], root); break;
+      case BlueprintUnit::Kind::Expression: draft_expression(members_[i], root); break;
       case BlueprintUnit::Kind::Counter: draft_counter(members_[i], blueprint_.ir.nodes[root]); break;
       case BlueprintUnit::Kind::Product: build_product(*members_[i].rule, blueprint_.ir.nodes[root]); break;
       case BlueprintUnit::Kind::Derivative:
@@ -96,6 +96,9 @@ void GroupBuilder::build() {
         break;
     }
   }
+  inline_members();
+  for (Member& m : members_)
+    if (m.kind == BlueprintUnit::Kind::Expression) split_start(m);
   if (facts_.left_recursive()) remove_left_recursion();
   for (Member& m : members_) freeze(m);
   group_.is_built_ = true;
@@ -111,6 +114,13 @@ uint32_t GroupBuilder::callee_index(Member& member, Callee callee) {
   return static_cast<uint32_t>(member.callees.size() - 1);
 }
 
+uint32_t GroupBuilder::tokens_index(Member& member, const std::vector<TokenId>& tokens) {
+  auto& known = member.token_sets;
+  const auto index = static_cast<uint32_t>(std::find(known.begin(), known.end(), tokens) - known.begin());
+  if (index == known.size()) known.push_back(tokens);
+  return index;
+}
+
 uint32_t GroupBuilder::set_index(Member& member, const ByteSet& set) {
   uint64_t hash = 0;
   for (int w = 0; w < 4; ++w) hash = mix(hash, set.word(w));
@@ -120,15 +130,20 @@ uint32_t GroupBuilder::set_index(Member& member, const ByteSet& set) {
   return static_cast<uint32_t>(member.sets.size() - 1);
 }
 
+// Indices of sets, tokens and callees mean their owner's tables; an edge that moves to another member needs its own.
+uint32_t GroupBuilder::moved_argument(const Member& from, Member& to, const NfaEdge& edge) {
+  if (from.rule == to.rule) return edge.argument;
+  switch (edge.kind) {
+    case EdgeKind::Call: return callee_index(to, from.callees[edge.argument]);
+    case EdgeKind::Set: return set_index(to, from.sets[edge.argument]);
+    case EdgeKind::Tokens: return tokens_index(to, from.token_sets[edge.argument]);
+    default: return edge.argument;
+  }
+}
+
 Rule& GroupBuilder::target(const ExprNode& call) {
   const size_t num_members = blueprint_.units.size();
   return call.begin < num_members ? group_.rules_[call.begin] : *callees_[call.begin - num_members];
-}
-
-void GroupBuilder::draft_rule(Member& member, ExprId root) {
-  draft_expression(member, root);
-  loop_self_tail_calls(member);
-  split_start(member);
 }
 
 // Live parts only, so that no state is a dead end.
@@ -158,10 +173,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
         break;
       }
       case Op::Set: draft.add(from, EdgeKind::Set, set_index(member, ir.sets[node.begin]), to); break;
-      case Op::Tokens:
-        draft.add(from, EdgeKind::Tokens, static_cast<uint32_t>(member.token_sets.size()), to);
-        member.token_sets.push_back(ir.token_sets[node.begin]);
-        break;
+      case Op::Tokens: draft.add(from, EdgeKind::Tokens, tokens_index(member, ir.token_sets[node.begin]), to); break;
       case Op::Ref: {
         Rule& callee = target(node);
         if (is_productive(callee.facts(), node.minimum))
@@ -328,13 +340,6 @@ void GroupBuilder::unroll_calls(Member& member, const Member& counter) {
   }
 }
 
-// A rule that ends by calling itself ends wherever its copy ends, so the copy may as well be the rule itself.
-void GroupBuilder::loop_self_tail_calls(Member& member) {
-  for (auto& [source, edge] : member.draft.edges)
-    if (edge.kind == EdgeKind::Call && edge.target == kFinal && member.callees[edge.argument].rule == member.rule)
-      edge = {EdgeKind::Epsilon, 0, kStart};
-}
-
 void GroupBuilder::split_start(Member& member) {
   NfaDraft& draft = member.draft;
   const bool is_split = std::none_of(draft.edges.begin(), draft.edges.end(), [](const NfaDraft::Edge& e) {
@@ -406,15 +411,6 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
     return it == positions.end() ? cycle.size() : it->second;
   };
   for (size_t k = 0; k < cycle.size(); ++k) {
-    // Indices of sets and tokens mean their owner's tables; a copy in another rule needs its own.
-    const Member& from = before[k];
-    std::unordered_map<uint32_t, uint32_t> tokens_of;
-    const auto moved_tokens = [&](uint32_t index) {
-      if (from.rule == out.rule) return index;
-      const auto [it, fresh] = tokens_of.emplace(index, static_cast<uint32_t>(out.token_sets.size()));
-      if (fresh) out.token_sets.push_back(from.token_sets[index]);
-      return it->second;
-    };
     for (const auto& [source, edge] : before[k].draft.edges) {
       const Callee callee = edge.kind == EdgeKind::Call ? before[k].callees[edge.argument] : Callee{nullptr, 0};
       const uint32_t to = offset[k] + edge.target;
@@ -423,13 +419,7 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
         out.draft.add(offset[position(callee.rule)] + kFinal, EdgeKind::Epsilon, 0, to);
         continue;
       }
-      uint32_t argument = edge.argument;
-      if (callee.rule)
-        argument = callee_index(out, callee);
-      else if (edge.kind == EdgeKind::Set)
-        argument = set_index(out, from.sets[argument]);
-      else if (edge.kind == EdgeKind::Tokens)
-        argument = moved_tokens(argument);
+      const uint32_t argument = moved_argument(before[k], out, edge);
       out.draft.add(source == kStart ? kStart : offset[k] + source, edge.kind, argument, to);
     }
     if (before[k].rule == out.rule) out.draft.add(offset[k] + kFinal, EdgeKind::Epsilon, 0, kFinal);
@@ -437,13 +427,16 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
   num_merged_edges_ += out.draft.edges.size();
   if (num_merged_edges_ > kMaxEdges) too_large();
   out.draft.trim();
+  loop_self_calls(out);
 }
 
 void GroupBuilder::freeze(Member& member) {
   Rule& rule = *member.rule;
   if (rule.derivatives_) return rule.use_classes(*rule.derivatives_);
   if (rule.product_) return rule.use_classes(*rule.product_);
-  rule.callees_ = std::move(member.callees);
+  const auto is_call = [](const NfaDraft::Edge& e) { return e.edge.kind == EdgeKind::Call; };
+  if (std::any_of(member.draft.edges.begin(), member.draft.edges.end(), is_call))
+    rule.callees_ = std::move(member.callees);
   rule.sets_ = std::move(member.sets);
   rule.token_sets_ = std::move(member.token_sets);
   rule.nfa_ = Nfa(member.draft);

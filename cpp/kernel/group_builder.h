@@ -5,6 +5,7 @@
 //
 //   draft       an NFA per unit, of live parts only; choices between many literals become minimal automata. A call of a
 //               rule that matches the empty string gets an empty move beside it.
+//   inline      rules called from one place, and small ones, become part of their callers (group_inlining.cpp).
 //   loops       a rule that ends by calling itself jumps back to its start instead.
 //   start       gets edges of its own and no way back, so that it never counts as an end.
 //   left calls  cycles of calls before the first byte are removed: within such a cycle a rule's automaton is the union
@@ -15,6 +16,7 @@
 // Tested by tests/exhaustive.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,7 +51,6 @@ class GroupBuilder {
     std::vector<std::vector<TokenId>> token_sets;
     std::unordered_map<uint64_t, uint32_t> callee_index, set_index;  // by hash
   };
-  void draft_rule(Member& member, ExprId root);
   void draft_expression(Member& member, ExprId root);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
   void draft_counter(Member& member, const ExprNode& call);
@@ -59,7 +60,14 @@ class GroupBuilder {
   uint32_t callee_index(Member& member, Callee callee);
   uint32_t set_index(Member& member, const ByteSet& set);
   Rule& target(const ExprNode& call);
-  void loop_self_tail_calls(Member& member);
+  uint32_t tokens_index(Member& member, const std::vector<TokenId>& tokens);
+  uint32_t moved_argument(const Member& from, Member& to, const NfaEdge& edge);
+  void inline_members();
+  std::vector<uint32_t> member_callees(const Member& member) const;
+  std::vector<uint32_t> members_callees_first() const;
+  std::vector<uint8_t> members_to_inline(const std::vector<uint32_t>& reached) const;
+  bool splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined);
+  void loop_self_calls(Member& member);
   void split_start(Member& member);
   void remove_left_recursion();
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
@@ -73,7 +81,7 @@ class GroupBuilder {
   const GroupFacts facts_;
   std::vector<Member> members_;
   std::unordered_map<const Rule*, size_t> member_of_;
-  size_t num_merged_edges_ = 0;
+  size_t num_merged_edges_ = 0, num_inlined_edges_ = 0;
 };
 
 }  // namespace maskwright

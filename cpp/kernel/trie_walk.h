@@ -23,40 +23,50 @@ struct Loop {
   uint32_t limit = kManyChars;  // characters that may come at all
 };
 
-inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+// Where several items are open, one that loops suffices: what the others do with the same characters adds nothing.
+inline Loop find_uncounted_loop(const Recognizer& recognizer) {
   Loop loop;
-  const Item* item = recognizer.sole_item();
-  if (!item) return loop;
-  DfaState& state = *item->state;
-  loop.classes = state.rule->loop_classes(state);
-  if (loop.classes == 0) return loop;
-  loop.first_end = vocabulary.num_chars(at);
-  loop.ends = recognizer.complete() && state.final;
-  if (state.counter_head) {
-    const Count count = Count::of(item->reg);
-    const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
-    const uint32_t kept = state.bounded ? state.rule->lengths()->distance(state).shortest : 0;
-    const uint64_t limit = uint64_t{loop.first_end} + (count.remaining - kept);
-    const bool open_ended = state.rule->terminator() < 0;
-    // Deep inside, the end of the count would add the caller's items, and the configuration change.
-    if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at))
-      return {};
-    loop.ends = open_ended && (item->stack == kRootStack || recognizer.complete());
-    loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
-    if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
+  for (const Item& item : recognizer.items()) {
+    if (item.state->counter_head) continue;
+    const CharClasses classes = item.state->rule->loop_classes(*item.state);
+    if (std::popcount(classes) > std::popcount(loop.classes)) loop.classes = classes;
   }
   return loop;
 }
 
+inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+  const Item* item = recognizer.sole_item();
+  if (!item || !item->state->counter_head) return find_uncounted_loop(recognizer);
+  DfaState& state = *item->state;
+  Loop loop;
+  loop.classes = state.rule->loop_classes(state);
+  if (loop.classes == 0) return loop;
+  loop.first_end = vocabulary.num_chars(at);
+  const Count count = Count::of(item->reg);
+  const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
+  const uint32_t kept = state.bounded ? state.rule->lengths()->distance(state).shortest : 0;
+  const uint64_t limit = uint64_t{loop.first_end} + (count.remaining - kept);
+  const bool open_ended = state.rule->terminator() < 0;
+  // Deep inside, the end of the count would add the caller's items, and the configuration change.
+  if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at))
+    return {};
+  loop.ends = open_ended && (item->stack == kRootStack || recognizer.complete());
+  loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
+  if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
+  return loop;
+}
+
 // Takes all tokens at or below a child of the place where the loop was found. Its characters are all the loop's.
+// Where all tokens are taken whole, it does not matter where the rule could have ended within them.
 template <class Sink>
 void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, Sink& sink) {
   const Vocabulary::Node& at = vocabulary.node(child);
   const uint32_t longest = vocabulary.max_chars_below(child);
-  if (longest <= loop.limit)
+  if (longest <= loop.limit) {
     sink.allow(at.token_begin, at.token_end);
-  else
-    sink.allow_short(at.token_begin, at.token_end, loop.limit);
+    return;
+  }
+  sink.allow_short(at.token_begin, at.token_end, loop.limit);
   if (loop.ends && at.num_children > 0 && loop.first_end <= longest)
     sink.exit_range({at.first_child, at.below_end, static_cast<uint16_t>(loop.first_end),
                      static_cast<uint16_t>(loop.limit), (loop.classes >> kClassMalformed & 1) != 0});

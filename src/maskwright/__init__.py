@@ -19,11 +19,14 @@ from maskwright.compiler import GrammarCompiler as GrammarCompiler
 from maskwright.errors import BitmaskError as BitmaskError
 from maskwright.errors import EbnfSyntaxError as EbnfSyntaxError
 from maskwright.errors import GrammarError as GrammarError
+from maskwright.errors import LarkSyntaxError as LarkSyntaxError
 from maskwright.errors import LimitError as LimitError
 from maskwright.errors import MaskwrightError as MaskwrightError
 from maskwright.errors import MatcherError as MatcherError
 from maskwright.errors import RegexSyntaxError as RegexSyntaxError
+from maskwright.errors import RequestError as RequestError
 from maskwright.errors import SchemaError as SchemaError
+from maskwright.errors import StructuralTagError as StructuralTagError
 from maskwright.errors import TokenizerError as TokenizerError
 from maskwright.errors import UnsatisfiableError as UnsatisfiableError
 from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
@@ -42,11 +45,14 @@ __all__ = [
     "GrammarCompiler",
     "GrammarError",
     "GrammarMatcher",
+    "LarkSyntaxError",
     "LimitError",
     "MaskwrightError",
     "MatcherError",
     "RegexSyntaxError",
+    "RequestError",
     "SchemaError",
+    "StructuralTagError",
     "TokenizerError",
     "TokenizerInfo",
     "UnsatisfiableError",

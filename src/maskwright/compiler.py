@@ -10,17 +10,22 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
-import json
+import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maskwright import _kernel
 from maskwright.errors import GrammarError
 from maskwright.grammar import Grammar
+from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
@@ -41,9 +46,8 @@ class CompiledGrammar:
     def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
         self.grammar = grammar
         self.tokenizer_info = tokenizer_info
-        self._native = _kernel.compile(
-            tokenizer_info.kernel_vocabulary, grammar.ir.rules, grammar.ir.root, memory_budget_bytes
-        )
+        ir = grammar.ir.with_tokens(partial(token_ids, tokenizer_info))
+        self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, memory_budget_bytes)
 
     @property
     def memory_size_bytes(self) -> int:
@@ -107,10 +111,30 @@ class GrammarCompiler:
             lambda: ("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name)
         )
 
+    def compile_lark(
+        self,
+        source: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        modules: Mapping[str, str] | None = None,
+    ) -> CompiledGrammar:
+        """Compile a grammar in Lark's syntax. See `Grammar.from_lark`."""
+        if grammars or modules:
+            return self._bind(Grammar.from_lark(source, start, grammars=grammars, modules=modules))
+        return self._compile(lambda: ("lark", source, start), lambda: Grammar.from_lark(source, start))
+
     def compile_choices(self, choices: Iterable[str | bytes]) -> CompiledGrammar:
         """Compile a choice between strings. See `Grammar.from_choices`."""
         options = choices if isinstance(choices, str | bytes) else tuple(choices)
         return self._compile(lambda: ("choices", options), lambda: Grammar.from_choices(options))
+
+    def compile_structural_tag(self, tag: StructuralTag | str | bytes | Mapping[str, Any]) -> CompiledGrammar:
+        """Compile a structural tag. See `Grammar.from_structural_tag`; special tokens are those of the tokenizer."""
+        return self._compile(
+            lambda: _tag_key(tag),
+            lambda: Grammar.from_structural_tag(tag, tokenizer_info=self.tokenizer_info),
+        )
 
     def clear_cache(self) -> None:
         """Forget all compiled grammars. Those in use stay valid."""
@@ -179,13 +203,18 @@ class _Cache:
             return sum(g.memory_size_bytes for g in self._entries.values())
 
 
-def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:
-    from maskwright.frontends.json_schema.documents import check_size
+def _tag_key(tag: Any) -> Hashable:
+    return _content_key("structural_tag", tag if isinstance(tag, (str, bytes, Mapping)) else tag.to_dict(), {})
 
-    if not isinstance(schema, str):
-        check_size(schema)
+
+def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:
+    return _content_key("json_schema", schema, options)
+
+
+def _content_key(kind: str, data: Any, options: dict[str, Any]) -> Hashable:
+    """Return what tells data apart: their text, or their pickle, which is quick and writes shared parts once."""
     try:
-        text = schema if isinstance(schema, str) else json.dumps(schema, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return None  # not plain JSON: the front-end says what is wrong with it
-    return ("json_schema", text, repr(sorted(options.items())))
+        content = data if isinstance(data, (str, bytes)) else pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
+        return None  # not plain JSON, or too deep: the front-end says what is wrong with it
+    return (kind, content, repr(sorted(options.items())) if options else "")

@@ -4,9 +4,12 @@
     ├── GrammarError            a grammar text or a grammar as a whole is wrong   (also ValueError)
     │   ├── RegexSyntaxError
     │   ├── EbnfSyntaxError
+    │   ├── LarkSyntaxError
     │   └── UnsatisfiableError  the grammar or schema admits no output at all
     ├── SchemaError             a JSON Schema is wrong, at a JSON pointer         (also ValueError)
     │   └── UnsupportedSchemaError
+    ├── StructuralTagError      a structural tag is wrong, at a JSON pointer      (also ValueError)
+    ├── RequestError            tools, tool_choice or a response format is wrong  (also ValueError)
     ├── TokenizerError          a tokenizer cannot be turned into token bytes     (also ValueError)
     ├── BitmaskError            a bitmask or logits buffer of the wrong form      (also ValueError)
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
@@ -87,6 +90,10 @@ class EbnfSyntaxError(GrammarError):
     """An EBNF or GBNF grammar cannot be parsed."""
 
 
+class LarkSyntaxError(GrammarError):
+    """A grammar in Lark's syntax cannot be parsed, or asks for something that is not supported."""
+
+
 class UnsatisfiableError(GrammarError):
     """No output at all satisfies the structure."""
 
@@ -105,6 +112,28 @@ class SchemaError(MaskwrightError, ValueError):
 
 class UnsupportedSchemaError(SchemaError):
     """A JSON Schema asks for something that cannot be enforced; nothing is dropped silently."""
+
+
+class StructuralTagError(MaskwrightError, ValueError):
+    """A structural tag is malformed or contradicts itself. `pointer` is the JSON pointer to the culprit."""
+
+    def __init__(self, message: str, *, pointer: str = "", hint: str | None = None) -> None:
+        self.pointer = pointer
+        super().__init__(message, hint=hint)
+
+    def _text(self) -> str:
+        return f"at #{self.pointer}: {super()._text()}"
+
+
+class RequestError(MaskwrightError, ValueError):
+    """A request's tools, tool choice or response format is wrong. `pointer` is the JSON pointer to the field."""
+
+    def __init__(self, message: str, *, pointer: str = "", hint: str | None = None) -> None:
+        self.pointer = pointer
+        super().__init__(message, hint=hint)
+
+    def _text(self) -> str:
+        return f"at #{self.pointer}: {super()._text()}"
 
 
 class TokenizerError(MaskwrightError, ValueError):

@@ -10,7 +10,7 @@ Tested by tests/test_grammar.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
@@ -18,6 +18,8 @@ from maskwright.errors import GrammarError, UnsatisfiableError
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding
+    from maskwright.structural_tag import StructuralTag
+    from maskwright.tokenizer import TokenizerInfo
 
 # Front-ends are imported where they are used: a program that only matches JSON Schemas does not pay for the others.
 
@@ -50,8 +52,8 @@ class Grammar:
             SchemaError: The schema is malformed or asks for something that cannot be enforced; `pointer` says where.
             UnsatisfiableError: No value is valid.
 
-        >>> Grammar.from_json_schema({"const": 1}).dump()
-        'root ::= "1"'
+        >>> Grammar.from_json_schema({"type": "null"}).dump()
+        'root ::= "null"'
         """
         from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 
@@ -89,6 +91,37 @@ class Grammar:
         return cls(ebnf_to_ir(source, root_rule_name))
 
     @classmethod
+    def from_lark(
+        cls,
+        source: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        modules: Mapping[str, str] | None = None,
+    ) -> Grammar:
+        """Read a grammar in Lark's syntax, or llguidance's dialect of it.
+
+        Args:
+            source: Rules `name: body`, terminals `NAME: body`, statements such as `%ignore`.
+            start: The rule that the whole output must match.
+            grammars: What `@name` and the terminals of `%declare` stand for. A declared terminal that is not among
+                them matches nothing, as in Lark without a post-lexer.
+            modules: Lark texts that `%import name.rule` takes from; `common` is always there.
+
+        Raises:
+            LarkSyntaxError: The text is malformed, names what is not there, or asks for what is not supported;
+                `span` says where.
+
+        >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
+        start ::= "[" (NUM ("," NUM)*)? "]"
+        NUM ::= [0-9]+
+        """
+        from maskwright.frontends.lark import lark_to_ir
+
+        supplied = {name: grammar.ir for name, grammar in (grammars or {}).items()}
+        return cls(lark_to_ir(source, start, grammars=supplied, modules=modules))
+
+    @classmethod
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:
         """Admit exactly these strings.
 
@@ -104,6 +137,32 @@ class Grammar:
         if not options:
             raise UnsatisfiableError("there are no choices")
         return cls(_single(ir.alt(*options)))
+
+    @classmethod
+    def from_structural_tag(
+        cls, tag: StructuralTag | str | bytes | Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None
+    ) -> Grammar:
+        """Read a structural tag: free text with structures in it.
+
+        Args:
+            tag: A `StructuralTag`, its dict, or its JSON text.
+            tokenizer_info: Needed for tokens that are given by their text, and for sets of all tokens but some. Where
+                it is given, the text of a special token inside a string of the tag stands for that token.
+
+        Raises:
+            StructuralTagError: The tag is malformed or contradicts itself; `pointer` says where.
+            SchemaError: A schema in it is malformed or cannot be enforced.
+            LimitError: It nests too deep.
+
+        >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
+        'root ::= "hi"'
+        """
+        from maskwright.structural_tag.lower import lower_tag
+        from maskwright.structural_tag.tag import StructuralTag
+        from maskwright.structural_tag.tokens import tokens_of
+
+        read = tag if isinstance(tag, StructuralTag) else StructuralTag.from_json(tag)
+        return cls(*lower_tag(read, tokens_of(tokenizer_info)))
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:

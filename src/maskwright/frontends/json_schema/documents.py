@@ -21,6 +21,7 @@ from maskwright.frontends.json_schema.shape import Node, Path, Resource
 
 _DRAFTS = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
 _SPECIFICATIONS = {3: "DRAFT3", 4: "DRAFT4", 6: "DRAFT6", 7: "DRAFT7", 2019: "DRAFT201909", 2020: "DRAFT202012"}
+_SCALARS = frozenset((str, int, bool, float, type(None)))
 _MAX_CHAIN = 100
 _MAX_DEPTH = 2_500
 _MAX_CONTAINERS = 1_000_000
@@ -64,14 +65,14 @@ def check_size(schema: Any) -> None:
     Raises:
         LimitError: There are more than a million objects and arrays, or they nest too deep.
     """
-    level, count, depth = [schema], 0, 0
+    level, count, depth = [schema] if isinstance(schema, (dict, list)) else [], 0, 0
     while level:
         depth += 1
         level = [
             part
             for whole in level
-            for part in (whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ())
-            if isinstance(part, (dict, list))
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+            if type(part) not in _SCALARS and isinstance(part, (dict, list))
         ]
         count += len(level)
         if depth > _MAX_DEPTH:

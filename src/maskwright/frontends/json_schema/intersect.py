@@ -28,6 +28,7 @@ from maskwright.frontends.json_schema.shape import (
     ArrayShape,
     Conj,
     Exact,
+    Extras,
     NumberShape,
     ObjectShape,
     Shape,
@@ -196,25 +197,33 @@ def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
 
 def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectShape | None:
     out = ObjectShape()
-    properties = out.properties = a.properties.copy()
+    before = a.properties
+    properties = out.properties = before.copy()
     for name, conj in b.properties.items():
-        other = properties.get(name)
+        other = before.get(name)
         properties[name] = join(undeclared(a, name, judge) if other is None else other, conj)
     if b.extras:
-        for name, conj in a.properties.items():
+        for name, conj in before.items():
             if name not in b.properties:
                 properties[name] = join(conj, undeclared(b, name, judge))
-    out.required = {**a.required, **b.required}
+    out.required = {**a.required, **b.required} if b.required else a.required
     for name in out.required:
-        if name in properties and judge.is_empty(properties[name]):
+        joined = properties.get(name)
+        if joined and (joined is not before.get(name) or name not in a.required) and judge.is_empty(joined):
             return None
-    out.extras = a.extras + tuple([e for e in b.extras if not any(e is known for known in a.extras)])
+    out.extras = _with_extras(a.extras, b.extras)
     out.names = join(a.names, b.names)
     out.path = a.path or b.path
     out.min_properties = max(a.min_properties, b.min_properties)
     out.max_properties = _least(a.max_properties, b.max_properties)
     out.refusals = a.refusals + b.refusals
     return out
+
+
+def _with_extras(a: tuple[Extras, ...], b: tuple[Extras, ...]) -> tuple[Extras, ...]:
+    if not (a and b):
+        return a or b
+    return a + tuple([extras for extras in b if not any(extras is known for known in a)])
 
 
 def undeclared(shape: ObjectShape, name: str, judge: Judge) -> Conj:

@@ -9,6 +9,7 @@ from typing import Any
 
 from maskwright.frontends.json_schema.intersect import join
 from maskwright.frontends.json_schema.keywords_scalars import count_of
+from maskwright.frontends.json_schema.leaves import free_place
 from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
     ANYTHING,
@@ -26,9 +27,10 @@ from maskwright.frontends.json_schema.site import Site
 
 
 def _place(site: Site, keyword: str, value: Any, token: str | None = None) -> Conj:
-    if value is True or value == {}:
+    if value is True:
         return OPEN
-    return (site.child(keyword, value, token),)
+    place = free_place(value) if type(value) is dict else None
+    return place if place is not None else (site.child(keyword, value, token),)
 
 
 # Arrays
@@ -92,7 +94,10 @@ def properties(site: Site, value: Any) -> None:
         # As `document.child`, written out: this is the most frequent node by far.
         if type(name) is not str:
             raise site.malformed("properties", "an object of schemas by name", name)
-        if isinstance(schema, dict) and id_keyword in schema:
+        place = free_place(schema) if type(schema) is dict else None
+        if place is not None:
+            declared[name] = place
+        elif isinstance(schema, dict) and id_keyword in schema:
             declared[name] = (document.child(node, schema, (path, name)),)
         else:
             declared[name] = (new(Node, (schema, resource, (path, name))),)
@@ -105,8 +110,15 @@ def properties(site: Site, value: Any) -> None:
                     declared[name] = join(declared[name], place)
 
 
+_STRING = frozenset((str,))
+
+
+def _are_strings(values: list[Any]) -> bool:
+    return _STRING.issuperset(map(type, values)) or all(isinstance(value, str) for value in values)
+
+
 def required(site: Site, value: Any) -> None:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+    if not isinstance(value, list) or not _are_strings(value):
         raise site.malformed("required", "an array of strings", value)
     if value:
         site.objects().required.update(dict.fromkeys(value))
@@ -162,7 +174,7 @@ def dependentRequired(site: Site, value: Any, keyword: str = "dependentRequired"
     if not isinstance(value, dict):
         raise site.malformed(keyword, "an object of arrays", value)
     for name, others in value.items():
-        if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
+        if not isinstance(others, list) or not _are_strings(others):
             raise site.malformed(keyword, "an object of arrays of strings", others)
         if set(others) - {name}:
             site.applied.append(union([_with_members([], [name]), _only_objects(_with_members([name, *others], []))]))

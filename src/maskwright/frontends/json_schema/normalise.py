@@ -25,6 +25,7 @@ from maskwright.frontends.json_schema.disjoint import disjoint, told_apart
 from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.intersect import intersect, is_nothing
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
+from maskwright.frontends.json_schema.leaves import STRUCTURAL_KEYWORDS, content_of, keep_leaf, known_leaf
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import (
@@ -63,6 +64,7 @@ class Normaliser:
         self.options = options
         self.report = report
         self.draft = document.draft
+        self.dialect = f"{document.draft} {options.formats}"
         self._keywords = BY_DRAFT[document.draft]
         self._shapes: dict[int, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
         self._conjunctions: dict[tuple[int, ...], Shape] = {}
@@ -88,6 +90,9 @@ class Normaliser:
                     hint="let the recursion go through a member or an element",
                 )
             return known
+        if type(node.schema) is dict and STRUCTURAL_KEYWORDS.isdisjoint(node.schema):
+            shape = self._shapes[key] = self._leaf(node)
+            return shape
         self._shapes[key] = None
         self._depth += 1
         if self._depth > MAX_IN_PLACE_DEPTH:
@@ -98,6 +103,16 @@ class Normaliser:
             self._depth -= 1
             if self._shapes[key] is None:
                 del self._shapes[key]
+        return shape
+
+    def _leaf(self, node: Node) -> Shape:
+        content = content_of(node.schema, self.dialect)
+        shape = None if content is None else known_leaf(content)
+        if shape is None:
+            num_findings = len(self.report)
+            shape = self._make(node)
+            if content is not None and len(self.report) == num_findings:
+                keep_leaf(content, shape)
         return shape
 
     def shape_of(self, conj: Conj) -> Shape:
@@ -142,7 +157,10 @@ class Normaliser:
         """Whether it is easily seen that no value satisfies all these places."""
         if len(conj) < 2:
             return is_nothing(conj)
-        if not any(_is_finite(node.schema) for node in conj):
+        for node in conj:
+            if isinstance(node.schema, dict) and ("const" in node.schema or "enum" in node.schema):
+                break
+        else:
             return False
         try:
             return not self.shape_of(conj).mask
@@ -257,10 +275,6 @@ class Normaliser:
         """Add to the report what is not there yet."""
         if finding not in self.report:
             self.report.append(finding)
-
-
-def _is_finite(schema: Any) -> bool:
-    return isinstance(schema, dict) and ("const" in schema or "enum" in schema)
 
 
 class _NotExact(Exception):

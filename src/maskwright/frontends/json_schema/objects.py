@@ -22,20 +22,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
-from maskwright.frontends.json_schema.layout import STRING_RULE, Style
+from maskwright.frontends.json_schema.layout import Style
+from maskwright.frontends.json_schema.scalars import STRING_RULE
 from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal
 from maskwright.frontends.json_schema.strings import (
     ANY_NAME,
     QUOTE,
     admits_string,
+    any_of_names,
     closed,
-    name_spellings,
+    name_text,
     other_name,
     pattern_text,
-    spelling,
     string_body,
 )
-from maskwright.ir import OP_NEVER, Expr, alt, and_, literal, never, not_, optional, seq, star
+from maskwright.ir import OP_NEVER, Expr, alt, alt_of_distinct, and_, never, not_, optional, seq, star
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
@@ -59,10 +60,14 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
                 declared[name] = undeclared(shape, name, emitter.norm)
     style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
     members: list[_Member] = []
+    free = emitter.layout.free(inner)
     for name, conj in declared.items():
-        value = never() if shape.names and not _admits_name(emitter, shape, name) else emitter.place(conj, inner)
+        if shape.names and not _admits_name(emitter, shape, name):
+            value = never()
+        else:
+            value = free.get(id(conj)) or emitter.place(conj, inner)
         if value[0] != OP_NEVER:
-            members.append((literal(spelling(name)), value, name in required))
+            members.append((name_text(name), value, name in required))
         elif name in required:
             return never()
     extra = _extra_member(emitter, shape, declared, style, inner)
@@ -128,14 +133,22 @@ def _any_of(emitter: Emitter, members: list[_Member], extra: Expr, style: Style)
         rest = seq(extra, star(seq(style.comma, extra)))
         if members:
             rest = emitter.as_rule("members", rest)
+    colon, comma = style.colon, style.comma
     following: list[Expr] = []  # the members of this block after the current one, the nearest last
     for i in range(len(members) - 1, -1, -1):
         name, value, _ = members[i]
-        tail = seq(style.colon, value, optional(seq(style.comma, alt(*following, rest))))
+        tail = seq(colon, value, optional(seq(comma, _choice(following, rest))))
         following.append(seq(name, emitter.as_rule("member", tail) if i else tail))
         if i and i % _BLOCK == 0:
-            rest, following = emitter.as_rule("members", alt(*following, rest)), []
-    return alt(*following, rest)
+            rest, following = emitter.as_rule("members", _choice(following, rest)), []
+    return _choice(following, rest)
+
+
+def _choice(members: list[Expr], rest: Expr) -> Expr:
+    """One of these members, or what `rest` matches. Names differ, and so do the members."""
+    if rest[0] == OP_NEVER:
+        return alt_of_distinct(members) if members else rest
+    return alt_of_distinct([*members, rest]) if members else rest
 
 
 def _admits_name(emitter: Emitter, shape: ObjectShape, name: str) -> bool:
@@ -209,7 +222,7 @@ def _names(
             emitter.check(part)
         parts.append(alt(*[string_body(part) for part in strings]))
     if declared:
-        parts.append(not_(alt(*map(name_spellings, declared))))
+        parts.append(not_(any_of_names(declared)))
     if not parts:
         return None
     return and_(ANY_NAME, *parts)

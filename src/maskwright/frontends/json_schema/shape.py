@@ -22,6 +22,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
 from maskwright.errors import SchemaError
+from maskwright.ir import Expr
 
 NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT = (1 << i for i in range(7))
 ALL_TYPES = 127
@@ -63,6 +64,13 @@ _NOWHERE = Resource("", True)
 NOTHING: Conj = (Node(False, _NOWHERE, None),)
 ANYTHING: Conj = ()
 OPEN: Conj = (Node(True, _NOWHERE, None),)  # as ANYTHING, but said so in the schema
+
+
+FREE_PLACES: dict[str, Conj] = {
+    name: (Node({"type": name}, _NOWHERE, None),)
+    for name in ("string", "integer", "number", "boolean", "null", "array", "object")
+}
+"""The place of all values of one type: the same object wherever a schema says no more than that."""
 
 
 class CircularError(SchemaError):
@@ -159,9 +167,9 @@ FREE_OBJECTS = (ObjectShape(),)
 
 
 class Shape:
-    """See the module's header."""
+    """See the module's header. `text` is its expression once made, where that depends on nothing else."""
 
-    __slots__ = ("arrays", "mask", "numbers", "objects", "strings")
+    __slots__ = ("arrays", "mask", "numbers", "objects", "strings", "text")
 
     def __init__(
         self,
@@ -171,19 +179,16 @@ class Shape:
         arrays: tuple[ArrayShape, ...] = FREE_ARRAYS,
         objects: tuple[ObjectShape, ...] = FREE_OBJECTS,
     ) -> None:
-        self.numbers = numbers if mask & NUMBER else ()
-        self.strings = strings if mask & STRING else ()
-        self.arrays = arrays if mask & ARRAY else ()
-        self.objects = objects if mask & OBJECT else ()
-        if not self.numbers:
-            mask &= ~NUMBER
-        if not self.strings:
-            mask &= ~STRING
-        if not self.arrays:
-            mask &= ~ARRAY
-        if not self.objects:
-            mask &= ~OBJECT
-        self.mask = mask
+        if not (mask & NUMBER and numbers):
+            numbers, mask = (), mask & ~NUMBER
+        if not (mask & STRING and strings):
+            strings, mask = (), mask & ~STRING
+        if not (mask & ARRAY and arrays):
+            arrays, mask = (), mask & ~ARRAY
+        if not (mask & OBJECT and objects):
+            objects, mask = (), mask & ~OBJECT
+        self.mask, self.numbers, self.strings, self.arrays, self.objects = mask, numbers, strings, arrays, objects
+        self.text: Expr | None = None
 
 
 ANY_SHAPE = Shape(ALL_TYPES)

@@ -1,0 +1,77 @@
+"""DeepSeek R1 and V3 to V4: all calls in one section.
+
+    R1     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather
+           ```json
+           {"city": "Paris"}
+           ```<｜tool▁call▁end｜><｜tool▁calls▁end｜>
+    V3.1   <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Paris"}<｜tool▁call▁end｜>
+           <｜tool▁calls▁end｜>                                                             (without newline)
+    V3.2   <｜DSML｜function_calls>
+           <｜DSML｜invoke name="get_weather">
+           <｜DSML｜parameter name="city" string="true">Paris</｜DSML｜parameter>
+           </｜DSML｜invoke>
+           </｜DSML｜function_calls>
+
+V4 calls the section `tool_calls`, V4.1 ` calls` with a space in front of each name.
+Sources: the chat templates of deepseek-ai/DeepSeek-R1 and DeepSeek-V3.1, the encoding guide of DeepSeek-V3.2; for V4
+and V4.1, the structural tags that XGrammar 0.2.8 builds.
+"""
+
+from __future__ import annotations
+
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families.parts import calls_in_section, output
+from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats import TagFormat
+from maskwright.structural_tag.request import ToolRequest
+
+_BEGIN, _END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
+_CALL, _SEP, _CALL_END = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"
+
+
+@register_model_structural_tag("deepseek_r1", "deepseek_v3")
+def deepseek_r1(request: ToolRequest) -> Format:
+    """Build the tag of DeepSeek R1 and V3."""
+    tags = [
+        TagFormat(f"{_CALL}function{_SEP}{tool.name}\n```json\n", request.arguments(tool), f"\n```{_CALL_END}")
+        for tool in request.tools
+    ]
+    return output(request, calls_in_section(request, _BEGIN, tags, _END, separator="\n"))
+
+
+@register_model_structural_tag("deepseek_v3_1")
+def deepseek_v3_1(request: ToolRequest) -> Format:
+    """Build the tag of DeepSeek V3.1."""
+    tags = [TagFormat(f"{_CALL}{tool.name}{_SEP}", request.arguments(tool), _CALL_END) for tool in request.tools]
+    return output(request, calls_in_section(request, _BEGIN, tags, _END))
+
+
+@register_model_structural_tag("deepseek_v3_2")
+def deepseek_v3_2(request: ToolRequest) -> Format:
+    """Build the tag of DeepSeek V3.2."""
+    return _dsml(request, "function_calls", "deepseek_xml")
+
+
+@register_model_structural_tag("deepseek_v4")
+def deepseek_v4(request: ToolRequest) -> Format:
+    """Build the tag of DeepSeek V4."""
+    return _dsml(request, "tool_calls", "deepseek_xml")
+
+
+@register_model_structural_tag("deepseek_v4_1")
+def deepseek_v4_1(request: ToolRequest) -> Format:
+    """Build the tag of DeepSeek V4.1."""
+    return _dsml(request, " calls", "deepseek_v4_1_xml", " ")
+
+
+def _dsml(request: ToolRequest, section: str, style: str, space: str = "") -> Format:
+    tags = [
+        TagFormat(
+            f'<｜DSML｜{space}invoke name="{tool.name}">\n',
+            request.arguments(tool, style),
+            f"</｜DSML｜{space}invoke>\n",
+        )
+        for tool in request.tools
+    ]
+    begin, end = f"<｜DSML｜{section}>", f"</｜DSML｜{section}>"
+    return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))

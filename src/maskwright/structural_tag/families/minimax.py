@@ -1,0 +1,46 @@
+"""MiniMax M2 and M3: all calls in one section, with an element a parameter.
+
+    <minimax:tool_call>
+    <invoke name="get_weather">
+    <parameter name="city">Paris</parameter>
+    </invoke>
+    </minimax:tool_call>
+
+M3 puts `]<]minimax[>[` before each tag, and writes objects and arrays as elements too.
+Sources: the tool-calling guide of MiniMaxAI/MiniMax-M2; for M3, the structural tag that XGrammar 0.2.8 builds.
+"""
+
+from __future__ import annotations
+
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families.parts import calls_in_section, output
+from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats import TagFormat
+from maskwright.structural_tag.request import ToolRequest
+
+_M3 = "]<]minimax[>["
+_M3_THINK = ("<mm:think>", "</mm:think>")
+
+
+@register_model_structural_tag("minimax", "minimax_m2")
+def minimax(request: ToolRequest) -> Format:
+    """Build the tag of MiniMax M2."""
+    tags = [
+        TagFormat(f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml"), "</invoke>\n")
+        for tool in request.tools
+    ]
+    begin = "<minimax:tool_call>"
+    answer = calls_in_section(request, f"{begin}\n", tags, "</minimax:tool_call>", trigger=begin)
+    return output(request, answer)
+
+
+@register_model_structural_tag("minimax_m3")
+def minimax_m3(request: ToolRequest) -> Format:
+    """Build the tag of MiniMax M3."""
+    tags = [
+        TagFormat(f'{_M3}<invoke name="{tool.name}">', request.arguments(tool, "minimax_m3_xml"), f"{_M3}</invoke>\n")
+        for tool in request.tools
+    ]
+    begin, end = f"{_M3}<tool_call>", f"{_M3}</tool_call>"
+    answer = calls_in_section(request, f"{begin}\n", tags, end, trigger=begin, excludes=_M3_THINK)
+    return output(request, answer, _M3_THINK)

@@ -1,0 +1,93 @@
+"""What the formats of many families are made of: reasoning, free text with calls in it, and calls in one section.
+
+A builder returns `output(request, thinking, answer)`: reasoning as the request wants it, then the answer.
+With `must_call` the first call comes at once, but for white space; with `content` there is no free text.
+Tested by tests/structural_tag/test_families.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.formats import (
+    AnyTextFormat,
+    ConstStringFormat,
+    OptionalFormat,
+    OrFormat,
+    PlusFormat,
+    RegexFormat,
+    SequenceFormat,
+    TagFormat,
+    TagsWithSeparatorFormat,
+    TriggeredTagsFormat,
+)
+from maskwright.structural_tag.request import ToolRequest
+
+WHITE = RegexFormat("[ \\n]{0,8}")
+THINK = ("<think>", "</think>")
+
+
+def quoted(name: str) -> str:
+    """A name as a JSON string."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+def text_of(request: ToolRequest, excludes: Sequence[str] = ()) -> Format:
+    """The answer where nothing is called: what the request says, or free text."""
+    if request.content is None:
+        return AnyTextFormat(excludes=tuple(excludes))
+    return SequenceFormat((WHITE, request.content))
+
+
+def output(request: ToolRequest, answer: Format, think: tuple[str, str] = THINK) -> Format:
+    """Reasoning between `think`, then the answer.
+
+    Where reasoning is enabled its begin may be missing, as some chat templates put it into the prompt; where it is
+    disabled they put an empty one there.
+    """
+    begin, end = think
+    text = AnyTextFormat(excludes=(begin,))
+    if request.reasoning == "enabled":
+        return SequenceFormat((OptionalFormat(ConstStringFormat(begin)), TagFormat("", text, end), answer))
+    if request.reasoning == "auto":
+        return SequenceFormat((OptionalFormat(TagFormat(begin, text, end)), answer))
+    return answer
+
+
+def calls_in_text(
+    request: ToolRequest, triggers: Sequence[str], tags: Sequence[TagFormat], excludes: Sequence[str] = THINK
+) -> Format:
+    """Free text with calls in it, each a tag of its own."""
+    if not tags:
+        return text_of(request, excludes)
+    if request.must_call or request.content is not None:
+        call = OrFormat(tuple(tags))
+        calls = SequenceFormat((WHITE, PlusFormat(SequenceFormat((call, WHITE))) if request.parallel else call))
+        return calls if request.must_call else OrFormat((calls, text_of(request)))
+    return TriggeredTagsFormat(
+        tuple(triggers), tuple(tags), stop_after_first=not request.parallel, excludes=tuple(excludes)
+    )
+
+
+def calls_in_section(
+    request: ToolRequest,
+    begin: str,
+    tags: Sequence[TagFormat],
+    end: str,
+    *,
+    separator: str = "",
+    trigger: str | None = None,
+    excludes: Sequence[str] = THINK,
+) -> Format:
+    """Free text, then all calls in one section, after which nothing follows."""
+    if not tags:
+        return text_of(request, excludes)
+    calls = TagsWithSeparatorFormat(tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel)
+    section = TagFormat(begin, calls, end)
+    if request.must_call:
+        return SequenceFormat((WHITE, section))
+    if request.content is not None:
+        return OrFormat((SequenceFormat((WHITE, section)), text_of(request)))
+    return TriggeredTagsFormat((trigger or begin,), (section,), stop_after_first=True, excludes=tuple(excludes))

@@ -1,0 +1,47 @@
+"""Qwen3-Coder, Qwen 3.5 and MiMo: calls in elements, with an element a parameter.
+
+    <tool_call>
+    <function=get_weather>
+    <parameter=city>
+    Paris
+    </parameter>
+    </function>
+    </tool_call>
+
+MiMo may leave out the newlines outside of parameters.
+Sources: the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct and XiaomiMiMo/MiMo-V2-Flash; Qwen 3.5 as XGrammar
+0.2.8 describes it.
+"""
+
+from __future__ import annotations
+
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families.parts import calls_in_text, output
+from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
+from maskwright.structural_tag.request import ToolRequest
+
+
+@register_model_structural_tag("qwen_3_coder", "qwen_3_5")
+def qwen_coder(request: ToolRequest) -> Format:
+    """Build the tag of Qwen3-Coder and Qwen 3.5."""
+    tags = [
+        TagFormat(
+            f"<tool_call>\n<function={tool.name}>\n",
+            request.arguments(tool, "qwen_xml"),
+            "</function>\n</tool_call>",
+        )
+        for tool in request.tools
+    ]
+    return output(request, calls_in_text(request, ["<tool_call>"], tags))
+
+
+@register_model_structural_tag("mimo")
+def mimo(request: ToolRequest) -> Format:
+    """Build the tag of MiMo."""
+    newline, tags = RegexFormat("\\n?"), []
+    for tool in request.tools:
+        begin, end = ConstStringFormat(f"<function={tool.name}>"), ConstStringFormat("</function>")
+        content = SequenceFormat((newline, begin, request.arguments(tool, "qwen_xml"), end, newline))
+        tags.append(TagFormat("<tool_call>", content, "</tool_call>"))
+    return output(request, calls_in_text(request, ["<tool_call>"], tags))

@@ -1,0 +1,92 @@
+"""The registry of model families: a builder by name.
+
+    @register_model_structural_tag("my_model")
+    def my_model(request: ToolRequest) -> Format: …
+
+    tag = get_model_structural_tag("my_model", tools=tools, tool_choice="required")
+
+Names are compared without case, and with `-`, `.` and spaces as `_`.
+Tested by tests/structural_tag/test_families.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+from maskwright.errors import RequestError
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.request import ToolRequest, read_request
+from maskwright.structural_tag.tag import StructuralTag
+
+Builder: TypeAlias = Callable[[ToolRequest], Format]
+
+_BUILDERS: dict[str, Builder] = {}
+
+
+def register_model_structural_tag(*names: str) -> Callable[[Builder], Builder]:
+    """Make a function the builder of a family, under one name or several. A later one replaces an earlier one."""
+
+    def register(builder: Builder) -> Builder:
+        _BUILDERS.update((_canonical(name), builder) for name in names)
+        return builder
+
+    return register
+
+
+def model_families() -> tuple[str, ...]:
+    """Return all names that have a builder."""
+    return tuple(_BUILDERS)
+
+
+def get_model_structural_tag(
+    model: str,
+    tools: Sequence[Any] | None = None,
+    tool_choice: Any = "auto",
+    reasoning: Any = "enabled",
+    *,
+    parallel_tool_calls: bool = True,
+    any_order: bool = False,
+    max_whitespace_cnt: int | None = None,
+    content: Format | None = None,
+) -> StructuralTag:
+    """Return the structural tag of what a model writes, tool calls and reasoning included.
+
+    Args:
+        model: A family, such as "llama" or "qwen_3_coder"; `model_families` lists them.
+        tools: Tools in the shape of Chat Completions or Responses.
+        tool_choice: "none", "auto", "required", a named tool, or an allowed subset.
+        reasoning: "enabled" (the output begins with it), "disabled", or "auto" (as the model likes); True and False
+            mean the first two.
+        parallel_tool_calls: Whether there may be more than one call. If not, nothing follows the first.
+        any_order: Whether the members of arguments may come in any order.
+        max_whitespace_cnt: The longest run of white space in arguments.
+        content: What the answer looks like where no tool is called, such as a `JSONSchemaFormat`; None for free text.
+
+    Raises:
+        RequestError: The family is unknown, or tools and tool choice are malformed; `pointer` says where.
+
+    >>> get_model_structural_tag("hermes", reasoning="disabled").format.type
+    'any_text'
+    """
+    builder = _BUILDERS.get(_canonical(model)) if isinstance(model, str) else None
+    if builder is None:
+        near = get_close_matches(_canonical(str(model)[:60]), _BUILDERS, 1, 0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"the families are: {', '.join(_BUILDERS)}"
+        raise RequestError(f"unknown model family {str(model)[:60]!r}", pointer="/model", hint=hint)
+    request = read_request(
+        tools,
+        tool_choice,
+        reasoning=reasoning,
+        parallel_tool_calls=parallel_tool_calls,
+        content=content,
+        any_order=any_order,
+        max_whitespace_cnt=max_whitespace_cnt,
+    )
+    return StructuralTag(format=builder(request))
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-. ]", "_", name.lower())

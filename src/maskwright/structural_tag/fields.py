@@ -1,0 +1,109 @@
+"""Readers of fields: each checks one value and returns it in the one form that the classes keep.
+
+    >>> strings(["a", "b"], "/excludes")
+    ('a', 'b')
+
+A reader takes the value and the JSON pointer at which it stands, for the error. Lists become tuples.
+Tested by tests/structural_tag/test_formats.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from maskwright.errors import StructuralTagError
+
+Reader: TypeAlias = Callable[[Any, str], Any]
+
+_MAX_COUNT = 10**9
+
+
+def wrong(expected: str, value: Any, pointer: str) -> StructuralTagError:
+    """Return the error for a value of the wrong kind."""
+    return StructuralTagError(f"expected {expected}, found {kind_of(value)}", pointer=pointer)
+
+
+def kind_of(value: Any) -> str:
+    """Name a value's kind as JSON does, without showing the value."""
+    if value is None:
+        return "null"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", dict: "an object"}
+    return names.get(type(value), "an array" if isinstance(value, (list, tuple)) else type(value).__name__)
+
+
+def string(value: Any, pointer: str) -> str:
+    if not isinstance(value, str):
+        raise wrong("a string", value, pointer)
+    if value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise StructuralTagError("half a surrogate pair is no text", pointer=pointer) from None
+    return value
+
+
+def boolean(value: Any, pointer: str) -> bool:
+    if not isinstance(value, bool):
+        raise wrong("true or false", value, pointer)
+    return value
+
+
+def count(value: Any, pointer: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise wrong("a whole number", value, pointer)
+    if not -1 <= value <= _MAX_COUNT:
+        raise StructuralTagError(f"expected a number from 0 to {_MAX_COUNT:,}, found {value}", pointer=pointer)
+    return value
+
+
+def optional_count(value: Any, pointer: str) -> int | None:
+    return None if value is None else count(value, pointer)
+
+
+def token(value: Any, pointer: str) -> int | str:
+    """A token, by its id or its text."""
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise wrong("a token: its id or its text", value, pointer)
+    return value
+
+
+def schema(value: Any, pointer: str) -> dict[str, Any] | bool:
+    if not isinstance(value, (dict, bool)):
+        raise wrong("a JSON Schema: an object or a boolean", value, pointer)
+    return value
+
+
+def several(reader: Reader, *, at_least: int = 0) -> Reader:
+    """Return the reader of a list whose items `reader` reads."""
+
+    def read(value: Any, pointer: str) -> tuple[Any, ...]:
+        if not isinstance(value, (list, tuple)):
+            raise wrong("an array", value, pointer)
+        if len(value) < at_least:
+            raise StructuralTagError("the array is empty", pointer=pointer, hint="give at least one")
+        return tuple([reader(item, f"{pointer}/{i}") for i, item in enumerate(value)])
+
+    return read
+
+
+strings = several(string)
+tokens = several(token)
+
+
+def filled(value: Any, pointer: str) -> str:
+    if string(value, pointer) == "":
+        raise StructuralTagError("the string is empty", pointer=pointer, hint="give at least one character")
+    return str(value)
+
+
+def one_of(*choices: str) -> Reader:
+    """Return the reader of one out of several words."""
+
+    def read(value: Any, pointer: str) -> str:
+        if value not in choices:
+            raise StructuralTagError(f"expected one of {', '.join(choices)}, found {value!r:.60}", pointer=pointer)
+        return str(value)
+
+    return read

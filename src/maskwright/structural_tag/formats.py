@@ -1,0 +1,307 @@
+"""The format classes: what a structural tag is made of.
+
+    {"type": "structural_tag", "format": {"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "<"}}
+    StructuralTag(format=TagFormat(begin="<a>", content=AnyTextFormat(), end="<"))
+
+Both spellings mean the same; names and fields are those of the interchange format that vLLM, SGLang and TensorRT-LLM
+pass around. A class lists its fields and their readers; where a format is expected, its dict does as well.
+
+Invariants: formats are immutable and checked when made; what was a list is a tuple. An error names the JSON pointer.
+What each format means is said at its class; docs/structural_tags.md shows them at work.
+Tested by tests/structural_tag/test_formats.py.
+"""
+
+# ruff: noqa: RUF009 (read_by makes a field)
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from maskwright.errors import StructuralTagError
+from maskwright.structural_tag.base import Format, read_by, read_format
+from maskwright.structural_tag.fields import (
+    Reader,
+    boolean,
+    count,
+    filled,
+    one_of,
+    optional_count,
+    schema,
+    several,
+    string,
+    token,
+    tokens,
+    wrong,
+)
+from maskwright.structural_tag.xml_styles import STYLES
+
+
+def _several_formats(value: Any, pointer: str) -> Any:
+    return several(read_format, at_least=1)(value, pointer)
+
+
+def _token_format(value: Any, pointer: str) -> TokenFormat:
+    read = read_format(value, pointer)
+    if not isinstance(read, TokenFormat):
+        raise StructuralTagError(f"expected a string or a token, found {read.type}", pointer=pointer)
+    return read
+
+
+def _begin(value: Any, pointer: str) -> str | TokenFormat:
+    return string(value, pointer) if isinstance(value, str) else _token_format(value, pointer)
+
+
+def _end(value: Any, pointer: str) -> Any:
+    if not isinstance(value, (list, tuple)):
+        return _begin(value, pointer)
+    ends = several(string, at_least=1)(value, pointer)
+    if len(ends) == 1:
+        return ends[0]
+    for i, each in enumerate(ends):
+        if not each:
+            raise StructuralTagError(
+                "an empty string among several ends", pointer=f"{pointer}/{i}", hint='an end of its own is ""'
+            )
+    return ends
+
+
+def _tag(value: Any, pointer: str) -> TagFormat:
+    if type(value) is dict and "type" not in value:
+        value = {"type": "tag", **value}
+    read = read_format(value, pointer)
+    if not isinstance(read, TagFormat):
+        raise StructuralTagError(f"expected a tag, found {read.type}", pointer=pointer)
+    return read
+
+
+def _rule(first: Reader) -> Reader:
+    def read(value: Any, pointer: str) -> tuple[Any, Format]:
+        if not isinstance(value, (list, tuple)) or len(value) != 2:
+            raise wrong("a pair of a pattern and a format", value, pointer)
+        return first(value[0], f"{pointer}/0"), read_format(value[1], f"{pointer}/1")
+
+    return read
+
+
+@dataclass(frozen=True)
+class ConstStringFormat(Format):
+    """Exactly this string."""
+
+    type = "const_string"
+    value: str = read_by(string)
+
+
+@dataclass(frozen=True)
+class JSONSchemaFormat(Format):
+    """A value that is valid against a JSON Schema, as JSON or in one of the styles in which models write arguments.
+
+    `any_order` lets members come in any order; `max_whitespace_cnt` bounds runs of white space; `excludes` are strings
+    that no string written without quotes may contain; `strict_mode` closes objects that do not say
+    `additionalProperties`. `origin` is where the schema stands in the caller's request: errors point there.
+    """
+
+    type = "json_schema"
+    json_schema: dict[str, Any] | bool = read_by(schema)
+    style: str = read_by(one_of("json", *STYLES), "json")
+    any_order: bool = read_by(boolean, False)
+    max_whitespace_cnt: int | None = read_by(optional_count, None)
+    excludes: tuple[str, ...] = read_by(several(filled), ())
+    strict_mode: bool = read_by(boolean, False)
+    origin: str | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class QwenXMLParameterFormat(Format):
+    """The older name of `json_schema` in the style `qwen_xml`."""
+
+    type = "qwen_xml_parameter"
+    json_schema: dict[str, Any] | bool = read_by(schema)
+
+
+@dataclass(frozen=True)
+class AnyTextFormat(Format):
+    """Any text in which none of `excludes` occurs, of at most `max_chars` characters.
+
+    As a tag's content it ends where the tag's end string first occurs.
+    """
+
+    type = "any_text"
+    excludes: tuple[str, ...] = read_by(several(filled), ())
+    max_tokens: int | None = read_by(optional_count, None)
+    max_chars: int | None = read_by(optional_count, None)
+
+
+@dataclass(frozen=True)
+class GrammarFormat(Format):
+    """What the rule `root` of an EBNF grammar matches."""
+
+    type = "grammar"
+    grammar: str = read_by(string)
+
+
+@dataclass(frozen=True)
+class RegexFormat(Format):
+    """A text that matches a regular expression as a whole, and in which none of `excludes` occurs."""
+
+    type = "regex"
+    pattern: str = read_by(string)
+    excludes: tuple[str, ...] = read_by(several(filled), ())
+
+
+@dataclass(frozen=True)
+class TokenFormat(Format):
+    """One token, by its id or its text."""
+
+    type = "token"
+    token: int | str = read_by(token)
+
+
+@dataclass(frozen=True)
+class ExcludeTokenFormat(Format):
+    """One token of the vocabulary, stop tokens aside, that is not among these."""
+
+    type = "exclude_token"
+    exclude_tokens: tuple[int | str, ...] = read_by(tokens, ())
+
+
+@dataclass(frozen=True)
+class AnyTokensFormat(Format):
+    """Any number of tokens, at most `max_tokens`, that are no stop tokens and not among `exclude_tokens`."""
+
+    type = "any_tokens"
+    exclude_tokens: tuple[int | str, ...] = read_by(tokens, ())
+    max_tokens: int | None = read_by(optional_count, None)
+
+
+@dataclass(frozen=True)
+class SequenceFormat(Format):
+    """These formats, one after the other."""
+
+    type = "sequence"
+    elements: tuple[Format, ...] = read_by(_several_formats)
+
+
+@dataclass(frozen=True)
+class OrFormat(Format):
+    """One of these formats."""
+
+    type = "or"
+    elements: tuple[Format, ...] = read_by(_several_formats)
+
+
+@dataclass(frozen=True)
+class OptionalFormat(Format):
+    """The content once or not at all."""
+
+    type = "optional"
+    content: Format = read_by(read_format)
+
+
+@dataclass(frozen=True)
+class PlusFormat(Format):
+    """The content once or more."""
+
+    type = "plus"
+    content: Format = read_by(read_format)
+
+
+@dataclass(frozen=True)
+class StarFormat(Format):
+    """The content any number of times."""
+
+    type = "star"
+    content: Format = read_by(read_format)
+
+
+@dataclass(frozen=True)
+class RepeatFormat(Format):
+    """The content `min` to `max` times; -1 is without bound."""
+
+    type = "repeat"
+    min: int = read_by(count)
+    max: int = read_by(count)
+    content: Format = read_by(read_format)
+
+    def check(self, pointer: str) -> None:
+        if self.min < 0 or -1 < self.max < self.min:
+            raise StructuralTagError("max is below min, or min is negative", pointer=f"{pointer}/max")
+
+
+@dataclass(frozen=True)
+class TagFormat(Format):
+    """`begin content end`. With several end strings, any of them ends it; the empty string ends nothing."""
+
+    type = "tag"
+    begin: str | TokenFormat = read_by(_begin)
+    content: Format = read_by(read_format)
+    end: str | tuple[str, ...] | TokenFormat = read_by(_end)
+
+    @property
+    def ends(self) -> tuple[str | TokenFormat, ...]:
+        """All ends; none if the end is the empty string."""
+        each = self.end if isinstance(self.end, tuple) else (self.end,)
+        return tuple(end for end in each if end != "")
+
+
+@dataclass(frozen=True)
+class TriggeredTagsFormat(Format):
+    """Free text in which a trigger starts a tag, and after the tag text again.
+
+    Read from the left: where the first trigger ends, a tag has begun whose `begin` starts with that trigger, and the
+    output goes on as that tag. So no trigger ever occurs in the text, and a tag once begun cannot be text. Of triggers
+    that end at the same character all count; a trigger that contains another can never be met first, and is refused if
+    a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
+
+    `at_least_one`: the output begins with a tag, at once. `stop_after_first`: nothing follows the first tag.
+    """
+
+    type = "triggered_tags"
+    triggers: tuple[str, ...] = read_by(several(filled, at_least=1))
+    tags: tuple[TagFormat, ...] = read_by(several(_tag, at_least=1))
+    at_least_one: bool = read_by(boolean, False)
+    stop_after_first: bool = read_by(boolean, False)
+    excludes: tuple[str, ...] = read_by(several(filled), ())
+
+
+@dataclass(frozen=True)
+class TokenTriggeredTagsFormat(Format):
+    """As `triggered_tags`, with tokens for triggers: any tokens but these and `exclude_tokens` are the text."""
+
+    type = "token_triggered_tags"
+    trigger_tokens: tuple[int | str, ...] = read_by(several(token, at_least=1))
+    tags: tuple[TagFormat, ...] = read_by(several(_tag, at_least=1))
+    exclude_tokens: tuple[int | str, ...] = read_by(tokens, ())
+    at_least_one: bool = read_by(boolean, False)
+    stop_after_first: bool = read_by(boolean, False)
+
+
+@dataclass(frozen=True)
+class TagsWithSeparatorFormat(Format):
+    """Tags with a separator between them and no other text; one at most with `stop_after_first`."""
+
+    type = "tags_with_separator"
+    tags: tuple[TagFormat, ...] = read_by(several(_tag, at_least=1))
+    separator: str = read_by(string)
+    at_least_one: bool = read_by(boolean, False)
+    stop_after_first: bool = read_by(boolean, False)
+
+
+@dataclass(frozen=True)
+class DispatchFormat(Format):
+    """Free text in which each pattern must be followed by its format; then, with `loop`, text again."""
+
+    type = "dispatch"
+    rules: tuple[tuple[str, Format], ...] = read_by(several(_rule(filled), at_least=1))
+    loop: bool = read_by(boolean, True)
+    excludes: tuple[str, ...] = read_by(several(filled), ())
+
+
+@dataclass(frozen=True)
+class TokenDispatchFormat(Format):
+    """As `dispatch`, with tokens for patterns."""
+
+    type = "token_dispatch"
+    rules: tuple[tuple[int | str, Format], ...] = read_by(several(_rule(token), at_least=1))
+    loop: bool = read_by(boolean, True)
+    exclude_tokens: tuple[int | str, ...] = read_by(tokens, ())

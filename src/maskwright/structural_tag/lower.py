@@ -1,0 +1,290 @@
+"""Lower: from formats to rules over bytes and tokens.
+
+`Lowering.lower(format, pointer, ends)` gives the expression for a format and what ends it. Most formats know nothing of
+their end, and it is put behind them. Free text does: as the content of a tag it stops where the tag's end first occurs,
+also as the last element of a sequence, inside `or` and `optional`, and between tags.
+
+    tag("<a>", any_text, "</a>")   →   "<a>" (text "</a>" & ~(.* "</a>" .+))
+
+Everywhere else the meaning is that of a context-free grammar: content that can contain its end string is ambiguous, and
+every reading counts.
+Invariant: recursion goes no deeper than formats nest, which is limited to MAX_DEPTH.
+Tested by tests/structural_tag/test_lower.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
+from maskwright.frontends.json_schema import Finding
+from maskwright.ir import OP_REF, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, optional, plus, repeat, seq, star, tokens
+from maskwright.structural_tag import formats as f
+from maskwright.structural_tag.arguments import arguments
+from maskwright.structural_tag.base import MAX_DEPTH, Format
+from maskwright.structural_tag.ends import Ends
+from maskwright.structural_tag.snippets import Placing, Snippet
+from maskwright.structural_tag.tag import StructuralTag
+from maskwright.structural_tag.text import TEXT, free, of_length
+from maskwright.structural_tag.tokens import Pieces, Tokens
+from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
+
+
+def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
+    """Return the grammar of a structural tag, and what was reported of its schemas.
+
+    Raises:
+        StructuralTagError: The tag contradicts itself, or names a token that is not there.
+        SchemaError: A schema in it cannot be enforced; the pointer starts at the tag, or where its request has it.
+        LimitError: It nests too deep.
+    """
+    low = Lowering(known)
+    root = low.lower(tag.format, "/format", Ends())
+    if root[0] != OP_REF:
+        root = low.builder.add("root", root)
+    return low.builder.build(root), tuple(low.report)
+
+
+class Lowering:
+    """Makes the rules of one structural tag."""
+
+    def __init__(self, known: Tokens) -> None:
+        self.tokens = known
+        self.builder = IRBuilder()
+        self.report: list[Finding] = []
+        self._placing = Placing(self.builder)
+        self._ends: dict[Any, Ends] = {}
+        self._depth = 0
+
+    def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
+        """Return the expression for a format and what ends it."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+        expr = _LOWER[type(format_)](self, format_, pointer, ends)
+        self._depth -= 1
+        return expr
+
+    def plain(self, strings: Sequence[str]) -> tuple[bytes, ...]:
+        """The strings that text could hold: those without special tokens."""
+        return tuple(s.encode() for s in strings if self.tokens.pieces(s) == (s,))
+
+    def ends_of(self, tag: f.TagFormat, pointer: str) -> Ends:
+        known = self._ends.get(tag.end)
+        if known is None:
+            known = self._ends[tag.end] = Ends.of([self._edge(end, f"{pointer}/end") for end in tag.ends])
+        return known
+
+    def _edge(self, edge: str | f.TokenFormat, pointer: str) -> Pieces:
+        if isinstance(edge, f.TokenFormat):
+            return (self.tokens.id_of(edge.token, f"{pointer}/token"),)
+        return self.tokens.pieces(edge)
+
+    def ids(self, given: Sequence[int | str], pointer: str) -> frozenset[int]:
+        return frozenset(self.tokens.id_of(token, f"{pointer}/{i}") for i, token in enumerate(given))
+
+    def place(self, ir: Snippet, name: str) -> Expr:
+        return self._placing.place(ir, name)
+
+    # One method a format, named after its type.
+
+    def const_string(self, it: f.ConstStringFormat, pointer: str, ends: Ends) -> Expr:
+        return ends.after(self.tokens.spell(it.value))
+
+    def json_schema(self, it: f.JSONSchemaFormat, pointer: str, ends: Ends) -> Expr:
+        origin = f"{pointer}/json_schema" if it.origin is None else it.origin
+        try:
+            snippet = arguments(it, self.tokens, pointer)
+        except SchemaError as error:
+            raise type(error)(
+                error.message, pointer=origin + error.pointer, keyword=error.keyword, hint=error.hint
+            ) from error
+        except GrammarError as error:
+            raise StructuralTagError(error.message, pointer=origin, hint=error.hint) from error
+        if snippet.report:
+            self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
+        return ends.after(self.place(snippet, f"#{origin}"))
+
+    def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
+        return self.json_schema(f.JSONSchemaFormat(it.json_schema, style="qwen_xml"), pointer, ends)
+
+    def any_text(self, it: f.AnyTextFormat, pointer: str, ends: Ends) -> Expr:
+        if it.max_tokens is not None:
+            raise StructuralTagError(
+                "max_tokens of any_text is not supported yet",
+                pointer=f"{pointer}/max_tokens",
+                hint="use max_chars, or any_tokens with max_tokens",
+            )
+        body = TEXT if it.max_chars is None else of_length(0, it.max_chars)
+        return ends.closing(self.plain(it.excludes), body)
+
+    def grammar(self, it: f.GrammarFormat, pointer: str, ends: Ends) -> Expr:
+        from maskwright.frontends.ebnf import ebnf_to_ir
+
+        try:
+            ir = ebnf_to_ir(it.grammar)
+        except GrammarError as error:
+            where = f" (line {error.line}, column {error.column})" if error.line is not None else ""
+            message = f"the grammar cannot be read: {error.message}{where}"
+            raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=error.hint) from error
+        return ends.after(self.place(Snippet(ir), f"#{pointer}"))
+
+    def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
+        from maskwright.frontends.regex import regex_to_expr
+
+        try:
+            expr = regex_to_expr(it.pattern)
+        except GrammarError as error:
+            message = f"the pattern cannot be read: {error.message}"
+            raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
+        return ends.after(free(self.plain(it.excludes), expr))
+
+    def token(self, it: f.TokenFormat, pointer: str, ends: Ends) -> Expr:
+        return ends.after(tokens((self.tokens.id_of(it.token, f"{pointer}/token"),)))
+
+    def exclude_token(self, it: f.ExcludeTokenFormat, pointer: str, ends: Ends) -> Expr:
+        excluded = self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens")
+        return ends.after(self.tokens.all_but(excluded, pointer))
+
+    def any_tokens(self, it: f.AnyTokensFormat, pointer: str, ends: Ends) -> Expr:
+        final = [pieces[0] for pieces in ends.others if isinstance(pieces[0], int)]
+        excluded = self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens").union(final)
+        most = UNBOUNDED if it.max_tokens is None else it.max_tokens
+        return ends.after(repeat(self.tokens.all_but(excluded, pointer), 0, most))
+
+    def sequence(self, it: f.SequenceFormat, pointer: str, ends: Ends) -> Expr:
+        last = len(it.elements) - 1
+        return seq(
+            *[
+                self.lower(each, f"{pointer}/elements/{i}", ends if i == last else Ends())
+                for i, each in enumerate(it.elements)
+            ]
+        )
+
+    def or_(self, it: f.OrFormat, pointer: str, ends: Ends) -> Expr:
+        return alt(*[self.lower(each, f"{pointer}/elements/{i}", ends) for i, each in enumerate(it.elements)])
+
+    def optional(self, it: f.OptionalFormat, pointer: str, ends: Ends) -> Expr:
+        return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone)
+
+    def plus(self, it: f.PlusFormat, pointer: str, ends: Ends) -> Expr:
+        return ends.after(plus(self.lower(it.content, f"{pointer}/content", Ends())))
+
+    def star(self, it: f.StarFormat, pointer: str, ends: Ends) -> Expr:
+        return ends.after(star(self.lower(it.content, f"{pointer}/content", Ends())))
+
+    def repeat(self, it: f.RepeatFormat, pointer: str, ends: Ends) -> Expr:
+        return ends.after(repeat(self.lower(it.content, f"{pointer}/content", Ends()), it.min, it.max))
+
+    def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
+        begin = self._edge(it.begin, f"{pointer}/begin")
+        opened = seq(*[self.tokens.spell(p) if isinstance(p, str) else tokens((p,)) for p in begin])
+        if it.ends:
+            return ends.after(seq(opened, self.rest_of(it, pointer)))
+        return seq(opened, self.lower(it.content, f"{pointer}/content", ends))
+
+    def rest_of(self, tag: f.TagFormat, pointer: str) -> Expr:
+        """What follows a tag's begin, its own end included."""
+        return self.lower(tag.content, f"{pointer}/content", self.ends_of(tag, pointer))
+
+    def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
+        return text_with_triggers(
+            self,
+            self._started(it, pointer),
+            ends,
+            excluded=it.excludes,
+            at_once=it.at_least_one,
+            once=it.stop_after_first,
+            pointer=pointer,
+        )
+
+    def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:
+        triggers = dict.fromkeys(it.triggers)
+        lengths = sorted({len(trigger) for trigger in triggers})
+        started: list[Started] = []
+        used = set()
+        for i, tag in enumerate(it.tags):
+            where = f"{pointer}/tags/{i}"
+            begin = tag.begin
+            if not isinstance(begin, str):
+                raise StructuralTagError(
+                    "a tag of triggered_tags begins with a string",
+                    pointer=f"{where}/begin",
+                    hint="use token_triggered_tags for tags that begin with a token",
+                )
+            mine = [begin[:n] for n in lengths if begin[:n] in triggers and n <= len(begin)]
+            if not mine:
+                raise StructuralTagError(
+                    f"no trigger starts this tag: none is a prefix of {begin[:60]!r}", pointer=f"{where}/begin"
+                )
+            used.update(mine)
+            rest = self.rest_of(tag, where)
+            started.append(Started(mine[0], begin, rest, where))  # the shortest is met first
+        for i, trigger in enumerate(it.triggers):
+            if trigger not in used:
+                raise StructuralTagError(
+                    f"the trigger {trigger[:60]!r} starts no tag",
+                    pointer=f"{pointer}/triggers/{i}",
+                    hint="a trigger is a prefix of the begin of its tags",
+                )
+        return started
+
+    def token_triggered_tags(self, it: f.TokenTriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
+        triggers = self.ids(it.trigger_tokens, f"{pointer}/trigger_tokens")
+        started = []
+        for i, tag in enumerate(it.tags):
+            where = f"{pointer}/tags/{i}"
+            if not isinstance(tag.begin, f.TokenFormat):
+                raise StructuralTagError(
+                    "a tag of token_triggered_tags begins with a token",
+                    pointer=f"{where}/begin",
+                    hint='write {"type": "token", "token": …}, or use triggered_tags',
+                )
+            token = self.tokens.id_of(tag.begin.token, f"{where}/begin/token")
+            if token not in triggers:
+                raise StructuralTagError("no trigger starts this tag", pointer=f"{where}/begin")
+            started.append((token, self.rest_of(tag, where)))
+        idle = triggers.difference(token for token, _ in started)
+        if idle:
+            raise StructuralTagError(f"the trigger {min(idle)} starts no tag", pointer=f"{pointer}/trigger_tokens")
+        return tokens_with_triggers(
+            self,
+            started,
+            ends,
+            excluded=tuple(self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens")),
+            at_once=it.at_least_one,
+            once=it.stop_after_first,
+            pointer=pointer,
+        )
+
+    def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
+        item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", Ends()) for i, tag in enumerate(it.tags)])
+        if not it.stop_after_first:
+            item = self.builder.add("tag", item)
+            item = seq(item, star(seq(self.tokens.spell(it.separator), item)))
+        return ends.after(item if it.at_least_one else optional(item))
+
+    def dispatch(self, it: f.DispatchFormat, pointer: str, ends: Ends) -> Expr:
+        started = [
+            Started(pattern, pattern, self.lower(each, f"{pointer}/rules/{i}/1", Ends()), f"{pointer}/rules/{i}/0")
+            for i, (pattern, each) in enumerate(it.rules)
+        ]
+        return text_with_triggers(
+            self, started, ends, excluded=it.excludes, at_once=False, once=not it.loop, pointer=pointer
+        )
+
+    def token_dispatch(self, it: f.TokenDispatchFormat, pointer: str, ends: Ends) -> Expr:
+        started = []
+        for i, (token, each) in enumerate(it.rules):
+            where = f"{pointer}/rules/{i}"
+            started.append((self.tokens.id_of(token, f"{where}/0"), self.lower(each, f"{where}/1", Ends())))
+        excluded = tuple(self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens"))
+        return tokens_with_triggers(
+            self, started, ends, excluded=excluded, at_once=False, once=not it.loop, pointer=pointer
+        )
+
+
+_LOWER: dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]] = {
+    each: getattr(Lowering, "or_" if each.type == "or" else each.type) for each in Format.__subclasses__()
+}

@@ -1,0 +1,197 @@
+"""Tools and tool choice as a request gives them, checked and in one form.
+
+    tools        [{"type": "function", "function": {"name": …, "parameters": …, "strict": …}}]     Chat Completions
+                 [{"type": "function", "name": …, "parameters": …, "strict": …}]                   Responses
+                 [{"type": "web_search", "name": …, "parameters": …}]                              built into a model
+    tool_choice  "none" | "auto" | "required" | {"type": "function", "function": {"name": …}} | {"type": "function",
+                 "name": …} | {"type": "web_search"} | {"type": "allowed_tools", "mode": …, "tools": […]}
+
+Arguments: by the schema as the standard reads it; with `strict: true` members that are not declared are not allowed;
+with `strict: false`, or without a schema, any object. Errors quote the field's JSON pointer.
+Source: OpenAI's API reference, chat/create and responses/create.
+Tested by tests/structural_tag/test_request.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Literal, NamedTuple
+
+from maskwright.errors import RequestError
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.fields import kind_of
+from maskwright.structural_tag.formats import JSONSchemaFormat
+
+Reasoning = Literal["enabled", "disabled", "auto"]
+MAX_TOOLS = 10_000
+
+
+class Tool(NamedTuple):
+    """A tool that may be called. `kind` is "function" or the type of a built-in; `pointer` leads to its schema."""
+
+    name: str
+    parameters: dict[str, Any]
+    strict: bool
+    kind: str
+    pointer: str
+
+
+class ToolRequest(NamedTuple):
+    """What a family's builder needs to know.
+
+    Attributes:
+        tools: those that may be called; none for `tool_choice="none"`.
+        must_call: whether one must be called.
+        parallel: whether several may be called.
+        reasoning: whether the output begins with reasoning; "auto" leaves that to the model.
+        content: what the model's answer looks like where it calls nothing; None for free text.
+        any_order, max_whitespace_cnt: for all arguments; see `JSONSchemaFormat`.
+    """
+
+    tools: tuple[Tool, ...]
+    must_call: bool
+    parallel: bool
+    reasoning: Reasoning
+    content: Format | None = None
+    any_order: bool = False
+    max_whitespace_cnt: int | None = None
+
+    def arguments(self, tool: Tool, style: str = "json") -> JSONSchemaFormat:
+        """Return the format of a tool's arguments."""
+        return JSONSchemaFormat(
+            tool.parameters,
+            style,
+            self.any_order,
+            self.max_whitespace_cnt,
+            strict_mode=tool.strict,
+            origin=tool.pointer,
+        )
+
+
+def read_request(
+    tools: Sequence[Any] | None,
+    tool_choice: Any,
+    *,
+    reasoning: Any = "enabled",
+    parallel_tool_calls: bool = True,
+    content: Format | None = None,
+    any_order: bool = False,
+    max_whitespace_cnt: int | None = None,
+) -> ToolRequest:
+    """Check what a request says of tools.
+
+    Raises:
+        RequestError: A field is malformed, or asks for a tool that is not there; `pointer` says which.
+    """
+    if reasoning in (True, False):
+        reasoning = "enabled" if reasoning else "disabled"
+    if reasoning not in ("enabled", "disabled", "auto"):
+        raise _wrong("enabled, disabled or auto", reasoning, "/reasoning")
+    known = _read_tools(tools)
+    chosen, must_call = _choose(known, tool_choice)
+    return ToolRequest(chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt)
+
+
+def _wrong(expected: str, value: Any, pointer: str) -> RequestError:
+    found = f"{value!r:.60}" if isinstance(value, str) else kind_of(value)
+    return RequestError(f"expected {expected}, found {found}", pointer=pointer)
+
+
+def _read_tools(tools: Sequence[Any] | None) -> tuple[Tool, ...]:
+    if tools is None:
+        return ()
+    if not isinstance(tools, (list, tuple)):
+        raise _wrong("an array of tools", tools, "/tools")
+    if len(tools) > MAX_TOOLS:
+        raise RequestError(f"more than {MAX_TOOLS} tools", pointer="/tools")
+    read: dict[str, Tool] = {}
+    for i, each in enumerate(tools):
+        tool = _read_tool(each, f"/tools/{i}")
+        if tool.name in read:
+            raise RequestError(
+                f"there are two tools named {tool.name[:60]!r}", pointer=f"/tools/{i}", hint="names must differ"
+            )
+        read[tool.name] = tool
+    return tuple(read.values())
+
+
+def _read_tool(data: Any, pointer: str) -> Tool:
+    if not isinstance(data, Mapping):
+        raise _wrong("a tool: an object", data, pointer)
+    kind = data.get("type", "function")
+    if not isinstance(kind, str):
+        raise _wrong("a string", kind, f"{pointer}/type")
+    body, at = data, pointer
+    if kind == "function" and "function" in data:
+        body, at = data["function"], f"{pointer}/function"
+        if not isinstance(body, Mapping):
+            raise _wrong("an object", body, at)
+    name = body.get("name", kind if kind != "function" else None)
+    if not isinstance(name, str) or not name:
+        raise RequestError("a tool needs a name", pointer=f"{at}/name", hint='add "name"')
+    strict = body.get("strict")
+    if strict not in (None, True, False):
+        raise _wrong("true or false", strict, f"{at}/strict")
+    parameters = body.get("parameters")
+    if parameters is None or strict is False:
+        parameters = {"type": "object"}
+    elif not isinstance(parameters, dict):
+        raise _wrong("a JSON Schema: an object", parameters, f"{at}/parameters")
+    elif "type" not in parameters:
+        parameters = {**parameters, "type": "object"}
+    return Tool(name, parameters, strict is True, kind, f"{at}/parameters")
+
+
+def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice") -> tuple[tuple[Tool, ...], bool]:
+    """Return the tools that may be called, and whether one must be."""
+    if choice is None or choice == "auto":
+        return tools, False
+    if choice == "none":
+        return (), False
+    if choice == "required":
+        if not tools:
+            raise RequestError("a call is required, but there are no tools", pointer=pointer, hint="give tools")
+        return tools, True
+    if not isinstance(choice, Mapping):
+        raise _wrong("none, auto, required or an object", choice, pointer)
+    if choice.get("type") == "allowed_tools":
+        inner, at = choice, pointer
+        if "allowed_tools" in choice:
+            inner, at = choice["allowed_tools"], f"{pointer}/allowed_tools"
+        return _allowed(tools, inner, at)
+    return (_named(tools, choice, pointer),), True
+
+
+def _allowed(tools: tuple[Tool, ...], choice: Any, pointer: str) -> tuple[tuple[Tool, ...], bool]:
+    given = choice.get("tools") if isinstance(choice, Mapping) else None
+    if not isinstance(given, (list, tuple)):
+        raise _wrong("an object with mode and tools", choice, pointer)
+    names = {_named(tools, each, f"{pointer}/tools/{i}").name for i, each in enumerate(given)}
+    mode = choice.get("mode", "auto")
+    if mode not in ("auto", "required"):
+        raise _wrong("auto or required", mode, f"{pointer}/mode")
+    return _choose(tuple(tool for tool in tools if tool.name in names), mode, pointer)
+
+
+def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
+    """The tool that a choice names."""
+    if not isinstance(choice, Mapping) or not isinstance(choice.get("type"), str):
+        raise _wrong("an object with a type", choice, pointer)
+    if choice["type"] != "function":
+        found = [tool for tool in tools if tool.kind == choice["type"]]
+        if found:
+            return found[0]
+        raise RequestError(f"there is no tool of the type {choice['type'][:60]!r}", pointer=f"{pointer}/type")
+    inner, at = choice, pointer
+    if "function" in choice:
+        inner, at = choice["function"], f"{pointer}/function"
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    if not isinstance(name, str):
+        raise _wrong("an object with a name", inner, at)
+    by_name = {tool.name: tool for tool in tools}
+    if name not in by_name:
+        near = get_close_matches(name[:60], list(by_name)[:1000], 1)
+        hint = f"did you mean {near[0]!r}?" if near else "it must be one of tools"
+        raise RequestError(f"there is no tool named {name[:60]!r}", pointer=f"{at}/name", hint=hint)
+    return by_name[name]

@@ -1,0 +1,94 @@
+"""`StructuralTag`: the description of a whole output, and its forms in JSON.
+
+    StructuralTag.from_json('{"type": "structural_tag", "format": {"type": "any_text"}}')
+
+The older form, `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`, is read as well.
+Tested by tests/structural_tag/test_formats.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from maskwright.errors import LimitError, StructuralTagError
+from maskwright.structural_tag.base import Format, read_format
+from maskwright.structural_tag.fields import filled, kind_of, schema, several, string, wrong
+from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
+
+
+@dataclass(frozen=True)
+class StructuralTag:
+    """A whole output: `{"type": "structural_tag", "format": …}`.
+
+    >>> from maskwright.structural_tag import RegexFormat
+    >>> tag = StructuralTag(format=RegexFormat(pattern="[0-9]+"))
+    >>> tag == StructuralTag.from_json(tag.to_json())
+    True
+    """
+
+    type: ClassVar[str] = "structural_tag"
+    format: Format
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "format", read_format(self.format, "/format"))
+
+    @classmethod
+    def from_json(cls, data: str | bytes | Mapping[str, Any]) -> StructuralTag:
+        """Read JSON text or data; the older form with `structures` and `triggers` as well.
+
+        Raises:
+            StructuralTagError: It is no structural tag; `pointer` says where.
+            LimitError: It nests too deep.
+        """
+        if isinstance(data, (str, bytes, bytearray)):
+            data = _parsed(data)
+        if not isinstance(data, Mapping):
+            raise StructuralTagError(f"a structural tag is an object, not {kind_of(data)}")
+        if data.get("type", "structural_tag") != "structural_tag":
+            raise StructuralTagError(
+                f"expected the type structural_tag, found {str(data['type'])[:60]!r}",
+                pointer="/type",
+                hint='put the format into {"type": "structural_tag", "format": …}',
+            )
+        if "structures" in data and "format" not in data:
+            return cls(format=_legacy(data))
+        if "format" not in data:
+            raise StructuralTagError("a structural tag needs 'format'", hint="add 'format'")
+        return cls(format=read_format(data["format"], "/format"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tag as JSON data."""
+        return {"type": self.type, "format": self.format.to_dict()}
+
+    def to_json(self) -> str:
+        """Return the tag as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _parsed(text: str | bytes | bytearray) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise LimitError("the text nests too deep", limit="recursion") from error
+    except ValueError as error:
+        raise StructuralTagError(f"this is no JSON text: {error}") from error
+
+
+def _legacy(data: Mapping[str, Any]) -> Format:
+    """`{"structures": [{"begin", "schema", "end"}], "triggers"}`: triggered tags with JSON inside."""
+    structures, tags = data["structures"], []
+    if not isinstance(structures, (list, tuple)):
+        raise wrong("an array", structures, "/structures")
+    for i, each in enumerate(structures):
+        pointer = f"/structures/{i}"
+        if not isinstance(each, Mapping) or not {"begin", "end"} <= each.keys():
+            raise StructuralTagError("a structure has begin, schema and end", pointer=pointer)
+        inner = each.get("schema", each.get("schema_", True))
+        inner = _parsed(inner) if isinstance(inner, str) else {} if inner is None else inner
+        content = JSONSchemaFormat(schema(inner, f"{pointer}/schema"), origin=f"{pointer}/schema")
+        begin, end = string(each["begin"], f"{pointer}/begin"), string(each["end"], f"{pointer}/end")
+        tags.append(TagFormat(begin, content, end))
+    return TriggeredTagsFormat(several(filled, at_least=1)(data.get("triggers", ()), "/triggers"), tuple(tags))

@@ -1,0 +1,184 @@
+r"""Free text: any characters, as far as certain strings do not occur.
+
+    free(("ab",))                    any text without "ab"
+    until(("</a>",), ())             any text that ends with the first "</a>" in it
+    Stops(("<a", "<b"), (), ())      text in which the triggers "<a" and "<b" count
+
+All are regular expressions with intersections and complements, which the kernel determinises lazily into the automaton
+of Aho and Corasick: a state is the longest suffix of the text that begins some string.
+
+Text up to a trigger is one expression for all triggers with a common beginning p, "any text that ends with p and holds
+no trigger"; what is left of each trigger follows as an alternative. So 4,000 triggers `<function=…` cost one automaton
+and a trie, and as the expression ends nowhere but after p, text itself leaves nothing open to what comes next. It is
+exact if no other trigger can end between p and the end of the one at hand, so p reaches as far as any overlap does.
+What is excluded does not occur in the text before the trigger; the trigger itself may contain it.
+
+Source: Aho and Corasick, Efficient string matching: an aid to bibliographic search, 1975.
+Cost: linear in the length of all triggers.
+Tested by tests/structural_tag/test_text.py against the oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from maskwright.frontends.charset import ALL_CHARACTERS, utf8
+from maskwright.ir import (
+    ANY_BYTE,
+    OP_AND,
+    OP_NOT,
+    UNBOUNDED,
+    Expr,
+    alt,
+    and_,
+    literal,
+    never,
+    not_,
+    plus,
+    repeat,
+    seq,
+    star,
+)
+
+CHARACTER = utf8(ALL_CHARACTERS)
+TEXT = star(CHARACTER)
+_ANY = star(ANY_BYTE)
+
+
+def free(excluded: Sequence[bytes], body: Expr = TEXT) -> Expr:
+    """The texts of `body` in which none of the strings occurs."""
+    return and_(body, not_(_holding(excluded, _ANY))) if excluded else body
+
+
+def of_length(min_chars: int, max_chars: int | None) -> Expr:
+    """Texts of so many characters; without upper bound if it is None."""
+    return repeat(CHARACTER, min_chars, UNBOUNDED if max_chars is None else max_chars)
+
+
+def until(ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = TEXT) -> Expr:
+    """The texts of `body` in which nothing excluded occurs, then one of `ends` where such first occurs."""
+    end = _any_of(ends)
+    operands = body[1:] if body[0] == OP_AND else (body,)
+    return and_(*[_closed(operand, end) for operand in operands], not_(_early(ends, excluded, end)))
+
+
+def _closed(operand: Expr, end: Expr) -> Expr:
+    """The end goes into complements, for automata are small where these end with the rest."""
+    return not_(seq(operand[1], end)) if operand[0] == OP_NOT else seq(operand, end)
+
+
+def _early(stops: Sequence[bytes], excluded: Sequence[bytes], end: Expr) -> Expr:
+    """Strings in which a stop ends before the end, or something excluded occurs before `end`."""
+    early = _holding(stops, plus(ANY_BYTE))
+    return alt(early, _holding(excluded, seq(_ANY, end))) if excluded else early
+
+
+def _holding(strings: Sequence[bytes], rest: Expr) -> Expr:
+    return seq(_ANY, _any_of(strings), rest)
+
+
+def _any_of(strings: Iterable[bytes]) -> Expr:
+    return alt(*map(literal, strings))
+
+
+class Stops:
+    """Strings that end free text, each in its way: triggers by what they are, ends all alike.
+
+    Attributes:
+        groups: lists of triggers that share one `leading` text, by their common beginning.
+        dead: triggers and ends that can never be met first, each with the string inside it that is.
+    """
+
+    def __init__(self, triggers: Sequence[bytes], ends: Sequence[bytes], excluded: Sequence[bytes]) -> None:
+        self.ends = tuple(dict.fromkeys(ends))
+        self.excluded = tuple(dict.fromkeys(excluded))
+        self._all = tuple(dict.fromkeys((*triggers, *ends)))
+        trie = _Trie(self._all)
+        self.dead: dict[bytes, bytes] = {}
+        self.groups: dict[bytes, list[bytes]] = {}
+        by_overlap: dict[bytes, list[bytes]] = {}
+        for stop in self._all:
+            inside, overlap = trie.inspect(stop)
+            if inside is not None:
+                self.dead[stop] = inside
+            elif stop not in self.ends:
+                by_overlap.setdefault(stop[: max(overlap, 1)], []).append(stop)
+        for group in by_overlap.values():
+            self.groups[_common_beginning(group)] = group
+
+    def leading(self, beginning: bytes) -> Expr:
+        """Text up to the first stop, which has this common beginning, that included."""
+        end = literal(beginning)
+        if beginning in self._all:
+            return and_(seq(TEXT, end), not_(_early(self._all, self.excluded, end)))
+        early = _holding(self._all, _ANY)
+        excluded = _holding(self.excluded, seq(_ANY, end)) if self.excluded else never()
+        return and_(seq(TEXT, end), not_(alt(early, excluded)))
+
+    def last(self) -> Expr:
+        """Text in which no stop occurs."""
+        return free((*self._all, *self.excluded))
+
+    def to_end(self) -> Expr:
+        """Text up to the first stop, which is one of the ends, that included."""
+        end = _any_of(self.ends)
+        return and_(seq(TEXT, end), not_(_early(self._all, self.excluded, end)))
+
+
+def _common_beginning(strings: Sequence[bytes]) -> bytes:
+    first, last = min(strings), max(strings)
+    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return first[:length]
+
+
+class _Trie:
+    """The strings' trie with the links of Aho and Corasick: from each prefix to its longest suffix that is one too."""
+
+    def __init__(self, strings: Sequence[bytes]) -> None:
+        self.children: list[dict[int, int]] = [{}]
+        self.whole: list[bytes | None] = [None]
+        for string in strings:
+            node = 0
+            for byte in string:
+                child = self.children[node].get(byte)
+                if child is None:
+                    child = self.children[node][byte] = len(self.children)
+                    self.children.append({})
+                    self.whole.append(None)
+                node = child
+            self.whole[node] = string
+        self._link()
+
+    def _link(self) -> None:
+        children = self.children
+        self.suffix = [0] * len(children)  # the link
+        self.inside: list[bytes | None] = [None] * len(children)  # a string that ends here, the node's own aside
+        queue = list(children[0].values())
+        for node in queue:
+            link = self.suffix[node]
+            self.inside[node] = self.whole[link] or self.inside[link]
+            for byte, child in children[node].items():
+                target = link
+                while target and byte not in children[target]:
+                    target = self.suffix[target]
+                self.suffix[child] = children[target].get(byte, 0)
+                queue.append(child)
+        # Prefixes with which another string ends.
+        self.overlapped = [False] * len(children)
+        for node, string in enumerate(self.whole):
+            link = self.suffix[node] if string is not None else 0
+            while link and not self.overlapped[link]:
+                self.overlapped[link] = True
+                link = self.suffix[link]
+
+    def inspect(self, string: bytes) -> tuple[bytes | None, int]:
+        """Return a string that ends within this one, if any, and the length of the longest prefix that overlaps."""
+        node, overlap = 0, 0
+        for length, byte in enumerate(string, 1):
+            node = self.children[node][byte]
+            if self.overlapped[node]:
+                overlap = length
+            found = self.whole[node] or self.inside[node]
+            if found is not None and length < len(string):
+                return found, overlap
+        return None, overlap

@@ -1,0 +1,286 @@
+"""Arguments in XML-like styles: from a JSON Schema to rules.
+
+Schemas are read by the JSON Schema front-end, up to shapes: what the style spells itself (members, strings without
+quotes) comes from the shapes, and what it spells as JSON is emitted as ever.
+
+    {"properties": {"n": {"type": "integer"}}}   →   ws ("<parameter=n>" ws integer ws "</parameter>" ws)?
+
+Members come in declared order, then undeclared ones where the schema has them and the style can close them. A string
+ends where the closing text first occurs, so strings that contain it cannot be written.
+Invariant: no recursion over the schema's depth; what lies deeper waits in a queue, each place once.
+Tested by tests/structural_tag/test_xml.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.errors import UnsatisfiableError, UnsupportedSchemaError
+from maskwright.frontends.charset import CodePointSet, utf8
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
+from maskwright.frontends.json_schema.documents import Document, read_schema
+from maskwright.frontends.json_schema.emit import Emitter
+from maskwright.frontends.json_schema.formats import FORMATS
+from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
+from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.frontends.json_schema.normalise import Normaliser
+from maskwright.frontends.json_schema.pointers import pointer_of
+from maskwright.frontends.json_schema.shape import (
+    ANYTHING,
+    ARRAY,
+    FALSE,
+    FREE_OBJECTS,
+    FREE_STRINGS,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    TRUE,
+    ArrayShape,
+    Conj,
+    Node,
+    ObjectShape,
+    Refusal,
+    Resource,
+    StringShape,
+)
+from maskwright.frontends.json_schema.strings import admits_string, pattern_text
+from maskwright.frontends.regex import regex_to_expr
+from maskwright.ir import (
+    OP_NEVER,
+    Expr,
+    GrammarIR,
+    alt,
+    and_,
+    bytes_in,
+    never,
+    not_,
+    optional,
+    plus,
+    repeat,
+    seq,
+    star,
+    text,
+)
+from maskwright.structural_tag.ends import Ends
+from maskwright.structural_tag.text import TEXT, of_length
+from maskwright.structural_tag.tokens import Pieces, joined, spelled
+from maskwright.structural_tag.xml_styles import HOLES, Kind, SpelledStyle
+
+_MASKS = {
+    "string": STRING,
+    "number": NUMBER,
+    "boolean": TRUE | FALSE,
+    "null": NULL,
+    "object": OBJECT,
+    "array": ARRAY,
+}
+_NOWHERE = Resource("", True)
+_ONLY: dict[tuple[str, ...], Node] = {}  # schemas that admit certain types only, known by identity
+_NAME_CHARACTERS = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/')])
+_NEWLINE = text("\n")
+
+
+def xml_to_ir(
+    schema: Any, style: SpelledStyle, options: JsonSchemaOptions, excluded: tuple[bytes, ...], report: list[Finding]
+) -> GrammarIR:
+    """Return the grammar of the spellings of a schema's objects.
+
+    Raises:
+        SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
+        UnsatisfiableError: No object is valid.
+    """
+    document = Document(read_schema(schema))
+    emitter = Emitter(Normaliser(document, options, report), layout_of(options))
+    writer = _Writer(emitter, style, excluded)
+    root = writer.members((document.node,))
+    writer.finish()
+    if root[0] == OP_NEVER:
+        raise UnsatisfiableError("no object is valid against this schema", hint="arguments are always an object")
+    return emitter.builder.build(emitter.builder.add("arguments", root))
+
+
+class _Writer:
+    def __init__(self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...]) -> None:
+        self.emitter, self.style, self.excluded = emitter, style, excluded
+        self.ws = repeat(bytes_in(b" \t\n\r"), 0, emitter.layout.options.max_whitespace_cnt)
+        self._rules: dict[Any, Expr] = {}
+        self._queue: list[tuple[Expr, Conj, str]] = []
+
+    def finish(self) -> None:
+        while self._queue:
+            rule, conj, spelling = self._queue.pop()
+            self.emitter.builder.define(rule, self.members(conj) if spelling == "members" else self._items(conj))
+
+    def members(self, conj: Conj) -> Expr:
+        """The members of the objects that satisfy `conj`, white space around them."""
+        shape = self.emitter.norm.shape_of(conj)
+        return alt(*[self._object(part) for part in shape.objects])
+
+    def _object(self, shape: ObjectShape) -> Expr:
+        self.emitter.check(shape)
+        declared = dict(shape.properties)
+        for name in shape.required:
+            if name not in declared:
+                declared[name] = undeclared(shape, name, self.emitter.norm)
+        if shape.names:
+            names = self.emitter.norm.shape_of(shape.names).strings
+            declared = {n: c for n, c in declared.items() if any(admits_string(each, n) for each in names)}
+        parts, possible = [self.ws], 0
+        for name, conj in declared.items():
+            member = self._member(name, conj)
+            if member[0] != OP_NEVER:
+                possible += 1
+                member = seq(member, self.ws)
+                parts.append(member if name in shape.required else optional(member))
+            elif name in shape.required:
+                return never()
+        if not shape.required.keys() <= declared.keys():
+            return never()
+        extra = self._extra(shape, declared)
+        if extra[0] != OP_NEVER:
+            parts.append(star(seq(extra, self.ws)))
+        self._check_counts(shape, possible, extra[0] == OP_NEVER)
+        return seq(*parts)
+
+    def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
+        if shape.min_properties > len(shape.required):
+            self._refuse(shape, "minProperties")
+        if shape.max_properties is not None and not (closed and possible <= shape.max_properties):
+            self._refuse(shape, "maxProperties")
+
+    def _refuse(self, shape: ObjectShape, keyword: str) -> None:
+        self.emitter.refuse(Refusal(keyword, (shape.path, keyword), "members in this style are not counted"))
+
+    def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
+        """One member that is not declared. Names that patterns speak of are left out."""
+        conj = ANYTHING
+        for extras in shape.extras:
+            conj = join(conj, extras.additional)
+            if extras.patterns:
+                return never()
+        closed = self.emitter.strict and bool(declared)
+        if is_nothing(conj) or (closed and not conj) or shape.names:
+            return never()
+        if "{name}" in self.style.close:  # to close it, the grammar would have to remember its name
+            if shape is FREE_OBJECTS[0]:
+                raise UnsupportedSchemaError(
+                    "this style needs all members declared",
+                    pointer=pointer_of(shape.path),
+                    keyword="additionalProperties",
+                    hint="declare them in properties, and set additionalProperties to false",
+                )
+            return never()
+        name = plus(utf8(_NAME_CHARACTERS))
+        return self._member(and_(name, not_(alt(*map(text, declared)))) if declared else name, conj)
+
+    def _member(self, name: str | Expr, conj: Conj) -> Expr:
+        spelled_name = text(name) if isinstance(name, str) else name
+        return self._element(self.style.open, spelled_name, conj)
+
+    def _element(self, open_: Pieces, name: Expr, conj: Conj) -> Expr:
+        """`open value close` for the values that satisfy `conj`."""
+        mask = self.emitter.norm.shape_of(conj).mask
+        branches = []
+        for kind in self.style.kinds:
+            if not any(mask & _MASKS[each] for each in kind.types):
+                continue
+            value = self._value(kind, name, conj, mask)
+            if value[0] != OP_NEVER:
+                branches.append(seq(self._filled(open_, name, kind), value))
+            if kind.spelling == "raw" and not kind.label and self._is_free(conj):
+                break  # text without quotes that is not told apart from other values covers them
+        return alt(*branches)
+
+    def _is_free(self, conj: Conj) -> bool:
+        return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS and not self.excluded
+
+    def _filled(self, template: Pieces, name: Expr, kind: Kind) -> Expr:
+        holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))
+        return seq(*[holes[p] if isinstance(p, str) and p in holes else spelled((p,)) for p in template])
+
+    def _value(self, kind: Kind, name: Expr, conj: Conj, mask: int) -> Expr:
+        if kind.spelling == "raw":
+            return alt(*[self._string(part, name, kind) for part in self.emitter.norm.shape_of(conj).strings])
+        close = self._filled(self.style.close, name, kind)
+        own = sum(_MASKS[each] for each in kind.types)
+        restricted = conj if not mask & ~own else (*conj, _only(kind.types))
+        if kind.spelling == "json":
+            inner = self.emitter.root(restricted)
+            return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
+        return seq(self._rule(restricted, kind.spelling), close)
+
+    def _rule(self, conj: Conj, spelling: str) -> Expr:
+        key = (spelling, *[id(node.schema) for node in conj])
+        rule = self._rules.get(key)
+        if rule is None:
+            rule = self._rules[key] = self.emitter.builder.declare(spelling)
+            self._queue.append((rule, conj, spelling))
+        return rule
+
+    def _items(self, conj: Conj) -> Expr:
+        return seq(self.ws, alt(*[self._array(part) for part in self.emitter.norm.shape_of(conj).arrays]))
+
+    def _array(self, shape: ArrayShape) -> Expr:
+        longest = -1 if shape.max_items is None else shape.max_items
+        self.emitter.check(shape, but="uniqueItems" if 0 <= longest <= 1 else "")
+        prefix = [self._item(conj) for conj in (shape.prefix if longest < 0 else shape.prefix[:longest])]
+        least = max(shape.min_items - len(prefix), 0)
+        tail = repeat(self._item(shape.rest), least, -1 if longest < 0 else longest - len(prefix))
+        for i in range(len(prefix) - 1, -1, -1):
+            tail = seq(prefix[i], tail)
+            if i >= shape.min_items:
+                tail = self.emitter.as_rule("items", optional(tail))
+        return tail
+
+    def _item(self, conj: Conj) -> Expr:
+        return seq(self._element(self.style.open_item, text("item"), conj), self.ws)
+
+    def _string(self, shape: StringShape, name: Expr, kind: Kind) -> Expr:
+        """The strings of a shape, and what closes them."""
+        self.emitter.check(shape)
+        close = self._closing_pieces(name)
+        if shape.values is not None:
+            values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
+            return alt(*values) if values else never()
+        body = _body(shape)
+        ends = Ends.of([close])
+        if body is TEXT or not self.style.padded:
+            return ends.closing(self.excluded, body)
+        # A reader takes off one newline at each end, so without padding the string itself has none there.
+        bare = and_(body, not_(seq(_NEWLINE, TEXT)), not_(seq(TEXT, _NEWLINE)))
+        padded = Ends.of([(f"\n{close[0]}",)]).closing((*ends.encoded, *self.excluded), body)
+        return alt(seq(_NEWLINE, padded), ends.closing(self.excluded, bare))
+
+    def _closing_pieces(self, name: Expr) -> Pieces:
+        if "{name}" not in self.style.close:
+            return self.style.close
+        return joined([name[1].decode() if piece == "{name}" else piece for piece in self.style.close])
+
+    def _constant(self, value: str, close: Pieces) -> Expr:
+        if any(isinstance(p, str) and p in value for p in close) or any(x.decode() in value for x in self.excluded):
+            return never()
+        end = spelled(close)
+        if self.style.padded:
+            bare = never() if value[:1] == "\n" or value[-1:] == "\n" else seq(text(value), end)
+            return alt(seq(_NEWLINE, text(value), _NEWLINE, end), bare)
+        return seq(text(value), end)
+
+
+def _only(types: tuple[str, ...]) -> Node:
+    node = _ONLY.get(types)
+    if node is None:
+        node = _ONLY.setdefault(types, Node({"type": list(types)}, _NOWHERE, None))
+    return node
+
+
+def _body(shape: StringShape) -> Expr:
+    """The strings of a shape as they are, without quotes and escapes."""
+    parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
+    parts += [regex_to_expr(FORMATS[name], dialect="ecma") for name in shape.formats]
+    if shape.min_length or shape.max_length is not None:
+        parts.append(of_length(shape.min_length, shape.max_length))
+    parts += [not_(_body(each)) for each in shape.excluded]
+    if shape.excluded or not parts:
+        parts.append(TEXT)
+    return and_(*parts)

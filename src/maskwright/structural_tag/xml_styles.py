@@ -1,0 +1,119 @@
+"""The styles other than JSON in which models write arguments: tables, no code.
+
+A style spells a member as `open value close`. `Kind`s say how values of certain types are spelled:
+
+    raw      a string, without quotes or escapes, up to where `close` first occurs
+    json     any value, as JSON
+    members  an object, member by member in the same style
+    items    an array, item by item
+
+    qwen_xml     <parameter=city>\nParis\n</parameter>
+    deepseek_xml <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
+    cohere_xml   <cofl:value name="o" type="dict"><cofl:value name="x" type="json">1.5</cofl:value></cofl:value>
+
+Between members and around values in JSON there may be white space. Where `padded`, strings may have a newline before
+and one after them which do not count, as readers of that format take them off.
+Sources: the chat templates that come with the models; for the newest styles, the outputs that XGrammar 0.2.8 accepts.
+Tested by tests/structural_tag/test_xml.py.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from maskwright.structural_tag.tokens import Pieces, Tokens
+
+
+class Kind(NamedTuple):
+    """How values of these types are spelled; `label` stands for {kind}."""
+
+    types: tuple[str, ...]
+    spelling: str
+    label: str = ""
+
+
+class Style(NamedTuple):
+    """In `open`, `close` and `open_item`, {name} is the member's name, {kind} the kind's label, {ws} white space."""
+
+    open: str
+    close: str
+    kinds: tuple[Kind, ...]
+    padded: bool = False
+    open_item: str = ""
+
+    def spelled(self, tokens: Tokens) -> SpelledStyle:
+        """Split all texts at special tokens."""
+        return SpelledStyle(
+            _template(self.open, tokens),
+            _template(self.close, tokens),
+            _template(self.open_item, tokens),
+            self.kinds,
+            self.padded,
+        )
+
+
+class SpelledStyle(NamedTuple):
+    """A style whose texts are pieces; the pieces {name}, {kind} and {ws} stand for themselves."""
+
+    open: Pieces
+    close: Pieces
+    open_item: Pieces
+    kinds: tuple[Kind, ...]
+    padded: bool
+
+
+HOLES = ("{name}", "{kind}", "{ws}")
+
+
+def _template(text: str, tokens: Tokens) -> Pieces:
+    pieces: list[str | int] = []
+    while text:
+        at, hole = min((text.find(hole) % (len(text) + 1), hole) for hole in HOLES)
+        pieces += tokens.pieces(text[:at])
+        pieces += (hole,) if at < len(text) else ()
+        text = text[at + len(hole) :]
+    return tuple(pieces)
+
+
+_OTHERS = ("number", "boolean", "null", "object", "array")
+_SCALARS = ("number", "boolean", "null")
+_PLAIN = (Kind(("string",), "raw"), Kind(_OTHERS, "json"))
+_BY_STRING = (Kind(("string",), "raw", "true"), Kind(_OTHERS, "json", "false"))
+_M3 = "]<]minimax[>["
+
+STYLES = {
+    "qwen_xml": Style("<parameter={name}>", "</parameter>", _PLAIN, padded=True),
+    "minimax_xml": Style('<parameter name="{name}">', "</parameter>", _PLAIN),
+    "minimax_m3_xml": Style(
+        f"{_M3}<{{name}}>",
+        f"{_M3}</{{name}}>",
+        (
+            Kind(("string",), "raw"),
+            Kind(_SCALARS, "json"),
+            Kind(("object",), "members"),
+            Kind(("array",), "items"),
+        ),
+        open_item=f"{_M3}<item>",
+    ),
+    "deepseek_xml": Style('<｜DSML｜parameter name="{name}" string="{kind}">', "</｜DSML｜parameter>", _BY_STRING),
+    "deepseek_v4_1_xml": Style(
+        '<｜DSML｜ parameter name="{name}" string="{kind}">', "</｜DSML｜ parameter>", _BY_STRING
+    ),
+    "glm_xml": Style("<arg_key>{name}</arg_key>{ws}<arg_value>", "</arg_value>", _PLAIN),
+    "cohere_xml": Style(
+        '<cofl:value name="{name}" type="{kind}">',
+        "</cofl:value>",
+        (
+            Kind(("string",), "raw", "raw"),
+            Kind(_SCALARS, "json", "json"),
+            Kind(("object",), "members", "dict"),
+            Kind(("array",), "items", "list"),
+        ),
+        open_item='<cofl:value type="{kind}">',
+    ),
+    "kimi_k3_xml": Style(
+        '<|open|>argument key="{name}" type="{kind}"<|sep|>',
+        "<|close|>argument<|sep|>",
+        tuple(Kind((name,), "raw" if name == "string" else "json", name) for name in ("string", *_OTHERS)),
+    ),
+}

@@ -1,0 +1,154 @@
+"""Model families: transcripts in their published formats, accepted and rejected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import maskwright as mw
+from maskwright.errors import RequestError
+from maskwright.structural_tag import (
+    ConstStringFormat,
+    JSONSchemaFormat,
+    ToolRequest,
+    get_model_structural_tag,
+    model_families,
+    register_model_structural_tag,
+)
+from structural_tag.spelling import accepts, vocabulary
+from structural_tag.transcripts import FAMILIES, OTHERS, TOOLS
+
+INFO = vocabulary(pieces=["<", "Paris", '"}', "</", "tool_call>", "<tool", '": "', "get_", "\n\n"])
+COMPILER = mw.GrammarCompiler(INFO)
+
+
+def compiled(family: str, **request: Any) -> mw.CompiledGrammar:
+    request = {"tools": TOOLS, **request}
+    return COMPILER.compile_structural_tag(get_model_structural_tag(family, **request))
+
+
+def check(family: str, accepted: list[str], rejected: list[str], **request: Any) -> None:
+    grammar = compiled(family, **request)
+    wrong = [("rejected", text) for text in accepted if not accepts(grammar, text)]
+    wrong += [("accepted", text) for text in rejected if accepts(grammar, text)]
+    assert not wrong, (family, request, wrong)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_auto(family: str) -> None:
+    it = FAMILIES[family]
+    text = "It is < 5 degrees. Done."
+    one = it.calls()
+    accepted = ["", text, one, f"{text}\n{one}", it.calls(2)]
+    rejected = [one.replace("get_weather", "get_wether"), one.replace("Paris", "Paris\x00") if "{" in one else one[:-1]]
+    rejected += [one[:-1] if it.section != "{calls}" or it.call[-1] in ">}" else one[: one.index("ARGS")]]
+    check(family, accepted, rejected, reasoning="disabled")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_required(family: str) -> None:
+    it = FAMILIES[family]
+    accepted = [it.calls(), "\n" + it.calls(2)]
+    check(family, accepted, ["", "No.", "No. " + it.calls()], reasoning="disabled", tool_choice="required")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_none(family: str) -> None:
+    check(family, ["", "Sunny."], [], reasoning="disabled", tool_choice="none")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_named(family: str) -> None:
+    it = FAMILIES[family]
+    check(
+        family,
+        [it.calls()],
+        [it.calls().replace("get_weather", "get_time"), "Sunny."],
+        reasoning="disabled",
+        tool_choice={"type": "function", "function": {"name": "get_weather"}},
+    )
+    subset = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "get_time"}]}
+    check(family, ["Sunny."], [it.calls()], reasoning="disabled", tool_choice=subset)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_call_at_most(family: str) -> None:
+    it = FAMILIES[family]
+    check(
+        family,
+        ["Sunny.", it.calls(), "See: " + it.calls()],
+        [it.calls(2), it.calls() + "Done."],
+        reasoning="disabled",
+        parallel_tool_calls=False,
+    )
+
+
+@pytest.mark.parametrize("family", [name for name, it in FAMILIES.items() if it.think])
+def test_reasoning(family: str) -> None:
+    it = FAMILIES[family]
+    assert it.think is not None
+    begin, end = it.think
+    thought = f"Let me see: < 5?\n{end}\n\n"
+    answers = ["Sunny.", it.calls()]
+    check(family, [thought + a for a in answers] + [begin + thought + a for a in answers], ["Sunny.", it.calls()])
+    check(
+        family,
+        [begin + thought + answer for answer in answers] + answers,
+        [thought + "Sunny."],
+        reasoning="auto",
+    )
+    check(family, answers, [begin + thought + "Sunny.", thought + it.calls()], reasoning="disabled")
+    check(family, [thought + it.calls()], [thought + "Sunny."], tool_choice="required")
+
+
+@pytest.mark.parametrize(("family", "request_", "accepted", "rejected"), OTHERS)
+def test_others(family: str, request_: dict[str, Any], accepted: list[str], rejected: list[str]) -> None:
+    check(family, accepted, rejected, **request_)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_content_where_nothing_is_called(family: str) -> None:
+    it = FAMILIES[family]
+    content = JSONSchemaFormat({"enum": ["sunny"]})
+    check(family, ['"sunny"', it.calls()], ["sunny", ""], reasoning="disabled", content=content)
+    check(family, ['"sunny"'], [it.calls()], reasoning="disabled", content=content, tool_choice="none")
+
+
+def test_every_family_is_tested() -> None:
+    tested = {*FAMILIES, *(name for name, *_ in OTHERS)}
+    builders = {name for name in model_families() if not name.startswith("test_")}
+    aliases = {
+        "qwen_2_5", "exaone_4", "granite_3", "command_r7b", "glm", "glm_4_6", "glm_4_7", "kimi_k2", "deepseek_v3",
+        "gpt_oss", "minimax_m2", "llama_3", "llama_3_1", "llama_3_2", "llama_3_3",
+    }  # fmt: skip
+    assert builders - aliases == tested
+
+
+def test_names_are_compared_loosely() -> None:
+    assert get_model_structural_tag("Qwen-3.5") == get_model_structural_tag("qwen_3_5")
+
+
+def test_unknown_family() -> None:
+    with pytest.raises(RequestError, match="did you mean 'llama_3_1'") as caught:
+        get_model_structural_tag("lama-3.1")
+    assert caught.value.pointer == "/model"
+
+
+def test_a_family_of_ones_own() -> None:
+    @register_model_structural_tag("test_shout")
+    def shout(request: ToolRequest) -> ConstStringFormat:
+        return ConstStringFormat("!" * len(request.tools))
+
+    check("test_shout", ["!!"], ["!"])
+
+
+def test_special_tokens_are_tokens() -> None:
+    special = ["<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|constrain|>"]
+    grammar = mw.GrammarCompiler(vocabulary(special)).compile_structural_tag(get_model_structural_tag("harmony", TOOLS))
+    for family, request, accepted, rejected in OTHERS:
+        if (family, request) == ("harmony", {}):
+            assert all(accepts(grammar, text) for text in accepted)
+            assert not any(accepts(grammar, text) for text in rejected)
+    matcher = mw.GrammarMatcher(grammar)
+    assert not matcher.accept_string("<|channel|>"), "the token's text is not the token"

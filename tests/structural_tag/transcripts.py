@@ -1,0 +1,161 @@
+"""Outputs in the published format of each family: what must be accepted, and what must not.
+
+`{call}` in a sample stands for one call of the tool `get_weather` with city Paris and days 3, as `CALLS` spells it.
+Each rejected text is an accepted one with a single fault.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    },
+}
+TIME = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}}}
+TOOLS: list[dict[str, Any]] = [WEATHER, TIME]
+JSON = '{"city": "Paris", "days": 3}'
+
+
+class Family(NamedTuple):
+    """`section` holds `{calls}`, joined by `between`; `think` is its reasoning, begin and end."""
+
+    call: str
+    section: str = "{calls}"
+    between: str = ""
+    think: tuple[str, str] | None = ("<think>", "</think>")
+    text: str = "{text}"
+    start: str = ""  # after a message, before the next: harmony
+
+    def calls(self, count: int = 1) -> str:
+        return self.section.replace("{calls}", self.between.join([self.call] * count))
+
+
+_DSML = '<｜DSML｜{s}invoke name="get_weather">\n<｜DSML｜{s}parameter name="city" string="true">Paris</｜DSML｜{s}parameter>\n<｜DSML｜{s}parameter name="days" string="false">3</｜DSML｜{s}parameter>\n</｜DSML｜{s}invoke>\n'  # noqa: E501
+_M3 = "]<]minimax[>["
+_QWEN = "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>"
+_MARK = "<｜tool▁calls▁begin｜>{calls}<｜tool▁calls▁end｜>"
+
+_HERMES = Family(f'<tool_call>\n{{"name": "get_weather", "arguments": {JSON}}}\n</tool_call>', between="\n")
+_LLAMA = Family(f'{{"name": "get_weather", "parameters": {JSON}}}', between="\n", think=None)
+_MINIMAX = (
+    '<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
+    '<parameter name="days">3</parameter>\n</invoke>\n'
+)
+_LISTED = f'{{"name": "get_weather", "arguments": {JSON}}}'
+_COMMAND_THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
+
+FAMILIES: dict[str, Family] = {
+    "hermes": _HERMES,
+    "qwen_3": _HERMES,
+    "granite_4": _HERMES,
+    "exaone": _HERMES._replace(call=_HERMES.call.replace("\n", "")),
+    "llama": _LLAMA,
+    "llama_4": _LLAMA,
+    "granite": Family(_LISTED, "<|tool_call|>[{calls}]", ", "),
+    "mistral_v3": Family(_LISTED, "[TOOL_CALLS][{calls}]", ", ", None),
+    "phi_4_mini": Family(_LISTED, "functools[{calls}]", ", ", None),
+    "command_a": Family(
+        f'    {{"tool_call_id": "0", "tool_name": "get_weather", "parameters": {JSON}}}',
+        "<|START_ACTION|>[\n{calls}\n]<|END_ACTION|>",
+        ",\n",
+        _COMMAND_THINK,
+    ),
+    "qwen_3_coder": Family(f"<tool_call>\n{_QWEN}\n</tool_call>", between="\n"),
+    "qwen_3_5": Family(f"<tool_call>\n{_QWEN}\n</tool_call>", between="\n"),
+    "mimo": Family(f"<tool_call>{_QWEN}</tool_call>", between="\n"),
+    "glm_4_5": Family(
+        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
+        "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
+        between="\n",
+    ),
+    "kimi": Family(
+        f"<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{JSON}<|tool_call_end|>",
+        "<|tool_calls_section_begin|>{calls}<|tool_calls_section_end|>",
+    ),
+    "deepseek_r1": Family(
+        f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n{JSON}\n```<｜tool▁call▁end｜>", _MARK, "\n"
+    ),
+    "deepseek_v3_1": Family(f"<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{JSON}<｜tool▁call▁end｜>", _MARK),
+    "deepseek_v3_2": Family(_DSML.replace("{s}", ""), "<｜DSML｜function_calls>\n{calls}</｜DSML｜function_calls>"),
+    "deepseek_v4": Family(_DSML.replace("{s}", ""), "<｜DSML｜tool_calls>\n{calls}</｜DSML｜tool_calls>"),
+    "deepseek_v4_1": Family(_DSML.replace("{s}", " "), "<｜DSML｜ calls>\n{calls}</｜DSML｜ calls>"),
+    "minimax": Family(_MINIMAX, "<minimax:tool_call>\n{calls}</minimax:tool_call>"),
+    "minimax_m3": Family(
+        f'{_M3}<invoke name="get_weather">{_M3}<city>Paris{_M3}</city>{_M3}<days>3{_M3}</days>{_M3}</invoke>\n',
+        f"{_M3}<tool_call>\n{{calls}}{_M3}</tool_call>",
+        think=("<mm:think>", "</mm:think>"),
+    ),
+    "mistral": Family(f"[TOOL_CALLS]get_weather[ARGS]{JSON}", think=("[THINK]", "[/THINK]")),
+    "cohere": Family(
+        '<cofl:tool_call id="0" name="get_weather"><cofl:value name="city" type="raw">Paris</cofl:value>'
+        '<cofl:value name="days" type="json">3</cofl:value></cofl:tool_call>',
+        "<cofl:tool_calls>{calls}</cofl:tool_calls>",
+        think=_COMMAND_THINK,
+    ),
+}
+
+# Families whose answer is no free text with calls in it: whole outputs by hand.
+_HARMONY_CALL = f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{JSON}<|call|>"
+_ANALYSIS = "<|channel|>analysis<|message|>Look < at it.<|end|><|start|>assistant"
+_FINAL = "<|channel|>final<|message|>It is sunny.<|return|>"
+_K3_CALL = (
+    '<|open|>call tool="get_weather" index="0"<|sep|><|open|>argument key="city" type="string"<|sep|>Paris'
+    '<|close|>argument<|sep|><|open|>argument key="days" type="number"<|sep|>3<|close|>argument<|sep|>'
+    "<|close|>call<|sep|>"
+)
+_K3_TEXT = "<|open|>response<|sep|>Sunny.<|close|>response<|sep|>"
+_K3_END = "<|close|>message<|sep|>"
+_K3_TOOLS = f"<|open|>tools<|sep|>{_K3_CALL}<|close|>tools<|sep|>"
+_K3_OPEN = "<|open|>think<|sep|>"
+_K3_THINK = "Hm.<|close|>think<|sep|>"
+
+OTHERS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
+    (
+        "harmony",
+        {},
+        [
+            _FINAL,
+            _ANALYSIS + _FINAL,
+            _ANALYSIS + _HARMONY_CALL,
+            _ANALYSIS + _ANALYSIS + _HARMONY_CALL,
+            _HARMONY_CALL + "<|start|>assistant" + _HARMONY_CALL,
+            f" to=functions.get_weather<|channel|>commentary json<|message|>{JSON}<|call|>",
+            "<|channel|>commentary<|message|>I will call.<|end|><|start|>assistant" + _HARMONY_CALL,
+        ],
+        [
+            "It is sunny.",
+            _HARMONY_CALL.replace("get_weather", "get_wether"),
+            _HARMONY_CALL.replace("Paris", 'Paris", "zip": "1'),
+            _FINAL + _FINAL,
+            _ANALYSIS,
+        ],
+    ),
+    ("harmony", {"tool_choice": "required"}, [_ANALYSIS + _HARMONY_CALL], [_FINAL, _ANALYSIS + _FINAL]),
+    ("harmony", {"tool_choice": "none"}, [_FINAL, _ANALYSIS + _FINAL], [_HARMONY_CALL]),
+    ("harmony", {"reasoning": "disabled"}, [_FINAL, _HARMONY_CALL], [_ANALYSIS + _FINAL]),
+    (
+        "kimi_k3",
+        {},
+        [_K3_THINK + _K3_TEXT + _K3_END, _K3_THINK + _K3_TEXT + _K3_TOOLS + _K3_END],
+        [_K3_TEXT + _K3_TOOLS, _K3_THINK + _K3_TEXT + _K3_TOOLS.replace('"number"', '"string"') + _K3_END],
+    ),
+    ("kimi_k3", {"reasoning": "disabled"}, [_K3_TEXT + _K3_END], ["Sunny.", _K3_THINK + _K3_TEXT + _K3_END]),
+    (
+        "kimi_k3",
+        {"tool_choice": "required", "reasoning": "auto"},
+        [
+            _K3_TEXT + _K3_TOOLS + _K3_END,
+            _K3_OPEN + _K3_THINK + _K3_TEXT + _K3_TOOLS + _K3_END,
+        ],
+        [_K3_TEXT + _K3_END],
+    ),
+]
