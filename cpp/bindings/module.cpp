@@ -91,6 +91,7 @@ void bind_compile(nb::module_& m) {
       .def_prop_ro("vocab_size", [](const PyVocabulary& v) { return v.context->vocabulary->vocab_size(); })
       .def_prop_ro("num_nodes", [](const PyVocabulary& v) { return v.context->vocabulary->num_nodes(); })
       .def_prop_ro("num_rule_groups", [](const PyVocabulary& v) { return v.context->rules.size(); })
+      .def_prop_ro("rule_memory_bytes", [](const PyVocabulary& v) { return v.context->rules.memory_bytes(); })
       .def_prop_ro("memory_bytes", [](const PyVocabulary& v) { return v.context->vocabulary->memory_bytes(); });
 
   nb::class_<CompiledGrammar>(m, "CompiledGrammar")

@@ -4,6 +4,7 @@
 
 #include "components.h"
 #include "errors.h"
+#include "literal_dfa.h"
 #include "registers.h"
 
 namespace maskwright {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxEdges = 5'000'000;
 constexpr uint64_t kMaxUnrolledCalls = 10'000;
-constexpr size_t kTrieThreshold = 4;  // alternatives that are literals; fewer stay separate branches
+constexpr size_t kDfaThreshold = 4;  // alternatives that are literals; fewer stay separate branches
 constexpr size_t kPrefixFreeStates = 64;
 
 [[noreturn]] void too_large() {
@@ -194,10 +195,10 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
         for (uint32_t c = node.begin; c < node.end; ++c)
           if (const ExprNode& child = ir.nodes[ir.children[c]]; child.op == Op::Literal)
             literals.push_back(std::string_view(ir.bytes).substr(child.begin, child.end - child.begin));
-        const bool as_trie = literals.size() >= kTrieThreshold;
+        const bool as_dfa = literals.size() >= kDfaThreshold;
         for (uint32_t c = node.begin; c < node.end; ++c)
-          if (!as_trie || ir.nodes[ir.children[c]].op != Op::Literal) tasks.push_back({ir.children[c], from, to});
-        if (as_trie) draft_literals(member, std::move(literals), from, to);
+          if (!as_dfa || ir.nodes[ir.children[c]].op != Op::Literal) tasks.push_back({ir.children[c], from, to});
+        if (as_dfa) draft_literals(member, std::move(literals), from, to);
         break;
       }
       case Op::Repeat: {
@@ -235,23 +236,16 @@ void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> 
   NfaDraft& draft = member.draft;
   std::sort(literals.begin(), literals.end());
   literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
-  std::vector<uint32_t> path{from};  // the states along the previous literal
-  for (size_t i = 0; i < literals.size(); ++i) {
-    const std::string_view text = literals[i];
-    size_t shared = 0;
-    if (i > 0)
-      while (shared < literals[i - 1].size() && shared < text.size() && literals[i - 1][shared] == text[shared])
-        ++shared;
-    path.resize(shared + 1);
-    const bool is_prefix = i + 1 < literals.size() && literals[i + 1].starts_with(text);
-    for (size_t k = shared; k < text.size(); ++k) {
-      const uint32_t next = k + 1 == text.size() && !is_prefix ? to : draft.add_state();
-      draft.add(path.back(), EdgeKind::Byte, static_cast<uint8_t>(text[k]), next);
-      path.push_back(next);
-    }
-    if (is_prefix) draft.add(path.back(), EdgeKind::Epsilon, 0, to);
-    if (draft.edges.size() > kMaxEdges) too_large();
+  const LiteralDfa dfa(literals);
+  const auto ends = [&](uint32_t s) { return dfa.edges(s).empty(); };
+  std::vector<uint32_t> state_of(dfa.num_states());
+  for (uint32_t s = 0; s < dfa.num_states(); ++s)
+    state_of[s] = s == LiteralDfa::kRoot ? from : ends(s) ? to : draft.add_state();
+  for (uint32_t s = 0; s < dfa.num_states(); ++s) {
+    if (dfa.final(s) && !ends(s)) draft.add(state_of[s], EdgeKind::Epsilon, 0, to);
+    for (const auto& [byte, target] : dfa.edges(s)) draft.add(state_of[s], EdgeKind::Byte, byte, state_of[target]);
   }
+  if (draft.edges.size() > kMaxEdges) too_large();
 }
 
 // A counter either spells its item out, when the end of an item is unmistakable, or calls it.
@@ -447,6 +441,8 @@ void GroupBuilder::freeze(Member& member) {
   rule.token_sets_ = std::move(member.token_sets);
   rule.nfa_ = Nfa(member.draft);
   rule.seen_.assign(rule.nfa_.num_states(), 0);
+  group_.account(rule.nfa_.memory_bytes() + rule.seen_.size() + rule.sets_.size() * sizeof(ByteSet) +
+                 rule.callees_.size() * sizeof(Callee));
   rule.build_classes();
 }
 

@@ -3,8 +3,8 @@
 // Most groups are built when one of their rules is first started. Those of which a search must tell whether they match
 // anything at all, and those that are left recursive and so may grow too large, are built when they are made.
 //
-//   draft       an NFA per unit, of live parts only; choices between many literals become tries. A call of a rule that
-//               matches the empty string gets an empty move beside it.
+//   draft       an NFA per unit, of live parts only; choices between many literals become minimal automata. A call of a
+//               rule that matches the empty string gets an empty move beside it.
 //   inline      rules called from one place, and small ones, become part of their callers (group_inlining.cpp).
 //   loops       a rule that ends by calling itself jumps back to its start instead.
 //   start       gets edges of its own and no way back, so that it never counts as an end.

@@ -46,12 +46,13 @@ class Linker {
   Program link();
 
  private:
+  enum class Form : uint8_t { Plain, Boolean, Irregular };  // neither of these; with & or ~; with references or tokens
   // What is known of an expression.
   struct Node {
     uint64_t weight = 1;
     bool loops = false;                  // an unbounded repetition inside
     bool counting = false;               // a repetition that is counted instead of unrolled
-    bool plain = false;                  // no references, tokens, & and ~
+    Form form = Form::Plain;             // of the expression and all in it
     uint32_t longest = 0;                // bytes of the longest string, up to one more than a character's; if plain
     uint64_t unrolled_weight = 1;        // with counted repetitions spelled out
     uint32_t unit = kNone;               // of a Ref, or of an And, Not, Repeat that became one
@@ -101,7 +102,7 @@ void Linker::weigh() {
   for (ExprId id = 0; id < ir_.nodes.size(); ++id) {
     const ExprNode& node = ir_.nodes[id];
     Node& out = nodes_[id];
-    out.plain = node.op < Op::Ref;
+    const auto contains = [&](ExprId child) { out.form = std::max(out.form, nodes_[child].form); };
     switch (node.op) {
       case Op::Literal:
         out.weight = out.unrolled_weight = node.end - node.begin;
@@ -115,15 +116,15 @@ void Linker::weigh() {
           out.weight += child.weight;
           out.unrolled_weight += child.unrolled_weight;
           out.loops = out.loops || child.loops;
-          out.plain = out.plain && child.plain;
           out.longest = node.op == Op::Seq ? out.longest + child.longest : std::max(out.longest, child.longest);
+          contains(ir_.children[c]);
         }
         break;
       case Op::Repeat: {
         const Node& item = nodes_[node.begin];
         out.loops = item.loops || node.maximum == kUnbounded;
         out.counting = counts(node);
-        out.plain = item.plain;
+        contains(node.begin);
         const int64_t most = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
         const auto copies = std::min(static_cast<uint64_t>(most), kWeightCap);
         if (!out.counting) out.weight = item.weight * copies;
@@ -131,7 +132,16 @@ void Linker::weigh() {
         out.unrolled_weight = std::min(item.unrolled_weight, uint64_t{1} << 20) * copies;
         break;
       }
-      case Op::Ref: out.unit = node.begin; break;
+      case Op::And:
+        out.form = Form::Boolean;
+        for (uint32_t c = node.begin; c < node.end; ++c) contains(ir_.children[c]);
+        break;
+      case Op::Not:
+        out.form = Form::Boolean;
+        contains(node.begin);
+        break;
+      case Op::Ref: out.unit = node.begin; [[fallthrough]];
+      case Op::Tokens: out.form = Form::Irregular; break;
       default: break;
     }
     out.longest = std::min(out.longest, kCharacterBytes + 1);
@@ -174,6 +184,8 @@ uint32_t Linker::part(ExprId expr, bool unrolled) {
 // The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
 // is a product of their automata; anything else is derived.
 uint32_t Linker::boolean_unit(ExprId id) {
+  if (nodes_[id].form == Form::Irregular)
+    throw LimitExceeded("regular_operands", "an operand of & or ~ refers to a rule or a token; only regular ones can");
   const ExprNode& node = ir_.nodes[id];
   const auto operands = std::span(ir_.children).subspan(node.begin, node.op == Op::And ? node.end - node.begin : 0);
   const auto is_negated = [&](ExprId operand) { return ir_.nodes[operand].op == Op::Not; };
@@ -191,7 +203,7 @@ uint32_t Linker::boolean_unit(ExprId id) {
 }
 
 bool Linker::is_operand(ExprId expr) const {
-  return nodes_[expr].plain && nodes_[expr].unrolled_weight <= kMaxOperandWeight;
+  return nodes_[expr].form == Form::Plain && nodes_[expr].unrolled_weight <= kMaxOperandWeight;
 }
 
 // How far an operand of the form `item{m,n} byte` counts; 0 if it is none.
@@ -209,7 +221,7 @@ bool Linker::counts_exactly(ExprId operand) {
   const ExprNode& sequence = ir_.nodes[operand];
   const ExprId repetition = ir_.children[sequence.begin], item = ir_.nodes[repetition].begin;
   const int end = terminator(sequence, sequence.begin);
-  if (!nodes_[item].plain || nodes_[item].unrolled_weight != nodes_[item].weight) return false;
+  if (nodes_[item].form != Form::Plain || nodes_[item].unrolled_weight != nodes_[item].weight) return false;
   const uint32_t unit = counter(repetition, end);
   intern({part(item, false)});
   intern({unit});
@@ -296,7 +308,8 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
   const Node& body = nodes_[units_[index].expr];
-  if (body.plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight) return true;
+  if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
+    return true;
   uint64_t weight = 0;
   std::vector<ExprId> open{units_[index].expr};
   while (!open.empty()) {

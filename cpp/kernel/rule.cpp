@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMaxStatesPerRule = 1'000'000;
 constexpr size_t kMaxSharedTails = 8;
+constexpr size_t kBytesAroundState = 64;  // of a state in the tables that find it
 
 uint64_t hash_key(const std::vector<uint32_t>& key) {
   uint64_t h = key.size();
@@ -66,6 +67,7 @@ DfaState* Rule::build_next(DfaState& state, uint8_t byte) {
   }
   if (!state.row_storage) {
     state.row_storage = std::make_unique<std::atomic<DfaState*>[]>(num_classes_);
+    group_.account(num_classes_ * sizeof(void*));
     for (uint32_t c = 0; c < num_classes_; ++c) state.row_storage[c].store(unknown(), std::memory_order_relaxed);
     state.row.store(state.row_storage.get(), std::memory_order_release);
   }
@@ -174,6 +176,8 @@ DfaState* Rule::add_state(std::vector<uint32_t> key) {
   DfaState& state = states_.emplace_back();
   state.rule = this;
   state.key = std::move(key);
+  group_.account(sizeof(state) + state.key.capacity() * sizeof(uint32_t) + kBytesAroundState +
+                 (derivatives_ ? num_classes_ * sizeof(TermId) : 0));
   describe(state);
   return &state;
 }

@@ -51,7 +51,7 @@ class CompiledGrammar:
 
     @property
     def memory_size_bytes(self) -> int:
-        """What is remembered for this grammar alone; automata and state masks are shared and not counted."""
+        """What it holds: configurations, masks, its rules, and its part of the rules that other grammars use too."""
         return self._native.memory_bytes
 
     def __repr__(self) -> str:
