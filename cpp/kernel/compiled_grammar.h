@@ -33,9 +33,19 @@ class CompiledGrammar {
     }
     return engine_;
   }
-  const std::shared_ptr<TokenizerContext>& context() const { return context_; }
   const Vocabulary& vocabulary() const { return *context_->vocabulary; }
   uint64_t num_flushes() const { return num_flushes_.load(std::memory_order_relaxed); }
+  uint64_t num_mask_hits() const { return counters_->hits.value(); }
+  uint64_t num_mask_misses() const { return counters_->misses.value(); }
+  // What the present engine holds.
+  Engine::Size size() {
+    std::shared_ptr<Engine> engine;
+    {
+      const std::lock_guard guard(lock_);
+      engine = engine_;
+    }
+    return engine->size();
+  }
   size_t memory_bytes() {
     const std::lock_guard guard(lock_);
     return sizeof(*this) + engine_->memory_bytes();
@@ -49,11 +59,12 @@ class CompiledGrammar {
 
  private:
   std::shared_ptr<Engine> new_engine() const {
-    return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_);
+    return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_, counters_);
   }
   std::shared_ptr<TokenizerContext> context_;
   Program program_;
   size_t engine_budget_bytes_;
+  std::shared_ptr<MaskCounters> counters_ = std::make_shared<MaskCounters>();
   std::mutex lock_;
   std::shared_ptr<Engine> engine_;
   std::atomic<uint64_t> num_flushes_{0};

@@ -172,7 +172,7 @@ class ExitCollector : public Collector {
 };
 
 const StackStore& root_only() {
-  static const StackStore store;
+  static const StackStore& store = *new StackStore;  // threads may still read it when the process ends
   return store;
 }
 
