@@ -175,16 +175,17 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
   auto out = std::make_unique<ConfigMask>();
   if (sink.dense().size() > 1 || sink.num_listed() > kMaxSparse) {
     out->own_dense = sink.bits();
-  } else {
-    if (!sink.dense().empty()) out->shared_dense = sink.dense()[0]->data();
-    out->sparse = sink.ids();
+    out->num_allowed = count_bits(out->own_dense);
+    return out;
   }
-  if (const uint32_t* words = out->dense()) {
-    for (uint32_t w = 0; w < vocabulary.num_words(); ++w)
-      out->num_allowed += static_cast<uint32_t>(std::popcount(words[w]));
-    for (const TokenId t : out->sparse) out->num_allowed += (words[t / 32] >> (t % 32) & 1) ? 0 : 1;
-  } else {
-    out->num_allowed = static_cast<uint32_t>(out->sparse.size());
+  out->sparse = sink.ids();
+  out->num_allowed = static_cast<uint32_t>(out->sparse.size());
+  if (!sink.dense().empty()) {
+    const StateMask& shared = *sink.dense()[0];
+    out->shared_dense = shared.dense.data();
+    out->num_allowed = shared.num_allowed;
+    for (const TokenId t : out->sparse)
+      out->num_allowed += (shared.dense[static_cast<size_t>(t) / 32] >> (t % 32) & 1) ? 0 : 1;
   }
   return out;
 }

@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -202,6 +201,7 @@ class Rule {
   CharClasses compute_loop_classes(DfaState& state);
   bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator_ && next(state, byte) == &state; }
   bool loops_on_characters(DfaState& state, int length);
+  bool loops_on_other_spaces(DfaState& state);
   void build_classes();
   template <class Automaton>
   void use_classes(const Automaton& automaton);
@@ -230,7 +230,7 @@ class Rule {
   int terminator_ = -1;
   std::deque<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
-  std::map<ProductAutomaton::Tuple, DfaState*> tuples_;
+  std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
