@@ -106,7 +106,8 @@ Distance Lengths::search_nearest(DfaState& origin) {
       steady = steady || has_item_loop(state, bytes_);
       const uint32_t items = nearest == Distance::kNever ? Distance::kNever : nearest - reached[i].items;
       state.distance.store((uint64_t{steady} << 32) | items, std::memory_order_relaxed);
-      if (nearest != Distance::kNever) {
+      const bool is_start = &state == state.rule->start();  // no token leads to it
+      if (nearest != Distance::kNever && !is_start) {
         slack_.items = std::max(slack_.items, items - (state.counter_head ? 0 : 1));
         slack_.steady = slack_.steady && steady;
       }

@@ -63,6 +63,11 @@ const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t
   return slot;
 }
 
+// After a walk without bounds, the distances of all states that a token leads to have been asked for.
+void know_slack(DfaState& state) {
+  if (state.bounded) state.know_slack(state.rule->lengths()->slack());
+}
+
 // How a state's mask is found.
 struct Method {
   bool from_callees;   // the callees' start states have their masks; otherwise calls are walked like everything else
@@ -74,14 +79,19 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   thread_local Recognizer recognizer;
   Rule& rule = *state.rule;
   const uint64_t reg = rule.counts() ? canonical_register(vocabulary, state, full_reg) : full_reg;
-  if (DfaState* similar = method.by_comparison ? similar_state(state) : nullptr) {
+  const bool bounds_matter = rule.counts() && reg != kUnboundedReg;
+  if (DfaState* similar = method.by_comparison && !bounds_matter ? similar_state(state) : nullptr) {
     // The similar state's mask is walked for if need be: similarity goes in circles.
-    const StateMask* known = known_mask(vocabulary, *similar, 0);
+    const StateMask* known = known_mask(vocabulary, *similar, reg);
     const StateMask& base =
-        known ? *known : *publish(vocabulary, *similar, 0, build_state_mask(vocabulary, *similar, 0, {true, false}));
-    if (auto mask = mask_by_comparison(vocabulary, state, *similar, base)) return mask;
+        known ? *known
+              : *publish(vocabulary, *similar, reg, build_state_mask(vocabulary, *similar, reg, {true, false}));
+    if (auto mask = mask_by_comparison(vocabulary, state, *similar, base)) {
+      know_slack(state);
+      return mask;
+    }
   }
-  if (rule.counts_characters() && reg != kUnboundedReg) {
+  if (bounds_matter && rule.counts_characters()) {
     const StateMask& unbounded = state_mask(vocabulary, state, kUnboundedReg);
     if (auto mask = counted_mask(vocabulary, state, Count::of(reg), unbounded)) return mask;
   }
@@ -123,7 +133,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     mask->num_allowed = count_bits(mask->dense);
   }
   sink.store_exits(*mask);
-  if (state.bounded && reg == kUnboundedReg) state.know_slack(rule.lengths()->slack());
+  if (reg == kUnboundedReg) know_slack(state);
   return mask;
 }
 

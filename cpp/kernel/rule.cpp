@@ -291,8 +291,8 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
   return out;
 }
 
-// Whether every well-formed character of this encoded length (Unicode 15, table 3-7), other white space apart, leads from
-// the state back to it.
+// Whether every well-formed character of this encoded length (Unicode 15, table 3-7), other white space apart, leads
+// from the state back to it.
 bool Rule::loops_on_characters(DfaState& state, int length) {
   if (terminator_ >= 0x80) return false;
   const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;

@@ -25,7 +25,8 @@ namespace maskwright {
 using CharClasses = uint64_t;
 // The most characters of a token that are told apart; longer tokens count as this long.
 inline constexpr uint16_t kManyChars = 0xFFFF;
-inline constexpr int kClassOtherSpace = 59, kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62, kClassMalformed = 63;
+inline constexpr int kClassOtherSpace = 59, kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62,
+                     kClassMalformed = 63;
 int ascii_class(uint8_t byte);  // Precondition: byte < 0x80.
 inline constexpr bool is_continuation(uint8_t byte) {
   return (byte & 0xC0) == 0x80;
