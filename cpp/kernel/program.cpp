@@ -14,7 +14,9 @@
 namespace maskwright {
 namespace {
 
-constexpr uint64_t kMaxUnrolledWeight = 16;  // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxUnrolledWeight = 16;   // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxUnrolledWideSets = 2;  // copies of a set of many characters: each is walked for by itself
+constexpr int kWideSet = 26;
 constexpr uint64_t kMaxInlinedWeight = 16;
 constexpr uint32_t kCharacterBytes = 4;  // a rule for one character is inlined even if it is a large class, so that
 constexpr uint64_t kMaxInlinedCharacterWeight = 4096;  // repetitions of it are loops of their own
@@ -153,6 +155,8 @@ void Linker::weigh() {
 bool Linker::counts(const ExprNode& node) const {
   const int64_t copies = std::max(node.minimum, node.maximum);
   if (copies <= 1) return false;
+  const ExprNode& item = ir_.nodes[node.begin];
+  if (item.op == Op::Set && ir_.sets[item.begin].count() >= kWideSet) return copies > int64_t{kMaxUnrolledWideSets};
   return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
          nodes_[node.begin].weight * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
 }
