@@ -181,6 +181,8 @@ class _Cache:
 
 def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:
     """Return what tells schemas apart: their text, or their pickle, which is quick and writes shared parts once."""
+    if "registry" in options:
+        return None  # what a registry holds is not known here
     try:
         content = schema if isinstance(schema, str) else pickle.dumps(schema, pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):

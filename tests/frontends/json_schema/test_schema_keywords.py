@@ -136,7 +136,6 @@ UNSUPPORTED: list[tuple[Any, str]] = [
     ({"minProperties": 3}, "/minProperties"),
     ({"allOf": [{}], "unevaluatedProperties": False}, "/unevaluatedProperties"),
     ({"not": {"uniqueItems": True}}, "/not"),
-    ({"$dynamicRef": "#x"}, "/$dynamicRef"),
 ]
 
 

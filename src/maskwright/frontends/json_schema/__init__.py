@@ -23,6 +23,7 @@ from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.options import Finding as Finding
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
+from maskwright.frontends.json_schema.shape import DynamicError
 from maskwright.ir import OP_NEVER, GrammarIR
 
 __all__ = ["Finding", "JsonSchemaOptions", "schema_to_ir"]
@@ -47,8 +48,15 @@ def schema_to_ir(schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: li
     >>> print(schema_to_ir({"type": "boolean"}).dump().splitlines()[0])
     root ::= "true" | "false"
     """
-    document = Document(read_schema(schema))
-    emitter = Emitter(Normaliser(document, options, [] if report is None else report), layout_of(options))
+    schema, report = read_schema(schema), [] if report is None else report
+    try:
+        return _grammar(Document(schema, options.registry), options, report)
+    except DynamicError:
+        return _grammar(Document(schema, options.registry, dynamic=True), options, report)
+
+
+def _grammar(document: Document, options: JsonSchemaOptions, report: list[Finding]) -> GrammarIR:
+    emitter = Emitter(Normaliser(document, options, report), layout_of(options))
     try:
         root = emitter.root((document.node,))
     except RecursionError as error:

@@ -33,6 +33,7 @@ from maskwright.frontends.json_schema.shape import (
     Part,
     Refusal,
     Shape,
+    identity_of,
 )
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr
 
@@ -73,10 +74,8 @@ class Emitter:
             if type(schema) is dict and "$ref" in schema:
                 target = self._target(conj[0])
                 is_target = target is not conj[0]
-                conj, schema = (target,), target.schema
-            key: Any = id(schema)
-        else:
-            key = tuple([id(node.schema) for node in conj])
+                conj = (target,)
+        key = identity_of(conj)
         if self.layout.depth_matters:
             key = (key, depth)
         if key in self._known:

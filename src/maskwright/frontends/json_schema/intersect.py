@@ -33,6 +33,7 @@ from maskwright.frontends.json_schema.shape import (
     ObjectShape,
     Shape,
     StringShape,
+    identity,
 )
 
 _PAIR = 4  # units of work for the intersection of two alternatives
@@ -177,9 +178,9 @@ def join(a: Conj, b: Conj) -> Conj:
     if not b or is_nothing(a):
         return a
     if len(a) == len(b) == 1:
-        return a if a[0].schema is b[0].schema else a + b
-    known = {id(node.schema) for node in a}
-    return a + tuple([node for node in b if id(node.schema) not in known])
+        return a if identity(a[0]) == identity(b[0]) else a + b
+    known = set(map(identity, a))
+    return a + tuple([node for node in b if identity(node) not in known])
 
 
 def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.frontends.json_schema.shape import Shape, union
+from maskwright.frontends.json_schema.shape import DynamicError, Shape, union
 from maskwright.frontends.json_schema.site import Site
 
 
@@ -64,8 +64,14 @@ def ref_(site: Site, value: Any) -> None:
 
 
 def dynamicRef(site: Site, value: Any) -> None:
-    site.refuse("$dynamicRef", "dynamic references are not followed")
+    document = site.norm.document
+    if not document.dynamic:
+        raise DynamicError
+    site.applied.append(site.norm.shape(document.dynamic_target(site.node)))
 
 
 def recursiveRef(site: Site, value: Any) -> None:
-    site.refuse("$recursiveRef", "dynamic references are not followed")
+    document = site.norm.document
+    if not document.dynamic:
+        raise DynamicError
+    site.applied.append(site.norm.shape(document.recursive_target(site.node)))

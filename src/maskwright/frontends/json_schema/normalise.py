@@ -46,6 +46,8 @@ from maskwright.frontends.json_schema.shape import (
     Path,
     Refusal,
     Shape,
+    identity,
+    identity_of,
     union,
 )
 from maskwright.frontends.json_schema.site import Site
@@ -66,9 +68,9 @@ class Normaliser:
         self.draft = document.draft
         self.dialect = f"{document.draft} {options.formats}"
         self._keywords = BY_DRAFT[document.draft]
-        self._shapes: dict[int, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
-        self._conjunctions: dict[tuple[int, ...], Shape] = {}
-        self._negations: dict[tuple[int, ...], Conj] = {}
+        self._shapes: dict[Any, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
+        self._conjunctions: dict[Any, Shape] = {}
+        self._negations: dict[Any, Conj] = {}
         self._kept: list[Any] = []  # keeps schemas that no one wrote alive, for they are known by identity
         self._depth = 0
         self._work = 0
@@ -80,7 +82,7 @@ class Normaliser:
             SchemaError: The schema is malformed.
             LimitError: It nests too deep at one instance, or has too many alternatives.
         """
-        key = id(node.schema)
+        key = identity(node)
         if key in self._shapes:
             known = self._shapes[key]
             if known is None:
@@ -121,7 +123,7 @@ class Normaliser:
             return self.shape(conj[0])
         if not conj:
             return ANY_SHAPE
-        key = tuple([id(node.schema) for node in conj])
+        key = identity_of(conj)
         known = self._conjunctions.get(key)
         if known is not None:
             return known
@@ -174,7 +176,7 @@ class Normaliser:
 
     def negation(self, conj: Conj) -> Conj:
         """Return the place of all values that do not satisfy `conj`."""
-        key = tuple([id(node.schema) for node in conj])
+        key = identity_of(conj)
         known = self._negations.get(key)
         if known is None:
             first = conj[0]

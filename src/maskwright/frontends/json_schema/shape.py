@@ -38,6 +38,7 @@ class Resource(NamedTuple):
 
     uri: str
     root: Any
+    scope: tuple[int, ...] = ()  # the documents that led here, by identity, where that matters (resources.py)
 
 
 class Node(NamedTuple):
@@ -49,6 +50,17 @@ class Node(NamedTuple):
 
 
 Conj: TypeAlias = "tuple[Node, ...]"
+
+
+def identity(node: Node) -> Any:
+    """Return what names a place: its schema object, and the documents that led there where that matters."""
+    schema, (_, _, scope), _ = node
+    return (id(schema), scope) if scope and schema is not True and schema is not False else id(schema)
+
+
+def identity_of(conj: Conj) -> Any:
+    """Return what names the conjunction of some places."""
+    return tuple(map(identity, conj)) if len(conj) != 1 else identity(conj[0])
 
 
 class Derived:
@@ -75,6 +87,10 @@ FREE_PLACES: dict[str, Conj] = {
 
 class CircularError(SchemaError):
     """A schema needs its own shape to make its shape."""
+
+
+class DynamicError(Exception):
+    """The schema has dynamic references, so that its places must remember how they were reached."""
 
 
 class Refusal(NamedTuple):
