@@ -18,7 +18,10 @@ ROOTS: list[tuple[Any, str]] = [
     ({"enum": ["a", 1, None]}, '"\\"a\\"" | "1" ("." "0"+)? | "null"'),
     ({"type": "array", "items": {"type": "integer"}}, '"[" (integer (", " integer)*)? "]"'),
     ({"type": "array", "items": {"type": "null"}, "minItems": 2, "maxItems": 3}, '"[null" ", null"{1,2} "]"'),
-    ({"type": "array", "prefixItems": [{"type": "null"}, {"const": True}], "items": False}, '"[" ("null" ", true"?)? "]"'),
+    (
+        {"type": "array", "prefixItems": [{"type": "null"}, {"const": True}], "items": False},
+        '"[" ("null" ", true"?)? "]"',
+    ),
     (
         {
             "properties": {"a": {"const": "x"}, "b": {"const": "y"}, "c": {"const": "z"}},

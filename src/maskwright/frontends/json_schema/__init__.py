@@ -19,11 +19,11 @@ from typing import Any
 from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
-from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.frontends.json_schema.layout import Layout, layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.options import Finding as Finding
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
-from maskwright.frontends.json_schema.shape import DynamicError
+from maskwright.frontends.json_schema.shape import DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
 __all__ = ["Finding", "JsonSchemaOptions", "schema_to_ir"]
@@ -49,14 +49,19 @@ def schema_to_ir(schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: li
     root ::= "true" | "false"
     """
     schema, report = read_schema(schema), [] if report is None else report
-    try:
-        return _grammar(Document(schema, options.registry), options, report)
-    except DynamicError:
-        return _grammar(Document(schema, options.registry, dynamic=True), options, report)
+    dynamic = tracks = False
+    while True:
+        norm = Normaliser(Document(schema, options.registry, dynamic), options, report, tracks)
+        try:
+            return _grammar(norm, layout_of(options))
+        except DynamicError:
+            dynamic = True
+        except TrackError:
+            tracks = True
 
 
-def _grammar(document: Document, options: JsonSchemaOptions, report: list[Finding]) -> GrammarIR:
-    emitter = Emitter(Normaliser(document, options, report), layout_of(options))
+def _grammar(norm: Normaliser, layout: Layout) -> GrammarIR:
+    document, emitter = norm.document, Emitter(norm, layout)
     try:
         root = emitter.root((document.node,))
     except RecursionError as error:

@@ -36,6 +36,7 @@ from maskwright.frontends.json_schema.shape import (
     TRUE,
     ArrayShape,
     Conj,
+    Contains,
     Exact,
     NumberShape,
     ObjectShape,
@@ -63,13 +64,17 @@ def complement(shape: Shape, norm: Normaliser) -> Shape | None:
             result = norm.intersect(result, _of_type(i, ()))
             continue
         for alternative in alternatives:
-            left: Any = None if alternative.refusals else without(alternative)
+            left: Any = None if _is_refused(alternative) else without(alternative)
             if left is None:
                 return None
             result = norm.intersect(result, _of_type(i, tuple(left)))
     simple = ~shape.mask & (NULL | FALSE | TRUE)
     containers = result.mask & ~(NULL | FALSE | TRUE)
     return Shape(simple | containers, result.numbers, result.strings, result.arrays, result.objects)
+
+
+def _is_refused(part: Any) -> bool:
+    return isinstance(part, (NumberShape, StringShape)) and bool(part.refusals)
 
 
 def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
@@ -127,6 +132,8 @@ def _without_strings(shape: StringShape) -> list[StringShape] | None:
 
 
 def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | None:
+    if shape.unique is not None:
+        return None
     out = []
     if shape.min_items:
         other = ArrayShape()
@@ -139,21 +146,26 @@ def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | N
         other = ArrayShape()
         other.min_items = longest + 1
         out.append(other)
-    last = len(shape.prefix)
-    if not _is_free(shape.rest) and not is_nothing(shape.rest):
-        if longest is None or longest > _MAX_POSITIONS:
-            return None
-        last = max(last, longest)
-    for i in range(last):
-        if not _is_free(shape.item(i)):
+    for i, conj in enumerate(shape.prefix):
+        if not _is_free(conj):
             other = ArrayShape()
             other.min_items = i + 1
-            other.prefix = (ANYTHING,) * i + (norm.negation(shape.item(i)),)
+            other.prefix = (ANYTHING,) * i + (norm.negation(conj),)
             out.append(other)
+    if not _is_free(shape.rest) and not is_nothing(shape.rest):
+        out.append(_with(Contains(norm.negation(shape.rest), 1, None, len(shape.prefix), None)))
+    for one in shape.contains:
+        if one.least:
+            out.append(_with(one._replace(least=0, most=one.least - 1)))
+        if one.most is not None:
+            out.append(_with(one._replace(least=one.most + 1, most=None)))
     return out
 
 
-_MAX_POSITIONS = 16
+def _with(contains: Contains) -> ArrayShape:
+    shape = ArrayShape()
+    shape.contains = (contains,)
+    return shape
 
 
 def _is_free(conj: Conj) -> bool:

@@ -30,7 +30,6 @@ from maskwright.frontends.json_schema.shape import (
     OBJECT,
     Conj,
     Node,
-    Part,
     Refusal,
     Shape,
     identity_of,
@@ -131,12 +130,6 @@ class Emitter:
     def as_rule(self, name: str, expr: Expr) -> Expr:
         """Return an expression that may be used many times."""
         return expr if expr[0] in _SMALL else self.builder.add(name, expr)
-
-    def check(self, part: Part, *, but: str = "") -> None:
-        """Refuse what a part asserts but no one can enforce."""
-        for refusal in part.refusals:
-            if refusal.keyword != but:
-                self.norm.refuse(refusal)
 
     def refuse(self, refusal: Refusal) -> None:
         self.norm.refuse(refusal)

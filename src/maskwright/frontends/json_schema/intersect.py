@@ -31,6 +31,8 @@ from maskwright.frontends.json_schema.shape import (
     Extras,
     NumberShape,
     ObjectShape,
+    SeenItems,
+    SeenMembers,
     Shape,
     StringShape,
     identity,
@@ -192,8 +194,23 @@ def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
     length = max(len(a.prefix), len(b.prefix))
     out.prefix = tuple(join(a.item(i), b.item(i)) for i in range(length))
     out.rest = join(a.rest, b.rest)
-    out.refusals = a.refusals + b.refusals
+    out.contains = a.contains + tuple([one for one in b.contains if one not in a.contains])
+    out.unique = a.unique if a.unique is not None else b.unique
+    out.seen = _seen_items(a.seen, b.seen)
     return out
+
+
+def _seen_items(a: SeenItems | None, b: SeenItems | None) -> SeenItems | None:
+    if a is None or b is None:
+        return a or b
+    return SeenItems(max(a.num_items, b.num_items), a.everything or b.everything, a.contained + b.contained)
+
+
+def _seen_members(a: SeenMembers | None, b: SeenMembers | None) -> SeenMembers | None:
+    if a is None or b is None:
+        return a or b
+    patterns = a.patterns + tuple([pattern for pattern in b.patterns if pattern not in a.patterns])
+    return SeenMembers(a.names | b.names, patterns, a.everything or b.everything)
 
 
 def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectShape | None:
@@ -217,7 +234,7 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
     out.path = a.path or b.path
     out.min_properties = max(a.min_properties, b.min_properties)
     out.max_properties = _least(a.max_properties, b.max_properties)
-    out.refusals = a.refusals + b.refusals
+    out.seen = _seen_members(a.seen, b.seen)
     return out
 
 

@@ -19,8 +19,9 @@ Tested by tests/frontends/json_schema/test_schema_objects.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from maskwright.frontends.json_schema.counting import Member, TooManyError, counted_object
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.scalars import STRING_RULE
@@ -45,13 +46,8 @@ _MAX_PATTERNS = 6
 _BLOCK = 8
 
 
-_Member: TypeAlias = "tuple[Expr, Expr, bool]"  # name, value, whether it is required
-
-
 def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
     """Return the spellings of a shape's objects, inside containers of this depth."""
-    if shape.refusals:
-        emitter.check(shape)
     declared, required = shape.properties, shape.required
     if not required.keys() <= declared.keys():
         declared = dict(declared)
@@ -59,7 +55,7 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
             if name not in declared:
                 declared[name] = undeclared(shape, name, emitter.norm)
     style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
-    members: list[_Member] = []
+    members: list[Member] = []
     free = emitter.layout.free(inner)
     for name, conj in declared.items():
         if shape.names and not _admits_name(emitter, shape, name):
@@ -74,7 +70,7 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
     return _counted(emitter, shape, members, extra, style)
 
 
-def _counted(emitter: Emitter, shape: ObjectShape, members: list[_Member], extra: Expr, style: Style) -> Expr:
+def _counted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
     """The object, with as many members as `minProperties` and `maxProperties` ask, where that is easily said."""
     num_required = len(shape.required)
     least, most = shape.min_properties, shape.max_properties
@@ -83,29 +79,24 @@ def _counted(emitter: Emitter, shape: ObjectShape, members: list[_Member], extra
         return never()
     if closed and least == len(members):
         members, num_required = [(name, value, True) for name, value, _ in members], least
-    if most is not None and not (closed and len(members) <= most):
-        if num_required > most:
-            return never()
-        if num_required == most:
-            members, extra = [m for m in members if m[2]], never()
-        elif most == 1:
-            return style.object_of(
-                alt(*[seq(name, style.colon, value) for name, value, _ in members], extra), may_be_empty=least == 0
-            )
-        else:
-            _refuse_count(emitter, shape, "maxProperties")
-    if least > max(num_required, 1):
-        _refuse_count(emitter, shape, "minProperties")
+    if most is not None and num_required > most:
+        return never()
+    if (most is not None and not (closed and len(members) <= most)) or least > max(num_required, 1):
+        # Members that are not declared might all have one name, and then they are one member.
+        if closed or least <= num_required + 1:
+            try:
+                return counted_object(emitter, members, extra, (least, most), style)
+            except TooManyError:
+                pass
+        keyword = "maxProperties" if most is not None else "minProperties"
+        reason = "members that may be missing are counted only if they are few"
+        emitter.refuse(Refusal(keyword, (shape.path, keyword), reason))
     if num_required:
         return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
 
 
-def _refuse_count(emitter: Emitter, shape: ObjectShape, keyword: str) -> None:
-    emitter.refuse(Refusal(keyword, (shape.path, keyword), "members that may be missing are not counted"))
-
-
-def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> list[Expr]:
+def _around_pivot(members: list[Member], extra: Expr, style: Style) -> list[Expr]:
     comma, colon = style.comma, style.colon
     parts: list[Expr] = []
     pivot_seen = False
@@ -125,7 +116,7 @@ def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> list[Exp
     return parts
 
 
-def _any_of(emitter: Emitter, members: list[_Member], extra: Expr, style: Style) -> Expr:
+def _any_of(emitter: Emitter, members: list[Member], extra: Expr, style: Style) -> Expr:
     """One or more of the members in their order, then any number of extra ones."""
     rest = never()
     if extra[0] != OP_NEVER:
@@ -218,8 +209,8 @@ def _names(
         parts.append(text if matched is not None and pattern in matched else not_(text))
     if shape.names:
         strings = emitter.norm.shape_of(shape.names).strings
-        for part in strings:
-            emitter.check(part)
+        for refusal in [refusal for part in strings for refusal in part.refusals]:
+            emitter.refuse(refusal)
         parts.append(alt(*[string_body(part) for part in strings]))
     if declared:
         parts.append(not_(any_of_names(declared)))

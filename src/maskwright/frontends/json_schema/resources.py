@@ -104,13 +104,13 @@ class Resources:
         Raises:
             LookupError: There is none.
         """
-        import referencing.exceptions
+        from referencing.exceptions import NoSuchResource, Unresolvable
 
         try:
             registry = self._get_registry()
             root = registry.get_or_retrieve(uri).value.contents
             place = registry.anchor(uri, anchor).value.resource.contents if anchor else root
-        except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource, ValueError) as error:
+        except (Unresolvable, NoSuchResource, ValueError, TypeError) as error:
             raise LookupError(uri) from error
         return root, place
 

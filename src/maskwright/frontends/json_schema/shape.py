@@ -42,7 +42,7 @@ class Resource(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A place in a schema. `schema` is a dict, a bool or, for places that no one wrote, a `Derived`."""
+    """A place in a schema. `schema` is a dict, a bool or, for places that no one wrote, a `Negation` or a `Union`."""
 
     schema: Any
     resource: Resource
@@ -63,13 +63,22 @@ def identity_of(conj: Conj) -> Any:
     return tuple(map(identity, conj)) if len(conj) != 1 else identity(conj[0])
 
 
-class Derived:
-    """A schema made from others: all values not in `negated`."""
+class Negation:
+    """A schema made from others: all values that do not satisfy `negated`."""
 
     __slots__ = ("negated",)
 
     def __init__(self, negated: Conj) -> None:
         self.negated = negated
+
+
+class Union:
+    """A schema made from others: all values that satisfy one of `places`."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, places: tuple[Conj, ...]) -> None:
+        self.places = places
 
 
 _NOWHERE = Resource("", True)
@@ -91,6 +100,10 @@ class CircularError(SchemaError):
 
 class DynamicError(Exception):
     """The schema has dynamic references, so that its places must remember how they were reached."""
+
+
+class TrackError(Exception):
+    """The schema asks for what other keywords have not seen, so that shapes must carry what they have."""
 
 
 class Refusal(NamedTuple):
@@ -132,17 +145,48 @@ class StringShape:
         self.refusals: tuple[Refusal, ...] = ()
 
 
-class ArrayShape:
-    """Arrays of bounded length: the first elements one by one, the rest alike."""
+class SeenItems(NamedTuple):
+    """The items that keywords of an alternative have seen: the first ones, all, those that match a `contains`."""
 
-    __slots__ = ("max_items", "min_items", "prefix", "refusals", "rest")
+    num_items: int
+    everything: bool
+    contained: tuple[Conj, ...]
+
+
+class SeenMembers(NamedTuple):
+    """The members that keywords of an alternative have seen: by name, by pattern, or all."""
+
+    names: frozenset[str]
+    patterns: tuple[str, ...]
+    everything: bool
+
+
+class Contains(NamedTuple):
+    """How many elements, from index `start` on, match a place."""
+
+    place: Conj
+    least: int
+    most: int | None
+    start: int
+    path: Path
+
+
+class ArrayShape:
+    """Arrays of bounded length: the first elements one by one, the rest alike; some counted, or all different.
+
+    `unique` is the place that asks for elements that differ, or None.
+    """
+
+    __slots__ = ("contains", "max_items", "min_items", "prefix", "rest", "seen", "unique")
 
     def __init__(self) -> None:
         self.prefix: tuple[Conj, ...] = ()
         self.rest: Conj = ANYTHING
         self.min_items = 0
         self.max_items: int | None = None
-        self.refusals: tuple[Refusal, ...] = ()
+        self.contains: tuple[Contains, ...] = ()
+        self.unique: Path = None
+        self.seen: SeenItems | None = None
 
     def item(self, index: int) -> Conj:
         return self.prefix[index] if index < len(self.prefix) else self.rest
@@ -158,7 +202,9 @@ class Extras(NamedTuple):
 class ObjectShape:
     """Objects: declared members, names that must be there, and the rules for all other members."""
 
-    __slots__ = ("extras", "max_properties", "min_properties", "names", "path", "properties", "refusals", "required")
+    __slots__ = (
+        "extras", "max_properties", "min_properties", "names", "path", "properties", "required", "seen",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.properties: dict[str, Conj] = {}
@@ -168,7 +214,7 @@ class ObjectShape:
         self.path: Path = None  # where the counts are asked for
         self.min_properties = 0
         self.max_properties: int | None = None
-        self.refusals: tuple[Refusal, ...] = ()
+        self.seen: SeenMembers | None = None
 
 
 Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"
@@ -211,8 +257,8 @@ ANY_SHAPE = Shape(ALL_TYPES)
 NO_SHAPE = Shape(0)
 
 
-def union(shapes: list[Shape]) -> Shape:
-    """Return the shape of values that fit any of `shapes`."""
+def union(shapes: list[Shape], *, keep_all: bool = False) -> Shape:
+    """Return the shape of values that fit any of `shapes`; with `keep_all`, no alternative is left out as contained."""
     mask = 0
     for shape in shapes:
         mask |= shape.mask
@@ -220,8 +266,8 @@ def union(shapes: list[Shape]) -> Shape:
         mask,
         _joined(FREE_NUMBERS, [s.numbers for s in shapes]),
         _joined(FREE_STRINGS, [s.strings for s in shapes]),
-        _joined(FREE_ARRAYS, [s.arrays for s in shapes]),
-        _joined(FREE_OBJECTS, [s.objects for s in shapes]),
+        _joined(None if keep_all else FREE_ARRAYS, [s.arrays for s in shapes]),
+        _joined(None if keep_all else FREE_OBJECTS, [s.objects for s in shapes]),
     )
 
 
