@@ -28,7 +28,6 @@ from maskwright.frontends.json_schema.shape import (
     ArrayShape,
     Conj,
     Exact,
-    Extras,
     NumberShape,
     ObjectShape,
     SeenItems,
@@ -194,7 +193,7 @@ def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
     length = max(len(a.prefix), len(b.prefix))
     out.prefix = tuple(join(a.item(i), b.item(i)) for i in range(length))
     out.rest = join(a.rest, b.rest)
-    out.contains = a.contains + tuple([one for one in b.contains if one not in a.contains])
+    out.contains = _each_once(a.contains, b.contains)
     out.unique = a.unique if a.unique is not None else b.unique
     out.seen = _seen_items(a.seen, b.seen)
     return out
@@ -229,7 +228,8 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
         joined = properties.get(name)
         if joined and (joined is not before.get(name) or name not in a.required) and judge.is_empty(joined):
             return None
-    out.extras = _with_extras(a.extras, b.extras)
+    out.extras = _each_once(a.extras, b.extras)
+    out.witnesses = _each_once(a.witnesses, b.witnesses)
     out.names = join(a.names, b.names)
     out.path = a.path or b.path
     out.min_properties = max(a.min_properties, b.min_properties)
@@ -238,10 +238,11 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
     return out
 
 
-def _with_extras(a: tuple[Extras, ...], b: tuple[Extras, ...]) -> tuple[Extras, ...]:
+def _each_once(a: tuple[_T, ...], b: tuple[_T, ...]) -> tuple[_T, ...]:
+    """Both, without what is the very same."""
     if not (a and b):
         return a or b
-    return a + tuple([extras for extras in b if not any(extras is known for known in a)])
+    return a + tuple([part for part in b if not any(part is known for known in a)])
 
 
 def undeclared(shape: ObjectShape, name: str, judge: Judge) -> Conj:

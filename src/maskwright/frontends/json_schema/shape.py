@@ -188,6 +188,12 @@ class ArrayShape:
         self.unique: Path = None
         self.seen: SeenItems | None = None
 
+    def copy(self) -> ArrayShape:
+        out = ArrayShape()
+        for name in self.__slots__:
+            setattr(out, name, getattr(self, name))
+        return out
+
     def item(self, index: int) -> Conj:
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
@@ -199,11 +205,21 @@ class Extras(NamedTuple):
     additional: Conj
 
 
+class Witness(NamedTuple):
+    """Some member that is there: whether its name matches patterns, what name and value satisfy, names it has not."""
+
+    patterns: tuple[tuple[str, Path, bool], ...]
+    names: Conj
+    value: Conj
+    excluded: frozenset[str]
+
+
 class ObjectShape:
     """Objects: declared members, names that must be there, and the rules for all other members."""
 
     __slots__ = (
         "extras", "max_properties", "min_properties", "names", "path", "properties", "required", "seen",
+        "witnesses",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -214,7 +230,14 @@ class ObjectShape:
         self.path: Path = None  # where the counts are asked for
         self.min_properties = 0
         self.max_properties: int | None = None
+        self.witnesses: tuple[Witness, ...] = ()
         self.seen: SeenMembers | None = None
+
+    def copy(self) -> ObjectShape:
+        out = ObjectShape()
+        for name in self.__slots__:
+            setattr(out, name, getattr(self, name))
+        return out
 
 
 Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"

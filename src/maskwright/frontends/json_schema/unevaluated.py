@@ -121,14 +121,10 @@ def all_subsets(shapes: list[Shape], site: Site) -> list[Shape]:
 
 def blind(shape: Shape) -> Shape:
     """Return the same values with nothing seen: what is under a `not` sees nothing."""
-    arrays = tuple([_copied(part) if part.seen else part for part in shape.arrays])
-    objects = tuple([_copied(part) if part.seen else part for part in shape.objects])
-    return Shape(shape.mask, shape.numbers, shape.strings, arrays, objects)
-
-
-def _copied(part: Any) -> Any:
-    out = type(part)()
-    for name in part.__slots__:
-        setattr(out, name, getattr(part, name))
-    out.seen = None
-    return out
+    arrays = [part.copy() if part.seen else part for part in shape.arrays]
+    objects = [part.copy() if part.seen else part for part in shape.objects]
+    for array in arrays:
+        array.seen = None
+    for member in objects:
+        member.seen = None
+    return Shape(shape.mask, shape.numbers, shape.strings, tuple(arrays), tuple(objects))
