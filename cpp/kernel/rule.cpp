@@ -98,7 +98,7 @@ DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
     if (tuple.empty()) return nullptr;
     if (DfaState* sole = product_->sole(tuple)) return sole;
     // In a counted product, dead states are told by their distance (lengths.h).
-    return counts_ || product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
+    return counts() || product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
   }
   scratch_.clear();
   for (const uint32_t s : state.key)

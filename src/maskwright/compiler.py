@@ -232,7 +232,9 @@ class _Task(NamedTuple):
 
 
 def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
-    return _Task(_content_key("json_schema", schema, options), lambda: Grammar.from_json_schema(schema, **options))
+    # What a registry of the caller's holds is not known here.
+    key = None if "registry" in options else _content_key("json_schema", schema, options)
+    return _Task(key, lambda: Grammar.from_json_schema(schema, **options))
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:
