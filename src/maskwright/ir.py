@@ -306,15 +306,16 @@ class IRBuilder:
     def __init__(self) -> None:
         self._names: list[str] = []
         self._bodies: list[Expr | None] = []
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}  # each name, and the number to try next for another of it
         self._token_sets: list[tuple[int, TokenSet]] = []
 
     def declare(self, name: str) -> Expr:
         """Reserve a rule and return the reference to it. A name already taken gets a number."""
-        unique, n = name, 2
+        unique, n = name, self._taken.get(name, 2)
         while unique in self._taken:
             unique, n = f"{name}_{n}", n + 1
-        self._taken.add(unique)
+            self._taken[name] = n
+        self._taken[unique] = 2
         self._names.append(unique)
         self._bodies.append(None)
         return Expr((OP_REF, len(self._bodies) - 1))

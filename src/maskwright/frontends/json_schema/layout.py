@@ -89,16 +89,7 @@ class RuleBuilder(IRBuilder):
         self._prelude = prelude
         self._names = [rule.name for rule in prelude]
         self._bodies = [rule.body for rule in prelude]
-        self._taken = set(self._names)
-        self._last_number: dict[str, int] = {}
-
-    def declare(self, name: str) -> Expr:
-        """Reserve a rule, as the base does, but number many rules of one name in constant time each."""
-        if name in self._taken:
-            number = self._last_number.get(name, 1) + 1
-            self._last_number[name] = number
-            name = f"{name}_{number}"
-        return super().declare(name)
+        self._taken = dict.fromkeys(self._names, 2)
 
     def build(self, root: Expr) -> GrammarIR:
         """Finish, as the base does, but hand the first rules on as they are."""
