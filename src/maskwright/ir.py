@@ -281,6 +281,27 @@ def _with_references(root: Expr, references: list[Expr], moved: dict[int, Expr])
     return moved[id(root)]
 
 
+def operands(expr: Expr) -> list[Expr]:
+    """The expressions that an expression is made of."""
+    return [part for part in expr[1:] if isinstance(part, Expr)]
+
+
+def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands) -> list[Expr]:
+    """All parts of an expression, each once and after its own parts. Parts are told apart by identity."""
+    order: list[Expr] = []
+    seen: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if is_ready:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in children(node))
+    return order
+
+
 def _references(root: Expr) -> list[int]:
     """The rules that an expression names, in order of appearance."""
     found: dict[int, None] = {}
