@@ -6,11 +6,11 @@ import re
 import time
 
 import pytest
-from accepting import AB, STOP, THINK, accepts, check
 
 from maskwright import Grammar
 from maskwright.errors import LarkSyntaxError, LimitError, UnsatisfiableError
 from maskwright.frontends.lark import lark_to_ir, parse
+from oracle.accepting import AB, STOP, THINK, accepts, check
 
 # the grammar, accepted texts, rejected texts
 CASES = {
@@ -268,7 +268,7 @@ def test_errors_without_a_place() -> None:
 
 
 def test_nothing_to_generate() -> None:
-    from accepting import COMPILER
+    from oracle.accepting import COMPILER
 
     with pytest.raises(UnsatisfiableError):
         COMPILER.compile_lark('start: "a" start')

@@ -11,9 +11,9 @@ import random
 from pathlib import Path
 
 import pytest
-from accepting import COMPILER, accepts
 
 from maskwright import Grammar, GrammarMatcher
+from oracle.accepting import COMPILER, accepts
 
 lark = pytest.importorskip("lark", reason="Lark is what the grammars are compared with")
 PUBLISHED = Path(lark.__file__).parent / "grammars"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from accepting import accepts
 from hypothesis import given
 from hypothesis import strategies as st
 from ir_matcher import matches
@@ -30,6 +29,7 @@ from maskwright.ir import (
     star,
     text,
 )
+from oracle.accepting import accepts
 from oracle.sampling import NoSampleError, Sampler
 
 SETS = st.lists(
