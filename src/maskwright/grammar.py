@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Grammar:
     """A structure that outputs can be held to.
 
-    Make one with a `from_` method, or from a `GrammarIR`. Combine with `Grammar.concat` and `Grammar.union`.
+    Make one with a `from_` method, or from a `GrammarIR`. Combine with `concat` or `+`, and with `union` or `|`.
 
     Attributes:
         ir: the rules.
@@ -175,6 +175,40 @@ class Grammar:
         """Admit the outputs of any of the grammars."""
         builder, roots = ir.joined([g.ir for g in grammars])
         return cls(builder.build(ir.alt(*roots)), sum((g.report for g in grammars), ()))
+
+    def __add__(self, other: Grammar) -> Grammar:
+        return Grammar.concat(self, other) if isinstance(other, Grammar) else NotImplemented
+
+    def __or__(self, other: Grammar) -> Grammar:
+        return Grammar.union(self, other) if isinstance(other, Grammar) else NotImplemented
+
+    def to_ebnf(self) -> str:
+        """Write the grammar in EBNF, with the root rule `root`; `from_ebnf` reads it. So does `str()`."""
+        from maskwright.frontends.printing import to_ebnf
+
+        return to_ebnf(self.ir)
+
+    def to_lark(self) -> str:
+        """Write the grammar in Lark's syntax, with the root rule `start`; `from_lark` reads it.
+
+        Raises:
+            GrammarError: It holds bytes that are no whole characters.
+        """
+        from maskwright.frontends.printing import to_lark
+
+        return to_lark(self.ir)
+
+    def to_regex(self) -> str:
+        """Write the grammar as a regular expression that the whole output matches; `from_regex` reads it.
+
+        Raises:
+            GrammarError: It is recursive, or holds what regular expressions cannot say.
+        """
+        from maskwright.frontends.printing import to_regex
+
+        return to_regex(self.ir)
+
+    __str__ = to_ebnf
 
     def dump(self) -> str:
         """Show the rules, one a line, the root first."""

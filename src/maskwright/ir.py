@@ -306,6 +306,27 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
     return moved[id(root)]
 
 
+def operands(expr: Expr) -> list[Expr]:
+    """The expressions that an expression is made of."""
+    return [part for part in expr[1:] if isinstance(part, Expr)]
+
+
+def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands) -> list[Expr]:
+    """All parts of an expression, each once and after its own parts. Parts are told apart by identity."""
+    order: list[Expr] = []
+    seen: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if is_ready:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in children(node))
+    return order
+
+
 def references(root: Expr) -> list[int]:
     """The rules that an expression names, in order of appearance."""
     found: dict[int, None] = {}
@@ -331,15 +352,16 @@ class IRBuilder:
     def __init__(self) -> None:
         self._names: list[str] = []
         self._bodies: list[Expr | None] = []
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}  # each name, and the number to try next for another of it
         self._token_sets: list[tuple[int, TokenSet]] = []
 
     def declare(self, name: str) -> Expr:
         """Reserve a rule and return the reference to it. A name already taken gets a number."""
-        unique, n = name, 2
+        unique, n = name, self._taken.get(name, 2)
         while unique in self._taken:
             unique, n = f"{name}_{n}", n + 1
-        self._taken.add(unique)
+            self._taken[name] = n
+        self._taken[unique] = 2
         self._names.append(unique)
         self._bodies.append(None)
         return Expr((OP_REF, len(self._bodies) - 1))

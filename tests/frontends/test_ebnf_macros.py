@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from accepting import AB, END_THINK, STOP, THINK, accepts, check
 
 from maskwright import Grammar
+from oracle.accepting import AB, END_THINK, STOP, THINK, accepts, check
 
 TAGS = 'x ::= "1"\ny ::= "2"\n'
 

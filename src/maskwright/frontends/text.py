@@ -36,7 +36,9 @@ from maskwright.ir import (
     and_,
     never,
     not_,
+    operands,
     plus,
+    postorder,
     repeat,
     seq,
     star,
@@ -83,12 +85,9 @@ def complement(body: Expr) -> Expr:
 
 def first_bytes(root: Expr) -> int:
     """The bytes that a text of a regular expression may begin with, as a set of bits; maybe some more."""
-    order = [root]
-    for node in order:  # grows meanwhile
-        order.extend(part for part in node[1:] if isinstance(part, Expr))
     found: dict[int, tuple[int, bool]] = {}  # by id: the bytes, and whether it may be empty
-    for node in reversed(order):
-        found[id(node)] = _first(node, [found[id(part)] for part in node[1:] if isinstance(part, Expr)])
+    for node in postorder(root):
+        found[id(node)] = _first(node, [found[id(part)] for part in operands(node)])
     return found[id(root)][0]
 
 
@@ -114,6 +113,11 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
         if not empty:
             return mask, False
     return mask, True
+
+
+def is_regular(root: Expr) -> bool:
+    """Whether an expression holds no rule and no tokens, so that it can be intersected and complemented."""
+    return all(node[0] not in (OP_REF, OP_TOKENS) for node in postorder(root))
 
 
 def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:
@@ -153,7 +157,7 @@ def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] |
     if node[0] == OP_REF:
         body = body_of(node[1])
         return None if body is None else [body]
-    return [part for part in node[1:] if isinstance(part, Expr)]
+    return operands(node)
 
 
 def _rebuilt(node: Expr, parts: list[Expr]) -> Expr:

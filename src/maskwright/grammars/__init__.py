@@ -20,9 +20,17 @@ from maskwright.errors import GrammarError
 from maskwright.grammar import Grammar
 
 _LANGUAGES = {
+    "arithmetic": "ebnf",
+    "chess_san": "ebnf",
+    "csv": "ebnf",
+    "graphql_query": "lark",
+    "iso_dates": "ebnf",
     "json": "ebnf",
+    "markdown_table": "ebnf",
     "python_subset": "lark",
     "sql_select": "lark",
+    "toml": "ebnf",
+    "url": "ebnf",
     "xml": "lark",
 }
 NAMES = tuple(_LANGUAGES)

@@ -5,6 +5,7 @@
     ExcludeToken(1, 2)                              one token that is none of these
     TagDispatch(("<a>", rule), …, options)          free text in which a tag starts its rule
     TokenTagDispatch((1, rule), …, options)         the same with tokens
+    Byte("80-bf,c2")                                one byte out of a set, in hexadecimal, where it is no character
 
     >>> arguments = parse_arguments('Token(1, "<a>", loop=false)', 6)
     >>> [a.value for a in arguments.positional], arguments.named["loop"].value
@@ -23,7 +24,7 @@ from maskwright.errors import EbnfSyntaxError, Span
 from maskwright.frontends.dispatch import tag_dispatch, token_dispatch
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.substrings import substrings
-from maskwright.ir import Expr, IRBuilder, TokenSet
+from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set
 
 MAX_ID = 2**31 - 1
 
@@ -31,6 +32,7 @@ _ARGUMENT = re.compile(
     rf"\s*(?:(?P<keyword>[A-Za-z_]\w*)\s*=(?!=)|(?P<string>{STRING})|(?P<number>[0-9]{{1,10}})(?![A-Za-z0-9_])"
     r"|(?P<name>[A-Za-z_.\-][A-Za-z0-9_.\-]*)|(?P<mark>[(),]))\s*"
 )
+_BYTES = re.compile(r"([0-9a-fA-F]{2})(?:-([0-9a-fA-F]{2}))?")
 _BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
 
 
@@ -175,12 +177,27 @@ def token_tag_dispatch_macro(arguments: Arguments, context: Context) -> Expr:
     return token_dispatch(tags, context.builder, loops=options["loop_after_dispatch"], excluded=excluded)
 
 
+def byte_macro(arguments: Arguments, context: Context) -> Expr:
+    """`Byte("80-bf,c2")`; an empty set matches nothing."""
+    _options(arguments, {}, context)
+    mask = 0
+    for value in arguments.positional:
+        for member in value.value.split(",") if isinstance(value.value, str) and value.value else ():
+            match = _BYTES.fullmatch(member.strip())
+            if match is None:
+                raise _error("a malformed set of bytes", value.span, context, 'write "80-bf,c2"')
+            first, last = int(match[1], 16), int(match[2] or match[1], 16)
+            mask |= (1 << (last + 1)) - (1 << first) if first <= last else 0
+    return byte_set(mask)
+
+
 MACROS: Mapping[str, Callable[[Arguments, Context], Expr]] = {
     "Substring": substring_macro,
     "Token": token_macro,
     "ExcludeToken": exclude_token_macro,
     "TagDispatch": tag_dispatch_macro,
     "TokenTagDispatch": token_tag_dispatch_macro,
+    "Byte": byte_macro,
 }
 
 

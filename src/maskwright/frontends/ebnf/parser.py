@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
@@ -30,9 +29,9 @@ from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.rule_options import BRACKETS, RegexValue, RuleOption, parse_options, with_options
-from maskwright.frontends.text import spelled_out
+from maskwright.frontends.text import is_regular, spelled_out
 from maskwright.frontends.token_literals import token_set
-from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, repeat, seq, text
+from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
 
 MAX_DEPTH = 100
 MAX_COUNT = 10**9
@@ -42,12 +41,12 @@ _TOKEN = re.compile(
     rf"""(?:
         ({STRING})
         | \[((?:[^\]\\\n]|\\.)*)\]
-        | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token)\s*\(
+        | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte)\s*\(
         | (?=\.*[A-Za-z0-9_\-])([A-Za-z_.\-][A-Za-z0-9_.\-]*)
           ((?:\s*({BRACKETS}))?\s*::=)?
         | (\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}})
         | (!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
-        | (\(=|[()|*+?.])
+        | (\(=|[()|*+?.&~])
         | (\s+|\#[^\n]*)
     )[ ]*""",
     re.VERBOSE,
@@ -82,13 +81,19 @@ def ebnf_to_ir(source: str, root_rule_name: str = "root") -> GrammarIR:
     return _Parser(source).parse(root_rule_name)
 
 
-class _Group(NamedTuple):
-    """What stands before an open group, and whether it is a hint `(= …)`, which says what follows a rule anyway."""
+class _Group:
+    """A group or body that is open: its finished branches, and the parts of its last one."""
 
-    branches: list[Expr]
-    items: list[Expr]
-    start: int
-    is_hint: bool
+    __slots__ = ("branches", "is_hint", "items", "operands", "repetitions", "start", "tildes")
+
+    def __init__(self, start: int, is_hint: bool = False) -> None:
+        self.start = start
+        self.is_hint = is_hint  # `(= …)` says what follows a rule anyway
+        self.branches: list[Expr] = []
+        self.operands: list[Expr] = []  # of the & that is open
+        self.items: list[Expr] = []
+        self.tildes: list[int] = []  # that the next item is complemented by
+        self.repetitions = 0  # of the last item
 
 
 class _Parser:
@@ -100,11 +105,8 @@ class _Parser:
         self.bodies: dict[str, Expr] = {}
         self.options: dict[str, tuple[RuleOption, ...]] = {}
         self.rule: str | None = None
-        # The group that is open: its finished branches, and the items of its last one.
-        self.branches: list[Expr] = []
-        self.items: list[Expr] = []
-        self.stack: list[_Group] = []
-        self.repetitions = 0
+        self.group = _Group(0)
+        self.stack: list[_Group] = []  # the groups around it
 
     def error(self, message: str, start: int, end: int, hint: str | None = None) -> EbnfSyntaxError:
         return EbnfSyntaxError(message, source=self.source, span=Span(start, end), hint=hint)
@@ -131,8 +133,7 @@ class _Parser:
             elif kind == _IS_COUNT:
                 self._count(token)
             else:
-                self.items.append(self._atom(token, kind))
-                self.repetitions = 0
+                self._push(self._atom(token, kind), position)
             position = token.end()
         self._finish_rule()
         return self._grammar(root_rule_name)
@@ -146,6 +147,21 @@ class _Parser:
             span = Span(*token.span(_IS_TOKEN))
             return self.builder.add_tokens(token_set(token[_IS_TOKEN], span, self.source, EbnfSyntaxError))
         return class_expr(token[_IS_CLASS], token.start() + 1, self.source)
+
+    def _push(self, item: Expr, position: int) -> None:
+        group = self.group
+        if group.tildes:
+            self._check_regular(item, position)
+            for _ in group.tildes:
+                item = not_(item)
+            group.tildes = []
+        group.items.append(item)
+        group.repetitions = 0
+
+    def _check_regular(self, expr: Expr, position: int) -> None:
+        if not is_regular(expr):
+            hint = "rules and tokens cannot be intersected or complemented"
+            raise self.error("an operand of & or ~ that is not regular", position, position + 1, hint)
 
     def _reference(self, name: str, place: int) -> Expr:
         reference = self.references.get(name)
@@ -171,38 +187,54 @@ class _Parser:
 
     def _finish_rule(self) -> None:
         if self.stack:
-            start = self.stack[-1].start
+            start = self.group.start
             raise self.error("a group that is not closed", start, start + 1, "add )")
         if self.rule is not None:
             self.bodies[self.rule] = self._body()
+            self.group = _Group(0)
+
+    def _end_branch(self) -> None:
+        group = self.group
+        if group.tildes:
+            raise self.error("nothing to complement", group.tildes[-1], group.tildes[-1] + 1)
+        last = seq(*group.items)
+        group.items = []
+        if group.operands:
+            self._check_regular(last, group.start)
+            last = and_(*group.operands, last)
+            group.operands = []
+        group.branches.append(last)
 
     def _body(self) -> Expr:
-        last = seq(*self.items)
-        body = alt(*self.branches, last) if self.branches else last
-        self.branches, self.items = [], []
-        return body
+        self._end_branch()
+        branches = self.group.branches
+        return alt(*branches) if len(branches) > 1 else branches[0]
 
     def _symbol(self, symbol: str, position: int) -> None:
         if symbol in _COUNTS:
             self._repeat(*_COUNTS[symbol], position, position + 1)
         elif symbol == "|":
-            self.branches.append(seq(*self.items))
-            self.items = []
+            self._end_branch()
         elif symbol in ("(", "(="):
             if len(self.stack) >= MAX_DEPTH:
                 raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="ebnf depth")
-            self.stack.append(_Group(self.branches, self.items, position, symbol == "(="))
-            self.branches, self.items = [], []
+            self.stack.append(self.group)
+            self.group = _Group(position, symbol == "(=")
         elif symbol == ")":
             if not self.stack:
                 raise self.error("a ) without its (", position, position + 1)
-            body, group = self._body(), self.stack.pop()
-            self.branches, self.items = group.branches, group.items
-            self.items.append(EMPTY if group.is_hint else body)
-            self.repetitions = 0
+            body = EMPTY if self.group.is_hint else self._body()
+            start, self.group = self.group.start, self.stack.pop()
+            self._push(body, start)
+        elif symbol == "~":
+            self.group.tildes.append(position)
+        elif symbol == "&":
+            operand = seq(*self.group.items)
+            self._check_regular(operand, position)
+            self.group.operands.append(operand)
+            self.group.items = []
         else:
-            self.items.append(utf8(ALL_CHARACTERS))
-            self.repetitions = 0
+            self._push(utf8(ALL_CHARACTERS), position)
 
     def _count(self, token: re.Match[str]) -> None:
         _, low, comma, high = token.groups()[_IS_COUNT - 1 : _IS_COUNT + 3]
@@ -218,19 +250,19 @@ class _Parser:
         self._repeat(minimum, maximum, start, end)
 
     def _repeat(self, minimum: int, maximum: int, start: int, end: int) -> None:
-        if not self.items:
+        group = self.group
+        if not group.items or group.tildes:
             raise self.error("nothing to repeat", start, end, 'write "…" around characters that stand for themselves')
-        self.repetitions += 1
-        if self.repetitions > MAX_DEPTH:
+        group.repetitions += 1
+        if group.repetitions > MAX_DEPTH:
             raise LimitError(f"more than {MAX_DEPTH} repetitions of one item", limit="ebnf depth")
-        self.items[-1] = repeat(self.items[-1], minimum, maximum)
+        group.items[-1] = repeat(group.items[-1], minimum, maximum)
 
     def _macro(self, token: re.Match[str]) -> int:
         name, start = token[_IS_MACRO], token.start()
-        self.repetitions = 0
         if name != "Regex":
             given = parse_arguments(self.source, token.end())
-            self.items.append(MACROS[name](given, Context(self.source, self.builder, self._reference)))
+            self._push(MACROS[name](given, Context(self.source, self.builder, self._reference)), start)
             return given.end
         arguments = _REGEX_ARGUMENTS.match(self.source, token.end())
         if arguments is None:
@@ -239,7 +271,7 @@ class _Parser:
             )
         pattern = Quoted(arguments[1], arguments.start(1))
         flags = Quoted(arguments[2], arguments.start(2)) if arguments[2] else None
-        self.items.append(regex_expr(pattern, flags, self.source))
+        self._push(regex_expr(pattern, flags, self.source), start)
         return arguments.end()
 
     def _unexpected(self, position: int) -> EbnfSyntaxError:

@@ -18,7 +18,7 @@ Tested by tests/frontends/test_lark.py.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from maskwright.errors import LarkSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
@@ -31,6 +31,16 @@ from maskwright.frontends.text import ANY_TEXT, complement, shortest
 from maskwright.ir import OP_AND, UNBOUNDED, Expr, alt, and_, never, repeat, seq, text
 
 Part: TypeAlias = "regex.Node | Expr"
+
+MAX_SIZE = 200_000  # nodes of a terminal, those of the terminals in it included
+
+
+class Sized(NamedTuple):
+    """A part, and its size as a tree: parts that are shared would double it again and again."""
+
+    part: Part
+    size: int
+
 
 _NOT_IN_TERMINALS = {
     ast.Use: "a template",
@@ -46,11 +56,11 @@ class Terminals:
     """The terminals of one grammar, each lowered once."""
 
     def __init__(self) -> None:
-        self._parts: dict[int, tuple[Entry, Part]] = {}
+        self._parts: dict[int, tuple[Entry, Sized]] = {}
 
     def named(self, entry: Entry, span: Span, scope: Scope) -> Expr:
         """The texts of a terminal, which is used at `span` of the scope's source."""
-        return as_expr(self._entry(entry, span, scope))
+        return as_expr(self._entry(entry, span, scope).part)
 
     def anonymous(self, node: ast.Node, scope: Scope) -> Expr:
         """The texts of an item that stands in a rule."""
@@ -62,9 +72,12 @@ class Terminals:
         """The same before it is lowered, if it is a regex as a whole."""
         for name in _names(node):
             self._entry(scope.entry(name.name, name.span), name.span, scope)
+        return self._folded(node, scope).part
+
+    def _folded(self, node: ast.Node, scope: Scope) -> Sized:
         return ast.fold(node, ast.children_of, lambda at, parts: self._combine(at, parts, scope))
 
-    def _entry(self, entry: Entry, span: Span, scope: Scope) -> Part:
+    def _entry(self, entry: Entry, span: Span, scope: Scope) -> Sized:
         if id(entry) not in self._parts:
             _check_terminal(entry, span, scope)
             self._lower_with_parts(entry)
@@ -91,16 +104,24 @@ class Terminals:
                 open_ids.discard(id(entry))
                 stack.pop()
 
-    def _body(self, entry: Entry) -> Part:
+    def _body(self, entry: Entry) -> Sized:
         if entry.is_declared:
-            return never()
-        parts = [
-            ast.fold(body, ast.children_of, lambda at, parts, scope=scope: self._combine(at, parts, scope))  # type: ignore[misc]
-            for body, scope in entry.bodies
-        ]
-        return parts[0] if len(parts) == 1 else _alternatives(entry.span, parts)
+            return Sized(never(), 1)
+        bodies = [self._folded(body, scope) for body, scope in entry.bodies]
+        if len(bodies) == 1:
+            return bodies[0]
+        return Sized(_alternatives(entry.span, [body.part for body in bodies]), sum(body.size for body in bodies))
 
-    def _combine(self, node: ast.Node, parts: Sequence[Part], scope: Scope) -> Part:
+    def _combine(self, node: ast.Node, parts: list[Sized], scope: Scope) -> Sized:
+        if isinstance(node, ast.Name):
+            return self._parts[id(scope.entry(node.name, node.span))][1]
+        size = 1 + sum(part.size for part in parts)
+        if size > MAX_SIZE:
+            raise LimitError("a terminal is too large with all that it names", limit="lark terminal size")
+        joined = self._joined(node, [part.part for part in parts], scope)
+        return Sized(joined, max(size, joined.size) if isinstance(joined, regex.Node) else size)
+
+    def _joined(self, node: ast.Node, parts: list[Part], scope: Scope) -> Part:
         span = node.span
         if isinstance(node, ast.Text):
             return _literal(node)
@@ -108,8 +129,6 @@ class Terminals:
             return regex.Chars(span, CodePointSet.from_ranges([(ord(node.first), ord(node.last))]))
         if isinstance(node, ast.Pattern):
             return parsed_pattern(node.pattern, node.flags, span, scope)
-        if isinstance(node, ast.Name):
-            return self._parts[id(scope.entry(node.name, span))][1]
         if isinstance(node, ast.Seq):
             if all(isinstance(part, regex.Node) for part in parts):
                 return regex.concat(span, *parts) if parts else regex.Seq(span, ())  # type: ignore[arg-type]
