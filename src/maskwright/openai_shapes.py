@@ -65,7 +65,7 @@ def chat_completion(
         StructuralTagError: A structural tag is malformed.
     """
     response_format, at = request.get("response_format"), "/response_format"
-    if _type_of(response_format, at) == "structural_tag":
+    if response_format is not None and _type_of(response_format, at) == "structural_tag":
         with _at(at):
             return Grammar.from_structural_tag(response_format, tokenizer_info=tokenizer_info)
     content = _content(response_format, at, nested="json_schema")

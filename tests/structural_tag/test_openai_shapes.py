@@ -156,4 +156,4 @@ def test_an_argument_schema_is_pointed_at() -> None:
     ]
     with pytest.raises(SchemaError) as caught:
         chat_completion({"tools": tools}, model="llama")
-    assert caught.value.pointer == "/tools/1/function/parameters/properties/x"
+    assert caught.value.pointer == "/tools/1/function/parameters/properties/x/type"
