@@ -193,7 +193,7 @@ class _Writer:
         return alt(*branches)
 
     def _is_free(self, conj: Conj) -> bool:
-        return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS and not self.excluded
+        return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS
 
     def _filled(self, template: Pieces, name: Expr, kind: Kind) -> Expr:
         holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))
