@@ -13,7 +13,7 @@ def vocabulary(special: Iterable[str] = (), pieces: Iterable[str] = ()) -> mw.To
     names = [name.encode() for name in special]
     first = len(plain)
     ids = range(first, first + len(names) + 1)
-    return mw.TokenizerInfo.from_vocab([*plain, *names, b"</s>"], special_token_ids=ids, stop_token_ids=[ids[-1]])
+    return mw.TokenizerInfo.from_vocab([*plain, *names, b"<stop>"], special_token_ids=ids, stop_token_ids=[ids[-1]])
 
 
 def tokenize(info: mw.TokenizerInfo, text: str) -> list[int]:

@@ -276,6 +276,8 @@ def _only(types: tuple[str, ...]) -> Node:
 
 def _body(shape: StringShape) -> Expr:
     """The strings of a shape as they are, without quotes and escapes."""
+    if shape.values is not None:
+        return alt(*[text(value) for value in shape.values if admits_string(shape, value)])
     parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
     parts += [regex_to_expr(FORMATS[name], dialect="ecma") for name in shape.formats]
     if shape.min_length or shape.max_length is not None:
