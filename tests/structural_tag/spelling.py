@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 import maskwright as mw
 
@@ -13,23 +15,31 @@ def vocabulary(special: Iterable[str] = (), pieces: Iterable[str] = ()) -> mw.To
     names = [name.encode() for name in special]
     first = len(plain)
     ids = range(first, first + len(names) + 1)
-    return mw.TokenizerInfo.from_vocab([*plain, *names, b"</s>"], special_token_ids=ids, stop_token_ids=[ids[-1]])
+    return mw.TokenizerInfo.from_vocab([*plain, *names, b"<stop>"], special_token_ids=ids, stop_token_ids=[ids[-1]])
 
 
 def tokenize(info: mw.TokenizerInfo, text: str) -> list[int]:
-    """Split by special tokens first, then by the longest token that matches."""
-    special = {info.token_bytes[i]: i for i in info.special_token_ids}
-    plain = {t: i for i, t in enumerate(info.token_bytes) if t not in special}
-    longest = max(map(len, (*plain, *special)))
-    data, out, at = text.encode(), [], 0
-    while at < len(data):
-        for table in (special, plain):
-            size = next((n for n in range(longest, 0, -1) if data[at : at + n] in table and at + n <= len(data)), 0)
-            if size:
-                out.append(table[data[at : at + size]])
-                at += size
-                break
+    """Split at special tokens, then by the longest token that matches."""
+    special, plain, longest = _tables(info)
+    names = "|".join(map(re.escape, sorted(special, key=len, reverse=True)))
+    out = []
+    for i, part in enumerate(re.split(f"({names})", text)):
+        if i % 2:
+            out.append(special[part])
+            continue
+        data, at = part.encode(), 0
+        while at < len(data):
+            size = next(n for n in range(longest, 0, -1) if data[at : at + n] in plain)
+            out.append(plain[data[at : at + size]])
+            at += len(data[at : at + size])
     return out
+
+
+@lru_cache(maxsize=4)
+def _tables(info: mw.TokenizerInfo) -> tuple[dict[str, int], dict[bytes, int], int]:
+    special = {info.token_bytes[i].decode(): i for i in info.special_token_ids}
+    plain = {t: i for i, t in enumerate(info.token_bytes) if i not in info.special_token_ids}
+    return special, plain, max(map(len, plain))
 
 
 def accepts(compiled: mw.CompiledGrammar, text: str) -> bool:

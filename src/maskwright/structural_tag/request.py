@@ -57,13 +57,14 @@ class ToolRequest(NamedTuple):
     any_order: bool = False
     max_whitespace_cnt: int | None = None
 
-    def arguments(self, tool: Tool, style: str = "json") -> JSONSchemaFormat:
-        """Return the format of a tool's arguments."""
+    def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
+        """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`."""
         return JSONSchemaFormat(
             tool.parameters,
             style,
             self.any_order,
             self.max_whitespace_cnt,
+            excludes,
             strict_mode=tool.strict,
             origin=tool.pointer,
         )

@@ -32,7 +32,7 @@ class Snippet:
     def __init__(self, ir: GrammarIR, prelude: tuple[Rule, ...] = (), report: tuple[Finding, ...] = ()) -> None:
         self.prelude = prelude
         self.own = ir.rules[len(prelude) :]
-        self.root = ir.root - len(prelude)
+        self.root = ir.root - len(prelude)  # negative: a rule of the prelude
         self.report = report
         self._needs = any(index >= len(prelude) for rule in self.own for index in references(rule.body))
         # Where the prelude and the own rules stood last, and the own bodies as they were there.
@@ -65,9 +65,10 @@ class Placing:
         if prelude_at is None:
             prelude_at = self._place_prelude(snippet.prelude)
         places = [self._builder.declare(name if i == snippet.root else rule.name) for i, rule in enumerate(snippet.own)]
-        for place, body in zip(places, snippet.bodies(prelude_at, places[0][1]), strict=True):
-            self._builder.define(place, body)
-        return places[snippet.root]
+        if places:
+            for place, body in zip(places, snippet.bodies(prelude_at, places[0][1]), strict=True):
+                self._builder.define(place, body)
+        return places[snippet.root] if snippet.root >= 0 else ref(prelude_at + len(snippet.prelude) + snippet.root)
 
     def _place_prelude(self, prelude: tuple[Rule, ...]) -> int:
         self._kept.append(prelude)

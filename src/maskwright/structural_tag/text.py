@@ -93,7 +93,7 @@ class Stops:
         self.ends = tuple(dict.fromkeys(ends))
         self.excluded = tuple(dict.fromkeys(excluded))
         self._all = tuple(dict.fromkeys((*triggers, *ends)))
-        trie = _Trie(self._all)
+        trie, wanted = _Trie(self._all), set(triggers)
         self.dead: dict[bytes, bytes] = {}
         self.groups: dict[bytes, list[bytes]] = {}
         by_overlap: dict[bytes, list[bytes]] = {}
@@ -101,7 +101,7 @@ class Stops:
             inside, overlap = trie.inspect(stop)
             if inside is not None:
                 self.dead[stop] = inside
-            elif stop not in self.ends:
+            elif stop in wanted:
                 by_overlap.setdefault(stop[: max(overlap, 1)], []).append(stop)
         for group in by_overlap.values():
             self.groups[_common_beginning(group)] = group

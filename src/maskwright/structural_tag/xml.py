@@ -40,6 +40,7 @@ from maskwright.frontends.json_schema.shape import (
     Conj,
     Node,
     ObjectShape,
+    Path,
     Refusal,
     Resource,
     StringShape,
@@ -118,7 +119,8 @@ class _Writer:
         return alt(*[self._object(part) for part in shape.objects])
 
     def _object(self, shape: ObjectShape) -> Expr:
-        self.emitter.check(shape)
+        if shape.witnesses:
+            self._refuse("not", (shape.path, "not"))
         declared = dict(shape.properties)
         for name in shape.required:
             if name not in declared:
@@ -145,12 +147,12 @@ class _Writer:
 
     def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
         if shape.min_properties > len(shape.required):
-            self._refuse(shape, "minProperties")
+            self._refuse("minProperties", (shape.path, "minProperties"))
         if shape.max_properties is not None and not (closed and possible <= shape.max_properties):
-            self._refuse(shape, "maxProperties")
+            self._refuse("maxProperties", (shape.path, "maxProperties"))
 
-    def _refuse(self, shape: ObjectShape, keyword: str) -> None:
-        self.emitter.refuse(Refusal(keyword, (shape.path, keyword), "members in this style are not counted"))
+    def _refuse(self, keyword: str, path: Path) -> None:
+        self.emitter.refuse(Refusal(keyword, path, "members and elements in this style are not counted"))
 
     def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
         """One member that is not declared. Names that patterns speak of are left out."""
@@ -193,7 +195,7 @@ class _Writer:
         return alt(*branches)
 
     def _is_free(self, conj: Conj) -> bool:
-        return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS and not self.excluded
+        return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS
 
     def _filled(self, template: Pieces, name: Expr, kind: Kind) -> Expr:
         holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))
@@ -223,7 +225,10 @@ class _Writer:
 
     def _array(self, shape: ArrayShape) -> Expr:
         longest = -1 if shape.max_items is None else shape.max_items
-        self.emitter.check(shape, but="uniqueItems" if 0 <= longest <= 1 else "")
+        if shape.contains:
+            self._refuse("contains", shape.contains[0].path)
+        if shape.unique is not None and not 0 <= longest <= 1:
+            self._refuse("uniqueItems", shape.unique)
         prefix = [self._item(conj) for conj in (shape.prefix if longest < 0 else shape.prefix[:longest])]
         least = max(shape.min_items - len(prefix), 0)
         tail = repeat(self._item(shape.rest), least, -1 if longest < 0 else longest - len(prefix))
@@ -238,7 +243,8 @@ class _Writer:
 
     def _string(self, shape: StringShape, name: Expr, kind: Kind) -> Expr:
         """The strings of a shape, and what closes them."""
-        self.emitter.check(shape)
+        for refusal in shape.refusals:
+            self.emitter.refuse(refusal)
         close = self._closing_pieces(name)
         if shape.values is not None:
             values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
@@ -276,6 +282,8 @@ def _only(types: tuple[str, ...]) -> Node:
 
 def _body(shape: StringShape) -> Expr:
     """The strings of a shape as they are, without quotes and escapes."""
+    if shape.values is not None:
+        return alt(*[text(value) for value in shape.values if admits_string(shape, value)])
     parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
     parts += [regex_to_expr(FORMATS[name], dialect="ecma") for name in shape.formats]
     if shape.min_length or shape.max_length is not None:

@@ -24,7 +24,8 @@ def cohere(request: ToolRequest) -> Format:
     tags = []
     for tool in request.tools:
         head = ConstStringFormat(f'" name="{tool.name}">')
-        content = SequenceFormat((RegexFormat("[0-9]{1,6}"), head, request.arguments(tool, "cohere_xml")))
+        arguments = request.arguments(tool, "cohere_xml", "</cofl:tool_call>")
+        content = SequenceFormat((RegexFormat("[0-9]{1,6}"), head, arguments))
         tags.append(TagFormat('<cofl:tool_call id="', content, "</cofl:tool_call>"))
     answer = calls_in_section(request, "<cofl:tool_calls>", tags, "</cofl:tool_calls>", excludes=_THINK)
     return output(request, answer, _THINK)

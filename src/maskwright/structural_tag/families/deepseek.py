@@ -68,7 +68,7 @@ def _dsml(request: ToolRequest, section: str, style: str, space: str = "") -> Fo
     tags = [
         TagFormat(
             f'<｜DSML｜{space}invoke name="{tool.name}">\n',
-            request.arguments(tool, style),
+            request.arguments(tool, style, f"</｜DSML｜{space}invoke>"),
             f"</｜DSML｜{space}invoke>\n",
         )
         for tool in request.tools

@@ -22,7 +22,7 @@ def glm(request: ToolRequest) -> Format:
     """Build the tag of GLM 4."""
     # The name is told apart by what follows it: white space, the first key, or the end.
     tags = [
-        TagFormat(f"<tool_call>{tool.name}", request.arguments(tool, "glm_xml"), "</tool_call>")
+        TagFormat(f"<tool_call>{tool.name}", request.arguments(tool, "glm_xml", "</tool_call>"), "</tool_call>")
         for tool in request.tools
     ]
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

@@ -26,7 +26,7 @@ _M3_THINK = ("<mm:think>", "</mm:think>")
 def minimax(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M2."""
     tags = [
-        TagFormat(f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml"), "</invoke>\n")
+        TagFormat(f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml", "</invoke>"), "</invoke>\n")
         for tool in request.tools
     ]
     begin = "<minimax:tool_call>"
@@ -38,7 +38,9 @@ def minimax(request: ToolRequest) -> Format:
 def minimax_m3(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M3."""
     tags = [
-        TagFormat(f'{_M3}<invoke name="{tool.name}">', request.arguments(tool, "minimax_m3_xml"), f"{_M3}</invoke>\n")
+        TagFormat(
+            f'{_M3}<invoke name="{tool.name}">', request.arguments(tool, "minimax_m3_xml", _M3), f"{_M3}</invoke>\n"
+        )
         for tool in request.tools
     ]
     begin, end = f"{_M3}<tool_call>", f"{_M3}</tool_call>"

@@ -21,6 +21,8 @@ from maskwright.structural_tag.families.registry import register_model_structura
 from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
+_ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
+
 
 @register_model_structural_tag("qwen_3_coder", "qwen_3_5")
 def qwen_coder(request: ToolRequest) -> Format:
@@ -28,7 +30,7 @@ def qwen_coder(request: ToolRequest) -> Format:
     tags = [
         TagFormat(
             f"<tool_call>\n<function={tool.name}>\n",
-            request.arguments(tool, "qwen_xml"),
+            request.arguments(tool, "qwen_xml", *_ENDS),
             "</function>\n</tool_call>",
         )
         for tool in request.tools
@@ -42,6 +44,6 @@ def mimo(request: ToolRequest) -> Format:
     newline, tags = RegexFormat("\\n?"), []
     for tool in request.tools:
         begin, end = ConstStringFormat(f"<function={tool.name}>"), ConstStringFormat("</function>")
-        content = SequenceFormat((newline, begin, request.arguments(tool, "qwen_xml"), end, newline))
+        content = SequenceFormat((newline, begin, request.arguments(tool, "qwen_xml", *_ENDS), end, newline))
         tags.append(TagFormat("<tool_call>", content, "</tool_call>"))
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

@@ -1,0 +1,295 @@
+"""What do tool calls cost: time to first mask and time per token, by the number of tools, beside the peers?
+
+    python benchmarks/bench_tags.py --tools 1 8 32 128
+
+Functions come from the function-calling part of MaskBench's development set beside the checkout, else from our own
+sample. Transcripts are text, a call, text, a call, in two formats, each as triggered tags:
+    llama     {"name": "NAME", "parameters": {…}}
+    harmony   <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>
+Engines get the same tags and tokens: XGrammar by compile_structural_tag, llguidance by StructTag. Those that are not
+installed are left out. Only functions that all of them accept are used. Microseconds around the Python calls, one
+thread; the least of three runs for compiling, for the machine may be busy:
+    ttfm        compile + matcher + first mask, with an empty cache of grammars
+    one more    the same once that many tools but one were compiled before
+    token       fill + accept, over all tokens of the transcripts, and of text alone
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib.util
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from vocabulary import SHARED, Longest, load
+
+import maskwright as mw
+from maskwright.structural_tag.snippets import SCHEMAS
+
+HERE = Path(__file__).resolve().parent
+TEXT = (
+    "Sure, I will look that up. If x < 5, then {x} is small, and we are done\n",
+    "Let me see what the functions say about it, step by step.\n",
+)
+REPEATS = 3
+
+
+class Function(NamedTuple):
+    name: str
+    schema: dict[str, Any]
+    arguments: str
+
+
+class Format(NamedTuple):
+    trigger: str
+    begin: str
+    end: str
+
+    def tag(self, functions: list[Function]) -> dict[str, Any]:
+        tags = [
+            {
+                "begin": self.begin.replace("NAME", each.name),
+                "content": {"type": "json_schema", "json_schema": each.schema},
+                "end": self.end,
+            }
+            for each in functions
+        ]
+        return {
+            "type": "structural_tag",
+            "format": {"type": "triggered_tags", "triggers": [self.trigger], "tags": tags},
+        }
+
+    def call(self, function: Function) -> str:
+        return self.begin.replace("NAME", function.name) + function.arguments + self.end
+
+
+FORMATS = {
+    "llama": Format('{"name": ', '{"name": "NAME", "parameters": ', "}"),
+    "harmony": Format(
+        "<|channel|>commentary to=functions.",
+        "<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>",
+        "<|call|>",
+    ),
+}
+
+
+class Maskwright:
+    def __init__(self, info: mw.TokenizerInfo, longest: Longest) -> None:
+        self.library: Any = mw
+        self.tokenizer: Any = info
+        self.bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
+        self.clear()
+
+    def clear(self) -> None:
+        SCHEMAS.clear()
+        self.compiler: Any = mw.GrammarCompiler(self.tokenizer, max_threads=1)
+
+    def compile(self, tag: dict[str, Any]) -> None:
+        self.grammar = self.compiler.compile_structural_tag(tag)
+
+    def reset(self) -> None:
+        self.matcher = self.library.GrammarMatcher(self.grammar)
+
+    def fill(self) -> None:
+        self.matcher.fill_next_token_bitmask(self.bitmask)
+
+    def accept(self, token: int) -> bool:
+        return bool(self.matcher.accept_token(token))
+
+
+class Xgrammar(Maskwright):  # its methods have the same names
+    def __init__(self, info: mw.TokenizerInfo, longest: Longest) -> None:
+        import xgrammar
+
+        self.library = xgrammar
+        special = set(info.special_token_ids)
+        texts = [b"" if i in special else text for i, text in enumerate(info.token_bytes)]
+        options = {"vocab_size": info.vocab_size, "stop_token_ids": list(info.stop_token_ids)}
+        self.tokenizer = xgrammar.TokenizerInfo(texts, xgrammar.VocabType.RAW, **options)
+        self.bitmask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
+        self.clear()
+
+    def clear(self) -> None:
+        self.compiler = self.library.GrammarCompiler(self.tokenizer, max_threads=1)
+
+    def compile(self, tag: dict[str, Any]) -> None:
+        tags = [{"type": "tag", **each} for each in tag["format"]["tags"]]
+        self.grammar = self.compiler.compile_structural_tag(tag | {"format": tag["format"] | {"tags": tags}})
+
+
+class Llguidance:
+    def __init__(self, info: mw.TokenizerInfo, longest: Longest) -> None:
+        import llguidance
+        import llguidance.numpy
+
+        class Source:
+            eos_token_id, bos_token_id = info.stop_token_ids[0], None
+            tokens, special_token_ids = list(info.token_bytes), list(info.special_token_ids)
+
+            def __call__(self, text: bytes) -> list[int]:
+                return longest.encode(text)
+
+        self.llguidance = llguidance
+        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Source()))
+        self.bitmask = llguidance.numpy.allocate_token_bitmask(1, info.vocab_size)
+
+    def clear(self) -> None:
+        pass
+
+    def compile(self, tag: dict[str, Any]) -> None:
+        tags = [
+            self.llguidance.StructTag(
+                trigger=tag["format"]["triggers"][0],
+                begin=each["begin"],
+                grammar=each["content"]["json_schema"],
+                end=each["end"],
+            )
+            for each in tag["format"]["tags"]
+        ]
+        grammar = self.llguidance.StructTag.to_grammar(tags, assume_special=False)
+        self.first = self.llguidance.LLMatcher(self.tokenizer, grammar)
+        if self.first.is_error():
+            raise ValueError(self.first.get_error())
+
+    def reset(self) -> None:
+        self.matcher = self.first.deep_copy()
+
+    def fill(self) -> None:
+        self.llguidance.numpy.fill_next_token_bitmask(self.matcher, self.bitmask, 0)
+
+    def accept(self, token: int) -> bool:
+        return bool(self.matcher.consume_token(token))
+
+
+ENGINES: dict[str, Callable[[mw.TokenizerInfo, Longest], Any]] = {
+    "maskwright": Maskwright,
+    "xgrammar": Xgrammar,
+    "llguidance": Llguidance,
+}
+
+
+def functions() -> Iterator[Function]:
+    """All functions of the data whose schema has a valid instance."""
+    beside = SHARED / "corpora" / "maskbench-dev.jsonl.gz"
+    text = gzip.decompress(beside.read_bytes()) if beside.exists() else (HERE / "data" / "schemas.jsonl").read_bytes()
+    for line in text.decode().splitlines():
+        record = json.loads(line)
+        if beside.exists() and not record["id"].startswith(("BFCL", "Glaive")):
+            continue
+        valid = [test["data"] for test in record["tests"] if test["valid"] and isinstance(test["data"], dict)]
+        if valid and record["schema"].get("type") == "object":
+            name = record["id"].replace("---", "_").replace(".", "_").replace("-", "_").lower()
+            yield Function(name, record["schema"], json.dumps(valid[0], ensure_ascii=False))
+
+
+def accepts(engine: Any, tag: dict[str, Any], tokens: list[int]) -> bool:
+    try:
+        engine.compile(tag)
+        engine.reset()
+        for token in tokens:
+            engine.fill()
+            if not engine.accept(token):
+                return False
+    except Exception:  # an engine's own way to say no
+        return False
+    return True
+
+
+def usable(engines: dict[str, Any], longest: Longest, count: int) -> list[Function]:
+    found: list[Function] = []
+    for each in functions():
+        if len(found) == count:
+            break
+        it = FORMATS["llama"]
+        tokens = longest.encode(it.call(each).encode())
+        if all(accepts(engine, it.tag([each]), tokens) for engine in engines.values()):
+            found.append(each)
+    return found
+
+
+def timed(work: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    work()
+    return (time.perf_counter() - begin) * 1e6
+
+
+def first_mask(engine: Any, tag: dict[str, Any]) -> None:
+    engine.compile(tag)
+    engine.reset()
+    engine.fill()
+
+
+def per_token(engine: Any, pieces: list[list[int]]) -> tuple[list[float], list[float]]:
+    """Microseconds of each token of text, and of each token of calls."""
+    text: list[float] = []
+    calls: list[float] = []
+    engine.reset()
+    for i, piece in enumerate(pieces):
+        for token in piece:
+            begin = time.perf_counter()
+            engine.fill()
+            accepted = engine.accept(token)
+            (calls if i % 2 else text).append((time.perf_counter() - begin) * 1e6)
+            if not accepted:
+                raise SystemExit("a token of the transcript was refused")
+    return text, calls
+
+
+def measure(engine: Any, it: Format, chosen: list[Function], longest: Longest) -> dict[str, Any]:
+    tag = it.tag(chosen)
+    out: dict[str, Any] = {"ttfm": [], "more": []}
+    for repeat in range(REPEATS):
+        engine.clear()
+        if len(chosen) > 1:
+            # Another one is left out each time, so that no run meets what the run before it made.
+            engine.compile(it.tag(chosen[:-1]))
+            added = chosen[-1]._replace(schema=chosen[-1].schema | {"title": f"{repeat}"})
+            changed = it.tag([*chosen[:-1], added])
+            out["more"].append(timed(lambda changed=changed: first_mask(engine, changed)))
+        engine.clear()
+        out["ttfm"].append(timed(lambda: first_mask(engine, tag)))
+    spread = [chosen[i * len(chosen) // 6] for i in range(6)]
+    pieces = []
+    for i, each in enumerate(spread):
+        pieces += [longest.encode(TEXT[i % 2].encode()), longest.encode(it.call(each).encode())]
+    text, calls = per_token(engine, pieces)
+    again, calls_again = per_token(engine, pieces)
+    out.update(text=text, token=text + calls, text_again=again, token_again=again + calls_again)
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--tools", nargs="+", type=int, default=[1, 8, 32, 128])
+    parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=list(FORMATS))
+    arguments = parser.parse_args()
+    missing = [n for n in arguments.engines if not importlib.util.find_spec(n)]
+    print("".join(f"{name} is not installed, and left out\n" for name in missing), end="")
+    vocabulary, info = load()
+    longest = Longest(info)
+    engines = {n: ENGINES[n](info, longest) for n in arguments.engines if n not in missing}
+    known = usable(engines, longest, max(arguments.tools))
+    print(f"vocabulary: {vocabulary}, {info.vocab_size:,} tokens; {len(known)} functions")
+    for name in arguments.formats:
+        for count in arguments.tools:
+            chosen = known[:count]
+            print(f"{name}, {len(chosen)} tools")
+            for engine_name, engine in engines.items():
+                found = measure(engine, FORMATS[name], chosen, longest)
+                more = f"{min(found['more']) / 1e3:9.2f}" if found["more"] else "        -"
+                token, again = np.array(found["token"]), np.array(found["token_again"])
+                print(
+                    f"   {engine_name:11s} ttfm {min(found['ttfm']) / 1e3:9.2f} ms   one more {more} ms   "
+                    f"token avg {token.mean():8.2f} us  again {again.mean():7.2f}   "
+                    f"text p50 {np.median(found['text']):7.2f} us  again {np.median(found['text_again']):6.2f}"
+                )
+
+
+if __name__ == "__main__":
+    main()

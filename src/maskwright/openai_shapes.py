@@ -1,0 +1,232 @@
+"""Requests as servers get them, straight to a `Grammar`: OpenAI's shapes, and those of vLLM and SGLang.
+
+    chat_completion({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {…}}}})
+    chat_completion({"tools": […], "tool_choice": "required"}, model="hermes")
+    responses({"text": {"format": {"type": "json_schema", "name": "x", "schema": {…}}}})
+    vllm({"choice": ["yes", "no"]})
+    sglang({"regex": "[0-9]+"})
+
+Each returns None where the request constrains nothing. What is not about the output's form is not looked at. An error
+quotes the JSON pointer of the field; for a server it is a 400.
+Sources: OpenAI's API reference (chat/create, responses/create); the documentation of vLLM 0.33 and SGLang 0.5.
+Tested by tests/structural_tag/test_openai_shapes.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from maskwright.errors import (
+    GrammarError,
+    MaskwrightError,
+    RequestError,
+    SchemaError,
+    StructuralTagError,
+    UnsatisfiableError,
+)
+from maskwright.grammar import Grammar
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families import get_model_structural_tag
+from maskwright.structural_tag.fields import kind_of
+from maskwright.structural_tag.formats import JSONSchemaFormat
+from maskwright.structural_tag.request import Reasoning, read_request
+from maskwright.structural_tag.tag import StructuralTag
+from maskwright.tokenizer import TokenizerInfo
+
+_OLD_NAMES = {
+    "guided_json": "json",
+    "guided_regex": "regex",
+    "guided_choice": "choice",
+    "guided_grammar": "grammar",
+    "guided_json_object": "json_object",
+}
+
+
+def chat_completion(
+    request: Mapping[str, Any],
+    *,
+    model: str | None = None,
+    reasoning: Reasoning = "disabled",
+    tokenizer_info: TokenizerInfo | None = None,
+) -> Grammar | None:
+    """Read `response_format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Chat Completions request.
+
+    Args:
+        request: The request's body.
+        model: The family in whose format tools are called and reasoning is written; see `get_model_structural_tag`.
+        reasoning: Whether the output begins with reasoning, which `response_format` does not speak of.
+        tokenizer_info: The tokenizer, for special tokens.
+
+    Raises:
+        RequestError: A field is malformed; `pointer` leads to it.
+        SchemaError: A schema is malformed or cannot be enforced; `pointer` leads into the request.
+        StructuralTagError: A structural tag is malformed.
+    """
+    response_format, at = request.get("response_format"), "/response_format"
+    if response_format is not None and _type_of(response_format, at) == "structural_tag":
+        with _at(at):
+            return Grammar.from_structural_tag(response_format, tokenizer_info=tokenizer_info)
+    content = _content(response_format, at, nested="json_schema")
+    return _output(request, content, model, reasoning, tokenizer_info)
+
+
+def responses(
+    request: Mapping[str, Any],
+    *,
+    model: str | None = None,
+    reasoning: Reasoning = "disabled",
+    tokenizer_info: TokenizerInfo | None = None,
+) -> Grammar | None:
+    """Read `text.format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Responses request.
+
+    Arguments and errors are those of `chat_completion`.
+    """
+    text = request.get("text")
+    if text is not None and not isinstance(text, Mapping):
+        raise _wrong("an object", text, "/text")
+    content = _content((text or {}).get("format"), "/text/format", nested=None)
+    return _output(request, content, model, reasoning, tokenizer_info)
+
+
+def vllm(structured_outputs: Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None) -> Grammar | None:
+    """Read vLLM's `structured_outputs`: one of json, regex, choice, grammar, json_object, structural_tag.
+
+    Raises:
+        RequestError: There is more than one, or a field is malformed; `pointer` leads to it.
+        SchemaError: A schema is malformed or cannot be enforced.
+        StructuralTagError: A structural tag is malformed.
+    """
+    readers: dict[str, Callable[[Any], Grammar]] = {
+        "json": Grammar.from_json_schema,
+        "regex": Grammar.from_regex,
+        "choice": Grammar.from_choices,
+        "grammar": Grammar.from_ebnf,
+        "json_object": lambda _: Grammar.from_json_schema({"type": "object"}),
+        "structural_tag": lambda tag: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info),
+    }
+    return _only_one(structured_outputs, readers, "/structured_outputs")
+
+
+def sglang(sampling_params: Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None) -> Grammar | None:
+    """Read SGLang's sampling parameters: one of json_schema, regex, ebnf, structural_tag.
+
+    Errors are those of `vllm`.
+    """
+    readers: dict[str, Callable[[Any], Grammar]] = {
+        "json_schema": Grammar.from_json_schema,
+        "regex": Grammar.from_regex,
+        "ebnf": Grammar.from_ebnf,
+        "structural_tag": lambda tag: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info),
+    }
+    return _only_one(sampling_params, readers, "/sampling_params")
+
+
+def _output(
+    request: Mapping[str, Any],
+    content: Format | None,
+    model: str | None,
+    reasoning: Reasoning,
+    tokenizer_info: TokenizerInfo | None,
+) -> Grammar | None:
+    tools, choice = request.get("tools"), request.get("tool_choice")
+    parallel = request.get("parallel_tool_calls")
+    if parallel not in (None, True, False):
+        raise _wrong("true or false", parallel, "/parallel_tool_calls")
+    wanted = read_request(tools, choice, content=content)  # whether tools are needed at all, and are well-formed
+    if not wanted.tools and content is None:
+        return None
+    if model is None:
+        if wanted.tools:
+            raise RequestError(
+                "tools are given, but not the format in which the model calls them",
+                pointer="/tools",
+                hint="pass model=, a family's name; see maskwright.structural_tag.model_families()",
+            )
+        assert content is not None
+        return Grammar.from_structural_tag(StructuralTag(format=content), tokenizer_info=tokenizer_info)
+    tag = get_model_structural_tag(
+        model, tools, choice, reasoning, parallel_tool_calls=parallel is not False, content=content
+    )
+    return Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
+
+
+def _type_of(value: Any, pointer: str) -> Any:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise _wrong("an object", value, pointer)
+    return value.get("type")
+
+
+def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
+    """The format that `response_format` or `text.format` asks for; None for free text."""
+    kind = _type_of(value, pointer)
+    if value is None or kind == "text":
+        return None
+    if kind == "json_object":
+        return JSONSchemaFormat({"type": "object"}, origin=pointer)
+    if kind != "json_schema":
+        raise RequestError(
+            f"unknown type {str(kind)[:60]!r}",
+            pointer=f"{pointer}/type",
+            hint="the types are text, json_object, json_schema" + (", structural_tag" if nested else ""),
+        )
+    if nested is not None:
+        value, pointer = value.get(nested), f"{pointer}/{nested}"
+        if not isinstance(value, Mapping):
+            raise _wrong("an object with name and schema", value, pointer)
+    schema = value.get("schema", True)
+    if not isinstance(schema, (dict, bool)):
+        raise _wrong("a JSON Schema: an object", schema, f"{pointer}/schema")
+    strict = value.get("strict")
+    if strict not in (None, True, False):
+        raise _wrong("true or false", strict, f"{pointer}/strict")
+    return JSONSchemaFormat(schema, strict_mode=strict is True, origin=f"{pointer}/schema")
+
+
+def _only_one(
+    given: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Grammar]], pointer: str
+) -> Grammar | None:
+    if not isinstance(given, Mapping):
+        raise _wrong("an object", given, pointer)
+    for name in given:
+        if name in _OLD_NAMES:
+            raise RequestError(
+                f"{name} is no longer read", pointer=f"{pointer}/{name}", hint=f"write {_OLD_NAMES[name]!r} instead"
+            )
+    names = [name for name in readers if given.get(name) not in (None, False)]
+    if not names:
+        return None
+    if len(names) > 1:
+        raise RequestError(f"{' and '.join(names)} exclude each other", pointer=pointer, hint="give one of them")
+    value, at = given[names[0]], f"{pointer}/{names[0]}"
+    if names[0] in ("regex", "grammar", "ebnf") and not isinstance(value, str):
+        raise _wrong("a string", value, at)
+    if names[0] == "choice" and not (isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value)):
+        raise _wrong("an array of strings", value, at)
+    with _at(at):
+        return readers[names[0]](value)
+
+
+@contextmanager
+def _at(pointer: str) -> Iterator[None]:
+    """Let errors begin with the pointer of the field that was read."""
+    try:
+        yield
+    except SchemaError as error:
+        raise type(error)(
+            error.message, pointer=pointer + error.pointer, keyword=error.keyword, hint=error.hint
+        ) from error
+    except StructuralTagError as error:
+        raise StructuralTagError(error.message, pointer=pointer + error.pointer, hint=error.hint) from error
+    except UnsatisfiableError as error:
+        raise RequestError(f"nothing satisfies this: {error.message}", pointer=pointer, hint=error.hint) from error
+    except GrammarError as error:
+        where = "" if error.line is None else f" (line {error.line}, column {error.column})"
+        raise RequestError(f"{error.message}{where}", pointer=pointer, hint=error.hint) from error
+
+
+def _wrong(expected: str, value: Any, pointer: str) -> MaskwrightError:
+    return RequestError(f"expected {expected}, found {kind_of(value)}", pointer=pointer)

@@ -1,0 +1,189 @@
+"""Format classes and structural tags: both spellings, defaults, the older form, and errors by pointer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import maskwright as mw
+from maskwright import structural_tag as st
+from maskwright.errors import LimitError, StructuralTagError
+from structural_tag.spelling import accepts, vocabulary
+
+TEXT = {"type": "any_text"}
+TAG = {"type": "tag", "begin": "<a>", "content": TEXT, "end": "</a>"}
+EVERY: list[tuple[st.Format, dict[str, Any]]] = [
+    (st.ConstStringFormat("x"), {"type": "const_string", "value": "x"}),
+    (
+        st.JSONSchemaFormat({"type": "null"}, style="glm_xml", max_whitespace_cnt=2),
+        {"type": "json_schema", "json_schema": {"type": "null"}, "style": "glm_xml", "max_whitespace_cnt": 2},
+    ),
+    (st.QwenXMLParameterFormat({}), {"type": "qwen_xml_parameter", "json_schema": {}}),
+    (st.AnyTextFormat(), TEXT),
+    (st.AnyTextFormat(excludes=("a",), max_chars=3), {"type": "any_text", "excludes": ["a"], "max_chars": 3}),
+    (st.GrammarFormat('root ::= "a"'), {"type": "grammar", "grammar": 'root ::= "a"'}),
+    (st.RegexFormat("a+"), {"type": "regex", "pattern": "a+"}),
+    (st.TokenFormat("<x>"), {"type": "token", "token": "<x>"}),
+    (st.ExcludeTokenFormat((1, "<x>")), {"type": "exclude_token", "exclude_tokens": [1, "<x>"]}),
+    (st.AnyTokensFormat((1,), 5), {"type": "any_tokens", "exclude_tokens": [1], "max_tokens": 5}),
+    (st.SequenceFormat((st.AnyTextFormat(),)), {"type": "sequence", "elements": [TEXT]}),
+    (st.OrFormat((st.AnyTextFormat(),)), {"type": "or", "elements": [TEXT]}),
+    (st.OptionalFormat(st.AnyTextFormat()), {"type": "optional", "content": TEXT}),
+    (st.PlusFormat(st.AnyTextFormat()), {"type": "plus", "content": TEXT}),
+    (st.StarFormat(st.AnyTextFormat()), {"type": "star", "content": TEXT}),
+    (st.RepeatFormat(1, -1, st.AnyTextFormat()), {"type": "repeat", "min": 1, "max": -1, "content": TEXT}),
+    (st.TagFormat("<a>", st.AnyTextFormat(), "</a>"), TAG),
+    (
+        st.TagFormat(st.TokenFormat(3), st.AnyTextFormat(), ("x", "y")),
+        {"type": "tag", "begin": {"type": "token", "token": 3}, "content": TEXT, "end": ["x", "y"]},
+    ),
+    (
+        st.TriggeredTagsFormat(("<",), (st.TagFormat("<a>", st.AnyTextFormat(), "</a>"),), at_least_one=True),
+        {"type": "triggered_tags", "triggers": ["<"], "tags": [TAG], "at_least_one": True},
+    ),
+    (
+        st.TagsWithSeparatorFormat((st.TagFormat("<a>", st.AnyTextFormat(), "</a>"),), ","),
+        {"type": "tags_with_separator", "tags": [TAG], "separator": ","},
+    ),
+    (
+        st.DispatchFormat((("<", st.AnyTextFormat()),), loop=False),
+        {"type": "dispatch", "rules": [["<", TEXT]], "loop": False},
+    ),
+    (st.TokenDispatchFormat(((3, st.AnyTextFormat()),)), {"type": "token_dispatch", "rules": [[3, TEXT]]}),
+    (
+        st.TokenTriggeredTagsFormat((3,), (st.TagFormat(st.TokenFormat(3), st.AnyTextFormat(), "x"),)),
+        {
+            "type": "token_triggered_tags",
+            "trigger_tokens": [3],
+            "tags": [{"type": "tag", "begin": {"type": "token", "token": 3}, "content": TEXT, "end": "x"}],
+        },
+    ),
+]
+
+
+def test_every_format_is_here() -> None:
+    assert {type(made) for made, _ in EVERY} == set(st.Format.__subclasses__())
+
+
+@pytest.mark.parametrize(("made", "data"), EVERY)
+def test_both_spellings(made: st.Format, data: dict[str, Any]) -> None:
+    assert made.to_dict() == data
+    tag = st.StructuralTag(format=made)
+    assert tag == st.StructuralTag.from_json({"type": "structural_tag", "format": data})
+    assert tag == st.StructuralTag.from_json(tag.to_json()) == st.StructuralTag(format=data)  # type: ignore[arg-type]
+
+
+def test_a_dict_does_for_a_format() -> None:
+    assert st.OptionalFormat(TEXT) == st.OptionalFormat(st.AnyTextFormat())  # type: ignore[arg-type]
+
+
+def test_formats_do_not_change() -> None:
+    with pytest.raises(AttributeError):
+        st.ConstStringFormat("x").value = "y"  # type: ignore[misc]
+
+
+def test_the_older_form() -> None:
+    structures = [{"begin": "<f>", "schema": '{"type": "integer"}', "end": "</f>"}]
+    data = {"type": "structural_tag", "structures": structures, "triggers": ["<f"]}
+    compiled = mw.GrammarCompiler(vocabulary()).compile_structural_tag(json.dumps(data))
+    assert accepts(compiled, "one <f>1</f>, two")
+    assert not accepts(compiled, "one <f>x</f>")
+
+
+def wrong(format_: Any) -> dict[str, Any]:
+    return {"format": format_}
+
+
+@pytest.mark.parametrize(
+    ("data", "pointer", "message"),
+    [
+        ("[1]", "", "is an object"),
+        ("{", "", "no JSON text"),
+        ({"type": "json_schema"}, "/type", "expected the type structural_tag"),
+        ({"type": "structural_tag"}, "", "needs 'format'"),
+        (wrong(3), "/format", "a format"),
+        (wrong({"value": "x"}), "/format", "without a type"),
+        (wrong({"type": "any_txt"}), "/format/type", "did you mean 'any_text'"),
+        (wrong({"type": "const_string"}), "/format", "needs 'value'"),
+        (wrong({"type": "const_string", "value": 1}), "/format/value", "expected a string, found a number"),
+        (wrong({"type": "const_string", "value": "\ud800"}), "/format/value", "surrogate"),
+        (wrong({"type": "any_text", "exclude": []}), "/format/exclude", "did you mean 'excludes'"),
+        (wrong({"type": "any_text", "excludes": ["a", ""]}), "/format/excludes/1", "empty"),
+        (wrong({"type": "any_text", "max_chars": "3"}), "/format/max_chars", "whole number"),
+        (wrong({"type": "any_text", "max_chars": 10**12}), "/format/max_chars", "expected a number"),
+        (wrong({"type": "json_schema", "json_schema": []}), "/format/json_schema", "JSON Schema"),
+        (wrong({"type": "json_schema", "json_schema": {}, "style": "toml"}), "/format/style", "expected one of json"),
+        (wrong({"type": "sequence", "elements": []}), "/format/elements", "empty"),
+        (wrong({"type": "sequence", "elements": [TEXT, {"type": "x"}]}), "/format/elements/1/type", "unknown"),
+        (wrong({"type": "or", "elements": {}}), "/format/elements", "expected an array"),
+        (wrong({"type": "repeat", "min": 3, "max": 2, "content": TEXT}), "/format/max", "below min"),
+        (wrong({"type": "repeat", "min": -1, "max": 2, "content": TEXT}), "/format/max", "negative"),
+        (wrong({**TAG, "end": ["x", ""]}), "/format/end/1", "empty string among several ends"),
+        (wrong({**TAG, "begin": TEXT}), "/format/begin", "expected a string or a token"),
+        (wrong({"type": "triggered_tags", "triggers": [], "tags": [TAG]}), "/format/triggers", "empty"),
+        (wrong({"type": "triggered_tags", "triggers": ["<"], "tags": [TEXT]}), "/format/tags/0", "expected a tag"),
+        (
+            wrong({"type": "triggered_tags", "triggers": ["<"], "tags": [TAG], "at_least_one": 1}),
+            "/format/at_least_one",
+            "true or false",
+        ),
+        (wrong({"type": "dispatch", "rules": [["<"]]}), "/format/rules/0", "a pair"),
+        (wrong({"type": "dispatch", "rules": [["<", 1]]}), "/format/rules/0/1", "a format"),
+        (wrong({"type": "token", "token": 1.5}), "/format/token", "a token"),
+        (wrong({"type": "token", "token": -1}), "/format/token", "no token -1"),
+        (wrong({"type": "token", "token": "<x>"}), "/format/token", "without a tokenizer"),
+        (wrong({"type": "any_tokens"}), "/format", "without a tokenizer"),
+        (wrong({"type": "any_text", "max_tokens": 3}), "/format/max_tokens", "not supported yet"),
+        (wrong({"type": "regex", "pattern": "("}), "/format/pattern", "cannot be read"),
+        (wrong({"type": "grammar", "grammar": "root ::= x"}), "/format/grammar", "line 1, column 10"),
+        (
+            wrong({"type": "json_schema", "json_schema": {}, "excludes": ["a"]}),
+            "/format/excludes",
+            "XML styles only",
+        ),
+        ({"structures": {}, "triggers": ["<"]}, "/structures", "an array"),
+        ({"structures": [{"begin": "<"}], "triggers": ["<"]}, "/structures/0", "begin, schema and end"),
+        ({"structures": [{"begin": "<", "schema": 1, "end": ""}], "triggers": ["<"]}, "/structures/0/schema", "JSON"),
+    ],
+)
+def test_errors(data: Any, pointer: str, message: str) -> None:
+    with pytest.raises(StructuralTagError, match=message) as caught:
+        mw.Grammar.from_structural_tag(data)
+    assert caught.value.pointer == pointer
+
+
+def test_schema_errors_are_pointed_at() -> None:
+    schema = {"properties": {"a": {"type": "objekt"}}}
+    with pytest.raises(mw.SchemaError) as caught:
+        mw.Grammar.from_structural_tag(wrong({"type": "json_schema", "json_schema": schema}))
+    assert caught.value.pointer == "/format/json_schema/properties/a/type"
+    with pytest.raises(StructuralTagError) as nothing:
+        mw.Grammar.from_structural_tag(wrong({"type": "json_schema", "json_schema": False}))
+    assert nothing.value.pointer == "/format/json_schema"
+
+
+@pytest.mark.parametrize("depth", [150, 5_000, 200_000])
+def test_depth_is_limited(depth: int) -> None:
+    text = '{"format": ' + '{"type": "star", "content": ' * depth + '{"type": "any_text"}' + "}" * depth + "}"
+    with pytest.raises(LimitError):
+        mw.Grammar.from_structural_tag(text)
+
+
+def test_depth_of_classes_is_limited() -> None:
+    made: st.Format = st.AnyTextFormat()
+    for _ in range(150):
+        made = st.OptionalFormat(made)
+    with pytest.raises(LimitError):
+        mw.Grammar.from_structural_tag(st.StructuralTag(format=made))
+
+
+def test_depth_that_is_allowed() -> None:
+    made: st.Format = st.ConstStringFormat("x")
+    for _ in range(90):
+        made = st.OptionalFormat(made)
+    compiled = mw.GrammarCompiler(vocabulary()).compile_structural_tag(st.StructuralTag(format=made).to_json())
+    assert accepts(compiled, "x")
+    assert accepts(compiled, "")
+    assert not accepts(compiled, "xx")

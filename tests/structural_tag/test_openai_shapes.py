@@ -1,0 +1,159 @@
+"""Requests in the shapes of OpenAI, vLLM and SGLang."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import maskwright as mw
+from maskwright.errors import RequestError, SchemaError, StructuralTagError, UnsupportedSchemaError
+from maskwright.openai_shapes import chat_completion, responses, sglang, vllm
+from structural_tag.spelling import accepts, vocabulary
+from structural_tag.transcripts import FAMILIES, TOOLS
+
+COMPILER = mw.GrammarCompiler(vocabulary())
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+CALL = FAMILIES["hermes"].calls()
+
+
+def check(grammar: mw.Grammar | None, accepted: list[str], rejected: list[str]) -> None:
+    assert grammar is not None
+    compiled = COMPILER.compile_grammar(grammar)
+    assert [t for t in accepted if not accepts(compiled, t)] == []
+    assert [t for t in rejected if accepts(compiled, t)] == []
+
+
+def test_free_text_is_no_grammar() -> None:
+    assert chat_completion({"messages": []}) is None
+    assert chat_completion({"response_format": {"type": "text"}, "tools": TOOLS, "tool_choice": "none"}) is None
+    assert responses({"text": {"format": {"type": "text"}}}) is None
+    assert vllm({}) is None
+    assert sglang({"temperature": 1}) is None
+
+
+def test_json_object() -> None:
+    check(chat_completion({"response_format": {"type": "json_object"}}), ["{}", '{"a": [1]}'], ["[]", ""])
+
+
+def test_json_schema() -> None:
+    inner = {"name": "x", "schema": SCHEMA}
+    check(
+        chat_completion({"response_format": {"type": "json_schema", "json_schema": inner}}),
+        ['{"a": 1}', '{"a": 1, "b": 2}'],
+        ['{"a": "1"}', "{}"],
+    )
+    check(responses({"text": {"format": {"type": "json_schema", **inner}}}), ['{"a": 1}'], ["{}"])
+
+
+def test_strict_closes_objects() -> None:
+    inner = {"name": "x", "schema": SCHEMA, "strict": True}
+    grammar = chat_completion({"response_format": {"type": "json_schema", "json_schema": inner}})
+    check(grammar, ['{"a": 1}'], ['{"a": 1, "b": 2}'])
+
+
+def test_tools() -> None:
+    request = {"tools": TOOLS, "tool_choice": "required"}
+    check(chat_completion(request, model="hermes"), [CALL], ["Sunny."])
+    flat = {"tools": [{"type": "function", **tool["function"]} for tool in TOOLS], "tool_choice": "auto"}
+    check(responses(flat, model="hermes"), [CALL, "Sunny.", CALL * 2], [])
+    check(responses(flat | {"parallel_tool_calls": False}, model="hermes"), [CALL], [CALL * 2])
+
+
+def test_tools_and_response_format() -> None:
+    request = {"tools": TOOLS, "response_format": {"type": "json_object"}}
+    check(chat_completion(request, model="hermes"), [CALL, "{}"], ["Sunny."])
+    check(chat_completion(request, model="hermes", reasoning="enabled"), ["Hm.</think>{}"], ["{}"])
+
+
+def test_strictness_of_tools() -> None:
+    def tool(strict: bool | None) -> dict[str, Any]:
+        return {"type": "function", "function": {"name": "f", "parameters": SCHEMA, "strict": strict}}
+
+    def call(arguments: str) -> str:
+        return f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>'
+
+    for strict, accepted, rejected in (
+        (True, ['{"a": 1}'], ['{"a": 1, "b": 2}', "{}"]),
+        (None, ['{"a": 1}', '{"a": 1, "b": 2}'], ["{}"]),
+        (False, ["{}", '{"b": [2]}'], ["[]", "1"]),
+    ):
+        grammar = chat_completion({"tools": [tool(strict)]}, model="hermes")
+        check(grammar, list(map(call, accepted)), list(map(call, rejected)))
+
+
+def test_vllm() -> None:
+    check(vllm({"json": SCHEMA}), ['{"a": 1}'], ["{}"])
+    check(vllm({"json": '{"type": "null"}'}), ["null"], ["{}"])
+    check(vllm({"regex": "[0-9]+"}), ["12"], ["a"])
+    check(vllm({"choice": ["yes", "no"]}), ["yes", "no"], ["y"])
+    check(vllm({"grammar": 'root ::= "x"'}), ["x"], ["y"])
+    check(vllm({"json_object": True, "regex": None}), ["{}"], ["1"])
+    check(vllm({"structural_tag": '{"format": {"type": "const_string", "value": "q"}}'}), ["q"], ["p"])
+
+
+def test_sglang() -> None:
+    check(sglang({"json_schema": '{"type": "null"}', "temperature": 0}), ["null"], ["{}"])
+    check(sglang({"ebnf": 'root ::= "x"'}), ["x"], ["y"])
+    check(sglang({"regex": "a|b"}), ["a"], ["c"])
+    check(sglang({"structural_tag": {"format": {"type": "const_string", "value": "q"}}}), ["q"], ["p"])
+
+
+Read = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("read", "request_", "error", "pointer"),
+    [
+        (chat_completion, {"response_format": "json"}, RequestError, "/response_format"),
+        (chat_completion, {"response_format": {"type": "yaml"}}, RequestError, "/response_format/type"),
+        (chat_completion, {"response_format": {"type": "json_schema"}}, RequestError, "/response_format/json_schema"),
+        (
+            chat_completion,
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": 1}}},
+            RequestError,
+            "/response_format/json_schema/schema",
+        ),
+        (
+            chat_completion,
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "objekt"}}}},
+            SchemaError,
+            "/response_format/json_schema/schema",
+        ),
+        (
+            chat_completion,
+            {"response_format": {"type": "structural_tag", "format": {"type": "tga"}}},
+            StructuralTagError,
+            "/response_format/format/type",
+        ),
+        (chat_completion, {"tools": TOOLS}, RequestError, "/tools"),
+        (chat_completion, {"tools": TOOLS, "parallel_tool_calls": 1.5}, RequestError, "/parallel_tool_calls"),
+        (responses, {"text": []}, RequestError, "/text"),
+        (responses, {"text": {"format": {"type": "structural_tag"}}}, RequestError, "/text/format/type"),
+        (vllm, {"regex": "a", "json": {}}, RequestError, "/structured_outputs"),
+        (vllm, {"guided_json": {}}, RequestError, "/structured_outputs/guided_json"),
+        (vllm, {"regex": "("}, RequestError, "/structured_outputs/regex"),
+        (vllm, {"regex": 1}, RequestError, "/structured_outputs/regex"),
+        (vllm, {"choice": "yes"}, RequestError, "/structured_outputs/choice"),
+        (vllm, {"choice": []}, RequestError, "/structured_outputs/choice"),
+        (vllm, {"json": {"pattern": "(?<n>a)\\k<n>"}}, UnsupportedSchemaError, "/structured_outputs/json"),
+        (sglang, {"ebnf": "root ::="[:6]}, RequestError, "/sampling_params/ebnf"),
+        (sglang, {"structural_tag": "{"}, StructuralTagError, "/sampling_params/structural_tag"),
+    ],
+)
+def test_errors(read: Read, request_: dict[str, Any], error: type[Exception], pointer: str) -> None:
+    with pytest.raises(error) as caught:
+        read(request_)
+    assert caught.value.pointer.startswith(pointer)
+    assert type(caught.value) is error or error is SchemaError
+
+
+def test_an_argument_schema_is_pointed_at() -> None:
+    tools = [
+        TOOLS[0],
+        {"type": "function", "function": {"name": "g", "parameters": {"properties": {"x": {"type": 1}}}}},
+    ]
+    with pytest.raises(SchemaError) as caught:
+        chat_completion({"tools": tools}, model="llama")
+    assert caught.value.pointer == "/tools/1/function/parameters/properties/x/type"

@@ -1,0 +1,118 @@
+"""Tools and tool choice: all their shapes, and errors by pointer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.errors import RequestError
+from maskwright.structural_tag.request import Tool, read_request
+
+F = {"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}
+G = {"type": "function", "name": "g", "strict": True, "parameters": {"type": "object"}}
+SEARCH = {"type": "web_search", "parameters": {"type": "object"}}
+TOOLS = [F, G, SEARCH]
+OBJECT = {"type": "object"}
+
+
+def chosen(choice: Any, tools: Any = TOOLS) -> tuple[list[str], bool]:
+    request = read_request(tools, choice)
+    return [tool.name for tool in request.tools], request.must_call
+
+
+def test_tools() -> None:
+    assert read_request(TOOLS, "auto").tools == (
+        Tool("f", {"properties": {}, "type": "object"}, False, "function", "/tools/0/function/parameters"),
+        Tool("g", OBJECT, True, "function", "/tools/1/parameters"),
+        Tool("web_search", OBJECT, False, "web_search", "/tools/2/parameters"),
+    )
+
+
+def test_free_arguments() -> None:
+    for body in (
+        {"name": "f"},
+        {"name": "f", "parameters": None},
+        {"name": "f", "parameters": {"type": "null"}, "strict": False},
+    ):
+        assert read_request([{"type": "function", "function": body}], None).tools[0].parameters == OBJECT
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (None, (["f", "g", "web_search"], False)),
+        ("auto", (["f", "g", "web_search"], False)),
+        ("none", ([], False)),
+        ("required", (["f", "g", "web_search"], True)),
+        ({"type": "function", "function": {"name": "g"}}, (["g"], True)),
+        ({"type": "function", "name": "f"}, (["f"], True)),
+        ({"type": "web_search"}, (["web_search"], True)),
+        ({"type": "allowed_tools", "tools": [{"type": "function", "name": "g"}]}, (["g"], False)),
+        (
+            {
+                "type": "allowed_tools",
+                "allowed_tools": {
+                    "mode": "required",
+                    "tools": [{"type": "web_search"}, {"type": "function", "function": {"name": "f"}}],
+                },
+            },
+            (["f", "web_search"], True),
+        ),
+    ],
+)
+def test_choices(choice: Any, expected: tuple[list[str], bool]) -> None:
+    assert chosen(choice) == expected
+
+
+def test_no_tools() -> None:
+    assert chosen("auto", None) == ([], False)
+    assert chosen("none", []) == ([], False)
+
+
+def test_reasoning() -> None:
+    assert read_request(None, None, reasoning=True).reasoning == "enabled"
+    assert read_request(None, None, reasoning=False).reasoning == "disabled"
+
+
+@pytest.mark.parametrize(
+    ("tools", "choice", "pointer", "message"),
+    [
+        ("f", "auto", "/tools", "an array"),
+        ([3], "auto", "/tools/0", "a tool"),
+        ([F, {"type": "function"}], "auto", "/tools/1/name", "needs a name"),
+        ([{"type": "function", "function": {"name": ""}}], "auto", "/tools/0/function/name", "needs a name"),
+        ([{"type": "function", "function": 3}], "auto", "/tools/0/function", "an object"),
+        ([F, F], "auto", "/tools/1", "two tools named 'f'"),
+        ([{"type": 3}], "auto", "/tools/0/type", "a string"),
+        ([{**G, "strict": "yes"}], "auto", "/tools/0/strict", "true or false"),
+        ([{**G, "parameters": []}], "auto", "/tools/0/parameters", "JSON Schema"),
+        ([F] * 10_001, "auto", "/tools", "more than"),
+        ([], "required", "/tool_choice", "there are no tools"),
+        ([F], "any", "/tool_choice", "none, auto, required"),
+        ([F], 3, "/tool_choice", "none, auto, required"),
+        ([F], {"name": "f"}, "/tool_choice", "a type"),
+        ([F], {"type": "function"}, "/tool_choice", "a name"),
+        ([F], {"type": "function", "function": {"name": "ff"}}, "/tool_choice/function/name", "did you mean 'f'"),
+        ([F], {"type": "code"}, "/tool_choice/type", "no tool of the type"),
+        ([F], {"type": "allowed_tools"}, "/tool_choice", "mode and tools"),
+        ([F], {"type": "allowed_tools", "mode": "x", "tools": []}, "/tool_choice/mode", "auto or required"),
+        ([F], {"type": "allowed_tools", "mode": "required", "tools": []}, "/tool_choice", "there are no tools"),
+        (
+            [F],
+            {"type": "allowed_tools", "allowed_tools": {"tools": [{"type": "function", "name": "x"}]}},
+            "/tool_choice/allowed_tools/tools/0/name",
+            "no tool named",
+        ),
+    ],
+)
+def test_errors(tools: Any, choice: Any, pointer: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message) as caught:
+        read_request(tools, choice)
+    assert caught.value.pointer == pointer
+
+
+def test_reasoning_is_checked() -> None:
+    with pytest.raises(RequestError) as caught:
+        read_request(None, None, reasoning="much")
+    assert caught.value.pointer == "/reasoning"

@@ -1,0 +1,101 @@
+"""Argument schemas that are kept: found by content, placed anywhere, bounded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import maskwright as mw
+from maskwright.ir import IRBuilder, seq, text
+from maskwright.structural_tag import snippets
+from maskwright.structural_tag.arguments import arguments
+from maskwright.structural_tag.formats import JSONSchemaFormat
+from maskwright.structural_tag.snippets import SCHEMAS, Placing, Snippet, SnippetCache
+from maskwright.structural_tag.tokens import Tokens
+from structural_tag.spelling import accepts, vocabulary
+
+COMPILER = mw.GrammarCompiler(vocabulary(), cache_enabled=False)
+SCHEMAS_USED: list[dict[str, Any]] = [
+    {"type": "integer"},
+    {"type": "object"},
+    {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array"}}},
+    {"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}},
+    {"type": "array", "items": {"$ref": "#"}},
+    {
+        "anyOf": [{"$ref": "#/$defs/n"}, {"type": "array", "items": {"$ref": "#/$defs/n"}}],
+        "$defs": {"n": {"enum": [1, "x"]}},
+    },
+]
+VALUES = [1, "x", {}, [], [[]], [[], [[]]], [1, "x"], {"a": "x"}, {"a": "x", "b": [1]}, {"a": 1}, None]
+
+
+def snippet(schema: dict[str, Any], **options: Any) -> Snippet:
+    return arguments(JSONSchemaFormat(schema, **options), Tokens(None), "")
+
+
+def test_placed_anywhere_they_mean_the_same() -> None:
+    alone = [COMPILER.compile_json_schema(schema) for schema in SCHEMAS_USED]
+    for _ in range(2):  # the second time, all are known where they stand
+        for order in (SCHEMAS_USED, SCHEMAS_USED[::-1], [*SCHEMAS_USED, *SCHEMAS_USED]):
+            builder = IRBuilder()
+            placing = Placing(builder)
+            for max_whitespace_cnt in (None, 3):  # another prelude
+                roots = [placing.place(snippet(s, max_whitespace_cnt=max_whitespace_cnt), "s") for s in order]
+            for schema, root in zip(order, roots, strict=True):
+                compiled = COMPILER.compile_grammar(mw.Grammar(builder.build(seq(text("!"), root))))
+                reference = alone[SCHEMAS_USED.index(schema)]
+                for value in map(json.dumps, VALUES):
+                    assert accepts(compiled, "!" + value) == accepts(reference, value), (schema, value)
+
+
+def test_known_by_content() -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    assert snippet(schema) is snippet(json.loads(json.dumps(schema)))
+    assert snippet(schema) is not snippet(schema, max_whitespace_cnt=1)
+    assert snippet(schema) is not snippet(schema, strict_mode=True)
+    assert snippet(schema, style="glm_xml") is not snippet(schema, style="qwen_xml")
+    changed = snippet(schema)
+    schema["properties"]["q"] = {"type": "integer"}  # what was kept does not change with the caller's data
+    assert snippet(schema) is not changed
+    assert snippet({"const": 1}) is not snippet({"const": True})
+
+
+def test_order_counts() -> None:
+    first, second = {"a": {"type": "null"}}, {"b": {"type": "null"}}
+    assert snippet({"properties": first | second}) is not snippet({"properties": second | first})
+
+
+def test_bounded(monkeypatch: Any) -> None:
+    monkeypatch.setattr(snippets, "_MAX_SNIPPETS", 3)
+    cache, made = SnippetCache(), []
+
+    def get(number: int) -> Snippet:
+        def make() -> Snippet:
+            made.append(number)
+            return snippet({"const": number})
+
+        return cache.get({"const": number}, None, make)
+
+    for number in (1, 2, 3, 1, 4, 1, 2):
+        get(number)
+    assert made == [1, 2, 3, 4, 2]
+
+
+def test_one_more_tool_compiles_one_schema() -> None:
+    def tag(count: int) -> dict[str, Any]:
+        tags = [
+            {
+                "begin": f"<f{i}>",
+                "content": {"type": "json_schema", "json_schema": {"const": f"only here {i}"}},
+                "end": "</f>",
+            }
+            for i in range(count)
+        ]
+        return {"format": {"type": "triggered_tags", "triggers": ["<f"], "tags": tags}}
+
+    SCHEMAS.clear()
+    mw.Grammar.from_structural_tag(tag(20))
+    known = dict(SCHEMAS._known)
+    mw.Grammar.from_structural_tag(tag(21))
+    assert len(SCHEMAS._known) == 21
+    assert all(SCHEMAS._known[key] is value for key, value in known.items())

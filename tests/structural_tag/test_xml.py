@@ -1,0 +1,247 @@
+"""Arguments in XML-like styles: what each accepts, and that what it accepts is valid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import maskwright as mw
+from maskwright.errors import SchemaError, StructuralTagError
+from maskwright.structural_tag.xml_styles import STYLES
+from structural_tag.spelling import accepts, vocabulary
+
+INFO = vocabulary()
+COMPILER = mw.GrammarCompiler(INFO)
+M3 = "]<]minimax[>["
+
+
+def compiled(schema: Any, style: str, **options: Any) -> mw.CompiledGrammar:
+    data = {"type": "json_schema", "json_schema": schema, "style": style, **options}
+    return COMPILER.compile_structural_tag({"format": data})
+
+
+def check(schema: Any, style: str, accepted: list[str], rejected: list[str], **options: Any) -> None:
+    grammar = compiled(schema, style, **options)
+    assert [text for text in accepted if not accepts(grammar, text)] == [], style
+    assert [text for text in rejected if accepts(grammar, text)] == [], style
+
+
+def of(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+        **more,
+    }
+
+
+MEMBERS = of({"s": {"type": "string"}, "n": {"type": "integer"}, "o": {"type": "object"}}, "s")
+# By style: a string, an integer, an object without members, in members named s, n, o.
+SPELLED = {
+    "qwen_xml": ("<parameter=s>{}</parameter>", "<parameter=n>{}</parameter>", "<parameter=o>{{}}</parameter>"),
+    "minimax_xml": (
+        '<parameter name="s">{}</parameter>',
+        '<parameter name="n">{}</parameter>',
+        '<parameter name="o">{{}}</parameter>',
+    ),
+    "minimax_m3_xml": (f"{M3}<s>{{}}{M3}</s>", f"{M3}<n>{{}}{M3}</n>", ""),
+    "deepseek_xml": (
+        '<｜DSML｜parameter name="s" string="true">{}</｜DSML｜parameter>',
+        '<｜DSML｜parameter name="n" string="false">{}</｜DSML｜parameter>',
+        '<｜DSML｜parameter name="o" string="false">{{}}</｜DSML｜parameter>',
+    ),
+    "deepseek_v4_1_xml": (
+        '<｜DSML｜ parameter name="s" string="true">{}</｜DSML｜ parameter>',
+        '<｜DSML｜ parameter name="n" string="false">{}</｜DSML｜ parameter>',
+        '<｜DSML｜ parameter name="o" string="false">{{}}</｜DSML｜ parameter>',
+    ),
+    "glm_xml": (
+        "<arg_key>s</arg_key><arg_value>{}</arg_value>",
+        "<arg_key>n</arg_key>\n<arg_value>{}</arg_value>",
+        "<arg_key>o</arg_key><arg_value>{{}}</arg_value>",
+    ),
+    "cohere_xml": (
+        '<cofl:value name="s" type="raw">{}</cofl:value>',
+        '<cofl:value name="n" type="json">{}</cofl:value>',
+        '<cofl:value name="o" type="dict"></cofl:value>',
+    ),
+    "kimi_k3_xml": (
+        '<|open|>argument key="s" type="string"<|sep|>{}<|close|>argument<|sep|>',
+        '<|open|>argument key="n" type="number"<|sep|>{}<|close|>argument<|sep|>',
+        '<|open|>argument key="o" type="object"<|sep|>{{}}<|close|>argument<|sep|>',
+    ),
+}
+
+
+def renamed(spelled: str, name: str) -> str:
+    """The spelling of the member n for a member of another name."""
+    for before, after in ('""', "=>", "><", "<>", "/>"):
+        spelled = spelled.replace(f"{before}n{after}", f"{before}{name}{after}")
+    return spelled
+
+
+def test_every_style_is_here() -> None:
+    assert SPELLED.keys() == STYLES.keys()
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_members(style: str) -> None:
+    schema = MEMBERS if style != "minimax_m3_xml" else of(dict(list(MEMBERS["properties"].items())[:2]), "s")
+    s, n, o = SPELLED[style]
+    accepted = [
+        s.format(""),
+        s.format('a "b" <é>\n'),
+        s.format("x") + n.format("7"),
+        s.format("x") + "\n" + n.format(" 7\n"),
+    ]
+    if o:
+        accepted.append(s.format("x") + o.format() + "\n")
+    rejected = ["", n.format("7"), n.format("7") + s.format("x"), s.format("x") * 2, s.format("x") + n.format("x")]
+    rejected += [s.format("x")[:-1], s.format("x") + "y"]
+    check(schema, style, accepted, rejected)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_constrained_strings(style: str) -> None:
+    s = SPELLED[style][0]
+    for inner, good, bad in (
+        ({"enum": ["a", "b c"]}, ["a", "b c"], ["", "ab", '"a"']),
+        ({"pattern": "^[ab]{2}$"}, ["ab", "bb"], ["a", "abc"]),
+        ({"minLength": 2, "maxLength": 3}, ["ab", "é é"], ["a", "abcd"]),
+        ({"format": "date"}, ["2024-02-29"], ["2023-02-29", ""]),
+        ({"pattern": "a", "maxLength": 2, "not": {"const": "ba"}}, ["a", "ab"], ["ba", "bab", "b"]),
+    ):
+        schema = of({"s": {"type": "string", **inner}}, "s")
+        check(schema, style, [s.format(v) for v in good], [s.format(v) for v in bad])
+
+
+def test_padding_does_not_count() -> None:
+    def spelled(value: str) -> str:
+        return f"<parameter=s>{value}</parameter>"
+
+    check(
+        of({"s": {"type": "string", "maxLength": 2}}, "s"),
+        "qwen_xml",
+        [spelled(v) for v in ("ab", "\nab\n", "\n\na\n", "\n\n\n\n", "")],
+        [spelled(v) for v in ("abc", "\nabc\n", "\nab", "ab\n")],
+    )
+    check(of({"s": {"const": "x"}}, "s"), "qwen_xml", [spelled("x"), spelled("\nx\n")], [spelled("\nx"), spelled(" x")])
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_values_of_several_types(style: str) -> None:
+    s, n, _ = SPELLED[style]
+    both = (
+        n.replace('"n"', '"s"')
+        .replace("=n>", "=s>")
+        .replace(">n<", ">s<")
+        .replace("<n>", "<s>")
+        .replace("</n>", "</s>")
+    )
+    schema = of({"s": {"anyOf": [{"const": "x"}, {"type": "integer", "minimum": 3}]}}, "s")
+    check(schema, style, [s.format("x"), both.format("3"), both.format("10")], [s.format("y"), both.format("2")])
+
+
+@pytest.mark.parametrize("style", ["qwen_xml", "glm_xml", "deepseek_xml"])
+def test_undeclared_members(style: str) -> None:
+    s, n, _ = SPELLED[style]
+    schema = {"type": "object", "properties": {"s": {"type": "string"}}, "additionalProperties": {"type": "integer"}}
+    more = renamed(n, "more")
+    check(
+        schema,
+        style,
+        ["", s.format("x"), more.format("1"), s.format("x") + more.format("1") + more.format("2")],
+        [more.format("x"), s.format("x") + s.format("y"), more.format("1") + s.format("x")],
+    )
+    check({**schema, "additionalProperties": False}, style, [s.format("x")], [more.format("1")])
+    open_schema = {"type": "object", "properties": {"s": {"type": "string"}}}
+    check(open_schema, style, [s.format("x")], [more.format("1")], strict_mode=True)
+
+
+def test_required_but_not_declared() -> None:
+    schema = {"type": "object", "required": ["n"], "additionalProperties": {"type": "integer"}}
+    check(schema, "qwen_xml", ["<parameter=n>1</parameter>"], ["", "<parameter=n>x</parameter>"])
+
+
+def test_strings_end_at_the_first_close() -> None:
+    s = SPELLED["qwen_xml"][0]
+    check(MEMBERS, "qwen_xml", [s.format("</param")], [s.format("a</parameter>b")])
+    check(of({"s": {"enum": ["a</parameter>", "b"]}}, "s"), "qwen_xml", [s.format("b")], [s.format("a</parameter>")])
+    check(MEMBERS, "qwen_xml", [s.format("y z")], [s.format("xyz")], excludes=["yz"])
+
+
+def test_nested_members_and_items() -> None:
+    schema = of(
+        {
+            "o": of({"x": {"type": "number"}, "s": {"type": "string"}}, "x"),
+            "a": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
+        },
+        "o",
+    )
+    o, a = f"{M3}<o>{{}}{M3}</o>", f"{M3}<a>{{}}{M3}</a>"
+    x, item = f"{M3}<x>1.5{M3}</x>", f"{M3}<item>q{M3}</item>"
+    check(
+        schema,
+        "minimax_m3_xml",
+        [
+            o.format(x),
+            o.format("\n" + x + f"{M3}<s>y{M3}</s>\n"),
+            o.format(x) + a.format(item),
+            o.format(x) + a.format(item * 2),
+        ],
+        [o.format(""), o.format(x) + a.format(""), o.format(x) + a.format(item * 3), o.format(x + x)],
+    )
+    value = '<cofl:value{} type="{}">{}</cofl:value>'
+    number = value.format(' name="x"', "json", "1.5")
+    inner = value.format(' name="o"', "dict", number)
+    array = value.format(' name="a"', "list", value.format("", "raw", "q"))
+    check(schema, "cohere_xml", [inner, inner + array], [array, inner.replace("json", "raw")])
+
+
+def test_recursive_schemas() -> None:
+    tree = of({"v": {"type": "integer"}, "l": {"$ref": "#"}}, "v")
+    leaf = f"{M3}<v>1{M3}</v>"
+    check(
+        tree,
+        "minimax_m3_xml",
+        [leaf, leaf + f"{M3}<l>{leaf}{M3}<l>{leaf}{M3}</l>{M3}</l>"],
+        [leaf + f"{M3}<l>{M3}</l>"],
+    )
+
+
+def test_deep_schemas() -> None:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(1000):
+        schema = of({"x": schema}, "x")
+    assert compiled(schema, "minimax_m3_xml")
+
+
+def test_special_tokens_of_a_style() -> None:
+    info = vocabulary(["<|open|>", "<|close|>", "<|sep|>"])
+    data = {"type": "json_schema", "json_schema": MEMBERS, "style": "kimi_k3_xml"}
+    grammar = mw.GrammarCompiler(info).compile_structural_tag({"format": data})
+    s, n, o = SPELLED["kimi_k3_xml"]
+    assert accepts(grammar, s.format("x <") + n.format("1") + o.format())
+    assert not accepts(grammar, s.format("x<|sep|>"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "style", "pointer"),
+    [
+        ({"type": "object"}, "minimax_m3_xml", "/format/json_schema"),
+        (of({"a": {}, "b": {}}, minProperties=1), "qwen_xml", "/format/json_schema/minProperties"),
+        (of({"a": {}, "b": {}}, maxProperties=1), "qwen_xml", "/format/json_schema/maxProperties"),
+        (of({"a": {"type": "string", "pattern": "("}}), "qwen_xml", "/format/json_schema/properties/a"),
+    ],
+)
+def test_what_cannot_be_spelled_is_refused(schema: Any, style: str, pointer: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        compiled(schema, style)
+    assert caught.value.pointer.startswith(pointer)
+
+
+def test_arguments_are_an_object() -> None:
+    with pytest.raises(StructuralTagError, match="no object is valid"):
+        compiled({"type": "array"}, "qwen_xml")
