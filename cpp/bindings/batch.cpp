@@ -185,7 +185,8 @@ void follow_lists(PyBatch& self) {
     self.drafts[i].set_line(self.token_lists[i]);
     if (!self.drafts[i].follow(self.matcher(i), true)) self.unfinished.push_back(i);
   }
-  finish(self, [&](size_t i) { self.drafts[i].follow(self.matcher(i), false); }, [] {});
+  finish(
+      self, [&](size_t i) { self.drafts[i].follow(self.matcher(i), false); }, [] {});
 }
 
 std::vector<size_t> num_accepted_of_drafts(const PyBatch& self) {

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "../kernel/errors.h"
+#include "../kernel/optimisations.h"
 #include "../kernel/thread_pool.h"
 #include "py_matcher.h"
 
@@ -117,6 +118,15 @@ void bind_compile(nb::module_& m) {
         const auto engine = g.engine();
         return run_within(budget_us, Precomputation(engine, engine->initial()));
       });
+
+  m.def(
+      "set_optimisations",
+      [](bool inlining, bool registers, bool subtree_skipping, bool state_masks, bool config_memo, bool sharing) {
+        optimisations = {inlining, registers, subtree_skipping, state_masks, config_memo, sharing};
+      },
+      nb::kw_only(), nb::arg("inlining") = true, nb::arg("registers") = true, nb::arg("subtree_skipping") = true,
+      nb::arg("state_masks") = true, nb::arg("config_memo") = true, nb::arg("sharing") = true,
+      "Switches off what is False, for the whole process: to measure what each is worth (cpp/kernel/optimisations.h).");
 
   m.def(
       "compile",

@@ -67,7 +67,8 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& prog
 }
 
 ConfigId Engine::step(ConfigId config, TokenId token) {
-  if (const ConfigId known = transitions_.find(config, token); known != kNoConfig) return known;
+  if (optimisations.config_memo)
+    if (const ConfigId known = transitions_.find(config, token); known != kNoConfig) return known;
   if (token < 0 || static_cast<uint32_t>(token) >= vocabulary_->vocab_size()) return kNoConfig;
   thread_local Recognizer recognizer;
   const Config& from = configs_[config];
@@ -134,6 +135,11 @@ const ConfigMask& Engine::mask(ConfigId config) {
   counters_->misses.add();
   Config& at = configs_[config];
   auto built = config_mask(*vocabulary_, stacks_, at.span(), {});
+  if (!optimisations.config_memo) {
+    thread_local std::unique_ptr<const ConfigMask> last;
+    last = std::move(built);
+    return *last;
+  }
   const std::lock_guard guard(lock_);
   if (const ConfigMask* earlier = at.mask.load(std::memory_order_acquire)) return *earlier;
   mask_bytes_ += built->memory_bytes();

@@ -15,6 +15,7 @@
 
 #include "chunked_vector.h"
 #include "masks.h"
+#include "optimisations.h"
 #include "program.h"
 #include "recognizer.h"
 #include "sharded_counter.h"
@@ -69,7 +70,9 @@ class Engine {
   // The configuration after some bytes, or kNoConfig.
   ConfigId step_bytes(ConfigId config, std::string_view bytes);
   bool complete(ConfigId config) const { return configs_[config].complete; }
-  const ConfigMask* known_mask(ConfigId config) const { return configs_[config].mask.load(std::memory_order_acquire); }
+  const ConfigMask* known_mask(ConfigId config) const {
+    return optimisations.config_memo ? configs_[config].mask.load(std::memory_order_acquire) : nullptr;
+  }
   const ConfigMask& mask(ConfigId config);
   // The bytes that every completion begins with. At most `limit`; whole or not, as they come.
   std::string forced_bytes(ConfigId config, size_t limit);

@@ -10,6 +10,7 @@
 
 #include "group_builder.h"
 #include "nfa_reduction.h"
+#include "optimisations.h"
 
 namespace maskwright {
 namespace {
@@ -22,6 +23,7 @@ constexpr int kMaxRounds = 8;              // an inlined member may turn its cal
 }  // namespace
 
 void GroupBuilder::inline_members() {
+  if (!optimisations.inlining) return;
   const auto is_expression = [](const Member& m) { return m.kind == BlueprintUnit::Kind::Expression; };
   std::vector<uint32_t> changed;
   for (uint32_t i = 0; i < members_.size(); ++i)

@@ -6,6 +6,7 @@
 #include "collector.h"
 #include "comparison.h"
 #include "counted_mask.h"
+#include "optimisations.h"
 #include "trie_walk.h"
 
 namespace maskwright {
@@ -137,6 +138,20 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   return mask;
 }
 
+// What state masks save.
+void walk_from_config(const Vocabulary& vocabulary, Recognizer& recognizer, Collector& sink) {
+  walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
+  const bool by_token = std::ranges::any_of(recognizer.items(), [](const Item& item) {
+    return !item.state->token_edges.empty() ||
+           std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->first_has_tokens(); });
+  });
+  for (TokenId token = 0; by_token && token < static_cast<TokenId>(vocabulary.vocab_size()); ++token)
+    if (recognizer.push_token(token)) {
+      recognizer.pop();
+      sink.allow_token(token);
+    }
+}
+
 }  // namespace
 
 const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
@@ -173,6 +188,11 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
                                         std::span<const Item> items, std::span<const TokenId> extra) {
   thread_local Recognizer recognizer;
   Collector sink(vocabulary);
+  if (!optimisations.state_masks) {
+    recognizer.reset(store, items, false);
+    walk_from_config(vocabulary, recognizer, sink);
+    items = {};
+  }
   for (const Item& item : items) {
     const StateMask& mask = state_mask(vocabulary, *item.state, item.reg);
     sink.allow_all(mask);

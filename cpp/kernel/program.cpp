@@ -9,6 +9,7 @@
 #include "components.h"
 #include "errors.h"
 #include "group_builder.h"
+#include "optimisations.h"
 #include "registers.h"
 
 namespace maskwright {
@@ -154,7 +155,7 @@ void Linker::weigh() {
 
 bool Linker::counts(const ExprNode& node) const {
   const int64_t copies = std::max(node.minimum, node.maximum);
-  if (copies <= 1) return false;
+  if (copies <= 1 || !optimisations.registers) return false;
   const ExprNode& item = ir_.nodes[node.begin];
   if (item.op == Op::Set && ir_.sets[item.begin].count() >= kWideSet) return copies > int64_t{kMaxUnrolledWideSets};
   return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
@@ -310,7 +311,7 @@ Program Linker::link() {
 // occurrences, as inlining copies it.
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
-  if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
   const Node& body = nodes_[units_[index].expr];
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;

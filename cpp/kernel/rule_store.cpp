@@ -1,8 +1,11 @@
 #include "rule_store.h"
 
+#include "optimisations.h"
+
 namespace maskwright {
 
 std::shared_ptr<RuleGroup> RuleStore::find(std::string_view blueprint) {
+  if (!optimisations.sharing) return nullptr;
   const std::lock_guard guard(lock_);
   const auto it = groups_.find(blueprint);
   std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.alive.lock();
@@ -11,6 +14,7 @@ std::shared_ptr<RuleGroup> RuleStore::find(std::string_view blueprint) {
 }
 
 std::shared_ptr<RuleGroup> RuleStore::insert(std::shared_ptr<RuleGroup> group) {
+  if (!optimisations.sharing) return group;
   Recent idle;  // dies after the lock is released, as groups take it to be forgotten
   const std::lock_guard guard(lock_);
   const auto it = groups_.find(group->blueprint());

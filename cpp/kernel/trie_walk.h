@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "optimisations.h"
 #include "recognizer.h"
 #include "vocabulary.h"
 
@@ -35,6 +36,7 @@ inline Loop find_uncounted_loop(const Recognizer& recognizer) {
 }
 
 inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+  if (!optimisations.subtree_skipping) return {};
   const Item* item = recognizer.sole_item();
   if (!item || !item->state->counter_head) return find_uncounted_loop(recognizer);
   DfaState& state = *item->state;

@@ -33,6 +33,19 @@ class CompiledGrammar:
     def size(self) -> tuple[int, int, int, int]: ...
     def precompute_masks(self, arg: float, /) -> tuple[int, int, bool, float]: ...
 
+def set_optimisations(
+    *,
+    inlining: bool = True,
+    registers: bool = True,
+    subtree_skipping: bool = True,
+    state_masks: bool = True,
+    config_memo: bool = True,
+    sharing: bool = True,
+) -> None:
+    """
+    Switches off what is False, for the whole process: to measure what each is worth (cpp/kernel/optimisations.h).
+    """
+
 def compile(
     vocabulary: Vocabulary, rules: tuple[object, ...], root: int, memory_budget_bytes: int
 ) -> CompiledGrammar: ...
