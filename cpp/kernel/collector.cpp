@@ -44,12 +44,21 @@ size_t Collector::num_listed() const {
 }
 
 std::vector<TokenId> Collector::ids() const {
-  std::vector<TokenId> out(tokens_);
+  thread_local std::vector<uint32_t> seen;  // all zero between calls
+  if (seen.size() < vocabulary_.num_words()) seen.resize(vocabulary_.num_words());
+  std::vector<TokenId> out;
   out.reserve(num_listed());
+  const auto add = [&](TokenId token) {
+    uint32_t& word = seen[static_cast<size_t>(token) / 32];
+    const uint32_t bit = uint32_t{1} << (token % 32);
+    if (word & bit) return;
+    word |= bit;
+    out.push_back(token);
+  };
   for (const auto& [begin, end] : ranges_)
-    for (uint32_t p = begin; p < end; ++p) out.push_back(vocabulary_.sorted_token(p));
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+    for (uint32_t p = begin; p < end; ++p) add(vocabulary_.sorted_token(p));
+  for (const TokenId token : tokens_) add(token);
+  for (const TokenId token : out) seen[static_cast<size_t>(token) / 32] = 0;
   return out;
 }
 
@@ -67,8 +76,8 @@ std::vector<uint32_t> Collector::bits() {
     return out;
   }
   out.resize(vocabulary_.num_words());
-  for (const auto* words : dense_)
-    for (size_t w = 0; w < out.size(); ++w) out[w] |= (*words)[w];
+  for (const StateMask* mask : dense_)
+    for (size_t w = 0; w < out.size(); ++w) out[w] |= mask->dense[w];
   add_to(out);
   return out;
 }

@@ -49,15 +49,16 @@ class Collector {
   void allow_token(TokenId token) { tokens_.push_back(token); }
   void allow_all(const StateMask& mask) {
     if (!mask.dense.empty())
-      dense_.push_back(&mask.dense);
+      dense_.push_back(&mask);
     else
       tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
   }
 
-  const std::vector<const std::vector<uint32_t>*>& dense() const { return dense_; }
+  // The dense masks among those taken over.
+  const std::vector<const StateMask*>& dense() const { return dense_; }
   // How many tokens there are besides those of dense masks; some may count twice.
   size_t num_listed() const;
-  // All but the dense masks, as sorted ids.
+  // All but the dense masks, each token once, in any order.
   std::vector<TokenId> ids() const;
   // Everything, as bits.
   std::vector<uint32_t> bits();
@@ -72,7 +73,7 @@ class Collector {
 
   std::vector<std::pair<uint32_t, uint32_t>> ranges_;
   std::vector<TokenId> tokens_;
-  std::vector<const std::vector<uint32_t>*> dense_;
+  std::vector<const StateMask*> dense_;
 };
 
 // A collector that also keeps where the rule may end: the nodes one byte further, by that byte.

@@ -11,6 +11,19 @@ namespace {
 constexpr int kManySimilar = 64;         // of the 95 printable ASCII characters
 constexpr size_t kMaxCompared = 20'000;  // children looked at before two states count as too different
 
+// Whether a state says all there is to know of what follows: no calls, and no count that matters.
+bool is_self_contained(const DfaState& state) {
+  return state.rule->is_plain() || state.bounded;
+}
+
+// The state after a byte, the terminator of a counted product included.
+DfaState* unbounded_next(DfaState& state, uint8_t byte) {
+  Rule& rule = *state.rule;
+  if (byte == rule.terminator()) return state.terminates ? rule.end() : rule.next(state, byte);
+  DfaState* next = rule.next(state, byte);
+  return next && may_complete(*next, kUnboundedReg) ? next : nullptr;
+}
+
 class Comparison {
  public:
   Comparison(const Vocabulary& vocabulary, const StateMask& base)
@@ -50,7 +63,7 @@ class Comparison {
     for (uint32_t i = 0; i < at.num_children; ++i) {
       const NodeId child = at.first_child + i;
       const uint8_t byte = vocabulary_.byte(child);
-      DfaState *x = a.rule->next(a, byte), *y = b.rule->next(b, byte);
+      DfaState *x = unbounded_next(a, byte), *y = unbounded_next(b, byte);
       if (x != y) open_.push_back({child, x, y});
     }
   }
@@ -62,7 +75,7 @@ class Comparison {
       return;
     }
     if (!b) {
-      const Item item{a, 0, kRootStack};
+      const Item item{a, a->rule->counts() ? kUnboundedReg : 0, kRootStack};
       recognizer().reset(StackStore::root_only(), {&item, 1}, a->final);
       walk(vocabulary_, recognizer(), node, sink_);
       return;
@@ -89,10 +102,10 @@ class Comparison {
 
 DfaState* similar_state(DfaState& state) {
   Rule& rule = *state.rule;
-  if (!rule.is_plain() || state.live.count() < kManySimilar) return nullptr;
+  if (!is_self_contained(state) || state.live.count() < kManySimilar) return nullptr;
   for (const uint8_t sample : {'z', '0', ' ', 'A'}) {
     DfaState* candidate = rule.next(state, sample);
-    if (!candidate || candidate == &state || !candidate->rule->is_plain()) continue;
+    if (!candidate || candidate == &state || !is_self_contained(*candidate)) continue;
     int same = 0;
     for (int b = 0x20; b < 0x7F; ++b) {
       const auto byte = static_cast<uint8_t>(b);

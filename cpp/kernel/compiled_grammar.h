@@ -35,9 +35,19 @@ class CompiledGrammar {
     }
     return engine_;
   }
-  const std::shared_ptr<TokenizerContext>& context() const { return context_; }
   const Vocabulary& vocabulary() const { return *context_->vocabulary; }
   uint64_t num_flushes() const { return num_flushes_.load(std::memory_order_relaxed); }
+  uint64_t num_mask_hits() const { return counters_->hits.value(); }
+  uint64_t num_mask_misses() const { return counters_->misses.value(); }
+  // What the present engine holds.
+  Engine::Size size() {
+    std::shared_ptr<Engine> engine;
+    {
+      const std::lock_guard guard(lock_);
+      engine = engine_;
+    }
+    return engine->size();
+  }
   // What it holds: its engine, its source, and of rules in common with others its part of them.
   size_t memory_bytes() {
     size_t bytes = sizeof(*this) + source_bytes_ + program_.groups.capacity() * sizeof(program_.groups[0]);
@@ -55,13 +65,14 @@ class CompiledGrammar {
 
  private:
   std::shared_ptr<Engine> new_engine() const {
-    return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_);
+    return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_, counters_);
   }
   static constexpr size_t kSourceBytesPerNode = 128;  // Python's, which lives as long
   std::shared_ptr<TokenizerContext> context_;
   Program program_;
   size_t source_bytes_;
   size_t engine_budget_bytes_;
+  std::shared_ptr<MaskCounters> counters_ = std::make_shared<MaskCounters>();
   std::mutex lock_;
   std::shared_ptr<Engine> engine_;
   std::atomic<uint64_t> num_flushes_{0};

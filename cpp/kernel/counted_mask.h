@@ -19,9 +19,6 @@
 
 namespace maskwright {
 
-// The register of a counting state without bounds.
-inline constexpr uint64_t kUnboundedReg = Count{0, Count::kUnlimited}.reg();
-
 // The register's canonical form: registers with the same have the same mask. Of a product's state, unless it is
 // kUnboundedReg, the unbounded mask must be known.
 uint64_t canonical_register(const Vocabulary& vocabulary, const DfaState& state, uint64_t reg);

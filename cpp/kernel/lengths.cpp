@@ -1,7 +1,6 @@
 #include "lengths.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "errors.h"
 #include "rule.h"
@@ -47,7 +46,7 @@ bool Lengths::admits(DfaState& state, Count count) {
   return search_pairs(state, count);
 }
 
-// Breadth first, states at the same number of items together.
+// Breadth first, states after the same number of items together. Only where an item has ended can the rule end.
 Distance Lengths::search_nearest(DfaState& origin) {
   struct Reached {
     DfaState* state;
@@ -55,50 +54,50 @@ Distance Lengths::search_nearest(DfaState& origin) {
     uint32_t items;
   };
   std::vector<Reached> reached{{&origin, 0, 0}};
-  std::deque<size_t> open{0};
-  std::unordered_map<const DfaState*, uint32_t> best{{&origin, 0}};
+  std::vector<size_t> level{0}, next_level;  // the second: one item further
+  std::unordered_map<const DfaState*, char> seen{{&origin, 0}};
   uint32_t nearest = Distance::kNever;
   size_t last = 0;  // of the way to the nearest end
   bool steady = false;
-  const auto found = [&](size_t index, uint32_t items, bool is_steady) {
-    if (items > nearest || (items == nearest && (steady || !is_steady))) return;
-    nearest = items;
-    last = index;
-    steady = is_steady;
-  };
-  while (!open.empty()) {
-    const size_t index = open.front();
-    open.pop_front();
+  // Notes the end that a state is, or whose distance it knows. A steady one is preferred.
+  const auto ends = [&](size_t index) {
     DfaState& state = *reached[index].state;
-    const uint32_t items = reached[index].items;
-    if (items > nearest) break;
-    if (best[&state] < items) continue;
-    if (is_plain_counter(state)) {
-      found(index, items + (state.counter_head ? 0 : 1), true);
-      continue;
+    Distance rest{0, true};
+    if (const uint64_t known = state.distance.load(std::memory_order_relaxed); known != DfaState::kDistanceUnknown)
+      rest = {static_cast<uint32_t>(known), (known >> 32) != 0};
+    else if (is_plain_counter(state))
+      rest.shortest = state.counter_head ? 0 : 1;
+    else if (state.terminates)
+      rest.steady = has_item_loop(state, bytes_);
+    else
+      return false;
+    if (rest.shortest == Distance::kNever) return true;
+    const uint32_t items = reached[index].items + rest.shortest;
+    if (items < nearest || (items == nearest && rest.steady && !steady)) {
+      nearest = items;
+      last = index;
+      steady = rest.steady;
     }
-    if (const uint64_t known = state.distance.load(std::memory_order_relaxed); known != DfaState::kDistanceUnknown) {
-      found(index, items + static_cast<uint32_t>(known), (known >> 32) != 0);
-      continue;
+    return true;
+  };
+  bool expands = !ends(0);
+  // Ends in the next level are met before this one is through; none can be nearer, so that a steady one settles it.
+  for (uint32_t items = 0; expands && items < nearest; ++items) {
+    next_level.clear();
+    for (size_t i = 0; i < level.size() && !(nearest <= items + 1 && steady); ++i) {
+      if (reached.size() > kMaxSearch) too_large();
+      DfaState& state = *reached[level[i]].state;
+      for (const uint8_t byte : bytes_) {
+        DfaState* next = state.rule->next(state, byte);
+        if (!next || !seen.emplace(next, 0).second) continue;
+        const bool further = next->counter_head;
+        reached.push_back({next, level[i], items + (further ? 1 : 0)});
+        if (!ends(reached.size() - 1)) (further ? next_level : level).push_back(reached.size() - 1);
+        if (nearest <= items + 1 && steady) break;
+      }
     }
-    if (state.terminates) {
-      found(index, items, has_item_loop(state, bytes_));
-      continue;
-    }
-    if (reached.size() > kMaxSearch) too_large();
-    for (const uint8_t byte : bytes_) {
-      DfaState* next = state.rule->next(state, byte);
-      if (!next) continue;
-      const uint32_t cost = items + (next->counter_head ? 1 : 0);
-      const auto [it, fresh] = best.emplace(next, cost);
-      if (!fresh && it->second <= cost) continue;
-      it->second = cost;
-      reached.push_back({next, index, cost});
-      if (cost == items)
-        open.push_front(reached.size() - 1);
-      else
-        open.push_back(reached.size() - 1);
-    }
+    std::swap(level, next_level);
+    expands = !level.empty();
   }
   // All states on the way know now.
   for (size_t i = last;; i = reached[i].predecessor) {
@@ -107,7 +106,8 @@ Distance Lengths::search_nearest(DfaState& origin) {
       steady = steady || has_item_loop(state, bytes_);
       const uint32_t items = nearest == Distance::kNever ? Distance::kNever : nearest - reached[i].items;
       state.distance.store((uint64_t{steady} << 32) | items, std::memory_order_relaxed);
-      if (nearest != Distance::kNever) {
+      const bool is_start = &state == state.rule->start();  // no token leads to it
+      if (nearest != Distance::kNever && !is_start) {
         slack_.items = std::max(slack_.items, items - (state.counter_head ? 0 : 1));
         slack_.steady = slack_.steady && steady;
       }

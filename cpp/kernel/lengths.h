@@ -42,7 +42,7 @@ class Lengths {
   Distance distance(DfaState& state);
   // Whether the state has a completion of at least `needed` and at most `remaining` items.
   bool admits(DfaState& state, Count count);
-  // Over all states whose distance has been asked for.
+  // Over all states whose distance has been asked for, but for the start, which no token leads to.
   Slack slack();
 
  private:

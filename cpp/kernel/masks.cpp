@@ -63,6 +63,11 @@ const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t
   return slot;
 }
 
+// After a walk without bounds, the distances of all states that a token leads to have been asked for.
+void know_slack(DfaState& state) {
+  if (state.bounded) state.know_slack(state.rule->lengths()->slack());
+}
+
 // How a state's mask is found.
 struct Method {
   bool from_callees;   // the callees' start states have their masks; otherwise calls are walked like everything else
@@ -74,14 +79,19 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   thread_local Recognizer recognizer;
   Rule& rule = *state.rule;
   const uint64_t reg = rule.counts() ? canonical_register(vocabulary, state, full_reg) : full_reg;
-  if (DfaState* similar = method.by_comparison ? similar_state(state) : nullptr) {
+  const bool bounds_matter = rule.counts() && reg != kUnboundedReg;
+  if (DfaState* similar = method.by_comparison && !bounds_matter ? similar_state(state) : nullptr) {
     // The similar state's mask is walked for if need be: similarity goes in circles.
-    const StateMask* known = known_mask(vocabulary, *similar, 0);
+    const StateMask* known = known_mask(vocabulary, *similar, reg);
     const StateMask& base =
-        known ? *known : *publish(vocabulary, *similar, 0, build_state_mask(vocabulary, *similar, 0, {true, false}));
-    if (auto mask = mask_by_comparison(vocabulary, state, *similar, base)) return mask;
+        known ? *known
+              : *publish(vocabulary, *similar, reg, build_state_mask(vocabulary, *similar, reg, {true, false}));
+    if (auto mask = mask_by_comparison(vocabulary, state, *similar, base)) {
+      know_slack(state);
+      return mask;
+    }
   }
-  if (rule.counts_characters() && reg != kUnboundedReg) {
+  if (bounds_matter && rule.counts_characters()) {
     const StateMask& unbounded = state_mask(vocabulary, state, kUnboundedReg);
     if (auto mask = counted_mask(vocabulary, state, Count::of(reg), unbounded)) return mask;
   }
@@ -123,7 +133,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     mask->num_allowed = count_bits(mask->dense);
   }
   sink.store_exits(*mask);
-  if (state.bounded && reg == kUnboundedReg) state.know_slack(rule.lengths()->slack());
+  if (reg == kUnboundedReg) know_slack(state);
   return mask;
 }
 
@@ -175,16 +185,17 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
   auto out = std::make_unique<ConfigMask>();
   if (sink.dense().size() > 1 || sink.num_listed() > kMaxSparse) {
     out->own_dense = sink.bits();
-  } else {
-    if (!sink.dense().empty()) out->shared_dense = sink.dense()[0]->data();
-    out->sparse = sink.ids();
+    out->num_allowed = count_bits(out->own_dense);
+    return out;
   }
-  if (const uint32_t* words = out->dense()) {
-    for (uint32_t w = 0; w < vocabulary.num_words(); ++w)
-      out->num_allowed += static_cast<uint32_t>(std::popcount(words[w]));
-    for (const TokenId t : out->sparse) out->num_allowed += (words[t / 32] >> (t % 32) & 1) ? 0 : 1;
-  } else {
-    out->num_allowed = static_cast<uint32_t>(out->sparse.size());
+  out->sparse = sink.ids();
+  out->num_allowed = static_cast<uint32_t>(out->sparse.size());
+  if (!sink.dense().empty()) {
+    const StateMask& shared = *sink.dense()[0];
+    out->shared_dense = shared.dense.data();
+    out->num_allowed = shared.num_allowed;
+    for (const TokenId t : out->sparse)
+      out->num_allowed += (shared.dense[static_cast<size_t>(t) / 32] >> (t % 32) & 1) ? 0 : 1;
   }
   return out;
 }

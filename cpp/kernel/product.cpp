@@ -1,6 +1,7 @@
 #include "product.h"
 
 #include <algorithm>
+#include <map>
 
 #include "errors.h"
 #include "rule.h"
@@ -102,7 +103,7 @@ bool ProductAutomaton::is_live(const Tuple& tuple) {
   if (obviously(tuple)) return true;
   if (const auto it = life_.find(tuple); it != life_.end()) return it->second;
   std::vector<std::pair<Tuple, size_t>> reached{{tuple, 0}};  // with the index of the predecessor
-  std::map<Tuple, char> seen{{tuple, 0}};
+  std::unordered_map<Tuple, char, TupleHash> seen{{tuple, 0}};
   for (size_t i = 0; i < reached.size(); ++i) {
     if (reached.size() > kMaxSearch)
       throw LimitExceeded("regular_expression_work", "an intersection of regular expressions grew too large");

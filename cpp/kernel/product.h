@@ -16,10 +16,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "byte_set.h"
+#include "ids.h"
 
 namespace maskwright {
 
@@ -34,6 +35,13 @@ class ProductAutomaton {
   };
   // One state an operand, nullptr where a complement's automaton has died. Empty: the product is dead.
   using Tuple = std::vector<DfaState*>;
+  struct TupleHash {
+    size_t operator()(const Tuple& tuple) const {
+      uint64_t h = tuple.size();
+      for (const DfaState* state : tuple) h = mix(h, reinterpret_cast<uintptr_t>(state));
+      return h;
+    }
+  };
 
   // Precondition: at least one operand is not negated. All rules are plain, but for one that may count: a counter that
   // spells its item out and has a terminator, with which it is started as `reg` says.
@@ -63,7 +71,7 @@ class ProductAutomaton {
 
  private:
   std::vector<Operand> operands_;
-  std::map<Tuple, bool> life_;
+  std::unordered_map<Tuple, bool, TupleHash> life_;
   uint8_t class_of_[256] = {};
   std::vector<uint8_t> by_size_;
   Rule* counter_ = nullptr;

@@ -14,9 +14,13 @@
 namespace maskwright {
 namespace {
 
-constexpr uint64_t kMaxUnrolledWeight = 16;  // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxUnrolledWeight = 16;   // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxUnrolledWideSets = 2;  // copies of a set of many characters: each is walked for by itself
+constexpr int kWideSet = 26;
 constexpr uint64_t kMaxInlinedWeight = 16;
-constexpr uint64_t kMaxOperandWeight = 100'000;  // of a product, with counted repetitions spelled out
+constexpr uint32_t kCharacterBytes = 4;  // a rule for one character is inlined even if it is a large class, so that
+constexpr uint64_t kMaxInlinedCharacterWeight = 4096;  // repetitions of it are loops of their own
+constexpr uint64_t kMaxOperandWeight = 100'000;        // of a product, with counted repetitions spelled out
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 constexpr uint32_t kNone = 0xFFFFFFFF;
 
@@ -51,6 +55,7 @@ class Linker {
     bool loops = false;                  // an unbounded repetition inside
     bool counting = false;               // a repetition that is counted instead of unrolled
     Form form = Form::Plain;             // of the expression and all in it
+    uint32_t longest = 0;                // bytes of the longest string, up to one more than a character's; if plain
     uint64_t unrolled_weight = 1;        // with counted repetitions spelled out
     uint32_t unit = kNone;               // of a Ref, or of an And, Not, Repeat that became one
     uint32_t visit = 0;                  // the walk that saw it last
@@ -101,7 +106,11 @@ void Linker::weigh() {
     Node& out = nodes_[id];
     const auto contains = [&](ExprId child) { out.form = std::max(out.form, nodes_[child].form); };
     switch (node.op) {
-      case Op::Literal: out.weight = out.unrolled_weight = node.end - node.begin; break;
+      case Op::Literal:
+        out.weight = out.unrolled_weight = node.end - node.begin;
+        out.longest = node.end - node.begin;
+        break;
+      case Op::Set: out.longest = 1; break;
       case Op::Seq:
       case Op::Alt:
         for (uint32_t c = node.begin; c < node.end; ++c) {
@@ -109,6 +118,7 @@ void Linker::weigh() {
           out.weight += child.weight;
           out.unrolled_weight += child.unrolled_weight;
           out.loops = out.loops || child.loops;
+          out.longest = node.op == Op::Seq ? out.longest + child.longest : std::max(out.longest, child.longest);
           contains(ir_.children[c]);
         }
         break;
@@ -120,6 +130,7 @@ void Linker::weigh() {
         const int64_t most = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
         const auto copies = std::min(static_cast<uint64_t>(most), kWeightCap);
         if (!out.counting) out.weight = item.weight * copies;
+        out.longest = copies > 1 || node.maximum == kUnbounded ? kCharacterBytes + 1 : item.longest;
         out.unrolled_weight = std::min(item.unrolled_weight, uint64_t{1} << 20) * copies;
         break;
       }
@@ -135,6 +146,7 @@ void Linker::weigh() {
       case Op::Tokens: out.form = Form::Irregular; break;
       default: break;
     }
+    out.longest = std::min(out.longest, kCharacterBytes + 1);
     out.weight = std::min(out.weight, kWeightCap);
     out.unrolled_weight = std::min(out.unrolled_weight, kWeightCap);
   }
@@ -143,6 +155,8 @@ void Linker::weigh() {
 bool Linker::counts(const ExprNode& node) const {
   const int64_t copies = std::max(node.minimum, node.maximum);
   if (copies <= 1) return false;
+  const ExprNode& item = ir_.nodes[node.begin];
+  if (item.op == Op::Set && ir_.sets[item.begin].count() >= kWideSet) return copies > int64_t{kMaxUnrolledWideSets};
   return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
          nodes_[node.begin].weight * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
 }
@@ -292,10 +306,14 @@ Program Linker::link() {
   return std::move(program_);
 }
 
-// A small rule without loops, that calls no rule of its own component. Weighed by occurrences, as inlining copies it.
+// One for single characters, or a small rule without loops, that calls no rule of its own component. Weighed by
+// occurrences, as inlining copies it.
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  const Node& body = nodes_[units_[index].expr];
+  if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
+    return true;
   uint64_t weight = 0;
   std::vector<ExprId> open{units_[index].expr};
   while (!open.empty()) {

@@ -14,6 +14,14 @@ constexpr size_t kMaxStatesPerRule = 1'000'000;
 constexpr size_t kMaxSharedTails = 8;
 constexpr size_t kBytesAroundState = 64;  // of a state in the tables that find it
 
+// Whether white space beyond ASCII may follow the leading bits of a character that still needs some bytes.
+bool begins_other_space(uint32_t bits, int needed) {
+  const uint32_t begin = bits << (6 * needed), end = begin + (1u << (6 * needed));
+  for (const uint32_t c : {0x85u, 0xA0u, 0x1680u, 0x2000u, 0x2028u, 0x205Fu, 0x3000u, 0xFEFFu})
+    if (c >= begin && c < end) return true;
+  return false;
+}
+
 uint64_t hash_key(const std::vector<uint32_t>& key) {
   uint64_t h = key.size();
   for (const uint32_t k : key) h = mix(h, k);
@@ -89,7 +97,8 @@ DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
     ProductAutomaton::Tuple tuple = product_->next(state.operands, byte);
     if (tuple.empty()) return nullptr;
     if (DfaState* sole = product_->sole(tuple)) return sole;
-    return product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
+    // In a counted product, dead states are told by their distance (lengths.h).
+    return counts() || product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
   }
   scratch_.clear();
   for (const uint32_t s : state.key)
@@ -261,6 +270,7 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
     if (loops_on_characters(state, 2)) out |= CharClasses{1} << kClassOther2;
     if (loops_on_characters(state, 3)) out |= CharClasses{1} << kClassOther3;
     if (loops_on_characters(state, 4)) out |= CharClasses{1} << kClassOther4;
+    if (loops_on_other_spaces(state)) out |= CharClasses{1} << kClassOtherSpace;
     bool raw = !counts();  // raw bytes would be counted, not characters
     for (int b = 128; b < 256 && raw; ++b) raw = loops_on(state, static_cast<uint8_t>(b));
     if (raw) out |= CharClasses{1} << kClassMalformed;
@@ -269,19 +279,23 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
   return out;
 }
 
-// Whether every well-formed character of this encoded length leads from the state back to it (Unicode 15, table 3-7).
+// Whether every well-formed character of this encoded length (Unicode 15, table 3-7), other white space apart, leads
+// from the state back to it.
 bool Rule::loops_on_characters(DfaState& state, int length) {
   if (terminator() >= 0x80) return false;
   const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;
   const int last = length == 2 ? 0xDF : length == 3 ? 0xEF : 0xF4;
   std::vector<std::pair<DfaState*, int>> checked;  // a state inside a character, and how many bytes it still needs
-  const auto continues = [&](auto&& self, DfaState* inside, int needed, int low, int high) -> bool {
-    const bool plain = low == 0x80 && high == 0xBF;
+  const auto continues = [&](auto&& self, DfaState* inside, int needed, int low, int high, uint32_t bits) -> bool {
+    // Where no white space can come, a state inside a character is checked once for all characters that lead to it.
+    const bool plain = low == 0x80 && high == 0xBF && !begins_other_space(bits, needed);
     if (plain && std::find(checked.begin(), checked.end(), std::pair{inside, needed}) != checked.end()) return true;
     for (int b = low; b <= high; ++b) {
+      const uint32_t read = bits << 6 | (static_cast<uint32_t>(b) & 0x3F);
+      if (needed == 1 && is_other_space(read)) continue;
       DfaState* t = next(*inside, static_cast<uint8_t>(b));
       if (!t || (needed > 1 && t == &state)) return false;
-      if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF)) return false;
+      if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF, read)) return false;
     }
     if (plain) checked.emplace_back(inside, needed);
     return true;
@@ -291,7 +305,20 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
     if (!inside || (counts() && inside == &state)) return false;
     const int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    if (!continues(continues, inside, length - 1, low, high)) return false;
+    if (!continues(continues, inside, length - 1, low, high, static_cast<uint32_t>(lead) & (0xFFu >> (length + 1))))
+      return false;
+  }
+  return true;
+}
+
+bool Rule::loops_on_other_spaces(DfaState& state) {
+  if (terminator() >= 0x80) return false;
+  for (uint32_t c = 0x80; c <= 0xFEFF; ++c) {
+    if (!is_other_space(c)) continue;
+    const bool two = c < 0x800;
+    DfaState* t = next(state, static_cast<uint8_t>(two ? 0xC0 | c >> 6 : 0xE0 | c >> 12));
+    if (t && !two && t != &state) t = next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
+    if (!t || t == &state || next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state) return false;
   }
   return true;
 }

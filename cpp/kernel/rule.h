@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -208,6 +207,7 @@ class Rule {
   CharClasses compute_loop_classes(DfaState& state);
   bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator() && next(state, byte) == &state; }
   bool loops_on_characters(DfaState& state, int length);
+  bool loops_on_other_spaces(DfaState& state);
   void build_classes();
   template <class Automaton>
   void use_classes(const Automaton& automaton);
@@ -232,7 +232,7 @@ class Rule {
   DfaState* end_ = nullptr;
   std::deque<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
-  std::map<ProductAutomaton::Tuple, DfaState*> tuples_;
+  std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;

@@ -37,7 +37,7 @@ class StackStore {
   StackStore() { intern({{nullptr, 0, 0}}); }
   // A store of the root alone, for walks with the stack unknown.
   static const StackStore& root_only() {
-    static const StackStore store;
+    static const StackStore& store = *new StackStore;  // threads may still read it when the process ends
     return store;
   }
   std::span<const Frame> frames(StackId id) const {

@@ -90,6 +90,10 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
   };
   thread_local std::vector<Level> path;
   const size_t bottom = path.size();
+  const struct Restore {  // also where the recogniser throws
+    size_t bottom;
+    ~Restore() { path.erase(path.begin() + static_cast<std::ptrdiff_t>(bottom), path.end()); }
+  } restore{bottom};
   const auto open = [&](NodeId id) {
     const Vocabulary::Node& at = vocabulary.node(id);
     const bool filtered = at.num_children >= kManyChildren;

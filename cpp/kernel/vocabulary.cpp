@@ -150,24 +150,28 @@ CharClasses Vocabulary::classes_from_lead(NodeId lead) const {
                      : first >= 0xF0 && first <= 0xF4 ? 4
                                                       : 1;
   if (length == 1) return bit(kClassMalformed) | classes_below_[lead];
-  CharClasses out = bit(length == 2 ? kClassOther2 : length == 3 ? kClassOther3 : kClassOther4);
-  std::vector<NodeId> level{lead};
+  const CharClasses ordinary = bit(length == 2 ? kClassOther2 : length == 3 ? kClassOther3 : kClassOther4);
+  CharClasses out = 0;
+  std::vector<std::pair<NodeId, uint32_t>> level{{lead, first & (0xFFu >> (length + 1))}};  // with the bits read so far
   for (int depth = 1; depth < length; ++depth) {
-    std::vector<NodeId> next;
-    for (const NodeId id : level)
+    std::vector<std::pair<NodeId, uint32_t>> next;
+    for (const auto& [id, bits] : level) {
+      if (nodes_[id].token_begin != nodes_[id].token_own_end) out |= ordinary;  // of a token that ends inside
       for (uint32_t i = 0; i < nodes_[id].num_children; ++i) {
         const NodeId child = nodes_[id].first_child + i;
         const bool well_formed = depth == 1 ? is_second_byte(first, bytes_[child]) : is_continuation(bytes_[child]);
         if (well_formed) {
-          next.push_back(child);
+          next.emplace_back(child, bits << 6 | (bytes_[child] & 0x3Fu));
           continue;
         }
         out |= bit(kClassMalformed) | classes_below_[child];
         if (bytes_[child] < 0x80) out |= bit(ascii_class(bytes_[child]));
       }
+    }
     level = std::move(next);
   }
-  for (const NodeId id : level) out |= classes_below_[id];
+  for (const auto& [id, code_point] : level)
+    out |= (is_other_space(code_point) ? bit(kClassOtherSpace) : ordinary) | classes_below_[id];
   return out;
 }
 

@@ -19,16 +19,23 @@
 
 namespace maskwright {
 
-// Classes of characters for subtree skipping. ASCII falls into classes that JSON and programs tell apart; all
-// well-formed characters of one encoded length form a class; kMalformed stands for any byte that is not part of a
-// well-formed one.
+// Classes of characters for subtree skipping. ASCII falls into classes that JSON and programs tell apart; the other
+// well-formed characters of one encoded length form a class, but for white space and line ends, which `\s` and `.` tell
+// apart; kMalformed stands for any byte that is not part of a well-formed one.
 using CharClasses = uint64_t;
 // The most characters of a token that are told apart; longer tokens count as this long.
 inline constexpr uint16_t kManyChars = 0xFFFF;
-inline constexpr int kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62, kClassMalformed = 63;
+inline constexpr int kClassOtherSpace = 59, kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62,
+                     kClassMalformed = 63;
 int ascii_class(uint8_t byte);  // Precondition: byte < 0x80.
 inline constexpr bool is_continuation(uint8_t byte) {
   return (byte & 0xC0) == 0x80;
+}
+// White space and line ends beyond ASCII.
+inline constexpr bool is_other_space(uint32_t code_point) {
+  return code_point == 0x85 || code_point == 0xA0 || code_point == 0x1680 ||
+         (code_point >= 0x2000 && code_point <= 0x200A) || code_point == 0x2028 || code_point == 0x2029 ||
+         code_point == 0x202F || code_point == 0x205F || code_point == 0x3000 || code_point == 0xFEFF;
 }
 
 class Vocabulary {

@@ -30,9 +30,9 @@ from maskwright.frontends.json_schema.shape import (
     OBJECT,
     Conj,
     Node,
-    Part,
     Refusal,
     Shape,
+    identity_of,
 )
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr
 
@@ -73,10 +73,8 @@ class Emitter:
             if type(schema) is dict and "$ref" in schema:
                 target = self._target(conj[0])
                 is_target = target is not conj[0]
-                conj, schema = (target,), target.schema
-            key: Any = id(schema)
-        else:
-            key = tuple([id(node.schema) for node in conj])
+                conj = (target,)
+        key = identity_of(conj)
         if self.layout.depth_matters:
             key = (key, depth)
         if key in self._known:
@@ -132,12 +130,6 @@ class Emitter:
     def as_rule(self, name: str, expr: Expr) -> Expr:
         """Return an expression that may be used many times."""
         return expr if expr[0] in _SMALL else self.builder.add(name, expr)
-
-    def check(self, part: Part, *, but: str = "") -> None:
-        """Refuse what a part asserts but no one can enforce."""
-        for refusal in part.refusals:
-            if refusal.keyword != but:
-                self.norm.refuse(refusal)
 
     def refuse(self, refusal: Refusal) -> None:
         self.norm.refuse(refusal)

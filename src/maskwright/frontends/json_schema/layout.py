@@ -45,7 +45,7 @@ from maskwright.ir import (
 
 MAX_INDENTED = 12
 
-_CLOSE_ARRAY, _CLOSE_OBJECT = text("]"), text("}")
+CLOSE_ARRAY, CLOSE_OBJECT = text("]"), text("}")
 
 _FREE_SCALARS = {
     "string": STRING_RULE,
@@ -76,14 +76,14 @@ class Style(NamedTuple):
     def array_of(self, *items: Expr, may_be_empty: bool) -> Expr:
         """An array whose items and commas are `items`, in sequence."""
         if may_be_empty:
-            return seq(self.open_array, optional(seq(self.lead, *items, self.trail)), _CLOSE_ARRAY)
-        return seq(self.open_array, self.lead, *items, self.trail, _CLOSE_ARRAY)
+            return seq(self.open_array, optional(seq(self.lead, *items, self.trail)), CLOSE_ARRAY)
+        return seq(self.open_array, self.lead, *items, self.trail, CLOSE_ARRAY)
 
     def object_of(self, *members: Expr, may_be_empty: bool) -> Expr:
         """An object whose members and commas are `members`, in sequence."""
         if may_be_empty:
-            return seq(self.open_object, optional(seq(self.lead, *members, self.trail)), _CLOSE_OBJECT)
-        return seq(self.open_object, self.lead, *members, self.trail, _CLOSE_OBJECT)
+            return seq(self.open_object, optional(seq(self.lead, *members, self.trail)), CLOSE_OBJECT)
+        return seq(self.open_object, self.lead, *members, self.trail, CLOSE_OBJECT)
 
 
 class RuleBuilder(IRBuilder):

@@ -3,8 +3,9 @@
     integers from 8 to 120   →   [8-9] | [1-9] [0-9] | "1" ([0-1] [0-9] | "20")
 
 Bounds are digit strings of any length; nothing is rounded. An integer may end in zeros after the point, and in an
-exponent that is not negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. A number within bounds is spelled as a plain decimal, or as `d.ddde±dd` with one digit other than 0 before the point: for these
-two forms order is a regular property, for `0.00…0e…` with both parts free it is not. Bounds at 0 admit every spelling.
+exponent that is not negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. A number within
+bounds is spelled as a plain decimal, or as `d.ddde±dd` with one digit other than 0 before the point: for these two
+forms order is a regular property, for `0.00…0e…` with both parts free it is not. Bounds at 0 admit every spelling.
 Zero may carry a sign, as JSON allows.
 
 Size is linear in the digits of the bounds. Tested by tests/frontends/json_schema/test_schema_numbers.py.
@@ -318,7 +319,7 @@ def number_text(shape: NumberShape) -> Expr:
 
 
 def values_text(shape: NumberShape) -> Expr:
-    """Return the spellings of a finite set of numbers: plain, integers also with zeros after the point, `json.dumps`'s."""
+    """Return the spellings of a finite set of numbers: plain, those of `json.dumps`, integers with zeros after them."""
     integral: list[Expr] = []
     others: list[Expr] = []
     for value in shape.values or ():

@@ -38,10 +38,11 @@ class Resource(NamedTuple):
 
     uri: str
     root: Any
+    scope: tuple[int, ...] = ()  # the documents that led here, by identity, where that matters (resources.py)
 
 
 class Node(NamedTuple):
-    """A place in a schema. `schema` is a dict, a bool or, for places that no one wrote, a `Derived`."""
+    """A place in a schema. `schema` is a dict, a bool or, for places that no one wrote, a `Negation` or a `Union`."""
 
     schema: Any
     resource: Resource
@@ -51,13 +52,33 @@ class Node(NamedTuple):
 Conj: TypeAlias = "tuple[Node, ...]"
 
 
-class Derived:
-    """A schema made from others: all values not in `negated`."""
+def identity(node: Node) -> Any:
+    """Return what names a place: its schema object, and the documents that led there where that matters."""
+    schema, (_, _, scope), _ = node
+    return (id(schema), scope) if scope and schema is not True and schema is not False else id(schema)
+
+
+def identity_of(conj: Conj) -> Any:
+    """Return what names the conjunction of some places."""
+    return tuple(map(identity, conj)) if len(conj) != 1 else identity(conj[0])
+
+
+class Negation:
+    """A schema made from others: all values that do not satisfy `negated`."""
 
     __slots__ = ("negated",)
 
     def __init__(self, negated: Conj) -> None:
         self.negated = negated
+
+
+class Union:
+    """A schema made from others: all values that satisfy one of `places`."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, places: tuple[Conj, ...]) -> None:
+        self.places = places
 
 
 _NOWHERE = Resource("", True)
@@ -75,6 +96,14 @@ FREE_PLACES: dict[str, Conj] = {
 
 class CircularError(SchemaError):
     """A schema needs its own shape to make its shape."""
+
+
+class DynamicError(Exception):
+    """The schema has dynamic references, so that its places must remember how they were reached."""
+
+
+class TrackError(Exception):
+    """The schema asks for what other keywords have not seen, so that shapes must carry what they have."""
 
 
 class Refusal(NamedTuple):
@@ -116,17 +145,54 @@ class StringShape:
         self.refusals: tuple[Refusal, ...] = ()
 
 
-class ArrayShape:
-    """Arrays of bounded length: the first elements one by one, the rest alike."""
+class SeenItems(NamedTuple):
+    """The items that keywords of an alternative have seen: the first ones, all, those that match a `contains`."""
 
-    __slots__ = ("max_items", "min_items", "prefix", "refusals", "rest")
+    num_items: int
+    everything: bool
+    contained: tuple[Conj, ...]
+
+
+class SeenMembers(NamedTuple):
+    """The members that keywords of an alternative have seen: by name, by pattern, or all."""
+
+    names: frozenset[str]
+    patterns: tuple[str, ...]
+    everything: bool
+
+
+class Contains(NamedTuple):
+    """How many elements, from index `start` on, match a place."""
+
+    place: Conj
+    least: int
+    most: int | None
+    start: int
+    path: Path
+
+
+class ArrayShape:
+    """Arrays of bounded length: the first elements one by one, the rest alike; some counted, or all different.
+
+    `unique` is the place that asks for elements that differ, or None.
+    """
+
+    __slots__ = ("contains", "max_items", "min_items", "prefix", "rest", "seen", "unique")
 
     def __init__(self) -> None:
         self.prefix: tuple[Conj, ...] = ()
         self.rest: Conj = ANYTHING
         self.min_items = 0
         self.max_items: int | None = None
-        self.refusals: tuple[Refusal, ...] = ()
+        self.contains: tuple[Contains, ...] = ()
+        self.unique: Path = None
+        self.seen: SeenItems | None = None
+
+    def copy(self) -> ArrayShape:
+        out = ArrayShape()
+        for name in self.__slots__:
+            setattr(out, name, getattr(self, name))
+        return out
 
     def item(self, index: int) -> Conj:
         return self.prefix[index] if index < len(self.prefix) else self.rest
@@ -139,10 +205,22 @@ class Extras(NamedTuple):
     additional: Conj
 
 
+class Witness(NamedTuple):
+    """Some member that is there: whether its name matches patterns, what name and value satisfy, names it has not."""
+
+    patterns: tuple[tuple[str, Path, bool], ...]
+    names: Conj
+    value: Conj
+    excluded: frozenset[str]
+
+
 class ObjectShape:
     """Objects: declared members, names that must be there, and the rules for all other members."""
 
-    __slots__ = ("extras", "max_properties", "min_properties", "names", "path", "properties", "refusals", "required")
+    __slots__ = (
+        "extras", "max_properties", "min_properties", "names", "path", "properties", "required", "seen",
+        "witnesses",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.properties: dict[str, Conj] = {}
@@ -152,7 +230,14 @@ class ObjectShape:
         self.path: Path = None  # where the counts are asked for
         self.min_properties = 0
         self.max_properties: int | None = None
-        self.refusals: tuple[Refusal, ...] = ()
+        self.witnesses: tuple[Witness, ...] = ()
+        self.seen: SeenMembers | None = None
+
+    def copy(self) -> ObjectShape:
+        out = ObjectShape()
+        for name in self.__slots__:
+            setattr(out, name, getattr(self, name))
+        return out
 
 
 Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"
@@ -195,8 +280,8 @@ ANY_SHAPE = Shape(ALL_TYPES)
 NO_SHAPE = Shape(0)
 
 
-def union(shapes: list[Shape]) -> Shape:
-    """Return the shape of values that fit any of `shapes`."""
+def union(shapes: list[Shape], *, keep_all: bool = False) -> Shape:
+    """Return the shape of values that fit any of `shapes`; with `keep_all`, no alternative is left out as contained."""
     mask = 0
     for shape in shapes:
         mask |= shape.mask
@@ -204,8 +289,8 @@ def union(shapes: list[Shape]) -> Shape:
         mask,
         _joined(FREE_NUMBERS, [s.numbers for s in shapes]),
         _joined(FREE_STRINGS, [s.strings for s in shapes]),
-        _joined(FREE_ARRAYS, [s.arrays for s in shapes]),
-        _joined(FREE_OBJECTS, [s.objects for s in shapes]),
+        _joined(None if keep_all else FREE_ARRAYS, [s.arrays for s in shapes]),
+        _joined(None if keep_all else FREE_OBJECTS, [s.objects for s in shapes]),
     )
 
 
