@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMaxGrowth = 8;  // edges after the removal of empty moves, to edges before
 constexpr size_t kMinEdges = 4096;
-constexpr int kMaxRounds = 100;
+constexpr size_t kMaxVisits = 2'000;  // of states, over all rounds: long rules have long texts, and need many rounds
 constexpr uint32_t kNone = 0xFFFFFFFF;
 
 bool before(const NfaEdge& a, const NfaEdge& b) {
@@ -25,11 +25,11 @@ void sort_unique(std::vector<NfaEdge>& edges) {
   edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
 }
 
-// The class of each state in the coarsest stable partition; empty if that takes too many rounds.
+// The class of each state in the coarsest stable partition; empty if that takes too long.
 std::vector<uint32_t> equivalence_classes(const std::vector<ReducedState>& states) {
   std::vector<uint32_t> class_of(states.size(), 0);
   size_t num_classes = 0;
-  for (int round = 0; round < kMaxRounds; ++round) {
+  for (size_t visits = 0; visits < kMaxVisits; visits += states.size()) {
     std::map<std::vector<uint32_t>, uint32_t> known;
     std::vector<uint32_t> refined(states.size());
     for (size_t s = 0; s < states.size(); ++s) {
