@@ -24,8 +24,31 @@ ERRORS = {n for n, v in vars(errors).items() if isinstance(v, type) and issubcla
 METHODS = {
     "TokenizerInfo": {"from_huggingface", "from_tiktoken", "from_sentencepiece", "from_mistral", "from_vocab"},
     "Grammar": {"from_regex", "from_ebnf", "from_json_schema", "from_choices", "concat", "union"},
-    "GrammarCompiler": {"compile_json_schema", "compile_regex", "compile_grammar", "compile_choices"},
+    "GrammarCompiler": {
+        *(
+            f"compile_{kind}{suffix}"
+            for kind in ("json_schema", "regex", "grammar", "choices")
+            for suffix in ("", "_async")
+        ),
+        "stats",
+    },
+    "CompiledGrammar": {"precompute", "stats", "memory_size_bytes"},
+    "BatchGrammarMatcher": {
+        "accept_token",
+        "accept_tokens",
+        "accept_string",
+        "validate_tokens",
+        "fill_next_token_bitmask",
+        "fill_draft_bitmask",
+        "rollback",
+        "is_terminated",
+    },
     "GrammarMatcher": {
+        "fill_draft_bitmask",
+        "traverse_draft_tree",
+        "find_jump_forward_tokens",
+        "forced_token",
+        "precompute",
         "accept_token",
         "accept_tokens",
         "accept_string",

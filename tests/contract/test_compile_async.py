@@ -212,11 +212,11 @@ def test_statistics_outlive_flushes() -> None:
     compiler = maskwright.GrammarCompiler(BYTES.info(), grammar_limit_bytes=12_000)
     compiled = compiler.compile_regex("([a-z]{1,50}[0-9]{1,50})*")
     matcher, rng, count = maskwright.GrammarMatcher(compiled), random.Random(2), 0
-    while compiled.stats().num_flushes < 2 and count < 20_000:
+    while compiled.stats().num_flushes < 1 and count < 20_000:
         mask_of(matcher, BYTES.vocab_size)
         count += 1
         if not matcher.accept_token(rng.choice(b"abc12")):
             matcher.reset()
     stats = compiled.stats()
-    assert stats.num_flushes == 2
+    assert stats.num_flushes == 1
     assert stats.mask_hits + stats.mask_misses == count
