@@ -78,7 +78,8 @@ bool Matcher::accepts_quickly(TokenId token) const {
   if (terminated_) return true;
   if (!here_is_known()) return false;
   const ConfigId from = config();
-  return engine_->known_step(from, token) != kNoConfig ||
+  if (engine_->known_step(from, token) != kNoConfig) return true;
+  return engine_->known_mask(from) != nullptr &&
          engine_->items(from).size() * grammar_->vocabulary().text(token).size() <= kQuickWork;
 }
 

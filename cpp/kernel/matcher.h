@@ -61,7 +61,7 @@ class Matcher {
   }
   bool mask_is_known(Point point) const { return point.terminated || engine_->known_mask(point.config) != nullptr; }
   bool mask_is_known() const { return here_is_known() && mask_is_known({config(), terminated_}); }
-  // Whether accepting takes a few microseconds at most.
+  // Whether accepting takes a few microseconds at most. Where the mask is known, so are the automata's states.
   bool accepts_quickly(TokenId token) const;
 
   size_t num_accepted() const { return history_.size(); }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "byte_set.h"
@@ -48,6 +49,7 @@ class ProductAutomaton {
  private:
   std::vector<Operand> operands_;
   std::map<Tuple, bool> life_;
+  std::set<Tuple> too_large_;  // searched in vain
   uint8_t class_of_[256] = {};
   std::vector<uint8_t> by_size_;  // a byte of each class, that of the largest first
 };
