@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -72,6 +73,7 @@ class ProductAutomaton {
  private:
   std::vector<Operand> operands_;
   std::unordered_map<Tuple, bool, TupleHash> life_;
+  std::set<Tuple> too_large_;  // searched in vain
   uint8_t class_of_[256] = {};
   std::vector<uint8_t> by_size_;
   Rule* counter_ = nullptr;
