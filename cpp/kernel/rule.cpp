@@ -1,6 +1,7 @@
 #include "rule.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "byte_classes.h"
 #include "errors.h"
@@ -10,7 +11,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxStatesPerRule = 1'000'000;
-constexpr size_t kPrefixFreeStates = 64;
+constexpr size_t kPrefixFreeStates = 1'000;
 constexpr size_t kMaxSharedTails = 8;
 
 // Whether white space beyond ASCII may follow the leading bits of a character that still needs some bytes.
@@ -255,12 +256,13 @@ void Rule::build_classes() {
 
 bool Rule::is_prefix_free() {
   std::vector<DfaState*> reached{start()};
+  std::unordered_set<const DfaState*> seen{start()};
   bool result = true;
   for (size_t i = 0; i < reached.size() && result; ++i) {
     if (reached.size() > kPrefixFreeStates || (reached[i]->final && !reached[i]->ends_only)) result = false;
     reached[i]->live.for_each([&](uint8_t b) {
       DfaState* t = next(*reached[i], b);
-      if (t && std::find(reached.begin(), reached.end(), t) == reached.end()) reached.push_back(t);
+      if (t && seen.insert(t).second) reached.push_back(t);
     });
   }
   start_.store(nullptr, std::memory_order_relaxed);
