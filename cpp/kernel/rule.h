@@ -23,6 +23,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -165,6 +166,11 @@ class Rule {
   int terminator() const { return terminator_; }  // -1: none
   DfaState* end() const { return end_; }          // the state after the terminator
   bool is_product() const { return product_ != nullptr; }
+  // Of a product's state whose only operand that is no complement stands in `sole`: the bytes on which complements go
+  // on. On all others it goes where `sole` goes. Nothing for other states.
+  std::optional<ByteSet> complement_bytes(const DfaState& state, const DfaState& sole) const {
+    return product_->complement_bytes(state.operands, sole);
+  }
   // The register with which every caller starts the rule, where the rule itself sets the bounds.
   uint64_t start_register() const { return product_ ? product_->start_register() : 0; }
   // Of a counted product; nullptr for all others.

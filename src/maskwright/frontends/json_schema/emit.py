@@ -195,7 +195,10 @@ class Emitter:
             else:
                 for string in shape.strings:
                     self.check(string)
-                    parts.append(string_text(string))
+                    text = string_text(string)
+                    # A rule of its own keeps its masks, whatever object or array it stands in.
+                    own = string.values is None and (string.patterns or string.formats or string.min_length)
+                    parts.append(self.as_rule("string", text) if own else text)
         if shape.numbers:
             parts += self._numbers(shape.numbers)
         if shape.mask & TRUE:
