@@ -90,6 +90,15 @@ ByteSet ProductAutomaton::first(const Tuple& tuple) const {
   return out;
 }
 
+std::optional<ByteSet> ProductAutomaton::complement_bytes(const Tuple& tuple, const DfaState& sole) const {
+  ByteSet out;
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    if (!operands_[i].negated && tuple[i] != &sole) return std::nullopt;
+    if (operands_[i].negated && tuple[i]) out |= tuple[i]->live;
+  }
+  return out;
+}
+
 DfaState* ProductAutomaton::sole(const Tuple& tuple) const {
   DfaState* only = nullptr;
   for (size_t i = 0; i < tuple.size(); ++i) {

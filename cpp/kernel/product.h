@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -59,6 +60,8 @@ class ProductAutomaton {
   bool terminates(const Tuple& tuple) const;
   bool nullable() const;
   ByteSet first(const Tuple& tuple) const;  // a superset of the bytes that may come next
+  // Where `sole` is the state of the only operand that is no complement: the bytes on which a complement goes on.
+  std::optional<ByteSet> complement_bytes(const Tuple& tuple, const DfaState& sole) const;
   // The state that alone decides from here on, or nullptr.
   DfaState* sole(const Tuple& tuple) const;
   // Whether any string follows. Throws LimitExceeded after too much work.
