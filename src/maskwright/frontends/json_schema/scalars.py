@@ -39,10 +39,7 @@ def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None]) -> list[Expr]:
     if shape.strings is FREE_STRINGS:
         texts.append(STRING_RULE)
     else:
-        for string in shape.strings:
-            for refusal in string.refusals:
-                refuse(refusal)
-            texts.append(string_text(string))
+        texts += map(string_text, shape.strings)
     if shape.numbers is FREE_NUMBERS:
         texts.append(NUMBER_RULE)
     elif shape.numbers is FREE_INTEGERS:
@@ -59,8 +56,6 @@ def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None]) -> list[Expr]:
 
 
 def _number_text(part: NumberShape, refuse: Callable[[Refusal], None]) -> Expr:
-    for refusal in part.refusals:
-        refuse(refusal)
     if part.values is not None:
         return values_text(part)
     text = number_text(part)
