@@ -6,7 +6,7 @@ A complement is again type-wise. The complement of one alternative is a union of
     not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
 
 Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
-exact: formats of which only a part is known, multiples, elements that all differ. "Some element
+exact: formats of which only a part is known, elements that all differ. "Some element
 violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
 Tested by tests/frontends/json_schema/test_schema_complement.py.
 """
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from maskwright.frontends.json_schema.formats import EXACT_FORMATS
 from maskwright.frontends.json_schema.intersect import is_nothing
+from maskwright.frontends.json_schema.numerals import admitted_values
 from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
     ANY_KIND,
@@ -81,11 +82,17 @@ def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
 
 
 def _without_numbers(shape: NumberShape) -> list[NumberShape] | None:
-    if shape.multiple_of:
-        return None
     if shape.values is not None:
-        return _between(sorted(shape.values))
+        return _between(sorted(admitted_values(shape)))
     out = []
+    for divisor in shape.multiple_of:
+        other = NumberShape()
+        other.not_multiple_of = (divisor,)
+        out.append(other)
+    for divisor in shape.not_multiple_of:
+        other = NumberShape()
+        other.multiple_of = (divisor,)
+        out.append(other)
     if shape.low is not None:
         out.append(_numbers(None, False, shape.low, not shape.low_open))
     if shape.high is not None:

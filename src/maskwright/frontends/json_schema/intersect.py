@@ -96,6 +96,7 @@ def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
     out.low, out.low_open = _tighter(a.low, a.low_open, b.low, b.low_open, _greater)
     out.high, out.high_open = _tighter(a.high, a.high_open, b.high, b.high_open, _less)
     out.multiple_of = a.multiple_of + b.multiple_of
+    out.not_multiple_of = a.not_multiple_of + b.not_multiple_of
     if a.values is not None or b.values is not None:
         values = a.values if a.values is not None else b.values
         assert values is not None

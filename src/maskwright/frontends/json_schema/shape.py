@@ -115,9 +115,9 @@ class Refusal(NamedTuple):
 
 
 class NumberShape:
-    """Numbers of one kind between two bounds, or a finite set of them, that are multiples."""
+    """Numbers of one kind between two bounds, or a finite set of them, that are multiples of some and not of others."""
 
-    __slots__ = ("high", "high_open", "kind", "low", "low_open", "multiple_of", "values")
+    __slots__ = ("high", "high_open", "kind", "low", "low_open", "multiple_of", "not_multiple_of", "values")
 
     def __init__(self) -> None:
         self.kind = ANY_KIND
@@ -126,6 +126,7 @@ class NumberShape:
         self.high: Exact | None = None
         self.high_open = False
         self.multiple_of: tuple[tuple[Exact, Path], ...] = ()
+        self.not_multiple_of: tuple[tuple[Exact, Path], ...] = ()
         self.values: tuple[Any, ...] | None = None
 
 
