@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
 MAX_STEPS = 4096
+_END, _PAST = -1, -2  # all declared members were written, and no more may come; or others may
 
 Member: TypeAlias = "tuple[Expr, Expr, bool]"  # name, value, whether it is required
 Others: TypeAlias = "dict[int, tuple[Expr, bool]]"
@@ -213,7 +214,7 @@ def counted_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int)
 class _Object(_Automaton):
     """States are (next declared member, number of members, witnesses met as bits).
 
-    A negative position is past the declared members: -1 among others, -2 after the witness that must be the last.
+    Past the declared members the position is _PAST, or _END after the witness that must be the last.
     """
 
     def __init__(
@@ -236,7 +237,7 @@ class _Object(_Automaton):
 
     def steps_from(self, state: tuple[int, int, int]) -> Iterator[tuple[Expr, tuple[int, int, int]]]:
         position, count, met = state
-        if position == -2 or (self.most is not None and count >= self.most):
+        if position == _END or (self.most is not None and count >= self.most):
             return
         further = count + 1 if self.most is not None else min(count + 1, self.least)
         if position >= 0:
@@ -249,13 +250,43 @@ class _Object(_Automaton):
             if bits & met:
                 continue
             if bits not in self.final:
-                yield other, (-1, further, met | bits)
+                yield other, (_PAST, further, met | bits)
             elif met | bits == self.all_met:
-                yield other, (-2, further, met | bits)
+                yield other, (_END, further, met | bits)
+
+
+class _Unordered(_Object):
+    """As `_Object`, but a state begins with the declared members that were written, as bits, or _END."""
+
+    def accepts(self, state: tuple[int, int, int]) -> bool:
+        written, count, met = state
+        everything = all(written >> i & 1 for i, (_, required) in enumerate(self.members) if required)
+        return count >= self.least and met == self.all_met and everything
+
+    def steps_from(self, state: tuple[int, int, int]) -> Iterator[tuple[Expr, tuple[int, int, int]]]:
+        written, count, met = state
+        if written == _END or (self.most is not None and count >= self.most):
+            return
+        further = count + 1 if self.most is not None else min(count + 1, self.least)
+        for i, (member, _) in enumerate(self.members):
+            if not written >> i & 1:
+                yield member, (written | 1 << i, further, met)
+        for bits, other in self.others.items():
+            if bits not in self.final and not bits & met:
+                yield other, (written, further, met | bits)
+            elif not bits & met and met | bits == self.all_met and self.accepts((written, self.least, self.all_met)):
+                yield other, (_END, further, met | bits)
 
 
 def counted_object(
-    emitter: Emitter, members: list[Member], extra: Expr, asked: ObjectShape, others: Others, style: Style
+    emitter: Emitter,
+    members: list[Member],
+    extra: Expr,
+    asked: ObjectShape,
+    others: Others,
+    style: Style,
+    *,
+    any_order: bool = False,
 ) -> Expr:
     """Return the spellings of objects with as many members as asked, and with all witnesses.
 
@@ -264,7 +295,7 @@ def counted_object(
     Raises:
         TooManyError: It takes too many rules.
     """
-    machine = _Object(emitter, members, extra, asked, others, style)
+    machine = (_Unordered if any_order else _Object)(emitter, members, extra, asked, others, style)
     start = (0, 0, 0)
     ways = machine.begin(start)
     empty = [CLOSE_OBJECT] if machine.accepts(start) else []

@@ -104,6 +104,11 @@ def _counted(
         members, num_required = [(name, value, True) for name, value, _ in members], least
     if most is not None and num_required > most:
         return never()
+    if emitter.layout.options.any_order and len(members) + (not closed) > 1 and (closed or least <= num_required + 1):
+        try:
+            return counted_object(emitter, members, extra, shape, others, style, any_order=True)
+        except TooManyError:
+            pass
     if others or (most is not None and not (closed and len(members) <= most)) or least > max(num_required, 1):
         # Members that are not declared might all have one name, and then they are one member.
         if closed or least <= num_required + 1:
