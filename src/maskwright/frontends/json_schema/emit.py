@@ -151,7 +151,7 @@ class Emitter:
             else:
                 parts += [array_text(self, part, depth) for part in shape.arrays]
         if shape.mask & ~(OBJECT | ARRAY):
-            parts += scalar_texts(shape, self.refuse)
+            parts += scalar_texts(shape, self.refuse, self.builder)
         expr = one_of(parts)
         if not (shape.objects or shape.arrays):
             shape.text = expr
