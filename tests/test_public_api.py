@@ -23,8 +23,22 @@ NAMES = {
 ERRORS = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
 METHODS = {
     "TokenizerInfo": {"from_huggingface", "from_tiktoken", "from_sentencepiece", "from_mistral", "from_vocab"},
-    "Grammar": {"from_regex", "from_ebnf", "from_json_schema", "from_choices", "from_structural_tag", "concat", "union"},
-    "GrammarCompiler": {"compile_json_schema", "compile_regex", "compile_grammar", "compile_choices", "compile_structural_tag"},
+    "Grammar": {
+        "from_regex",
+        "from_ebnf",
+        "from_json_schema",
+        "from_choices",
+        "from_structural_tag",
+        "concat",
+        "union",
+    },
+    "GrammarCompiler": {
+        "compile_json_schema",
+        "compile_regex",
+        "compile_grammar",
+        "compile_choices",
+        "compile_structural_tag",
+    },
     "GrammarMatcher": {
         "accept_token",
         "accept_tokens",
