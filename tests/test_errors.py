@@ -12,6 +12,7 @@ TREE = {
     "GrammarError": (MaskwrightError, ValueError),
     "RegexSyntaxError": (GrammarError,),
     "EbnfSyntaxError": (GrammarError,),
+    "LarkSyntaxError": (GrammarError,),
     "UnsatisfiableError": (GrammarError,),
     "SchemaError": (MaskwrightError, ValueError),
     "UnsupportedSchemaError": (SchemaError,),

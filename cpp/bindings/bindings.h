@@ -4,9 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <thread>
 
 #include "../kernel/compiled_grammar.h"
+#include "../kernel/fork_gate.h"
 #include "../kernel/ir.h"
 #include "../kernel/matcher.h"
 
@@ -24,6 +28,31 @@ GrammarIr read_ir(const nb::tuple& rules, uint32_t root);
 // int.
 TokenId read_token_id(nb::handle value);
 
+// Lets other Python threads run. For what takes longer than letting go of the GIL and waiting for it again.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) { gate_.emplace(); }
+  ~Unlocked() {
+    gate_.reset();  // or a fork would wait for us, and we for the GIL
+    take_gil();
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  // Where the interpreter is on its way out it ends threads that ask for the GIL, by unwinding their stacks, which C++
+  // code cannot let pass. Such a thread lies still instead, until the process is gone.
+  void take_gil() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  }
+  PyThreadState* const state_;
+  std::optional<ForkGate> gate_;
+};
+
 // A bitmask given as a numpy array or a CPU torch tensor, held in place while this lives. Needs the GIL to be
 // destroyed.
 class Bitmask {
@@ -34,8 +63,12 @@ class Bitmask {
   ~Bitmask() {
     if (held_) PyBuffer_Release(&view_);
   }
-  // The row at `index`; words beyond the vocabulary are zeroed. Raises BitmaskError if there is no such row.
-  uint32_t* row(int64_t index, uint32_t num_words) const;
+  // Raises BitmaskError if the rows from `index` on are not there.
+  void check_rows(int64_t index, size_t count = 1) const;
+  // The rows from `index` on, which are there; words beyond the vocabulary are zeroed.
+  uint32_t* rows(int64_t index, size_t count, uint32_t num_words) const;
+  int64_t num_rows() const { return num_rows_; }
+  size_t words_per_row() const { return static_cast<size_t>(words_per_row_); }
 
  private:
   friend class BitmaskReader;
@@ -63,6 +96,7 @@ class BitmaskReader {
 
 void bind_compile(nb::module_& m);
 void bind_matcher(nb::module_& m);
+void bind_batch(nb::module_& m);
 void bind_apply(nb::module_& m);
 
 }  // namespace maskwright

@@ -70,14 +70,21 @@ void BitmaskReader::read_tensor(nb::handle object, Bitmask& out) {
   out.words_per_row_ = tensor_words_per_row_;
 }
 
-uint32_t* Bitmask::row(int64_t index, uint32_t num_words) const {
+void Bitmask::check_rows(int64_t index, size_t count) const {
   if (index < 0 || index >= num_rows_)
     raise_error("BitmaskError",
                 "row " + std::to_string(index) + " is outside the bitmask's " + std::to_string(num_rows_) + " rows");
-  uint32_t* row = words_ + index * words_per_row_;
-  if (words_per_row_ > num_words)
-    std::memset(row + num_words, 0, static_cast<size_t>(words_per_row_ - num_words) * sizeof(uint32_t));
-  return row;
+  if (count > static_cast<size_t>(num_rows_ - index))
+    raise_error("BitmaskError", std::to_string(count) + " rows from row " + std::to_string(index) +
+                                    " on are needed, the bitmask has " + std::to_string(num_rows_) + " rows");
+}
+
+uint32_t* Bitmask::rows(int64_t index, size_t count, uint32_t num_words) const {
+  uint32_t* const begin = words_ + index * words_per_row_;
+  const size_t padding = words_per_row() - num_words;
+  for (size_t i = 0; i < count && padding > 0; ++i)
+    std::memset(begin + i * words_per_row() + num_words, 0, padding * sizeof(uint32_t));
+  return begin;
 }
 
 void bind_apply(nb::module_& m) {
@@ -86,7 +93,7 @@ void bind_apply(nb::module_& m) {
       "apply_mask",
       [](uintptr_t logits, int type, int64_t row_bytes, int64_t vocab_size, uintptr_t bitmask, int64_t words_per_row,
          const std::vector<std::pair<int64_t, int64_t>>& rows) {
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         for (const auto& [logits_row, mask_row] : rows)
           apply_mask(reinterpret_cast<char*>(logits) + logits_row * row_bytes, static_cast<LogitType>(type), vocab_size,
                      reinterpret_cast<const uint32_t*>(bitmask) + mask_row * words_per_row, words_per_row);

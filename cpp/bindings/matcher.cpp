@@ -1,132 +1,198 @@
 // GrammarMatcher's native base. What is already known keeps the GIL, being shorter than letting go of it.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
-#include "bindings.h"
+#include "../kernel/draft.h"
+#include "../kernel/thread_pool.h"
+#include "py_matcher.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxForcedBytes = 4096;
 
-struct PyMatcher {
-  Matcher matcher;
-  BitmaskReader bitmasks;
+// Kept by the thread, so that a matcher stays small.
+struct Scratch {
+  Draft draft;
+  FillQueue queue;
+  std::vector<TokenId> tokens;
+  std::vector<int64_t> first_child, next_sibling, tree_tokens;
 };
 
-std::vector<TokenId> read_token_ids(nb::handle ids) {
-  std::vector<TokenId> out;
-  for (nb::handle id : nb::borrow<nb::object>(ids)) out.push_back(read_token_id(id));
-  return out;
+void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::vector<int64_t>& stop_token_ids,
+          bool terminate_without_stop_token) {
+  std::vector<TokenId> stops;
+  for (const int64_t id : stop_token_ids) {
+    if (id < 0 || id >= static_cast<int64_t>(grammar->vocabulary().vocab_size()))
+      raise_error("TokenizerError", "stop token " + std::to_string(id) + " is outside the vocabulary");
+    stops.push_back(static_cast<TokenId>(id));
+  }
+  new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}};
+}
+
+void make_fork(PyMatcher* self, PyMatcher& other) {
+  const InUse in_use(other);
+  new (self) PyMatcher{other.matcher, {}};
+}
+
+bool accept(PyMatcher& self, TokenId token) {
+  if (self.matcher.accepts_quickly(token)) return self.matcher.accept(token);
+  const Unlocked unlocked;
+  return self.matcher.accept(token);
+}
+
+size_t accept_tokens(PyMatcher& self, nb::handle token_ids) {
+  Borrowed<Scratch> use;
+  read_token_ids(token_ids, use->tokens);
+  const InUse in_use(self);
+  size_t count = 0;
+  while (count < use->tokens.size() && accept(self, use->tokens[count])) ++count;
+  return count;
+}
+
+bool accept_bytes(PyMatcher& self, const nb::bytes& data) {
+  const std::string_view view(data.c_str(), data.size());
+  const InUse in_use(self);
+  const Unlocked unlocked;
+  return self.matcher.accept_bytes(view);
+}
+
+void follow(PyMatcher& self, Draft& draft) {
+  if (draft.follow(self.matcher, true)) return;
+  const Unlocked unlocked;
+  draft.follow(self.matcher, false);
+}
+
+size_t validate_tokens(PyMatcher& self, nb::handle token_ids) {
+  Borrowed<Scratch> use;
+  read_token_ids(token_ids, use->tokens);
+  const InUse in_use(self);
+  use->draft.set_line(use->tokens);
+  follow(self, use->draft);
+  return use->draft.num_living() - 1;
 }
 
 bool fill(PyMatcher& self, nb::handle bitmask, int64_t index) {
   Matcher& matcher = self.matcher;
-  const uint32_t num_words = matcher.grammar().vocabulary().num_words();
+  const InUse in_use(self);
   Bitmask target;
-  self.bitmasks.read(bitmask, num_words, target);
-  uint32_t* row = target.row(index, num_words);
+  self.bitmasks.read(bitmask, matcher.num_words(), target);
+  target.check_rows(index);
+  uint32_t* row = target.rows(index, 1, matcher.num_words());
   uint32_t allowed;
   if (matcher.mask_is_known()) {
     allowed = matcher.fill(row);
   } else {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     allowed = matcher.fill(row);
   }
   return allowed < matcher.grammar().vocabulary().vocab_size();
+}
+
+// Fills the rows of a draft, from row `index` on, and says how many of its nodes live.
+size_t fill_draft(PyMatcher& self, Scratch& use, nb::handle bitmask, int64_t index) {
+  Bitmask target;
+  self.bitmasks.read(bitmask, self.matcher.num_words(), target);
+  target.check_rows(index, use.draft.num_nodes());
+  follow(self, use.draft);
+  use.queue.clear();
+  use.draft.add_rows(self.matcher, target.rows(index, use.draft.num_nodes(), self.matcher.num_words()),
+                     target.words_per_row(), 0, use.queue);
+  if (!use.queue.empty()) {
+    const Unlocked unlocked;
+    use.queue.run(ThreadPool::shared().size());
+  }
+  return use.draft.num_living();
+}
+
+size_t fill_draft_bitmask(PyMatcher& self, nb::handle draft_tokens, nb::handle bitmask, int64_t index) {
+  Borrowed<Scratch> use;
+  read_token_ids(draft_tokens, use->tokens);
+  const InUse in_use(self);
+  use->draft.set_line(use->tokens);
+  return fill_draft(self, *use, bitmask, index) - 1;
+}
+
+size_t traverse_draft_tree(PyMatcher& self, nb::handle retrieve_next_token, nb::handle retrieve_next_sibling,
+                           nb::handle draft_tokens, nb::handle bitmask) {
+  Borrowed<Scratch> use;
+  read_integers(retrieve_next_token, use->first_child);
+  read_integers(retrieve_next_sibling, use->next_sibling);
+  read_integers(draft_tokens, use->tree_tokens);
+  const InUse in_use(self);
+  use->draft.set_tree(use->first_child, use->next_sibling, use->tree_tokens);
+  return fill_draft(self, *use, bitmask, 0);
+}
+
+template <auto Method>
+auto when_free(PyMatcher& self) {
+  const InUse in_use(self);
+  return (self.matcher.*Method)();
 }
 
 }  // namespace
 
 void bind_matcher(nb::module_& m) {
   nb::class_<PyMatcher>(m, "Matcher")
-      .def(
-          "__init__",
-          [](PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::vector<int64_t>& stop_token_ids,
-             bool terminate_without_stop_token) {
-            std::vector<TokenId> stops;
-            for (const int64_t id : stop_token_ids) {
-              if (id < 0 || id >= static_cast<int64_t>(grammar->vocabulary().vocab_size()))
-                raise_error("TokenizerError", "stop token " + std::to_string(id) + " is outside the vocabulary");
-              stops.push_back(static_cast<TokenId>(id));
-            }
-            new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}};
-          },
-          nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"))
-      .def("__init__", [](PyMatcher* self, const PyMatcher& other) { new (self) PyMatcher{other.matcher, {}}; })
+      .def("__init__", &make, nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"))
+      .def("__init__", &make_fork)
       .def(
           "accept_token",
-          [](PyMatcher& self, nb::handle token_id) { return self.matcher.accept(read_token_id(token_id)); },
+          [](PyMatcher& self, nb::handle token_id) {
+            const TokenId id = read_token_id(token_id);
+            const InUse in_use(self);
+            return accept(self, id);
+          },
           nb::arg("token_id"))
-      .def(
-          "accept_tokens",
-          [](PyMatcher& self, nb::handle token_ids) {
-            size_t count = 0;
-            for (const TokenId id : read_token_ids(token_ids)) {
-              if (!self.matcher.accept(id)) break;
-              ++count;
-            }
-            return count;
-          },
-          nb::arg("token_ids"))
-      .def(
-          "validate_tokens",
-          [](PyMatcher& self, nb::handle token_ids) {
-            const auto ids = read_token_ids(token_ids);
-            const nb::gil_scoped_release release;
-            return self.matcher.validate(ids.data(), ids.size());
-          },
-          nb::arg("token_ids"))
-      .def("accept_bytes",
-           [](PyMatcher& self, const nb::bytes& data) {
-             const std::string_view view(data.c_str(), data.size());
-             const nb::gil_scoped_release release;
-             return self.matcher.accept_bytes(view);
-           })
+      .def("accept_tokens", &accept_tokens, nb::arg("token_ids"))
+      .def("validate_tokens", &validate_tokens, nb::arg("token_ids"))
+      .def("accept_bytes", &accept_bytes)
       .def("fill_next_token_bitmask", &fill, nb::arg("bitmask"), nb::arg("index") = 0)
+      .def("fill_draft_bitmask", &fill_draft_bitmask, nb::arg("draft_tokens"), nb::arg("bitmask"), nb::arg("index") = 0)
+      .def("traverse_draft_tree", &traverse_draft_tree, nb::arg("retrieve_next_token"),
+           nb::arg("retrieve_next_sibling"), nb::arg("draft_tokens"), nb::arg("bitmask"))
+      .def("forced_token",
+           [](PyMatcher& self) {
+             const InUse in_use(self);
+             if (self.matcher.mask_is_known()) return self.matcher.forced_token();
+             const Unlocked unlocked;
+             return self.matcher.forced_token();
+           })
       .def("forced_bytes",
            [](PyMatcher& self) {
+             const InUse in_use(self);
              std::string out;
              {
-               const nb::gil_scoped_release release;
+               const Unlocked unlocked;
                out = self.matcher.forced_bytes(kMaxForcedBytes);
              }
              return nb::bytes(out.data(), out.size());
            })
-      .def("rollback_tokens", [](PyMatcher& self, size_t count) { return self.matcher.rollback(count); })
-      .def("reset", [](PyMatcher& self) { self.matcher.reset(); })
-      .def("is_completed", [](PyMatcher& self) { return self.matcher.is_completed(); })
-      .def("is_terminated", [](PyMatcher& self) { return self.matcher.is_terminated(); })
-      .def_prop_ro("num_accepted_tokens", [](PyMatcher& self) { return self.matcher.num_accepted(); })
+      .def("precompute_masks",
+           [](PyMatcher& self, double budget_us) {
+             const InUse in_use(self);
+             return run_within(budget_us, self.matcher.precomputation());
+           })
+      .def("rollback_tokens",
+           [](PyMatcher& self, size_t count) {
+             const InUse in_use(self);
+             return self.matcher.rollback(count);
+           })
+      .def("reset",
+           [](PyMatcher& self) {
+             const InUse in_use(self);
+             if (self.matcher.here_is_known()) return self.matcher.reset();
+             const Unlocked unlocked;  // the old engine may go
+             self.matcher.reset();
+           })
+      .def("is_completed", &when_free<&Matcher::is_completed>)
+      .def("is_terminated", &when_free<&Matcher::is_terminated>)
+      .def_prop_ro("num_accepted_tokens", &when_free<&Matcher::num_accepted>)
       .def_prop_ro("stop_token_ids", [](PyMatcher& self) { return self.matcher.stop_tokens(); });
-
-  m.def(
-      "fill_batch",
-      [](const nb::typed<nb::sequence, PyMatcher>& matchers, nb::handle bitmask, const std::vector<int64_t>& rows) {
-        std::vector<nb::object> kept;
-        std::vector<Matcher*> all;
-        for (nb::handle h : matchers) {
-          kept.push_back(nb::borrow(h));
-          all.push_back(&nb::cast<PyMatcher&>(h).matcher);
-        }
-        if (all.size() != rows.size())
-          raise_error("MatcherError",
-                      std::to_string(rows.size()) + " rows were named for " + std::to_string(all.size()) + " matchers");
-        if (all.empty()) return;
-        uint32_t num_words = 0;
-        for (const Matcher* matcher : all) num_words = std::max(num_words, matcher->grammar().vocabulary().num_words());
-        BitmaskReader reader;
-        Bitmask target;
-        reader.read(bitmask, num_words, target);
-        std::vector<uint32_t*> targets;
-        for (size_t i = 0; i < all.size(); ++i)
-          targets.push_back(target.row(rows[i], all[i]->grammar().vocabulary().num_words()));
-        const nb::gil_scoped_release release;
-        for (size_t i = 0; i < all.size(); ++i) all[i]->fill(targets[i]);
-      },
-      nb::arg("matchers"), nb::arg("bitmask"), nb::arg("rows"));
 }
 
 }  // namespace maskwright

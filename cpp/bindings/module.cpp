@@ -6,7 +6,9 @@
 #include <chrono>
 
 #include "../kernel/errors.h"
-#include "bindings.h"
+#include "../kernel/optimisations.h"
+#include "../kernel/thread_pool.h"
+#include "py_matcher.h"
 
 namespace maskwright {
 
@@ -15,19 +17,6 @@ void raise_error(const char* class_name, const std::string& message, const char*
   nb::object error = hint ? type(message, nb::arg("hint") = hint) : type(message);
   PyErr_SetObject(type.ptr(), error.ptr());
   throw nb::python_error();
-}
-
-TokenId read_token_id(nb::handle value) {
-  int overflow = 0;
-  long long id = 0;
-  if (PyLong_Check(value.ptr())) {
-    id = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  } else {
-    const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-    if (!index.is_valid()) throw nb::python_error();
-    id = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  }
-  return overflow != 0 || id < 0 || id > INT32_MAX ? -1 : static_cast<TokenId>(id);
 }
 
 namespace {
@@ -40,6 +29,9 @@ std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, cons
     char* data;
     Py_ssize_t size;
     if (PyBytes_AsStringAndSize(token.ptr(), &data, &size) != 0) throw nb::python_error();
+    if (static_cast<size_t>(size) >= kManyChars)
+      raise_error("TokenizerError", "token " + std::to_string(texts.size()) + " has " + std::to_string(size) +
+                                        " bytes: the limit is " + std::to_string(kManyChars - 1));
     texts.emplace_back(data, static_cast<size_t>(size));
   }
   if (vocab_size < 0 || vocab_size > INT32_MAX || static_cast<size_t>(vocab_size) < texts.size())
@@ -59,7 +51,7 @@ std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, cons
   const auto begin = std::chrono::steady_clock::now();
   {
     // The list keeps the texts alive.
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     context->vocabulary =
         std::make_shared<const Vocabulary>(texts, special_ids, std::move(stop_ids), static_cast<uint32_t>(vocab_size));
   }
@@ -72,6 +64,22 @@ struct PyVocabulary {
   std::shared_ptr<TokenizerContext> context;
   double build_us = 0;
 };
+
+// Whether a token begins with this text and goes on.
+bool begins_longer_token(const PyVocabulary& self, const nb::bytes& text) {
+  const Vocabulary& vocabulary = *self.context->vocabulary;
+  NodeId at = Vocabulary::kRoot;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const Vocabulary::Node& node = vocabulary.node(at);
+    const auto byte = static_cast<uint8_t>(text.c_str()[i]);
+    NodeId child = node.first_child;
+    const NodeId end = child + node.num_children;
+    while (child < end && vocabulary.byte(child) != byte) ++child;
+    if (child == end) return false;
+    at = child;
+  }
+  return vocabulary.node(at).num_children > 0;
+}
 
 }  // namespace
 
@@ -87,17 +95,38 @@ void bind_compile(nb::module_& m) {
             new (self) PyVocabulary{std::move(context), build_us};
           },
           nb::arg("token_bytes"), nb::arg("special_token_ids"), nb::arg("stop_token_ids"), nb::arg("vocab_size"))
+      .def("begins_longer_token", &begins_longer_token, nb::arg("text"))
       .def_ro("build_us", &PyVocabulary::build_us)
       .def_prop_ro("vocab_size", [](const PyVocabulary& v) { return v.context->vocabulary->vocab_size(); })
       .def_prop_ro("num_nodes", [](const PyVocabulary& v) { return v.context->vocabulary->num_nodes(); })
       .def_prop_ro("num_rule_groups", [](const PyVocabulary& v) { return v.context->rules.size(); })
+      .def_prop_ro("rule_memory_bytes", [](const PyVocabulary& v) { return v.context->rules.memory_bytes(); })
       .def_prop_ro("memory_bytes", [](const PyVocabulary& v) { return v.context->vocabulary->memory_bytes(); });
 
   nb::class_<CompiledGrammar>(m, "CompiledGrammar")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
       .def_prop_ro("shared_memory_bytes", &CompiledGrammar::shared_memory_bytes)
       .def_prop_ro("num_flushes", &CompiledGrammar::num_flushes)
-      .def_prop_ro("num_configurations", [](CompiledGrammar& g) { return g.engine()->num_configs(); });
+      .def_prop_ro("num_mask_hits", &CompiledGrammar::num_mask_hits)
+      .def_prop_ro("num_mask_misses", &CompiledGrammar::num_mask_misses)
+      .def("size",
+           [](CompiledGrammar& g) {
+             const Engine::Size size = g.size();
+             return std::tuple(size.configs, size.transitions, size.masks, size.bytes);
+           })
+      .def("precompute_masks", [](CompiledGrammar& g, double budget_us) {
+        const auto engine = g.engine();
+        return run_within(budget_us, Precomputation(engine, engine->initial()));
+      });
+
+  m.def(
+      "set_optimisations",
+      [](bool inlining, bool registers, bool subtree_skipping, bool state_masks, bool config_memo, bool sharing) {
+        optimisations = {inlining, registers, subtree_skipping, state_masks, config_memo, sharing};
+      },
+      nb::kw_only(), nb::arg("inlining") = true, nb::arg("registers") = true, nb::arg("subtree_skipping") = true,
+      nb::arg("state_masks") = true, nb::arg("config_memo") = true, nb::arg("sharing") = true,
+      "Switches off what is False, for the whole process: to measure what each is worth (cpp/kernel/optimisations.h).");
 
   m.def(
       "compile",
@@ -109,7 +138,7 @@ void bind_compile(nb::module_& m) {
           std::erase_if(ids, [&](TokenId id) {
             return id < 0 || static_cast<uint32_t>(id) >= vocabulary.context->vocabulary->vocab_size();
           });
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         return std::make_shared<CompiledGrammar>(vocabulary.context, ir, memory_budget_bytes);
       },
       nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"), nb::arg("memory_budget_bytes"));
@@ -130,9 +159,15 @@ NB_MODULE(_kernel, m) {
     } catch (const Unsatisfiable& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("UnsatisfiableError");
       PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());
+    } catch (const InvalidDraft& e) {
+      const nb::object type = nb::module_::import_("maskwright.errors").attr("MatcherError");
+      PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());
     }
   });
+  ForkGate::install();
+  ThreadPool::prepare_for_fork();
   bind_compile(m);
   bind_matcher(m);
+  bind_batch(m);
   bind_apply(m);
 }

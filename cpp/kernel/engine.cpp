@@ -54,8 +54,12 @@ void TransitionTable::grow(size_t size) {
   tables_.push_back(std::move(table));
 }
 
-Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes)
-    : vocabulary_(std::move(vocabulary)), initial_budget_bytes_(budget_bytes), budget_bytes_(budget_bytes) {
+Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes,
+               std::shared_ptr<MaskCounters> counters)
+    : vocabulary_(std::move(vocabulary)),
+      counters_(std::move(counters)),
+      initial_budget_bytes_(budget_bytes),
+      budget_bytes_(budget_bytes) {
   Rule& root = *program.root;
   std::vector<Item> items;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
@@ -63,7 +67,8 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& prog
 }
 
 ConfigId Engine::step(ConfigId config, TokenId token) {
-  if (const ConfigId known = transitions_.find(config, token); known != kNoConfig) return known;
+  if (optimisations.config_memo)
+    if (const ConfigId known = transitions_.find(config, token); known != kNoConfig) return known;
   if (token < 0 || static_cast<uint32_t>(token) >= vocabulary_->vocab_size()) return kNoConfig;
   thread_local Recognizer recognizer;
   const Config& from = configs_[config];
@@ -123,9 +128,18 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
 }
 
 const ConfigMask& Engine::mask(ConfigId config) {
-  if (const ConfigMask* known = known_mask(config)) return *known;
+  if (const ConfigMask* known = known_mask(config)) {
+    counters_->hits.add();
+    return *known;
+  }
+  counters_->misses.add();
   Config& at = configs_[config];
   auto built = config_mask(*vocabulary_, stacks_, at.span(), {});
+  if (!optimisations.config_memo) {
+    thread_local std::unique_ptr<const ConfigMask> last;
+    last = std::move(built);
+    return *last;
+  }
   const std::lock_guard guard(lock_);
   if (const ConfigMask* earlier = at.mask.load(std::memory_order_acquire)) return *earlier;
   mask_bytes_ += built->memory_bytes();
@@ -224,6 +238,11 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete) {
   interned_.emplace(h, id);
   item_bytes_ += items.size() * sizeof(Item) + 64;
   return id;
+}
+
+Engine::Size Engine::size() {
+  const std::lock_guard guard(lock_);
+  return {configs_.size(), transitions_.size(), masks_.size(), memory_bytes()};
 }
 
 void Engine::allow_for_replay() {

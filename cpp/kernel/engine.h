@@ -15,8 +15,10 @@
 
 #include "chunked_vector.h"
 #include "masks.h"
+#include "optimisations.h"
 #include "program.h"
 #include "recognizer.h"
+#include "sharded_counter.h"
 
 namespace maskwright {
 
@@ -26,6 +28,7 @@ class TransitionTable {
   TransitionTable() { grow(256); }
   ConfigId find(ConfigId config, TokenId token) const;
   void insert(ConfigId config, TokenId token, ConfigId next);
+  size_t size() const { return used_; }
   size_t memory_bytes() const { return bytes_; }
 
  private:
@@ -48,17 +51,28 @@ class TransitionTable {
   size_t bytes_ = 0;
 };
 
+// How often masks were asked for. Shared by all engines of a compiled grammar.
+struct MaskCounters {
+  ShardedCounter hits;    // known already
+  ShardedCounter misses;  // computed
+};
+
 class Engine {
  public:
-  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes);
+  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes,
+         std::shared_ptr<MaskCounters> counters);
 
   ConfigId initial() const { return 0; }
   // The configuration after a token by its text or its token edges, or kNoConfig.
   ConfigId step(ConfigId config, TokenId token);
+  // The same if it was asked before; else kNoConfig.
+  ConfigId known_step(ConfigId config, TokenId token) const { return transitions_.find(config, token); }
   // The configuration after some bytes, or kNoConfig.
   ConfigId step_bytes(ConfigId config, std::string_view bytes);
   bool complete(ConfigId config) const { return configs_[config].complete; }
-  const ConfigMask* known_mask(ConfigId config) const { return configs_[config].mask.load(std::memory_order_acquire); }
+  const ConfigMask* known_mask(ConfigId config) const {
+    return optimisations.config_memo ? configs_[config].mask.load(std::memory_order_acquire) : nullptr;
+  }
   const ConfigMask& mask(ConfigId config);
   // The bytes that every completion begins with. At most `limit`; whole or not, as they come.
   std::string forced_bytes(ConfigId config, size_t limit);
@@ -66,10 +80,16 @@ class Engine {
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool past_budget() const { return memory_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
+  bool half_full() const { return 2 * memory_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
   // Raises the budget, up to a limit, where a replayed history alone fills much of it: flushing again at once would
   // gain nothing.
   void allow_for_replay();
   uint32_t num_configs() const { return configs_.size(); }
+  size_t num_items(ConfigId config) const { return configs_[config].num_items; }
+  struct Size {
+    size_t configs, transitions, masks, bytes;
+  };
+  Size size();
 
  private:
   struct Config {
@@ -92,6 +112,7 @@ class Engine {
   std::vector<std::unique_ptr<const ConfigMask>> masks_;
   std::unordered_multimap<uint64_t, ConfigId> interned_;
   TransitionTable transitions_;
+  const std::shared_ptr<MaskCounters> counters_;
   size_t item_bytes_ = 0, mask_bytes_ = 0;
   std::atomic<size_t> bytes_{0};
   const size_t initial_budget_bytes_;

@@ -20,4 +20,10 @@ class Unsatisfiable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The arrays of a draft do not describe one.
+class InvalidDraft : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace maskwright

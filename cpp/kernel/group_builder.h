@@ -1,103 +1,87 @@
-// Builds the rules of one strongly connected component.
+// Builds the rules of one strongly connected component from their blueprint.
 //
-//   draft       an NFA per unit; choices between many literals become tries.
-//   nullable    which rules match the empty string; their callers get an empty move beside the call.
-//   productive  which match anything else; calls of the others go, and with them every dead end.
+// Most groups are built when one of their rules is first started. Those of which a search must tell whether they match
+// anything at all, and those that are left recursive and so may grow too large, are built when they are made.
+//
+//   draft       an NFA per unit, of live parts only; choices between many literals become minimal automata. A call of a
+//               rule that matches the empty string gets an empty move beside it.
+//   inline      rules called from one place, and small ones, become part of their callers (group_inlining.cpp).
 //   loops       a rule that ends by calling itself jumps back to its start instead.
 //   start       gets edges of its own and no way back, so that it never counts as an end.
 //   left calls  cycles of calls before the first byte are removed: within such a cycle a rule's automaton is the union
-//   of all
-//               members' bodies; when a member's body is done, whoever begins with that member goes on (the left-corner
-//               transform, done on automata: Rosenkrantz and Lewis 1970; Moore 2000). Quadratic in the cycle.
-//   rank, FIRST by the now acyclic left calls.
+//               of all members' bodies; when a member's body is done, whoever begins with that member goes on (the
+//               left-corner transform, done on automata: Rosenkrantz and Lewis 1970; Moore 2000). Quadratic in the
+//               cycle.
+//
+// Tested by tests/exhaustive.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "ir.h"
+#include "blueprint.h"
+#include "facts.h"
 #include "nfa.h"
 #include "rule.h"
 
 namespace maskwright {
 
-// Something that becomes a rule: a declared rule's body, an & or ~, or an item to be counted.
-struct Unit {
-  enum class Kind : uint8_t { Expression, Regular, Counter } kind = Kind::Expression;
-  ExprId expr = 0;      // the body, or the item that a counter repeats
-  int terminator = -1;  // of a counter: the byte after the last item, if it belongs to the rule
-  // Once its component is done:
-  bool inlined = false;
-  Rule* rule = nullptr;
-  std::shared_ptr<RuleGroup> group = nullptr;
-};
-
-// The units of a grammar, and how expressions refer to them.
-struct UnitTable {
-  const GrammarIr& ir;
-  std::deque<Unit> units;         // the declared rules first, in order
-  std::vector<uint32_t> of_node;  // by node: the unit of a Ref, or of an And, Not, Repeat that became one
-  std::unordered_map<uint64_t, uint32_t> counters;  // by item and terminator
-  std::vector<bool> counting;                       // by node: a repetition that is counted instead of unrolled
-  std::unordered_map<ExprId, uint32_t> item_units;  // the items of counters that call rules
-  static constexpr uint32_t kNone = 0xFFFFFFFF;
-  // The unit of a counted repetition, made if there is none yet.
-  uint32_t counter(ExprId repetition, int terminator);
-  // Whether an expression has no references, tokens, & and ~, and nothing counted.
-  bool is_plain(ExprId expr) const;
-  // The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
-  int terminator(const ExprNode& sequence, uint32_t child) const;
-  // The register with which a node's unit starts.
-  uint64_t start_register(ExprId node) const;
-};
-
 class GroupBuilder {
  public:
-  // `members` are indices into the table; their rules are created in `group` in this order.
-  GroupBuilder(UnitTable& table, const std::vector<uint32_t>& members, RuleGroup& group);
-  // `intern_item` makes a unit of a regular expression that a counter must call.
-  void build(const std::function<const Unit&(ExprId)>& intern_item);
+  // A new group: its rules' facts are known, their automata may be still to be built. Throws LimitExceeded if these
+  // would be too large.
+  static std::shared_ptr<RuleGroup> make(RuleStore& store, std::string blueprint,
+                                         std::vector<RuleGroup::CalleeLink> callees);
+
+  explicit GroupBuilder(RuleGroup& group);
+  // The group's lock is held, or no other thread knows the group.
+  void build();
 
  private:
   struct Member {
-    Unit* unit;
+    BlueprintUnit::Kind kind;
     Rule* rule;
     NfaDraft draft;
-    std::unordered_map<uint64_t, uint32_t> callee_index = {};
-    bool dirty = false;  // edges may lead nowhere
+    std::vector<Callee> callees;
+    std::vector<ByteSet> sets;
+    std::vector<std::vector<TokenId>> token_sets;
+    std::unordered_map<uint64_t, uint32_t> callee_index, set_index;  // by hash
   };
   void draft_expression(Member& member, ExprId root);
-  void draft_bytes(Member& member, uint32_t begin, uint32_t end, uint32_t from, uint32_t to);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
-  void draft_regular(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
-  void keep_alive(const std::shared_ptr<RuleGroup>& callee);
-  void draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
-  void unroll_calls(Member& member, const Rule* counter);
-  uint32_t call(Member& member, const Unit& callee, uint64_t reg);
+  void draft_counter(Member& member, const ExprNode& call);
+  void build_product(Rule& rule, const ExprNode& intersection);
+  void decide(Rule& rule);
+  void unroll_calls(Member& member, const Member& counter);
   uint32_t callee_index(Member& member, Callee callee);
-  bool expression_is_nullable(const Member& member) const;
-  bool has_nonempty_string(const Member& member) const;
-  void find_nullable();
-  void find_productive();
-  void remove_dead_calls();
-  void loop_self_tail_calls(Member& member);
+  uint32_t set_index(Member& member, const ByteSet& set);
+  Rule& target(const ExprNode& call);
+  uint32_t tokens_index(Member& member, const std::vector<TokenId>& tokens);
+  uint32_t moved_argument(const Member& from, Member& to, const NfaEdge& edge);
+  void inline_members();
+  std::vector<uint32_t> member_callees(const Member& member) const;
+  std::vector<uint32_t> members_callees_first() const;
+  std::vector<uint8_t> members_to_inline(const std::vector<uint32_t>& reached) const;
+  bool splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined);
+  void loop_self_calls(Member& member);
   void split_start(Member& member);
   void remove_left_recursion();
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
   std::vector<std::vector<uint32_t>> left_call_components() const;
   std::vector<uint32_t> left_callees(const Member& member) const;
-  void rank_and_first();
   void freeze(Member& member);
 
-  UnitTable& table_;
   RuleGroup& group_;
+  const std::vector<Rule*> callees_;
+  const Blueprint blueprint_;
+  const GroupFacts facts_;
   std::vector<Member> members_;
   std::unordered_map<const Rule*, size_t> member_of_;
-  size_t num_merged_edges_ = 0;
+  size_t num_merged_edges_ = 0, num_inlined_edges_ = 0;
 };
 
 }  // namespace maskwright

@@ -20,7 +20,7 @@ namespace maskwright {
 struct ConfigMask {
   const uint32_t* shared_dense = nullptr;  // a state mask's bits, or nullptr
   std::vector<uint32_t> own_dense;         // bits of its own, or empty
-  std::vector<TokenId> sparse;             // tokens to add to whichever of them there is; sorted if there is none
+  std::vector<TokenId> sparse;             // tokens to add to whichever of them there is, each once
   uint32_t num_allowed = 0;                // with neither, exactly sparse.size()
 
   // Writes num_words words.

@@ -1,63 +1,23 @@
 #include "matcher.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace maskwright {
+namespace {
 
-// A long chain of chunks is released link by link, not by recursion.
-History::Chunk::~Chunk() {
-  auto link = std::move(previous);
-  while (link && link.use_count() == 1) {
-    auto next = std::move(const_cast<Chunk&>(*link).previous);
-    link = std::move(next);
-  }
+constexpr size_t kQuickWork = 512;  // items times bytes; a few ns each
+
+// Precondition: the mask allows exactly one token.
+TokenId sole_token(const ConfigMask& mask, uint32_t num_words) {
+  if (!mask.sparse.empty()) return mask.sparse.front();
+  const uint32_t* words = mask.dense();
+  for (uint32_t w = 0; w + 1 < num_words; ++w)
+    if (words[w]) return static_cast<TokenId>(32 * w + static_cast<uint32_t>(std::countr_zero(words[w])));
+  return static_cast<TokenId>(32 * (num_words - 1) + static_cast<uint32_t>(std::countr_zero(words[num_words - 1])));
 }
 
-void History::push(Entry entry) {
-  if (!chunk_ || used_ == kChunk) {
-    auto fresh = std::make_shared<Chunk>();
-    fresh->previous = std::move(chunk_);
-    chunk_ = std::move(fresh);
-    before_ += used_;
-    used_ = 0;
-  } else if (chunk_.use_count() > 1) {
-    chunk_ = std::make_shared<Chunk>(*chunk_);  // shared with a fork
-  }
-  chunk_->entries[used_++] = entry;
-}
-
-void History::pop(size_t count) {
-  while (count > used_) {
-    count -= used_;
-    // Chunks below the last are full and never written again, so dropping const is safe: push copies a shared one.
-    chunk_ = std::const_pointer_cast<Chunk>(chunk_->previous);
-    used_ = kChunk;
-    before_ -= kChunk;
-  }
-  used_ -= count;
-  if (used_ == 0 && before_ > 0) {
-    chunk_ = std::const_pointer_cast<Chunk>(chunk_->previous);
-    used_ = kChunk;
-    before_ -= kChunk;
-  }
-}
-
-void History::clear() {
-  *this = History();
-}
-
-std::vector<TokenId> History::tokens() const {
-  std::vector<TokenId> out(size());
-  const Chunk* chunk = chunk_.get();
-  size_t begin = before_, used = used_;
-  while (chunk && used > 0) {
-    for (size_t i = 0; i < used; ++i) out[begin + i] = chunk->entries[i].token;
-    chunk = chunk->previous.get();
-    used = kChunk;
-    begin = begin >= kChunk ? begin - kChunk : 0;
-  }
-  return out;
-}
+}  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens,
                  bool terminate_without_stop_token)
@@ -71,29 +31,35 @@ bool Matcher::is_stop(TokenId token) const {
          std::find(stop_tokens_.begin(), stop_tokens_.end(), token) != stop_tokens_.end();
 }
 
+Matcher::Point Matcher::here() {
+  if (engine_->past_budget()) renew();
+  return {config(), terminated_};
+}
+
 // A token that the grammar itself takes goes on in it, even if it is a stop token too.
-ConfigId Matcher::next(ConfigId config, TokenId token, bool& terminated) {
-  terminated = false;
-  const ConfigId after = engine_->step(config, token);
-  if (after != kNoConfig || !is_stop(token) || !engine_->complete(config)) return after;
-  terminated = true;
-  return config;
+std::optional<Matcher::Point> Matcher::after(Point point, TokenId token) {
+  if (point.terminated) return std::nullopt;
+  const ConfigId next = engine_->step(point.config, token);
+  if (next != kNoConfig) return Point{next, false};
+  if (is_stop(token) && engine_->complete(point.config)) return Point{point.config, true};
+  return std::nullopt;
 }
 
 // Moves to the current engine by replaying the history.
 void Matcher::renew() {
   auto fresh = grammar_->engine();
   if (fresh == engine_) return;
-  const std::vector<TokenId> tokens = history_.tokens();
-  History replayed;
+  const std::vector<Entry> entries = history_.entries();
+  const std::vector<ByteEntry> byte_entries = byte_entries_.entries();
+  SharedLog<Entry> replayed;
   ConfigId config = fresh->initial();
   size_t byte_entry = 0;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] == kBytes)
-      config = fresh->step_bytes(config, byte_entries_[byte_entry++].second);
-    else if (!(terminated_ && i + 1 == tokens.size()))
-      config = fresh->step(config, tokens[i]);
-    replayed.push({tokens[i], config});
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].token == kBytes)
+      config = fresh->step_bytes(config, *byte_entries[byte_entry++].bytes);
+    else if (!(terminated_ && i + 1 == entries.size()))
+      config = fresh->step(config, entries[i].token);
+    replayed.push({entries[i].token, config});
   }
   fresh->allow_for_replay();
   engine_ = std::move(fresh);
@@ -101,51 +67,47 @@ void Matcher::renew() {
 }
 
 bool Matcher::accept(TokenId token) {
-  if (terminated_) return false;
-  if (stale()) renew();
-  bool terminated;
-  const ConfigId after = next(config(), token, terminated);
-  if (after == kNoConfig) return false;
-  history_.push({token, after});
-  terminated_ = terminated;
+  const std::optional<Point> next = after(here(), token);
+  if (!next) return false;
+  history_.push({token, next->config});
+  terminated_ = next->terminated;
   return true;
 }
 
+bool Matcher::accepts_quickly(TokenId token) const {
+  if (terminated_) return true;
+  if (!here_is_known()) return false;
+  const ConfigId from = config();
+  return engine_->known_step(from, token) != kNoConfig ||
+         engine_->num_items(from) * grammar_->vocabulary().text(token).size() <= kQuickWork;
+}
+
 size_t Matcher::validate(const TokenId* tokens, size_t count) {
-  if (terminated_) return 0;
-  if (stale()) renew();
-  ConfigId at = config();
-  for (size_t i = 0; i < count; ++i) {
-    bool terminated;
-    at = next(at, tokens[i], terminated);
-    if (at == kNoConfig) return i;
-    if (terminated) return i + 1;
-  }
+  std::optional<Point> at = here();
+  for (size_t i = 0; i < count; ++i)
+    if (!(at = after(*at, tokens[i]))) return i;
   return count;
 }
 
 bool Matcher::accept_bytes(std::string_view bytes) {
-  if (terminated_) return bytes.empty();
-  if (bytes.empty()) return true;
-  if (stale()) renew();
-  const ConfigId after = engine_->step_bytes(config(), bytes);
+  if (terminated_ || bytes.empty()) return bytes.empty();
+  const Point point = here();
+  const ConfigId after = engine_->step_bytes(point.config, bytes);
   if (after == kNoConfig) return false;
-  byte_entries_.emplace_back(history_.size(), std::string(bytes));
+  byte_entries_.push({history_.size(), std::make_shared<const std::string>(bytes)});
   history_.push({kBytes, after});
   return true;
 }
 
-uint32_t Matcher::fill(uint32_t* words) {
-  const uint32_t num_words = grammar_->vocabulary().num_words();
-  if (terminated_) {
-    std::fill_n(words, num_words, 0);
+uint32_t Matcher::fill(Point point, uint32_t* words) {
+  if (point.terminated) {
+    std::fill_n(words, num_words(), 0);
     return 0;
   }
-  if (stale()) renew();
-  const ConfigMask& mask = engine_->mask(config());
-  mask.write(words, num_words);
+  const ConfigMask& mask = engine_->mask(point.config);
+  mask.write(words, num_words());
   uint32_t allowed = mask.num_allowed;
-  if (engine_->complete(config()) && !terminate_without_stop_token_)
+  if (engine_->complete(point.config) && !terminate_without_stop_token_)
     for (const TokenId token : stop_tokens_) {
       uint32_t& word = words[token / 32];
       const uint32_t bit = uint32_t{1} << (token % 32);
@@ -155,11 +117,31 @@ uint32_t Matcher::fill(uint32_t* words) {
   return allowed;
 }
 
+std::optional<TokenId> Matcher::forced_token() {
+  const Point point = here();
+  if (point.terminated) return std::nullopt;
+  const ConfigMask& mask = engine_->mask(point.config);
+  if (mask.num_allowed > 1) return std::nullopt;
+  std::optional<TokenId> only;
+  if (mask.num_allowed == 1) only = sole_token(mask, num_words());
+  if (engine_->complete(point.config) && !terminate_without_stop_token_)
+    for (const TokenId token : stop_tokens_) {
+      if (only && *only != token) return std::nullopt;
+      only = token;
+    }
+  return only;
+}
+
+Precomputation Matcher::precomputation() {
+  const Point point = here();
+  return Precomputation(engine_, point.config);
+}
+
 bool Matcher::rollback(size_t count) {
   if (count > history_.size()) return false;
   if (count == 0) return true;
   history_.pop(count);
-  while (!byte_entries_.empty() && byte_entries_.back().first >= history_.size()) byte_entries_.pop_back();
+  while (!byte_entries_.empty() && byte_entries_.back().position >= history_.size()) byte_entries_.pop(1);
   terminated_ = false;
   return true;
 }

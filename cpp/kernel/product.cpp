@@ -1,6 +1,7 @@
 #include "product.h"
 
 #include <algorithm>
+#include <map>
 
 #include "errors.h"
 #include "rule.h"
@@ -12,7 +13,13 @@ constexpr size_t kMaxSearch = 200'000;
 
 }  // namespace
 
-ProductAutomaton::ProductAutomaton(std::vector<Operand> operands) : operands_(std::move(operands)) {
+ProductAutomaton::ProductAutomaton(std::vector<Operand> operands, uint64_t reg)
+    : operands_(std::move(operands)), reg_(reg) {
+  for (size_t i = 0; i < operands_.size(); ++i)
+    if (operands_[i].rule->counts()) {
+      counter_ = operands_[i].rule;
+      counter_index_ = i;
+    }
   std::map<std::vector<uint32_t>, std::pair<uint8_t, int>> classes;  // number and size, by the operands' classes
   std::vector<std::pair<int, uint8_t>> sizes;
   for (int b = 0; b < 256; ++b) {
@@ -52,6 +59,21 @@ bool ProductAutomaton::final(const Tuple& tuple) const {
   return true;
 }
 
+bool ProductAutomaton::at_head(const Tuple& tuple) const {
+  return counter_ && tuple[counter_index_]->counter_head;
+}
+
+bool ProductAutomaton::terminates(const Tuple& tuple) const {
+  if (!at_head(tuple)) return false;
+  const auto byte = static_cast<uint8_t>(counter_->terminator());
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    if (i == counter_index_) continue;
+    const DfaState* after = tuple[i] ? tuple[i]->rule->next(*tuple[i], byte) : nullptr;
+    if ((after && after->final) == operands_[i].negated) return false;
+  }
+  return true;
+}
+
 bool ProductAutomaton::nullable() const {
   return std::ranges::all_of(operands_, [](const Operand& o) { return o.rule->nullable() != o.negated; });
 }
@@ -76,12 +98,12 @@ DfaState* ProductAutomaton::sole(const Tuple& tuple) const {
 
 bool ProductAutomaton::is_live(const Tuple& tuple) {
   if (tuple.empty()) return false;
-  // A plain rule's automaton has no dead ends.
-  const auto obviously = [this](const Tuple& t) { return sole(t) || final(t); };
+  // No rule's automaton has dead ends.
+  const auto obviously = [this](const Tuple& t) { return sole(t) || final(t) || terminates(t); };
   if (obviously(tuple)) return true;
   if (const auto it = life_.find(tuple); it != life_.end()) return it->second;
   std::vector<std::pair<Tuple, size_t>> reached{{tuple, 0}};  // with the index of the predecessor
-  std::map<Tuple, char> seen{{tuple, 0}};
+  std::unordered_map<Tuple, char, TupleHash> seen{{tuple, 0}};
   for (size_t i = 0; i < reached.size(); ++i) {
     if (reached.size() > kMaxSearch)
       throw LimitExceeded("regular_expression_work", "an intersection of regular expressions grew too large");

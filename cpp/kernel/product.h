@@ -1,18 +1,26 @@
-// Intersections of plain rules and complements of plain rules, as tuples of their automata's states.
+// Intersections of plain rules, complements of plain rules and a counted repetition, as tuples of their automata's
+// states.
 //
 // Example: any name but "ab" or "c"  =  name & ~("ab" | "c"): a state is (state of name, state of "ab" | "c"). A
 // complement's automaton that has died can object no more; when all have, what remains is the first rule's own state,
 // which every grammar shares. Transitions are two table look-ups; nothing is computed before it is visited. Tuples that
-// admit no string are found by search and never entered, so that there are no dead ends. Not thread-safe: the owning
-// rule locks. Tested by tests/exhaustive, tests/kernel/test_large_vocabulary.py.
+// admit no string are found by search and never entered, so that there are no dead ends.
+//
+// One operand may count: a pattern of at most 500 characters is  ("^[a-z]" ... `"`) & (character{0,500} `"`).  Its
+// state is where it stands inside a character; how many have come is in the register, as for any counting rule
+// (registers.h), so that a tuple's mask is the same far from the bounds. What the bounds leave of a tuple's completions
+// is known to `Lengths` (lengths.h); here they are left out of account.
+//
+// Not thread-safe: the owning rule locks. Tested by tests/exhaustive, tests/kernel/test_large_vocabulary.py.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "byte_set.h"
+#include "ids.h"
 
 namespace maskwright {
 
@@ -27,13 +35,27 @@ class ProductAutomaton {
   };
   // One state an operand, nullptr where a complement's automaton has died. Empty: the product is dead.
   using Tuple = std::vector<DfaState*>;
+  struct TupleHash {
+    size_t operator()(const Tuple& tuple) const {
+      uint64_t h = tuple.size();
+      for (const DfaState* state : tuple) h = mix(h, reinterpret_cast<uintptr_t>(state));
+      return h;
+    }
+  };
 
-  // Precondition: all rules are plain, at least one operand is not negated.
-  explicit ProductAutomaton(std::vector<Operand> operands);
+  // Precondition: at least one operand is not negated. All rules are plain, but for one that may count: a counter that
+  // spells its item out and has a terminator, with which it is started as `reg` says.
+  explicit ProductAutomaton(std::vector<Operand> operands, uint64_t reg = 0);
 
   Tuple start() const;
   Tuple next(const Tuple& tuple, uint8_t byte) const;
   bool final(const Tuple& tuple) const;
+  // Of the operand that counts, or nullptr.
+  Rule* counter() const { return counter_; }
+  uint64_t start_register() const { return reg_; }
+  // Whether an item of the counting operand has just ended; whether its terminator may come, if the count allows.
+  bool at_head(const Tuple& tuple) const;
+  bool terminates(const Tuple& tuple) const;
   bool nullable() const;
   ByteSet first(const Tuple& tuple) const;  // a superset of the bytes that may come next
   // The state that alone decides from here on, or nullptr.
@@ -43,13 +65,18 @@ class ProductAutomaton {
   bool has_nonempty_string();
   uint32_t class_of(uint8_t byte) const { return class_of_[byte]; }
   uint32_t num_classes() const { return static_cast<uint32_t>(by_size_.size()); }
+  // A byte of each class, that of the largest first.
+  const std::vector<uint8_t>& class_bytes() const { return by_size_; }
   size_t memory_bytes() const { return life_.size() * (48 + operands_.size() * sizeof(void*)); }
 
  private:
   std::vector<Operand> operands_;
-  std::map<Tuple, bool> life_;
+  std::unordered_map<Tuple, bool, TupleHash> life_;
   uint8_t class_of_[256] = {};
-  std::vector<uint8_t> by_size_;  // a byte of each class, that of the largest first
+  std::vector<uint8_t> by_size_;
+  Rule* counter_ = nullptr;
+  size_t counter_index_ = 0;
+  uint64_t reg_;
 };
 
 }  // namespace maskwright

@@ -1,105 +1,261 @@
 #include "program.h"
 
 #include <algorithm>
+#include <deque>
+#include <span>
+#include <unordered_map>
 
+#include "blueprint.h"
 #include "components.h"
 #include "errors.h"
 #include "group_builder.h"
+#include "optimisations.h"
+#include "registers.h"
 
 namespace maskwright {
 namespace {
 
-constexpr uint64_t kMaxUnrolledWeight = 16;  // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxUnrolledWeight = 16;   // copies of a bounded repetition; beyond that it counts
+constexpr uint64_t kMaxUnrolledWideSets = 2;  // copies of a set of many characters: each is walked for by itself
+constexpr int kWideSet = 26;
 constexpr uint64_t kMaxInlinedWeight = 16;
+constexpr uint32_t kCharacterBytes = 4;  // a rule for one character is inlined even if it is a large class, so that
+constexpr uint64_t kMaxInlinedCharacterWeight = 4096;  // repetitions of it are loops of their own
+constexpr uint64_t kMaxOperandWeight = 100'000;        // of a product, with counted repetitions spelled out
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
+constexpr uint32_t kNone = 0xFFFFFFFF;
+
+using Kind = BlueprintUnit::Kind;
+
+// Something that becomes a rule: a declared rule's body, an & or ~, a counter, or what these call.
+struct Unit {
+  Kind kind = Kind::Expression;
+  ExprId expr = 0;         // the body; of a counter, the item
+  int terminator = -1;     // of a counter
+  bool unrolled = false;   // an operand of a product: its counted repetitions are spelled out
+  ExprId counted = kNone;  // of a product: the operand that counts, if one does
+  uint32_t component = 0,
+           place = 0;  // the component that it was last met in, and its number there, as member or callee
+  // Once its own component is done:
+  bool inlined = false;
+  Rule* rule = nullptr;
+  std::shared_ptr<RuleGroup> group = nullptr;
+};
 
 // Collects the units of a grammar and links them, component by component.
 class Linker {
  public:
-  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), table_{ir, {}, {}, {}, {}, {}} {}
+  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), nodes_(ir.nodes.size()) {}
   Program link();
 
  private:
+  enum class Form : uint8_t { Plain, Boolean, Irregular };  // neither of these; with & or ~; with references or tokens
+  // What is known of an expression.
+  struct Node {
+    uint64_t weight = 1;
+    bool loops = false;                  // an unbounded repetition inside
+    bool counting = false;               // a repetition that is counted instead of unrolled
+    Form form = Form::Plain;             // of the expression and all in it
+    uint32_t longest = 0;                // bytes of the longest string, up to one more than a character's; if plain
+    uint64_t unrolled_weight = 1;        // with counted repetitions spelled out
+    uint32_t unit = kNone;               // of a Ref, or of an And, Not, Repeat that became one
+    uint32_t visit = 0;                  // the walk that saw it last
+    uint32_t component = 0, number = 0;  // the component it was last written for, and its number there
+  };
   void weigh();
   bool counts(const ExprNode& node) const;
   std::vector<uint32_t> callees(uint32_t unit);
   void visit_callees(ExprId root, std::vector<uint32_t>& out);
+  uint32_t counter(ExprId repetition, int terminator);
+  uint32_t part(ExprId expr, bool unrolled);
+  int terminator(const ExprNode& sequence, uint32_t child) const;
+  uint32_t boolean_unit(ExprId id);
+  uint32_t operand_unit(const Unit& product, ExprId operand);
+  bool is_operand(ExprId expr) const;
+  int64_t counted(ExprId operand) const;
+  bool counts_exactly(ExprId operand);
   bool may_inline(const std::vector<uint32_t>& component);
   void intern(const std::vector<uint32_t>& component);
-  std::string serialise(const std::vector<uint32_t>& component);
-  std::shared_ptr<RuleGroup> build(const std::vector<uint32_t>& component);
+  void write_unit(const Unit& unit);
+  ExprId write(ExprId root, bool regular);
+  ExprId write_node(const ExprNode& node, bool regular);
+  ExprId write_call(uint32_t unit, const ExprNode& node);
+  ExprId resolve(ExprId id) const;
 
   const GrammarIr& ir_;
   RuleStore& store_;
-  UnitTable table_;
-  std::vector<uint64_t> weights_;
-  std::vector<bool> loops_;        // by node: an unbounded repetition inside
-  std::vector<uint32_t> visited_;  // by node: the number of the visit that saw it
+  std::vector<Node> nodes_;
+  std::deque<Unit> units_;                           // the declared rules first, in order
+  std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
+  std::unordered_map<uint64_t, uint32_t> parts_;     // what counters and products call, by expression and unrolled
   uint32_t visit_ = 0;
   Program program_;
-};
 
-void append(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
+  // Of the component that is being written.
+  BlueprintWriter writer_;
+  uint32_t component_ = 0;
+  uint32_t num_members_ = 0;
+  std::vector<uint32_t> callee_units_;
+  std::vector<std::pair<ExprId, bool>> open_;  // whether the operands are written
+  std::vector<ExprId> operands_;
+};
 
 // Nodes are numbered children first, so one ascending pass suffices.
 void Linker::weigh() {
-  weights_.resize(ir_.nodes.size());
-  loops_.resize(ir_.nodes.size());
-  table_.counting.resize(ir_.nodes.size());
   for (ExprId id = 0; id < ir_.nodes.size(); ++id) {
     const ExprNode& node = ir_.nodes[id];
-    uint64_t weight = 1;
-    bool loops = false;
+    Node& out = nodes_[id];
+    const auto contains = [&](ExprId child) { out.form = std::max(out.form, nodes_[child].form); };
     switch (node.op) {
-      case Op::Literal: weight = node.end - node.begin; break;
+      case Op::Literal:
+        out.weight = out.unrolled_weight = node.end - node.begin;
+        out.longest = node.end - node.begin;
+        break;
+      case Op::Set: out.longest = 1; break;
       case Op::Seq:
       case Op::Alt:
         for (uint32_t c = node.begin; c < node.end; ++c) {
-          weight += weights_[ir_.children[c]];
-          loops = loops || loops_[ir_.children[c]];
+          const Node& child = nodes_[ir_.children[c]];
+          out.weight += child.weight;
+          out.unrolled_weight += child.unrolled_weight;
+          out.loops = out.loops || child.loops;
+          out.longest = node.op == Op::Seq ? out.longest + child.longest : std::max(out.longest, child.longest);
+          contains(ir_.children[c]);
         }
         break;
-      case Op::Repeat:
-        loops = loops_[node.begin] || node.maximum == kUnbounded;
-        table_.counting[id] = counts(node);
-        if (!table_.counting[id])
-          weight = weights_[node.begin] * static_cast<uint64_t>(std::max<int64_t>(
-                                              node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
+      case Op::Repeat: {
+        const Node& item = nodes_[node.begin];
+        out.loops = item.loops || node.maximum == kUnbounded;
+        out.counting = counts(node);
+        contains(node.begin);
+        const int64_t most = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
+        const auto copies = std::min(static_cast<uint64_t>(most), kWeightCap);
+        if (!out.counting) out.weight = item.weight * copies;
+        out.longest = copies > 1 || node.maximum == kUnbounded ? kCharacterBytes + 1 : item.longest;
+        out.unrolled_weight = std::min(item.unrolled_weight, uint64_t{1} << 20) * copies;
         break;
+      }
+      case Op::And:
+        out.form = Form::Boolean;
+        for (uint32_t c = node.begin; c < node.end; ++c) contains(ir_.children[c]);
+        break;
+      case Op::Not:
+        out.form = Form::Boolean;
+        contains(node.begin);
+        break;
+      case Op::Ref: out.unit = node.begin; [[fallthrough]];
+      case Op::Tokens: out.form = Form::Irregular; break;
       default: break;
     }
-    weights_[id] = std::min(weight, kWeightCap);
-    loops_[id] = loops;
+    out.longest = std::min(out.longest, kCharacterBytes + 1);
+    out.weight = std::min(out.weight, kWeightCap);
+    out.unrolled_weight = std::min(out.unrolled_weight, kWeightCap);
   }
 }
 
 bool Linker::counts(const ExprNode& node) const {
   const int64_t copies = std::max(node.minimum, node.maximum);
-  if (copies <= 1) return false;
+  if (copies <= 1 || !optimisations.registers) return false;
+  const ExprNode& item = ir_.nodes[node.begin];
+  if (item.op == Op::Set && ir_.sets[item.begin].count() >= kWideSet) return copies > int64_t{kMaxUnrolledWideSets};
   return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
-         weights_[node.begin] * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
+         nodes_[node.begin].weight * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
+}
+
+// The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
+int Linker::terminator(const ExprNode& sequence, uint32_t child) const {
+  if (!nodes_[ir_.children[child]].counting || child + 1 >= sequence.end) return -1;
+  const ExprNode& next = ir_.nodes[ir_.children[child + 1]];
+  return next.op == Op::Literal && next.end > next.begin ? static_cast<uint8_t>(ir_.bytes[next.begin]) : -1;
+}
+
+// The unit of a counted repetition. All repetitions of one item share it, whatever their bounds.
+uint32_t Linker::counter(ExprId repetition, int terminator) {
+  const ExprId item = ir_.nodes[repetition].begin;
+  const uint64_t key = (uint64_t{item} << 16) | static_cast<uint64_t>(terminator + 1);
+  const auto [it, fresh] = counters_.emplace(key, static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Counter, .expr = item, .terminator = terminator});
+  return it->second;
+}
+
+// The unit of an expression that a counter or a product calls.
+uint32_t Linker::part(ExprId expr, bool unrolled) {
+  const auto [it, fresh] =
+      parts_.emplace((uint64_t{expr} << 1) | (unrolled ? 1 : 0), static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr, .unrolled = unrolled});
+  return it->second;
+}
+
+// The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
+// is a product of their automata; anything else is derived.
+uint32_t Linker::boolean_unit(ExprId id) {
+  if (nodes_[id].form == Form::Irregular)
+    throw LimitExceeded("regular_operands", "an operand of & or ~ refers to a rule or a token; only regular ones can");
+  const ExprNode& node = ir_.nodes[id];
+  const auto operands = std::span(ir_.children).subspan(node.begin, node.op == Op::And ? node.end - node.begin : 0);
+  const auto is_negated = [&](ExprId operand) { return ir_.nodes[operand].op == Op::Not; };
+  Unit unit{.kind = Kind::Derivative, .expr = id};
+  if (!std::ranges::all_of(operands, is_negated)) {
+    const ExprId farthest = *std::ranges::max_element(operands, {}, [&](ExprId operand) { return counted(operand); });
+    if (counted(farthest) > 0 && counts_exactly(farthest)) unit.counted = farthest;
+    if (std::ranges::all_of(operands, [&](ExprId operand) {
+          return operand == unit.counted || is_operand(is_negated(operand) ? ir_.nodes[operand].begin : operand);
+        }))
+      unit.kind = Kind::Product;
+  }
+  units_.push_back(std::move(unit));
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+bool Linker::is_operand(ExprId expr) const {
+  return nodes_[expr].form == Form::Plain && nodes_[expr].unrolled_weight <= kMaxOperandWeight;
+}
+
+// How far an operand of the form `item{m,n} byte` counts; 0 if it is none.
+int64_t Linker::counted(ExprId operand) const {
+  const ExprNode& sequence = ir_.nodes[operand];
+  if (sequence.op != Op::Seq || sequence.end - sequence.begin != 2 || terminator(sequence, sequence.begin) < 0)
+    return 0;
+  const ExprNode& end = ir_.nodes[ir_.children[sequence.begin + 1]];
+  const ExprNode& repetition = ir_.nodes[ir_.children[sequence.begin]];
+  return end.end - end.begin == 1 ? std::max(repetition.minimum, repetition.maximum) : 0;
+}
+
+// Whether the counter of such an operand spells its item out, and the byte after the last item cannot begin another.
+bool Linker::counts_exactly(ExprId operand) {
+  const ExprNode& sequence = ir_.nodes[operand];
+  const ExprId repetition = ir_.children[sequence.begin], item = ir_.nodes[repetition].begin;
+  const int end = terminator(sequence, sequence.begin);
+  if (nodes_[item].form != Form::Plain || nodes_[item].unrolled_weight != nodes_[item].weight) return false;
+  const uint32_t unit = counter(repetition, end);
+  intern({part(item, false)});
+  intern({unit});
+  Rule& rule = *units_[unit].rule;
+  if (!rule.productive() || rule.nullable()) return false;
+  DfaState& start = *rule.start();
+  return rule.spells_item() && !rule.next(start, static_cast<uint8_t>(end));
 }
 
 // The units that a unit calls. Nodes that become units of their own get one here.
 std::vector<uint32_t> Linker::callees(uint32_t unit) {
   std::vector<uint32_t> out;
-  const Unit::Kind kind = table_.units[unit].kind;
-  const ExprId expr = table_.units[unit].expr;
-  if (kind == Unit::Kind::Counter) {
-    std::vector<uint32_t> of_item;
-    visit_callees(expr, of_item);
-    if (!of_item.empty()) {
-      const auto [it, fresh] = table_.item_units.emplace(expr, static_cast<uint32_t>(table_.units.size()));
-      if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = expr});
-      out.push_back(it->second);
-    }
-  } else if (kind == Unit::Kind::Expression) {
-    visit_callees(expr, out);
+  const Unit at = units_[unit];
+  if (at.rule || at.unrolled) return out;
+  if (at.kind == Kind::Expression) {
+    visit_callees(at.expr, out);
+  } else if (at.kind == Kind::Counter) {
+    out.push_back(part(at.expr, false));
+  } else if (at.kind == Kind::Product) {
+    const ExprNode& node = ir_.nodes[at.expr];
+    for (uint32_t c = node.begin; c < node.end; ++c) out.push_back(operand_unit(at, ir_.children[c]));
   }
   return out;
+}
+
+uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
+  const ExprNode& node = ir_.nodes[operand];
+  if (operand == product.counted) return counter(ir_.children[node.begin], terminator(node, node.begin));
+  return part(node.op == Op::Not ? node.begin : operand, true);
 }
 
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
@@ -108,29 +264,27 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
   while (!open.empty()) {
     const ExprId id = open.back();
     open.pop_back();
-    if (visited_[id] == visit_) continue;
-    visited_[id] = visit_;
+    Node& known = nodes_[id];
+    if (known.visit == visit_) continue;
+    known.visit = visit_;
     const ExprNode& node = ir_.nodes[id];
-    uint32_t& of_node = table_.of_node[id];
-    if (of_node == UnitTable::kNone && node.op != Op::Ref) {
-      if (node.op == Op::And || node.op == Op::Not) {
-        of_node = static_cast<uint32_t>(table_.units.size());
-        table_.units.push_back({.kind = Unit::Kind::Regular, .expr = id});
-      } else if (table_.counting[id]) {
-        of_node = table_.counter(id, -1);
-      }
+    if (known.unit == kNone) {
+      if (node.op == Op::And || node.op == Op::Not)
+        known.unit = boolean_unit(id);
+      else if (known.counting)
+        known.unit = counter(id, -1);
     }
-    if (of_node != UnitTable::kNone) {
-      out.push_back(of_node);
+    if (known.unit != kNone) {
+      out.push_back(known.unit);
     } else if (node.op == Op::Alt) {
       for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
     } else if (node.op == Op::Seq) {
       for (uint32_t c = node.begin; c < node.end; ++c) {
-        const int terminator = table_.terminator(node, c);
-        if (terminator < 0)
+        const int end = terminator(node, c);
+        if (end < 0)
           open.push_back(ir_.children[c]);
         else
-          out.push_back(table_.counter(ir_.children[c], terminator));
+          out.push_back(counter(ir_.children[c], end));
       }
     } else if (node.op == Op::Repeat) {
       open.push_back(node.begin);
@@ -140,149 +294,186 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
 
 Program Linker::link() {
   weigh();
-  visited_.assign(ir_.nodes.size(), 0);
-  table_.of_node.assign(ir_.nodes.size(), UnitTable::kNone);
-  for (const ExprId body : ir_.rules) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = body});
-  for (ExprId id = 0; id < ir_.nodes.size(); ++id)
-    if (ir_.nodes[id].op == Op::Ref) table_.of_node[id] = ir_.nodes[id].begin;
-
-  const auto components = strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); });
-  for (const auto& component : components) {
+  for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
+  for (const auto& component : strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); })) {
     if (may_inline(component))
-      table_.units[component[0]].inlined = true;
+      units_[component[0]].inlined = true;
     else
       intern(component);
   }
-  program_.root = table_.units[ir_.root].rule;
+  program_.root = units_[ir_.root].rule;
   if (!program_.root->productive() && !program_.root->nullable())
     throw Unsatisfiable("no output at all satisfies this structure");
   return std::move(program_);
 }
 
-// A small rule without loops, that calls no rule of its own component. Weighed by occurrences, as inlining copies it.
+// One for single characters, or a small rule without loops, that calls no rule of its own component. Weighed by
+// occurrences, as inlining copies it.
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
-  if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  const Node& body = nodes_[units_[index].expr];
+  if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
+    return true;
   uint64_t weight = 0;
-  std::vector<ExprId> open{table_.units[index].expr};
+  std::vector<ExprId> open{units_[index].expr};
   while (!open.empty()) {
     const ExprId id = open.back();
     open.pop_back();
-    if (loops_[id] || table_.counting[id]) return false;
+    const Node& known = nodes_[id];
+    if (known.loops || known.counting) return false;
     const ExprNode& node = ir_.nodes[id];
-    if (const uint32_t callee = table_.of_node[id]; callee != UnitTable::kNone) {
-      if (callee == index) return false;
-      if (table_.units[callee].inlined) open.push_back(table_.units[callee].expr);
+    if (known.unit != kNone) {
+      if (known.unit == index) return false;
+      if (units_[known.unit].inlined) open.push_back(units_[known.unit].expr);
     } else if (node.op == Op::Seq || node.op == Op::Alt) {
+      if (node.end - node.begin > kMaxInlinedWeight) return false;
       open.insert(open.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
     } else if (node.op == Op::Repeat) {
       open.insert(open.end(), static_cast<size_t>(node.maximum), node.begin);
     }
-    weight += node.op == Op::Literal ? weights_[id] : 1;
+    weight += node.op == Op::Literal ? known.weight : 1;
     if (weight + open.size() > kMaxInlinedWeight) return false;
   }
   return true;
 }
 
 void Linker::intern(const std::vector<uint32_t>& component) {
-  const std::string key = serialise(component);
-  std::shared_ptr<RuleGroup> group = store_.find(key);
-  if (!group) group = store_.insert(key, build(component));
-  for (size_t i = 0; i < component.size(); ++i) {
-    table_.units[component[i]].rule = &group->rule(static_cast<uint32_t>(i));
-    table_.units[component[i]].group = group;
+  if (units_[component[0]].rule) return;
+  ++component_;
+  num_members_ = static_cast<uint32_t>(component.size());
+  callee_units_.clear();
+  writer_.clear();
+  for (uint32_t i = 0; i < num_members_; ++i) {
+    units_[component[i]].component = component_;
+    units_[component[i]].place = i;
+  }
+  for (const uint32_t member : component) write_unit(units_[member]);
+  for (const uint32_t callee : callee_units_) writer_.callee(units_[callee].group->id(), units_[callee].rule->index());
+
+  std::shared_ptr<RuleGroup> group = store_.find(writer_.text());
+  if (!group) {
+    std::vector<RuleGroup::CalleeLink> links;
+    links.reserve(callee_units_.size());
+    for (const uint32_t callee : callee_units_) links.push_back({units_[callee].group, units_[callee].rule});
+    group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links)));
+  }
+  for (uint32_t i = 0; i < num_members_; ++i) {
+    units_[component[i]].rule = &group->rule(i);
+    units_[component[i]].group = group;
   }
   program_.groups.push_back(std::move(group));
 }
 
-std::shared_ptr<RuleGroup> Linker::build(const std::vector<uint32_t>& component) {
-  auto group = std::make_shared<RuleGroup>(store_);
-  GroupBuilder(table_, component, *group).build([this](ExprId item) -> const Unit& {
-    const auto [it, fresh] = table_.item_units.emplace(item, static_cast<uint32_t>(table_.units.size()));
-    if (fresh) {
-      table_.units.push_back({.kind = Unit::Kind::Expression, .expr = item});
-      intern({it->second});
-    }
-    return table_.units[it->second];
-  });
-  return group;
-}
-
-// A component's structure in preorder: expressions met again by number, members by their index in the component, other
-// rules by group and index. Equal strings mean equal automata.
-std::string Linker::serialise(const std::vector<uint32_t>& component) {
-  constexpr char kSeen = 0x40, kMember = 0x41, kOther = 0x42, kUnit = 0x43;
-  std::string out;
-  std::unordered_map<ExprId, uint32_t> number;
-  for (const uint32_t index : component) {
-    const Unit& unit = table_.units[index];
-    out.push_back(kUnit);
-    out.push_back(static_cast<char>(unit.kind));
-    append(out, static_cast<uint64_t>(unit.terminator + 1));
-    const bool inside_regular = unit.kind == Unit::Kind::Regular;
-    std::vector<ExprId> open{unit.expr};
-    number.clear();
-    while (!open.empty()) {
-      const ExprId id = open.back();
-      open.pop_back();
-      const ExprNode& node = ir_.nodes[id];
-      // Counted repetitions are told by their item and bounds; what terminates them stands beside them.
-      uint32_t callee = inside_regular || table_.counting[id] ? UnitTable::kNone : table_.of_node[id];
-      if (unit.kind == Unit::Kind::Counter && id == unit.expr)
-        if (const auto it = table_.item_units.find(id); it != table_.item_units.end()) callee = it->second;
-      if (callee != UnitTable::kNone) {
-        const Unit& called = table_.units[callee];
-        const auto member = std::find(component.begin(), component.end(), callee);
-        if (called.inlined) {
-          open.push_back(called.expr);
-          continue;
-        }
-        if (member != component.end()) {
-          out.push_back(kMember);
-          append(out, static_cast<uint64_t>(member - component.begin()));
-        } else {
-          out.push_back(kOther);
-          append(out, called.group->id());
-          append(out, called.rule->index());
-        }
-        continue;
+void Linker::write_unit(const Unit& unit) {
+  ExprId root = 0;
+  switch (unit.kind) {
+    case Kind::Expression: root = write(unit.expr, unit.unrolled); break;
+    case Kind::Derivative: root = write(unit.expr, true); break;
+    case Kind::Counter: root = write_call(part(unit.expr, false), ir_.nodes[unit.expr]); break;
+    case Kind::Product: {
+      const ExprNode& node = ir_.nodes[unit.expr];
+      std::vector<ExprId> operands;
+      for (uint32_t c = node.begin; c < node.end; ++c) {
+        const ExprId operand = ir_.children[c];
+        const bool negated = ir_.nodes[operand].op == Op::Not;
+        const ExprNode& bounds = operand == unit.counted ? ir_.nodes[ir_.children[ir_.nodes[operand].begin]] : node;
+        const ExprId call = write_call(operand_unit(unit, operand), bounds);
+        operands.push_back(negated ? writer_.negation(call) : call);
       }
-      const auto [it, fresh] = number.emplace(id, static_cast<uint32_t>(number.size()));
-      if (!fresh) {
-        out.push_back(kSeen);
-        append(out, it->second);
-        continue;
-      }
-      out.push_back(static_cast<char>(node.op));
-      switch (node.op) {
-        case Op::Literal:
-          append(out, node.end - node.begin);
-          out.append(ir_.bytes, node.begin, node.end - node.begin);
-          break;
-        case Op::Set:
-          for (int w = 0; w < 4; ++w) append(out, ir_.sets[node.begin].word(w));
-          break;
-        case Op::Tokens:
-          append(out, ir_.token_sets[node.begin].size());
-          for (const TokenId t : ir_.token_sets[node.begin]) append(out, static_cast<uint64_t>(t));
-          break;
-        case Op::Seq:
-        case Op::Alt:
-        case Op::And:
-          append(out, node.end - node.begin);
-          for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
-          break;
-        case Op::Repeat:
-          append(out, static_cast<uint64_t>(node.minimum));
-          append(out, static_cast<uint64_t>(node.maximum + 1));
-          open.push_back(node.begin);
-          break;
-        case Op::Not: open.push_back(node.begin); break;
-        default: break;
-      }
+      root = writer_.many(Op::And, operands);
+      break;
     }
   }
-  return out;
+  writer_.unit({unit.kind, root, unit.terminator});
+}
+
+// An inlined rule stands for its body.
+ExprId Linker::resolve(ExprId id) const {
+  while (nodes_[id].unit != kNone && units_[nodes_[id].unit].inlined) id = units_[nodes_[id].unit].expr;
+  return id;
+}
+
+// Writes an expression, children first, and returns its number. In a `regular` one, & and ~ and repetitions stay.
+ExprId Linker::write(ExprId root, bool regular) {
+  root = resolve(root);
+  open_.assign(1, {root, false});
+  while (!open_.empty()) {
+    const auto [id, operands_written] = open_.back();
+    Node& known = nodes_[id];
+    if (known.component == component_) {
+      open_.pop_back();
+      continue;
+    }
+    const ExprNode& node = ir_.nodes[id];
+    if (!operands_written && (regular || known.unit == kNone)) {
+      open_.back().second = true;
+      const size_t before = open_.size();
+      if (node.op == Op::Seq || node.op == Op::Alt || node.op == Op::And) {
+        for (uint32_t c = node.begin; c < node.end; ++c) {
+          if (!regular && node.op == Op::Seq && terminator(node, c) >= 0)
+            ++c;  // a counter, and what is left of the literal
+          else
+            open_.emplace_back(resolve(ir_.children[c]), false);
+        }
+        std::reverse(open_.begin() + static_cast<std::ptrdiff_t>(before), open_.end());
+      } else if (node.op == Op::Repeat || node.op == Op::Not) {
+        open_.emplace_back(resolve(node.begin), false);
+      }
+      if (open_.size() > before) continue;
+    }
+    open_.pop_back();
+    known.number = !regular && known.unit != kNone ? write_call(known.unit, node) : write_node(node, regular);
+    known.component = component_;
+  }
+  return nodes_[root].number;
+}
+
+ExprId Linker::write_node(const ExprNode& node, bool regular) {
+  const auto number = [&](ExprId id) { return nodes_[resolve(id)].number; };
+  const auto bytes = [&](const ExprNode& literal, uint32_t skipped) {
+    return std::string_view(ir_.bytes).substr(literal.begin + skipped, literal.end - literal.begin - skipped);
+  };
+  switch (node.op) {
+    case Op::Literal: return writer_.literal(bytes(node, 0));
+    case Op::Set: return writer_.set(ir_.sets[node.begin]);
+    case Op::Tokens: return writer_.tokens(ir_.token_sets[node.begin]);
+    case Op::Repeat: return writer_.repeat(number(node.begin), node.minimum, node.maximum);
+    case Op::Not: return writer_.negation(number(node.begin));
+    case Op::Seq:
+    case Op::Alt:
+    case Op::And:
+      operands_.clear();
+      for (uint32_t c = node.begin; c < node.end; ++c) {
+        const int end = !regular && node.op == Op::Seq ? terminator(node, c) : -1;
+        if (end < 0) {
+          operands_.push_back(number(ir_.children[c]));
+          continue;
+        }
+        const ExprId repetition = ir_.children[c];
+        const ExprNode& literal = ir_.nodes[ir_.children[++c]];
+        operands_.push_back(write_call(counter(repetition, end), ir_.nodes[repetition]));
+        if (literal.end - literal.begin > 1) operands_.push_back(writer_.literal(bytes(literal, 1)));
+      }
+      return operands_.size() == 1 ? operands_[0] : writer_.many(node.op, operands_);
+    default: return writer_.leaf(node.op);
+  }
+}
+
+// A call of a unit on behalf of a node: a reference, or a repetition with the bounds to count.
+ExprId Linker::write_call(uint32_t index, const ExprNode& node) {
+  Unit& unit = units_[index];
+  if (unit.component != component_) {
+    unit.component = component_;
+    unit.place = num_members_ + static_cast<uint32_t>(callee_units_.size());
+    callee_units_.push_back(index);
+  }
+  if (unit.kind != Kind::Counter) return writer_.call(unit.place);
+  if (node.minimum >= Count::kUnlimited)
+    throw LimitExceeded("repetition_bound",
+                        "a repetition needs more than " + std::to_string(Count::kUnlimited) + " items");
+  // A maximum that no output can reach is no maximum.
+  return writer_.call(unit.place, node.minimum, node.maximum < Count::kUnlimited ? node.maximum : kUnbounded);
 }
 
 }  // namespace

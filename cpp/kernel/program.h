@@ -1,13 +1,13 @@
 // From a GrammarIr to rules: normal form, structural identity, sharing.
 //
-// The steps, each linear but where said:
+// The steps, each linear:
 //   1. weigh     expressions; long repetitions and every & and ~ become rules of their own ("units").
 //   2. group     units into strongly connected components of the reference graph, callees first; small rules without
 //                loops and calls are inlined into their callers.
-//   3. intern    each component by its serialised structure in the RuleStore: one seen before, in whatever grammar, is
-//   reused
-//                with its automata and masks.
-//   4. build     the others (group_builder.h): NFAs, empty strings and left recursion removed, dead ends trimmed.
+//   3. intern    each component by its structure, written as a blueprint, in the RuleStore: one seen before, in
+//   whatever
+//                grammar, is reused with its automata and masks.
+//   4. make      the others (group_builder.h): what must be known of them at once; automata follow when they are used.
 //
 // No step walks the vocabulary and none recurses on the C stack.
 #pragma once

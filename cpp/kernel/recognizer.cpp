@@ -93,7 +93,10 @@ void Recognizer::scan_own(const Item& item, uint8_t byte) {
   Rule& rule = *item.state->rule;
   if (may_terminate(*item.state, item.reg) && rule.terminator() == byte) add_item({rule.end(), 0, item.stack});
   if (!may_repeat(*item.state, item.reg)) return;
-  if (DfaState* t = rule.next(*item.state, byte)) add_item({t, entering(*t, item.reg), item.stack});
+  DfaState* t = rule.next(*item.state, byte);
+  if (!t) return;
+  const uint64_t reg = entering(*t, item.reg);
+  if (may_complete(*t, reg)) add_item({t, reg, item.stack});
 }
 
 void Recognizer::scan_token(const Item& item, TokenId token) {

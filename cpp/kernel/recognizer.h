@@ -42,12 +42,16 @@ class Recognizer {
     if (items_.size() - top.items == 1) {
       // The common case: one item that stays within its rule.
       const Item item = items_.back();
-      if (item.state->calls.empty() && !item.state->counter_head) {
-        DfaState* t = item.state->rule->next(*item.state, byte);
+      Rule& rule = *item.state->rule;
+      if (item.state->calls.empty() && byte != rule.terminator()) {
+        if (!may_repeat(*item.state, item.reg)) return false;
+        DfaState* t = rule.next(*item.state, byte);
         if (!t) return false;
-        if (!t->final && !t->counter_head) {
+        if (!t->final && !(t->counter_head && rule.terminator() < 0)) {
+          const uint64_t reg = entering(*t, item.reg);
+          if (!may_complete(*t, reg)) return false;
           levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
-          items_.push_back({t, item.reg, item.stack});
+          items_.push_back({t, reg, item.stack});
           return true;
         }
       }

@@ -20,4 +20,7 @@ struct Count {
   }
 };
 
+// Counting without bounds.
+inline constexpr uint64_t kUnboundedReg = Count{0, Count::kUnlimited}.reg();
+
 }  // namespace maskwright

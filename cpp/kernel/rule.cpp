@@ -4,14 +4,23 @@
 
 #include "byte_classes.h"
 #include "errors.h"
+#include "group_builder.h"
 #include "rule_store.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxStatesPerRule = 1'000'000;
-constexpr size_t kPrefixFreeStates = 64;
 constexpr size_t kMaxSharedTails = 8;
+constexpr size_t kBytesAroundState = 64;  // of a state in the tables that find it
+
+// Whether white space beyond ASCII may follow the leading bits of a character that still needs some bytes.
+bool begins_other_space(uint32_t bits, int needed) {
+  const uint32_t begin = bits << (6 * needed), end = begin + (1u << (6 * needed));
+  for (const uint32_t c : {0x85u, 0xA0u, 0x1680u, 0x2000u, 0x2028u, 0x205Fu, 0x3000u, 0xFEFFu})
+    if (c >= begin && c < end) return true;
+  return false;
+}
 
 uint64_t hash_key(const std::vector<uint32_t>& key) {
   uint64_t h = key.size();
@@ -24,6 +33,7 @@ uint64_t hash_key(const std::vector<uint32_t>& key) {
 DfaState* Rule::build_start() {
   const std::lock_guard guard(group_.lock());
   if (DfaState* s = start_.load(std::memory_order_acquire)) return s;
+  if (!group_.is_built_) GroupBuilder(group_).build();
   DfaState* s = nullptr;
   if (derivatives_) {
     // Marked apart from the same term reached later: the rule leaves out the empty string.
@@ -32,13 +42,18 @@ DfaState* Rule::build_start() {
   } else if (product_) {
     s = add_tuple(product_->start());  // not among the tuples: reached again, it may be final
     s->final = false;
-  } else if (counts_) {
+    if (counts()) {
+      end_ = add_state({});
+      end_->final = end_->ends_only = true;
+    }
+  } else if (counts()) {
     // The head looks like the start, but there an item has ended; a terminator tells the two apart by itself.
     s = add_state({kStart});
-    head_ = terminator_ < 0 ? add_state({kStart}) : s;
+    head_ = terminator() < 0 ? add_state({kStart}) : s;
     head_->counter_head = true;
-    if (terminator_ >= 0) {
-      head_->live.set(static_cast<uint8_t>(terminator_));
+    if (terminator() >= 0) {
+      head_->terminates = true;
+      head_->live.set(static_cast<uint8_t>(terminator()));
       head_->has_own_bytes = true;
       end_ = add_state({kFinal});
     }
@@ -60,6 +75,7 @@ DfaState* Rule::build_next(DfaState& state, uint8_t byte) {
   }
   if (!state.row_storage) {
     state.row_storage = std::make_unique<std::atomic<DfaState*>[]>(num_classes_);
+    group_.account(num_classes_ * sizeof(void*));
     for (uint32_t c = 0; c < num_classes_; ++c) state.row_storage[c].store(unknown(), std::memory_order_relaxed);
     state.row.store(state.row_storage.get(), std::memory_order_release);
   }
@@ -81,7 +97,8 @@ DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
     ProductAutomaton::Tuple tuple = product_->next(state.operands, byte);
     if (tuple.empty()) return nullptr;
     if (DfaState* sole = product_->sole(tuple)) return sole;
-    return product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
+    // In a counted product, dead states are told by their distance (lengths.h).
+    return counts() || product_->is_live(tuple) ? state_of_tuple(std::move(tuple)) : nullptr;
   }
   scratch_.clear();
   for (const uint32_t s : state.key)
@@ -145,6 +162,9 @@ DfaState* Rule::add_tuple(ProductAutomaton::Tuple tuple) {
   DfaState* state = add_state({});
   state->operands = std::move(tuple);
   state->final = product_->final(state->operands);
+  state->counter_head = product_->at_head(state->operands);
+  state->terminates = product_->terminates(state->operands);
+  state->bounded = counts();
   state->live = product_->first(state->operands);
   state->has_own_bytes = !state->live.empty();
   state->ends_only = state->final && !state->has_own_bytes;
@@ -165,6 +185,8 @@ DfaState* Rule::add_state(std::vector<uint32_t> key) {
   DfaState& state = states_.emplace_back();
   state.rule = this;
   state.key = std::move(key);
+  group_.account(sizeof(state) + state.key.capacity() * sizeof(uint32_t) + kBytesAroundState +
+                 (derivatives_ ? num_classes_ * sizeof(TermId) : 0));
   describe(state);
   return &state;
 }
@@ -197,7 +219,7 @@ void Rule::describe(DfaState& state) {
           break;
         case EdgeKind::Call:
           add(callees, e->argument);
-          state.live |= callees_[e->argument].rule->first_;
+          state.live |= callees_[e->argument].rule->first();
           break;
         case EdgeKind::Tokens: add(token_sets, e->argument); break;
         case EdgeKind::Epsilon: break;
@@ -224,7 +246,7 @@ DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, 
     for (auto e = nfa_.begin(s); e != nfa_.end(s); ++e)
       if (e->kind == kind && e->argument == argument) scratch_.push_back(e->target);
   // A rule that counts items which it calls comes back to its head.
-  DfaState* t = counts_ ? head_ : intern_nfa_states(scratch_);
+  DfaState* t = counts() ? head_ : intern_nfa_states(scratch_);
   slot.store(t, std::memory_order_release);
   return t;
 }
@@ -234,23 +256,6 @@ void Rule::build_classes() {
   for (const NfaEdge& e : nfa_.edges())
     if (e.kind == EdgeKind::Byte) single.set(static_cast<uint8_t>(e.argument));
   num_classes_ = split_into_classes(single, sets_, class_of_);
-}
-
-bool Rule::is_prefix_free() {
-  std::vector<DfaState*> reached{start()};
-  bool result = true;
-  for (size_t i = 0; i < reached.size() && result; ++i) {
-    if (reached.size() > kPrefixFreeStates || (reached[i]->final && !reached[i]->ends_only)) result = false;
-    reached[i]->live.for_each([&](uint8_t b) {
-      DfaState* t = next(*reached[i], b);
-      if (t && std::find(reached.begin(), reached.end(), t) == reached.end()) reached.push_back(t);
-    });
-  }
-  start_.store(nullptr, std::memory_order_relaxed);
-  states_.clear();
-  interned_.clear();
-  singletons_.clear();
-  return result;
 }
 
 CharClasses Rule::compute_loop_classes(DfaState& state) {
@@ -265,7 +270,8 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
     if (loops_on_characters(state, 2)) out |= CharClasses{1} << kClassOther2;
     if (loops_on_characters(state, 3)) out |= CharClasses{1} << kClassOther3;
     if (loops_on_characters(state, 4)) out |= CharClasses{1} << kClassOther4;
-    bool raw = !counts_;  // raw bytes would be counted, not characters
+    if (loops_on_other_spaces(state)) out |= CharClasses{1} << kClassOtherSpace;
+    bool raw = !counts();  // raw bytes would be counted, not characters
     for (int b = 128; b < 256 && raw; ++b) raw = loops_on(state, static_cast<uint8_t>(b));
     if (raw) out |= CharClasses{1} << kClassMalformed;
   }
@@ -273,29 +279,46 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
   return out;
 }
 
-// Whether every well-formed character of this encoded length leads from the state back to it (Unicode 15, table 3-7).
+// Whether every well-formed character of this encoded length (Unicode 15, table 3-7), other white space apart, leads
+// from the state back to it.
 bool Rule::loops_on_characters(DfaState& state, int length) {
-  if (terminator_ >= 0x80) return false;
+  if (terminator() >= 0x80) return false;
   const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;
   const int last = length == 2 ? 0xDF : length == 3 ? 0xEF : 0xF4;
   std::vector<std::pair<DfaState*, int>> checked;  // a state inside a character, and how many bytes it still needs
-  const auto continues = [&](auto&& self, DfaState* inside, int needed, int low, int high) -> bool {
-    const bool plain = low == 0x80 && high == 0xBF;
+  const auto continues = [&](auto&& self, DfaState* inside, int needed, int low, int high, uint32_t bits) -> bool {
+    // Where no white space can come, a state inside a character is checked once for all characters that lead to it.
+    const bool plain = low == 0x80 && high == 0xBF && !begins_other_space(bits, needed);
     if (plain && std::find(checked.begin(), checked.end(), std::pair{inside, needed}) != checked.end()) return true;
     for (int b = low; b <= high; ++b) {
+      const uint32_t read = bits << 6 | (static_cast<uint32_t>(b) & 0x3F);
+      if (needed == 1 && is_other_space(read)) continue;
       DfaState* t = next(*inside, static_cast<uint8_t>(b));
       if (!t || (needed > 1 && t == &state)) return false;
-      if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF)) return false;
+      if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF, read)) return false;
     }
     if (plain) checked.emplace_back(inside, needed);
     return true;
   };
   for (int lead = first; lead <= last; ++lead) {
     DfaState* inside = next(state, static_cast<uint8_t>(lead));
-    if (!inside || (counts_ && inside == &state)) return false;
+    if (!inside || (counts() && inside == &state)) return false;
     const int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    if (!continues(continues, inside, length - 1, low, high)) return false;
+    if (!continues(continues, inside, length - 1, low, high, static_cast<uint32_t>(lead) & (0xFFu >> (length + 1))))
+      return false;
+  }
+  return true;
+}
+
+bool Rule::loops_on_other_spaces(DfaState& state) {
+  if (terminator() >= 0x80) return false;
+  for (uint32_t c = 0x80; c <= 0xFEFF; ++c) {
+    if (!is_other_space(c)) continue;
+    const bool two = c < 0x800;
+    DfaState* t = next(state, static_cast<uint8_t>(two ? 0xC0 | c >> 6 : 0xE0 | c >> 12));
+    if (t && !two && t != &state) t = next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
+    if (!t || t == &state || next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state) return false;
   }
   return true;
 }
@@ -321,20 +344,28 @@ size_t Rule::memory_bytes() const {
 size_t RuleGroup::memory_bytes() {
   const std::lock_guard guard(lock_);
   size_t bytes = sizeof(*this);
-  for (const auto& rule : rules_) bytes += rule->memory_bytes();
+  for (const Rule& rule : rules_) bytes += rule.memory_bytes();
   for (const auto& mask : masks_) bytes += mask->memory_bytes();
   return bytes;
 }
 
-RuleGroup::RuleGroup(RuleStore& store) : id_(store.next_id()), store_(store) {}
+RuleGroup::RuleGroup(RuleStore& store, std::string blueprint, std::vector<CalleeLink> callees)
+    : id_(store.next_id()), blueprint_(std::move(blueprint)), callees_(std::move(callees)), store_(store) {
+  account(sizeof(*this) + blueprint_.capacity() + callees_.capacity() * sizeof(CalleeLink));
+}
+
+void RuleGroup::account(size_t more_bytes) {
+  bytes_.fetch_add(more_bytes, std::memory_order_relaxed);
+  store_.account(more_bytes);
+}
 
 // A long chain of groups is let go link by link: the groups called wait until the one that let go of them is gone.
 RuleGroup::~RuleGroup() {
+  store_.forget(*this);
   thread_local std::vector<std::shared_ptr<RuleGroup>> waiting;
   thread_local bool releasing = false;
-  waiting.insert(waiting.end(), std::make_move_iterator(callee_groups_.begin()),
-                 std::make_move_iterator(callee_groups_.end()));
-  callee_groups_.clear();
+  for (CalleeLink& link : callees_) waiting.push_back(std::move(link.group));
+  for (auto& tail : tails_) waiting.push_back(std::move(tail));
   if (releasing) return;
   releasing = true;
   while (!waiting.empty()) {
@@ -348,23 +379,23 @@ DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId te
   const std::string key = "tail" + automaton.serialise(term);
   std::shared_ptr<RuleGroup> group = store_.find(key);
   if (!group) {
-    group = std::make_shared<RuleGroup>(store_);
-    group->rules_.push_back(std::make_unique<Rule>(*group, 0));
-    Rule& rule = *group->rules_[0];
+    group = std::make_shared<RuleGroup>(store_, key, std::vector<CalleeLink>());
+    RuleFacts facts;
+    facts.productive = true;
+    Rule& rule = group->rules_.emplace_back(*group, 0, facts);
     rule.derivatives_ = std::make_unique<DerivativeAutomaton>(automaton, term);
-    rule.productive_ = true;
     rule.use_classes(*rule.derivatives_);
-    group = store_.insert(key, std::move(group));
+    group->is_built_ = true;
+    group = store_.insert(std::move(group));
   }
-  if (std::find(callee_groups_.begin(), callee_groups_.end(), group) == callee_groups_.end())
-    callee_groups_.push_back(group);
+  if (std::find(tails_.begin(), tails_.end(), group) == tails_.end()) tails_.push_back(group);
   const std::lock_guard guard(group->lock_);
-  Rule& rule = *group->rules_[0];
+  Rule& rule = group->rules_[0];
   return rule.state_of_term(rule.derivatives_->start());
 }
 
 const StateMask* RuleGroup::keep(std::unique_ptr<const StateMask> mask) {
-  mask_bytes_.fetch_add(mask->memory_bytes(), std::memory_order_relaxed);
+  account(mask->memory_bytes());
   masks_.push_back(std::move(mask));
   return masks_.back().get();
 }

@@ -6,7 +6,8 @@
 // move instead), and no chain of calls at one position returns to the same rule.
 //
 // Rules live in groups (the strongly connected components of the reference graph), groups are interned by structure and
-// so shared by all grammars on one tokenizer, with their automata and masks.
+// so shared by all grammars on one tokenizer, with their automata and masks. A group's automata are built when one of
+// its rules is first started; what callers must know of a rule before that are its facts (facts.h).
 //
 // Counting: a rule that repeats an item keeps in the register how many items are still needed and how many may still
 // come (registers.h). The caller gives the bounds, so that all repetitions of one item share one rule. The state `head`
@@ -21,14 +22,16 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "byte_set.h"
 #include "derivative.h"
+#include "facts.h"
+#include "lengths.h"
 #include "nfa.h"
 #include "product.h"
 #include "registers.h"
@@ -81,6 +84,8 @@ struct DfaState {
   bool final = false;               // the rule may end here (counting rules: if the count allows)
   bool ends_only = false;           // final, and nothing else can happen
   bool counter_head = false;
+  bool terminates = false;  // the rule's terminator may come, if the count allows
+  bool bounded = false;     // of a counted product: its count may leave it no completion
   bool has_own_bytes = false;
   EdgeArray<CallEdge> calls;
   EdgeArray<TokenEdge> token_edges;
@@ -92,7 +97,22 @@ struct DfaState {
   std::unique_ptr<std::atomic<DfaState*>[]> row_storage;
   std::atomic<CharClasses> loop_classes{kLoopUnknown};
   std::atomic<const StateMask*> mask{nullptr};
+  std::atomic<uint64_t> distance{kDistanceUnknown};  // of a bounded state: items still needed, steady << 32 (lengths.h)
 
+  // What tokens must leave of the count (lengths.h). For a bounded state, known once its mask without bounds is.
+  Slack slack() const {
+    if (!bounded) return {};
+    const uint64_t known = slack_word.load(std::memory_order_acquire);
+    return {static_cast<uint32_t>(known), known >> 32 == 0};
+  }
+  void know_slack(Slack slack) {
+    uint64_t unknown = kDistanceUnknown;  // the first one counts: masks are kept by it
+    slack_word.compare_exchange_strong(unknown, (uint64_t{!slack.steady} << 32) | slack.items);
+  }
+
+  std::atomic<uint64_t> slack_word{kDistanceUnknown};  // items, not steady << 32
+
+  static constexpr uint64_t kDistanceUnknown = ~uint64_t{0};
   static constexpr CharClasses kLoopUnknown = ~CharClasses{0};
 };
 
@@ -105,7 +125,7 @@ struct Callee {
 
 class Rule {
  public:
-  Rule(RuleGroup& group, uint32_t index) : group_(group), index_(index) {}
+  Rule(RuleGroup& group, uint32_t index, const RuleFacts& facts) : group_(group), index_(index), facts_(facts) {}
 
   DfaState* start() {
     DfaState* s = start_.load(std::memory_order_acquire);
@@ -141,17 +161,28 @@ class Rule {
   }
 
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
-  bool counts() const { return counts_; }
-  int terminator() const { return terminator_; }  // -1: none
-  DfaState* end() const { return end_; }          // the state after the terminator
+  const RuleFacts& facts() const { return facts_; }
+  bool counts() const { return facts_.counts; }
+  // Whether a counting rule reads its items itself instead of calling them.
+  bool spells_item() const { return ends_at_head_; }
+  // Whether it counts in its own automaton what begins with the beginning of a character, so that a text has at least
+  // as many characters as items.
+  bool counts_characters() const { return counts_characters_; }
+  int terminator() const { return facts_.terminator; }  // -1: none
+  DfaState* end() const { return end_; }                // the state after the terminator
+  // Whether it counts within bounds of its own; and the register with which every caller then starts it.
+  bool sets_bounds() const { return facts_.sets_bounds; }
+  uint64_t start_register() const { return product_ ? product_->start_register() : 0; }
+  // Of a counted product; nullptr for all others.
+  Lengths* lengths() const { return lengths_.get(); }
 
   // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
-  bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts_; }
-  bool nullable() const { return nullable_; }      // matches the empty string, which the automaton leaves out
-  bool productive() const { return productive_; }  // matches some other string
-  const ByteSet& first() const { return first_; }
-  bool first_has_tokens() const { return first_has_tokens_; }
-  uint32_t rank() const { return rank_; }  // above the rank of every rule that it can call before its first byte
+  bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts(); }
+  bool nullable() const { return facts_.nullable; }      // matches the empty string, which the automaton leaves out
+  bool productive() const { return facts_.productive; }  // matches some other string
+  const ByteSet& first() const { return facts_.first; }
+  bool first_has_tokens() const { return facts_.first_has_tokens; }
+  uint32_t rank() const { return facts_.rank; }  // above the rank of every rule that it can call before its first byte
   const std::vector<TokenId>& token_set(uint32_t index) const { return token_sets_[index]; }
   RuleGroup& group() const { return group_; }
   uint32_t index() const { return index_; }  // in its group
@@ -174,23 +205,22 @@ class Rule {
   void describe(DfaState& state);
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
   CharClasses compute_loop_classes(DfaState& state);
-  bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator_ && next(state, byte) == &state; }
+  bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator() && next(state, byte) == &state; }
   bool loops_on_characters(DfaState& state, int length);
+  bool loops_on_other_spaces(DfaState& state);
   void build_classes();
   template <class Automaton>
   void use_classes(const Automaton& automaton);
-  // Whether no string of the rule is a prefix of another, as far as a small exploration can tell.
-  bool is_prefix_free();
 
   RuleGroup& group_;
   uint32_t index_;
-  bool nullable_ = false, productive_ = false, first_has_tokens_ = false, counts_ = false;
+  RuleFacts facts_;
+  bool counts_characters_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
-  uint32_t rank_ = 0;
-  ByteSet first_;
   Nfa nfa_;
   std::unique_ptr<DerivativeAutomaton> derivatives_;
   std::unique_ptr<ProductAutomaton> product_;
+  std::unique_ptr<Lengths> lengths_;
   std::vector<ByteSet> sets_;
   std::vector<Callee> callees_;
   std::vector<std::vector<TokenId>> token_sets_;
@@ -200,10 +230,9 @@ class Rule {
   std::atomic<DfaState*> start_{nullptr};
   DfaState* head_ = nullptr;
   DfaState* end_ = nullptr;
-  int terminator_ = -1;
   std::deque<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
-  std::map<ProductAutomaton::Tuple, DfaState*> tuples_;
+  std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
@@ -225,15 +254,21 @@ class Rule {
 // The rules of one strongly connected component, with everything built for them.
 class RuleGroup {
  public:
-  explicit RuleGroup(RuleStore& store);
+  // A rule of another group that this one calls.
+  struct CalleeLink {
+    std::shared_ptr<RuleGroup> group;
+    Rule* rule;
+  };
+  RuleGroup(RuleStore& store, std::string blueprint, std::vector<CalleeLink> callees);
   RuleGroup(const RuleGroup&) = delete;
   ~RuleGroup();
   uint64_t id() const { return id_; }
-  Rule& rule(uint32_t index) { return *rules_[index]; }
+  Rule& rule(uint32_t index) { return rules_[index]; }
+  const std::string& blueprint() const { return blueprint_; }
   std::mutex& lock() { return lock_; }
   size_t memory_bytes();
-  // What is known of it without taking the lock: memory of masks, most of the whole.
-  size_t approximate_bytes() const { return mask_bytes_.load(std::memory_order_relaxed) + sizeof(*this); }
+  // What is known of it without taking the lock: its rules when it was made, and its masks, most of the whole.
+  size_t approximate_bytes() const { return bytes_.load(std::memory_order_relaxed); }
   // The state from which another rule's term goes on as an expression of its own, in a group that all grammars share.
   // The group's lock is held; the other group is kept alive by this one.
   DfaState* shared_tail(const DerivativeAutomaton& automaton, TermId term);
@@ -242,13 +277,18 @@ class RuleGroup {
 
  private:
   friend class GroupBuilder;
+  friend class Rule;
   const uint64_t id_;
-  std::vector<std::unique_ptr<Rule>> rules_;
-  std::vector<std::shared_ptr<RuleGroup>> callee_groups_;
+  const std::string blueprint_;
+  std::vector<CalleeLink> callees_;  // in the order in which the blueprint numbers them
+  std::vector<std::shared_ptr<RuleGroup>> tails_;
+  std::deque<Rule> rules_;
+  bool is_built_ = false;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;
-  std::atomic<size_t> mask_bytes_{0};
+  std::atomic<size_t> bytes_{0};
+  void account(size_t more_bytes);
 };
 
 // Whether the rule may end in the state.
@@ -260,7 +300,11 @@ inline bool may_repeat(const DfaState& state, uint64_t reg) {
   return !state.counter_head || Count::of(reg).remaining > 0;
 }
 inline bool may_terminate(const DfaState& state, uint64_t reg) {
-  return state.counter_head && state.rule->terminator() >= 0 && Count::of(reg).needed == 0;
+  return state.terminates && Count::of(reg).needed == 0;
+}
+// False where the count leaves the state no completion.
+inline bool may_complete(DfaState& state, uint64_t reg) {
+  return !state.bounded || state.rule->lengths()->admits(state, Count::of(reg));
 }
 // False where nothing of the rule can follow.
 inline bool may_continue(const DfaState& state, uint64_t reg) {

@@ -1,64 +1,57 @@
 #include "rule_store.h"
 
-#include <vector>
+#include "optimisations.h"
 
 namespace maskwright {
-namespace {
 
-constexpr size_t kSweepEvery = 256;
-constexpr size_t kMaxIdleGroups = 16'384;
-
-}  // namespace
-
-std::shared_ptr<RuleGroup> RuleStore::find(const std::string& key) {
+std::shared_ptr<RuleGroup> RuleStore::find(std::string_view blueprint) {
+  if (!optimisations.sharing) return nullptr;
   const std::lock_guard guard(lock_);
-  const auto it = groups_.find(key);
-  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.lock();
-  if (group) keep_recent(group);
+  const auto it = groups_.find(blueprint);
+  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.alive.lock();
+  if (group) keep_recent(it->second, group);
   return group;
 }
 
-std::shared_ptr<RuleGroup> RuleStore::insert(const std::string& key, std::shared_ptr<RuleGroup> group) {
-  std::vector<std::shared_ptr<RuleGroup>> recent;
-  {
-    const std::lock_guard guard(lock_);
-    std::weak_ptr<RuleGroup>& slot = groups_[key];
-    if (auto earlier = slot.lock()) return earlier;
-    slot = group;
-    keep_recent(group);
-    if (++inserts_since_sweep_ < kSweepEvery) return group;
-    inserts_since_sweep_ = 0;
-    recent.assign(recent_.begin(), recent_.end());
+std::shared_ptr<RuleGroup> RuleStore::insert(std::shared_ptr<RuleGroup> group) {
+  if (!optimisations.sharing) return group;
+  Recent idle;  // dies after the lock is released, as groups take it to be forgotten
+  const std::lock_guard guard(lock_);
+  const auto it = groups_.find(group->blueprint());
+  if (it != groups_.end()) {
+    if (auto earlier = it->second.alive.lock()) return earlier;
+    groups_.erase(it);  // its key dies with the group, which is about to
   }
-  sweep(recent, *group);
+  Entry& entry = groups_[group->blueprint()];
+  entry.group = group.get();
+  entry.alive = group;
+  keep_recent(entry, group);
+  idle = take_idle();
   return group;
 }
 
-void RuleStore::keep_recent(const std::shared_ptr<RuleGroup>& group) {
-  if (const auto it = recent_position_.find(group.get()); it != recent_position_.end()) {
-    recent_.splice(recent_.begin(), recent_, it->second);
-    return;
-  }
+void RuleStore::keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& group) {
+  if (entry.is_recent) return recent_.splice(recent_.begin(), recent_, entry.recent);
   recent_.push_front(group);
-  recent_position_[group.get()] = recent_.begin();
+  entry.recent = recent_.begin();
+  entry.is_recent = true;
 }
 
-// Lets go of the groups used longest ago, and forgets the keys of those that are gone. They are weighed without their
-// locks, as the caller may hold one; `current` is the group just inserted and is not weighed.
-void RuleStore::sweep(const std::vector<std::shared_ptr<RuleGroup>>& recent, const RuleGroup& current) {
-  std::vector<const RuleGroup*> idle;
-  size_t bytes = 0;
-  for (size_t i = 0; i < recent.size(); ++i) {
-    if (recent[i].get() != &current) bytes += recent[i]->approximate_bytes();
-    if (i >= kMaxIdleGroups || bytes > idle_budget_bytes_) idle.push_back(recent[i].get());
+RuleStore::Recent RuleStore::take_idle() {
+  Recent idle;
+  while (memory_bytes() > budget_bytes_ && recent_.size() > 1) {
+    Entry& oldest = groups_.find(recent_.back()->blueprint())->second;
+    oldest.is_recent = false;
+    idle.splice(idle.begin(), recent_, oldest.recent);
   }
+  return idle;
+}
+
+void RuleStore::forget(const RuleGroup& group) {
+  bytes_.fetch_sub(group.approximate_bytes(), std::memory_order_relaxed);
   const std::lock_guard guard(lock_);
-  for (const RuleGroup* group : idle)
-    if (const auto it = recent_position_.find(group); it != recent_position_.end()) {
-      recent_.erase(it->second);
-      recent_position_.erase(it);
-    }
-  std::erase_if(groups_, [](const auto& entry) { return entry.second.expired(); });
+  const auto it = groups_.find(group.blueprint());
+  if (it != groups_.end() && it->second.group == &group) groups_.erase(it);
 }
 
 size_t RuleStore::size() {

@@ -1,15 +1,16 @@
 // All rule groups of one tokenizer, by structure, so that grammars share automata and masks.
 //
-// The key of a group is its whole serialised structure, not a hash of it: equal keys mean equal automata. Groups in use
-// by a grammar are always found; of those that are not, the most recent stay alive within a byte budget. Tested by
-// tests/exhaustive (several grammars on one tokenizer).
+// The key of a group is its whole blueprint, not a hash of it. Groups in use by a grammar are always found; those that
+// are not stay alive, the most recent first, while all groups together are within a byte budget. A group takes its
+// entry with it when it dies, so that the store holds nothing for what is gone. Tested by tests/exhaustive (several
+// grammars on one tokenizer), tests/kernel/test_link.py.
 #pragma once
 
 #include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -20,24 +21,36 @@ namespace maskwright {
 // Thread-safe. A group's lock may be held when calling it.
 class RuleStore {
  public:
-  explicit RuleStore(size_t idle_budget_bytes = size_t{256} << 20) : idle_budget_bytes_(idle_budget_bytes) {}
-  std::shared_ptr<RuleGroup> find(const std::string& key);
-  // Returns the group that is stored under the key from now on: the given one, or one that another thread put there
-  // first.
-  std::shared_ptr<RuleGroup> insert(const std::string& key, std::shared_ptr<RuleGroup> group);
+  explicit RuleStore(size_t budget_bytes = size_t{256} << 20) : budget_bytes_(budget_bytes) {}
+  std::shared_ptr<RuleGroup> find(std::string_view blueprint);
+  // Returns the group that is stored under the blueprint from now on: the given one, or one that another thread put
+  // there first.
+  std::shared_ptr<RuleGroup> insert(std::shared_ptr<RuleGroup> group);
+  // Called by a group that dies.
+  void forget(const RuleGroup& group);
   uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
   size_t size();
+  // What all groups that are alive hold, as they last reported it.
+  size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  void account(size_t more_bytes) { bytes_.fetch_add(more_bytes, std::memory_order_relaxed); }
 
  private:
-  void keep_recent(const std::shared_ptr<RuleGroup>& group);
-  void sweep(const std::vector<std::shared_ptr<RuleGroup>>& recent, const RuleGroup& current);
-  std::mutex lock_;
-  std::unordered_map<std::string, std::weak_ptr<RuleGroup>> groups_;
-  std::list<std::shared_ptr<RuleGroup>> recent_;
-  std::unordered_map<const RuleGroup*, std::list<std::shared_ptr<RuleGroup>>::iterator> recent_position_;
+  using Recent = std::list<std::shared_ptr<RuleGroup>>;
+  struct Entry {
+    const RuleGroup* group = nullptr;
+    std::weak_ptr<RuleGroup> alive;
+    Recent::iterator recent;
+    bool is_recent = false;
+  };
+  void keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& group);
+  // Takes the least recent groups out while there are too many bytes. The caller lets go of them without the lock.
+  Recent take_idle();
   std::atomic<uint64_t> next_id_{1};
-  size_t idle_budget_bytes_;
-  size_t inserts_since_sweep_ = 0;
+  std::atomic<size_t> bytes_{0};
+  const size_t budget_bytes_;
+  std::mutex lock_;
+  std::unordered_map<std::string_view, Entry> groups_;  // the keys belong to the groups
+  Recent recent_;                                       // dies first: its groups are forgotten
 };
 
 }  // namespace maskwright

@@ -35,6 +35,11 @@ inline constexpr StackId kScratch = 0x80000000;
 class StackStore {
  public:
   StackStore() { intern({{nullptr, 0, 0}}); }
+  // A store of the root alone, for walks with the stack unknown.
+  static const StackStore& root_only() {
+    static const StackStore& store = *new StackStore;  // threads may still read it when the process ends
+    return store;
+  }
   std::span<const Frame> frames(StackId id) const {
     const Node& node = nodes_[id];
     return {node.frames, node.size};

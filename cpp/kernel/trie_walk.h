@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "optimisations.h"
 #include "recognizer.h"
 #include "vocabulary.h"
 
@@ -23,39 +24,51 @@ struct Loop {
   uint32_t limit = kManyChars;  // characters that may come at all
 };
 
-inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+// Where several items are open, one that loops suffices: what the others do with the same characters adds nothing.
+inline Loop find_uncounted_loop(const Recognizer& recognizer) {
   Loop loop;
-  const Item* item = recognizer.sole_item();
-  if (!item) return loop;
-  DfaState& state = *item->state;
-  loop.classes = state.rule->loop_classes(state);
-  if (loop.classes == 0) return loop;
-  loop.first_end = vocabulary.num_chars(at);
-  loop.ends = recognizer.complete() && state.final;
-  if (state.counter_head) {
-    const Count count = Count::of(item->reg);
-    const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
-    const uint64_t limit = uint64_t{loop.first_end} + count.remaining;
-    const bool open_ended = state.rule->terminator() < 0;
-    // Deep inside, the end of the count would add the caller's items, and the configuration change.
-    if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at))
-      return {};
-    loop.ends = open_ended && (item->stack == kRootStack || recognizer.complete());
-    loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
-    if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
+  for (const Item& item : recognizer.items()) {
+    if (item.state->counter_head) continue;
+    const CharClasses classes = item.state->rule->loop_classes(*item.state);
+    if (std::popcount(classes) > std::popcount(loop.classes)) loop.classes = classes;
   }
   return loop;
 }
 
+inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+  if (!optimisations.subtree_skipping) return {};
+  const Item* item = recognizer.sole_item();
+  if (!item || !item->state->counter_head) return find_uncounted_loop(recognizer);
+  DfaState& state = *item->state;
+  Loop loop;
+  loop.classes = state.rule->loop_classes(state);
+  if (loop.classes == 0) return loop;
+  loop.first_end = vocabulary.num_chars(at);
+  const Count count = Count::of(item->reg);
+  const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
+  const uint32_t kept = state.bounded ? state.rule->lengths()->distance(state).shortest : 0;
+  const uint64_t limit = uint64_t{loop.first_end} + (count.remaining - kept);
+  const bool open_ended = state.rule->terminator() < 0;
+  // Deep inside, the end of the count would add the caller's items, and the configuration change.
+  if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at))
+    return {};
+  loop.ends = open_ended && (item->stack == kRootStack || recognizer.complete());
+  loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
+  if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
+  return loop;
+}
+
 // Takes all tokens at or below a child of the place where the loop was found. Its characters are all the loop's.
+// Where all tokens are taken whole, it does not matter where the rule could have ended within them.
 template <class Sink>
 void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, Sink& sink) {
   const Vocabulary::Node& at = vocabulary.node(child);
   const uint32_t longest = vocabulary.max_chars_below(child);
-  if (longest <= loop.limit)
+  if (longest <= loop.limit) {
     sink.allow(at.token_begin, at.token_end);
-  else
-    sink.allow_short(at.token_begin, at.token_end, static_cast<uint16_t>(loop.limit));
+    return;
+  }
+  sink.allow_short(at.token_begin, at.token_end, loop.limit);
   if (loop.ends && at.num_children > 0 && loop.first_end <= longest)
     sink.exit_range({at.first_child, at.below_end, static_cast<uint16_t>(loop.first_end),
                      static_cast<uint16_t>(loop.limit), (loop.classes >> kClassMalformed & 1) != 0});
@@ -64,9 +77,10 @@ void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, 
 // Reports what it finds below a node to `sink`:
 //   allow(begin, end)                  tokens at these sorted positions can be taken whole
 //   allow_short(begin, end, limit)     those of them that begin at most `limit` characters
-//   reject(begin, end)                 none of them
+//   reject(node)                       none of the tokens at and below the node
 //   exit(node)                         the grammar may end after the bytes up to this node
 //   exit_range(range)                  it may end at many nodes (state_mask.h)
+// A sink that knows what is at and below a node beforehand says so by `skips(node)`.
 // Precondition: the recogniser stands at `node`. It is left as it was.
 template <class Sink>
 void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
@@ -78,6 +92,10 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
   };
   thread_local std::vector<Level> path;
   const size_t bottom = path.size();
+  const struct Restore {  // also where the recogniser throws
+    size_t bottom;
+    ~Restore() { path.erase(path.begin() + static_cast<std::ptrdiff_t>(bottom), path.end()); }
+  } restore{bottom};
   const auto open = [&](NodeId id) {
     const Vocabulary::Node& at = vocabulary.node(id);
     const bool filtered = at.num_children >= kManyChildren;
@@ -94,6 +112,7 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
       continue;
     }
     const NodeId child = level.next++;
+    if (sink.skips(child)) continue;
     if ((vocabulary.classes_from(child) & ~level.loop.classes) == 0) {
       take_looping(vocabulary, level.loop, child, sink);
       continue;
@@ -101,7 +120,7 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
     const uint8_t byte = vocabulary.byte(child);
     const Vocabulary::Node& at = vocabulary.node(child);
     if ((level.filtered && !level.bytes.test(byte)) || !recognizer.push(byte)) {
-      sink.reject(at.token_begin, at.token_end);
+      sink.reject(child);
       continue;
     }
     sink.allow(at.token_begin, at.token_own_end);

@@ -150,24 +150,28 @@ CharClasses Vocabulary::classes_from_lead(NodeId lead) const {
                      : first >= 0xF0 && first <= 0xF4 ? 4
                                                       : 1;
   if (length == 1) return bit(kClassMalformed) | classes_below_[lead];
-  CharClasses out = bit(length == 2 ? kClassOther2 : length == 3 ? kClassOther3 : kClassOther4);
-  std::vector<NodeId> level{lead};
+  const CharClasses ordinary = bit(length == 2 ? kClassOther2 : length == 3 ? kClassOther3 : kClassOther4);
+  CharClasses out = 0;
+  std::vector<std::pair<NodeId, uint32_t>> level{{lead, first & (0xFFu >> (length + 1))}};  // with the bits read so far
   for (int depth = 1; depth < length; ++depth) {
-    std::vector<NodeId> next;
-    for (const NodeId id : level)
+    std::vector<std::pair<NodeId, uint32_t>> next;
+    for (const auto& [id, bits] : level) {
+      if (nodes_[id].token_begin != nodes_[id].token_own_end) out |= ordinary;  // of a token that ends inside
       for (uint32_t i = 0; i < nodes_[id].num_children; ++i) {
         const NodeId child = nodes_[id].first_child + i;
         const bool well_formed = depth == 1 ? is_second_byte(first, bytes_[child]) : is_continuation(bytes_[child]);
         if (well_formed) {
-          next.push_back(child);
+          next.emplace_back(child, bits << 6 | (bytes_[child] & 0x3Fu));
           continue;
         }
         out |= bit(kClassMalformed) | classes_below_[child];
         if (bytes_[child] < 0x80) out |= bit(ascii_class(bytes_[child]));
       }
+    }
     level = std::move(next);
   }
-  for (const NodeId id : level) out |= classes_below_[id];
+  for (const auto& [id, code_point] : level)
+    out |= (is_other_space(code_point) ? bit(kClassOtherSpace) : ordinary) | classes_below_[id];
   return out;
 }
 
@@ -190,6 +194,8 @@ void Vocabulary::build_char_counts() {
   for (uint32_t p = 0; p < sorted_.size(); ++p)
     if (token_chars_[p] < tokens_within_.size())
       tokens_within_[token_chars_[p]][sorted_[p] / 32] |= uint32_t{1} << (sorted_[p] % 32);
+    else
+      long_tokens_.push_back(p);
   for (size_t k = 1; k < tokens_within_.size(); ++k)
     for (uint32_t w = 0; w < num_words(); ++w) tokens_within_[k][w] |= tokens_within_[k - 1][w];
   for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
@@ -200,12 +206,22 @@ void Vocabulary::build_char_counts() {
   }
 }
 
+void Vocabulary::keep_within(std::vector<uint32_t>& bits, uint32_t limit) const {
+  if (limit < tokens_within_.size()) {
+    for (uint32_t w = 0; w < num_words(); ++w) bits[w] &= tokens_within_[limit][w];
+    return;
+  }
+  for (const uint32_t p : long_tokens_)
+    if (token_chars_[p] > limit) bits[sorted_[p] / 32] &= ~(uint32_t{1} << (sorted_[p] % 32));
+}
+
 size_t Vocabulary::memory_bytes() const {
   return pool_.capacity() + offsets_.capacity() * sizeof(uint32_t) + sorted_.capacity() * sizeof(TokenId) +
          text_tokens_.capacity() * sizeof(uint32_t) + nodes_.capacity() * sizeof(Node) + bytes_.capacity() +
          2 * classes_below_.capacity() * sizeof(CharClasses) +
          2 * (num_chars_.capacity() + max_chars_below_.capacity()) + 2 * token_chars_.capacity() +
-         tokens_within_.size() * num_words() * 4 + nodes_.size() * sizeof(NodeId) + sizeof(*this);
+         tokens_within_.size() * num_words() * 4 + long_tokens_.capacity() * 4 + nodes_.size() * sizeof(NodeId) +
+         sizeof(*this);
 }
 
 }  // namespace maskwright

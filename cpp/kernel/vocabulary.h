@@ -19,16 +19,23 @@
 
 namespace maskwright {
 
-// Classes of characters for subtree skipping. ASCII falls into classes that JSON and programs tell apart; all
-// well-formed characters of one encoded length form a class; kMalformed stands for any byte that is not part of a
-// well-formed one.
+// Classes of characters for subtree skipping. ASCII falls into classes that JSON and programs tell apart; the other
+// well-formed characters of one encoded length form a class, but for white space and line ends, which `\s` and `.` tell
+// apart; kMalformed stands for any byte that is not part of a well-formed one.
 using CharClasses = uint64_t;
 // The most characters of a token that are told apart; longer tokens count as this long.
 inline constexpr uint16_t kManyChars = 0xFFFF;
-inline constexpr int kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62, kClassMalformed = 63;
+inline constexpr int kClassOtherSpace = 59, kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62,
+                     kClassMalformed = 63;
 int ascii_class(uint8_t byte);  // Precondition: byte < 0x80.
 inline constexpr bool is_continuation(uint8_t byte) {
   return (byte & 0xC0) == 0x80;
+}
+// White space and line ends beyond ASCII.
+inline constexpr bool is_other_space(uint32_t code_point) {
+  return code_point == 0x85 || code_point == 0xA0 || code_point == 0x1680 ||
+         (code_point >= 0x2000 && code_point <= 0x200A) || code_point == 0x2028 || code_point == 0x2029 ||
+         code_point == 0x202F || code_point == 0x205F || code_point == 0x3000 || code_point == 0xFEFF;
 }
 
 class Vocabulary {
@@ -58,10 +65,8 @@ class Vocabulary {
   // Characters begun from the root to the node, its own included; and in the longest token below it, counted likewise.
   uint16_t num_chars(NodeId id) const { return num_chars_[id]; }
   uint16_t max_chars_below(NodeId id) const { return max_chars_below_[id]; }
-  // The bitset of text tokens that begin at most `limit` characters; nullptr where none is kept.
-  const std::vector<uint32_t>* tokens_within(uint32_t limit) const {
-    return limit < tokens_within_.size() ? &tokens_within_[limit] : nullptr;
-  }
+  // Takes the tokens that begin more than `limit` characters out of a bitset.
+  void keep_within(std::vector<uint32_t>& bits, uint32_t limit) const;
   // Characters begun in a token, by sorted position.
   uint16_t token_chars(uint32_t position) const { return token_chars_[position]; }
   // The root's child on this byte, or 0.
@@ -102,7 +107,8 @@ class Vocabulary {
   std::vector<CharClasses> classes_below_, classes_from_;
   std::vector<uint16_t> num_chars_, max_chars_below_, token_chars_;
   std::vector<NodeId> nodes_with_[256];
-  std::vector<std::vector<uint32_t>> tokens_within_;
+  std::vector<std::vector<uint32_t>> tokens_within_;  // bitsets, by the most characters begun
+  std::vector<uint32_t> long_tokens_;                 // sorted positions of the tokens that are in none of them
   NodeId root_children_[256] = {};
 };
 

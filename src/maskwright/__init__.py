@@ -19,6 +19,7 @@ from maskwright.compiler import GrammarCompiler as GrammarCompiler
 from maskwright.errors import BitmaskError as BitmaskError
 from maskwright.errors import EbnfSyntaxError as EbnfSyntaxError
 from maskwright.errors import GrammarError as GrammarError
+from maskwright.errors import LarkSyntaxError as LarkSyntaxError
 from maskwright.errors import LimitError as LimitError
 from maskwright.errors import MaskwrightError as MaskwrightError
 from maskwright.errors import MatcherError as MatcherError
@@ -44,6 +45,7 @@ __all__ = [
     "GrammarCompiler",
     "GrammarError",
     "GrammarMatcher",
+    "LarkSyntaxError",
     "LimitError",
     "MaskwrightError",
     "MatcherError",

@@ -4,23 +4,25 @@
     grammar = compiler.compile_json_schema({"type": "object", "properties": {"name": {"type": "string"}}})
 
 Compiling does no vocabulary-sized work: automata and masks are built as the matchers need them, and shared by structure
-between all grammars of one tokenizer. What was compiled is kept, the least recently used going first.
+between all grammars of one tokenizer. What was compiled is kept, the least recently used going first; what several
+threads ask for at the same time is compiled once (compile_cache.py).
 Tested by tests/contract.
 """
 
 from __future__ import annotations
 
-import json
-import marshal
-import threading
-from collections import OrderedDict
+import pickle
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from concurrent.futures import Future
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import _kernel
+from maskwright.compile_cache import CompileCache, Workers
 from maskwright.errors import GrammarError
 from maskwright.grammar import Grammar
+from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -28,8 +30,38 @@ if TYPE_CHECKING:
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
-_MAX_CACHED = 4096
-_WEIGH_EVERY = 32
+
+
+class Precomputed(NamedTuple):
+    """What `precompute` did."""
+
+    num_masks: int  # computed
+    num_configurations: int  # looked at, known ones included
+    finished: bool  # nothing is left that is worth it
+    elapsed_us: float
+
+
+class GrammarStats(NamedTuple):
+    """What a compiled grammar remembers, and how often that helped."""
+
+    num_configurations: int
+    num_transitions: int  # (configuration, token) -> configuration
+    num_masks: int
+    memory_bytes: int  # of all these; automata and state masks are shared with other grammars and not counted
+    shared_memory_bytes: int  # of the automata and state masks that it uses
+    num_flushes: int  # how often it passed its memory limit and started over
+    mask_hits: int  # masks asked for that were known
+    mask_misses: int
+
+
+class CompilerStats(NamedTuple):
+    """What a compiler keeps, and how often that helped."""
+
+    hits: int
+    misses: int
+    num_grammars: int
+    memory_bytes: int
+    num_rule_groups: int  # automata that all grammars on the tokenizer share
 
 
 class CompiledGrammar:
@@ -45,13 +77,37 @@ class CompiledGrammar:
     def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
         self.grammar = grammar
         self.tokenizer_info = tokenizer_info
-        self._native = _kernel.compile(
-            tokenizer_info.kernel_vocabulary, grammar.ir.rules, grammar.ir.root, memory_budget_bytes
+        ir = grammar.ir.with_tokens(partial(token_ids, tokenizer_info))
+        self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, memory_budget_bytes)
+
+    def precompute(self, budget_us: float) -> Precomputed:
+        """Compute the masks that an output will need first, for at most so many microseconds.
+
+        To be called while the model reads the prompt: other threads run meanwhile, and may use the grammar. It goes
+        through the states of an output in the order in which they are likely to come, looks at the clock after each
+        (microseconds to milliseconds), and stops before the memory limit is half used. Calling it again goes further.
+        Masks are the same with and without it.
+        """
+        return Precomputed(*self._native.precompute_masks(float(budget_us)))
+
+    def stats(self) -> GrammarStats:
+        """Return what is remembered at present; hits and misses count since the grammar was compiled."""
+        native = self._native
+        configurations, transitions, masks, memory_bytes = native.size()
+        return GrammarStats(
+            num_configurations=configurations,
+            num_transitions=transitions,
+            num_masks=masks,
+            memory_bytes=memory_bytes,
+            shared_memory_bytes=native.shared_memory_bytes,
+            num_flushes=native.num_flushes,
+            mask_hits=native.num_mask_hits,
+            mask_misses=native.num_mask_misses,
         )
 
     @property
     def memory_size_bytes(self) -> int:
-        """What is remembered for this grammar alone; automata and state masks are shared and not counted."""
+        """What it holds: configurations, masks, its rules, and its part of the rules that other grammars use too."""
         return self._native.memory_bytes
 
     def __repr__(self) -> str:
@@ -61,9 +117,13 @@ class CompiledGrammar:
 class GrammarCompiler:
     """Compiles grammars for one tokenizer and keeps what it compiled. Thread-safe.
 
+    Each `compile_` method has a twin that ends in `_async`, takes the same arguments and returns a
+    `concurrent.futures.Future` at once: ask it `done()` between steps, or `await asyncio.wrap_future(future)`. Errors
+    come out of its `result()`. What is being compiled already, by either, is not compiled again.
+
     Args:
         tokenizer_info: The tokenizer.
-        max_threads: The most threads that batch operations on its grammars may use. They use one so far.
+        max_threads: The most threads that the `_async` methods compile in.
         cache_enabled: Whether to keep compiled grammars.
         cache_limit_bytes: What the kept grammars may hold together.
         grammar_limit_bytes: What one grammar may remember of configurations and masks; past it, it starts over.
@@ -80,7 +140,8 @@ class GrammarCompiler:
     ) -> None:
         self.tokenizer_info = tokenizer_info
         self.max_threads = max_threads
-        self._cache = _Cache(cache_limit_bytes) if cache_enabled else None
+        self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit_bytes if cache_enabled else None)
+        self._workers = Workers(max_threads)
         self._grammar_limit_bytes = grammar_limit_bytes
         # Done here rather than at the first schema and mask, so that the first request does not wait for them.
         import_module("maskwright.frontends.json_schema")
@@ -88,124 +149,132 @@ class GrammarCompiler:
 
     def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
         """Compile a JSON Schema. See `Grammar.from_json_schema` for arguments and errors."""
-        return self._compile(
-            lambda: _schema_key(schema, options),
-            lambda: Grammar.from_json_schema(schema, **options),
-        )
+        return self._get(_json_schema_task(schema, options))
+
+    def compile_json_schema_async(self, schema: Any, **options: Any) -> Future[CompiledGrammar]:
+        """Compile a JSON Schema in another thread. The schema must not be changed meanwhile."""
+        return self._submit(_json_schema_task(schema, options))
 
     def compile_regex(self, pattern: str, *, flags: str = "") -> CompiledGrammar:
         """Compile a regular expression. See `Grammar.from_regex`."""
-        return self._compile(lambda: ("regex", pattern, flags), lambda: Grammar.from_regex(pattern, flags=flags))
+        return self._get(_regex_task(pattern, flags))
+
+    def compile_regex_async(self, pattern: str, *, flags: str = "") -> Future[CompiledGrammar]:
+        """Compile a regular expression in another thread."""
+        return self._submit(_regex_task(pattern, flags))
 
     def compile_grammar(self, grammar: Grammar | str, root_rule_name: str = "root") -> CompiledGrammar:
         """Compile a `Grammar`, or a text in EBNF or GBNF. See `Grammar.from_ebnf`."""
-        if isinstance(grammar, Grammar):
-            # By identity: what is kept holds the grammar, so the id stays its own.
-            return self._compile(lambda: ("grammar", id(grammar)), lambda: grammar)
-        if not isinstance(grammar, str):
-            raise GrammarError(
-                f"compile_grammar takes a Grammar or an EBNF text, not {type(grammar).__name__}",
-                hint="use compile_json_schema for schemas",
-            )
-        return self._compile(
-            lambda: ("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name)
-        )
+        return self._get(_grammar_task(grammar, root_rule_name))
+
+    def compile_grammar_async(self, grammar: Grammar | str, root_rule_name: str = "root") -> Future[CompiledGrammar]:
+        """Compile a `Grammar`, or a text in EBNF or GBNF, in another thread."""
+        return self._submit(_grammar_task(grammar, root_rule_name))
+
+    def compile_lark(
+        self,
+        source: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        modules: Mapping[str, str] | None = None,
+    ) -> CompiledGrammar:
+        """Compile a grammar in Lark's syntax. See `Grammar.from_lark`."""
+        return self._get(_lark_task(source, start, grammars, modules))
 
     def compile_choices(self, choices: Iterable[str | bytes]) -> CompiledGrammar:
         """Compile a choice between strings. See `Grammar.from_choices`."""
-        options = choices if isinstance(choices, str | bytes) else tuple(choices)
-        return self._compile(lambda: ("choices", options), lambda: Grammar.from_choices(options))
+        return self._get(_choices_task(choices))
+
+    def compile_choices_async(self, choices: Iterable[str | bytes]) -> Future[CompiledGrammar]:
+        """Compile a choice between strings in another thread."""
+        return self._submit(_choices_task(choices))
 
     def compile_structural_tag(self, tag: StructuralTag | str | bytes | Mapping[str, Any]) -> CompiledGrammar:
         """Compile a structural tag. See `Grammar.from_structural_tag`; special tokens are those of the tokenizer."""
-        return self._compile(
-            lambda: _tag_key(tag),
-            lambda: Grammar.from_structural_tag(tag, tokenizer_info=self.tokenizer_info),
-        )
+        return self._get(_structural_tag_task(tag, self.tokenizer_info))
+
+    def compile_structural_tag_async(
+        self, tag: StructuralTag | str | bytes | Mapping[str, Any]
+    ) -> Future[CompiledGrammar]:
+        """Compile a structural tag in another thread."""
+        return self._submit(_structural_tag_task(tag, self.tokenizer_info))
 
     def clear_cache(self) -> None:
         """Forget all compiled grammars. Those in use stay valid."""
-        if self._cache is not None:
-            self._cache.clear()
+        self._cache.clear()
 
     def get_cache_size_bytes(self) -> int:
         """What the kept grammars hold together."""
-        return 0 if self._cache is None else self._cache.size_bytes()
+        return self._cache.size_bytes()
 
-    def _compile(self, key: Callable[[], Hashable], read: Callable[[], Grammar]) -> CompiledGrammar:
-        cache_key = None if self._cache is None else key()
-        if self._cache is None or cache_key is None:
-            return self._bind(read())
-        known = self._cache.get(cache_key)
-        if known is None:
-            known = self._bind(read())
-            self._cache.put(cache_key, known)
-        return known
+    def stats(self) -> CompilerStats:
+        """Return what is kept at present; hits and misses count since the compiler was made."""
+        cache = self._cache
+        groups = self.tokenizer_info.kernel_vocabulary.num_rule_groups
+        return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups)
+
+    def _get(self, task: _Task) -> CompiledGrammar:
+        return self._cache.get(task.key, lambda: self._bind(task.read()))
+
+    def _submit(self, task: _Task) -> Future[CompiledGrammar]:
+        return self._cache.submit(task.key, lambda: self._bind(task.read()), self._workers)
 
     def _bind(self, grammar: Grammar) -> CompiledGrammar:
         return CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
 
 
-class _Cache:
-    """Least recently used first out, bounded in bytes and entries."""
+class _Task(NamedTuple):
+    """Something to compile: what tells it from others (None: nothing does), and how its grammar is made."""
 
-    def __init__(self, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
-        self._entries: OrderedDict[Hashable, CompiledGrammar] = OrderedDict()
-        self._lock = threading.Lock()
-        self._puts = 0
-
-    def get(self, key: Hashable) -> CompiledGrammar | None:
-        with self._lock:
-            found = self._entries.get(key)
-            if found is not None:
-                self._entries.move_to_end(key)
-            return found
-
-    def put(self, key: Hashable, grammar: CompiledGrammar) -> None:
-        with self._lock:
-            self._entries[key] = grammar
-            self._puts += 1
-            if len(self._entries) > _MAX_CACHED:
-                self._entries.popitem(last=False)
-            # Grammars grow while they are used, so they are weighed again now and then.
-            if self._puts % _WEIGH_EVERY == 0:
-                self._shrink()
-
-    def _shrink(self) -> None:
-        sizes = {key: g.memory_size_bytes for key, g in self._entries.items()}
-        total = sum(sizes.values())
-        for key, size in sizes.items():
-            if total <= self._limit_bytes:
-                return
-            del self._entries[key]
-            total -= size
-
-    def clear(self) -> None:
-        with self._lock:
-            self._entries.clear()
-
-    def size_bytes(self) -> int:
-        with self._lock:
-            return sum(g.memory_size_bytes for g in self._entries.values())
+    key: Hashable
+    read: Callable[[], Grammar]
 
 
-def _tag_key(tag: Any) -> Hashable:
-    data: Any = tag if isinstance(tag, (str, bytes, Mapping)) else tag.to_dict()
+def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
+    # What a registry of the caller's holds is not known here.
+    key = None if "registry" in options else _content_key("json_schema", schema, options)
+    return _Task(key, lambda: Grammar.from_json_schema(schema, **options))
+
+
+def _regex_task(pattern: str, flags: str) -> _Task:
+    return _Task(("regex", pattern, flags), lambda: Grammar.from_regex(pattern, flags=flags))
+
+
+def _grammar_task(grammar: Grammar | str, root_rule_name: str) -> _Task:
+    if isinstance(grammar, Grammar):
+        # By identity: what is kept holds the grammar, so the id stays its own.
+        return _Task(("grammar", id(grammar)), lambda: grammar)
+    if not isinstance(grammar, str):
+        raise GrammarError(
+            f"compile_grammar takes a Grammar or an EBNF text, not {type(grammar).__name__}",
+            hint="use compile_json_schema for schemas",
+        )
+    return _Task(("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name))
+
+
+def _choices_task(choices: Iterable[str | bytes]) -> _Task:
+    options = choices if isinstance(choices, str | bytes) else tuple(choices)
+    return _Task(("choices", options), lambda: Grammar.from_choices(options))
+
+
+def _lark_task(
+    source: str, start: str, grammars: Mapping[str, Grammar] | None, modules: Mapping[str, str] | None
+) -> _Task:
+    key = None if grammars or modules else ("lark", source, start)
+    return _Task(key, lambda: Grammar.from_lark(source, start, grammars=grammars, modules=modules))
+
+
+def _structural_tag_task(tag: StructuralTag | str | bytes | Mapping[str, Any], info: TokenizerInfo) -> _Task:
+    data = tag if isinstance(tag, (str, bytes, Mapping)) else tag.to_dict()
+    key = _content_key("structural_tag", data, {})
+    return _Task(key, lambda: Grammar.from_structural_tag(tag, tokenizer_info=info))
+
+
+def _content_key(kind: str, data: Any, options: dict[str, Any]) -> Hashable:
+    """Return what tells data apart: their text, or their pickle, which is quick and writes shared parts once."""
     try:
-        # Format 2 spells equal data alike; later ones depend on which parts are shared.
-        return ("structural_tag", data if isinstance(data, (str, bytes)) else marshal.dumps(data, 2))
-    except ValueError:
-        return None  # not plain data: the reader says what is wrong with it
-
-
-def _schema_key(schema: Any, options: dict[str, Any]) -> Hashable:
-    from maskwright.frontends.json_schema.documents import check_size
-
-    if not isinstance(schema, str):
-        check_size(schema)
-    try:
-        text = schema if isinstance(schema, str) else json.dumps(schema, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return None  # not plain JSON: the front-end says what is wrong with it
-    return ("json_schema", text, repr(sorted(options.items())))
+        content = data if isinstance(data, (str, bytes)) else pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
+        return None  # not plain JSON, or too deep: the front-end says what is wrong with it
+    return (kind, content, repr(sorted(options.items())) if options else "")

@@ -4,6 +4,7 @@
     ├── GrammarError            a grammar text or a grammar as a whole is wrong   (also ValueError)
     │   ├── RegexSyntaxError
     │   ├── EbnfSyntaxError
+    │   ├── LarkSyntaxError
     │   └── UnsatisfiableError  the grammar or schema admits no output at all
     ├── SchemaError             a JSON Schema is wrong, at a JSON pointer         (also ValueError)
     │   └── UnsupportedSchemaError
@@ -87,6 +88,10 @@ class RegexSyntaxError(GrammarError):
 
 class EbnfSyntaxError(GrammarError):
     """An EBNF or GBNF grammar cannot be parsed."""
+
+
+class LarkSyntaxError(GrammarError):
+    """A grammar in Lark's syntax cannot be parsed, or asks for something that is not supported."""
 
 
 class UnsatisfiableError(GrammarError):

@@ -96,28 +96,15 @@ class MeasuredMatcher(GrammarMatcher):
     def __init__(self, compiled: CompiledGrammar, stats: GenerationStats) -> None:
         super().__init__(compiled)
         self.stats = stats
-        self.forced_token: int | None = None
+        self.only_token: int | None = None
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
         started = time.perf_counter_ns()
         needed: bool = super().fill_next_token_bitmask(bitmask, index)
         self.stats.mask_us.append((time.perf_counter_ns() - started) / 1e3)
-        self.forced_token = only_token(np.asarray(bitmask[index])) if needed else None
-        self.stats.num_forced += self.forced_token is not None
+        self.only_token = self.forced_token() if needed else None
+        self.stats.num_forced += self.only_token is not None
         return needed
-
-
-def only_token(row: npt.NDArray[np.int32]) -> int | None:
-    """Return the one token that a mask row allows, or None if it allows none or several.
-
-    >>> only_token(np.array([0, 4], np.int32))
-    34
-    """
-    (words,) = row.nonzero()
-    if words.size != 1:
-        return None
-    word = int(row[words[0]]) & 0xFFFFFFFF
-    return None if word & (word - 1) else 32 * int(words[0]) + word.bit_length() - 1
 
 
 class Sampler:
@@ -181,7 +168,7 @@ def generate(
             return
         context.append(token)
         stats.num_tokens += 1
-        yield Chunk(info.token_bytes[token], matcher is not None and matcher.forced_token is not None)
+        yield Chunk(info.token_bytes[token], matcher is not None and matcher.only_token is not None)
     stats.finish_reason = "stop" if matcher is not None and matcher.is_completed() else "length"
 
 
@@ -194,7 +181,7 @@ def _constrained_choice(model: LanguageModel, sampler: Sampler, matcher: Measure
 
     def choose(context: list[int]) -> int:
         needed = matcher.fill_next_token_bitmask(bitmask)
-        token = matcher.forced_token
+        token = matcher.only_token
         if token is None:
             logits = model.logits(context)
             if needed:

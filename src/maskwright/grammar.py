@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Grammar:
     """A structure that outputs can be held to.
 
-    Make one with a `from_` method, or from a `GrammarIR`. Combine with `Grammar.concat` and `Grammar.union`.
+    Make one with a `from_` method, or from a `GrammarIR`. Combine with `concat` or `+`, and with `union` or `|`.
 
     Attributes:
         ir: the rules.
@@ -52,8 +52,8 @@ class Grammar:
             SchemaError: The schema is malformed or asks for something that cannot be enforced; `pointer` says where.
             UnsatisfiableError: No value is valid.
 
-        >>> Grammar.from_json_schema({"const": 1}).dump()
-        'root ::= "1"'
+        >>> Grammar.from_json_schema({"type": "null"}).dump()
+        'root ::= "null"'
         """
         from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 
@@ -89,6 +89,37 @@ class Grammar:
         from maskwright.frontends.ebnf import ebnf_to_ir
 
         return cls(ebnf_to_ir(source, root_rule_name))
+
+    @classmethod
+    def from_lark(
+        cls,
+        source: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        modules: Mapping[str, str] | None = None,
+    ) -> Grammar:
+        """Read a grammar in Lark's syntax, or llguidance's dialect of it.
+
+        Args:
+            source: Rules `name: body`, terminals `NAME: body`, statements such as `%ignore`.
+            start: The rule that the whole output must match.
+            grammars: What `@name` and the terminals of `%declare` stand for. A declared terminal that is not among
+                them matches nothing, as in Lark without a post-lexer.
+            modules: Lark texts that `%import name.rule` takes from; `common` is always there.
+
+        Raises:
+            LarkSyntaxError: The text is malformed, names what is not there, or asks for what is not supported;
+                `span` says where.
+
+        >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
+        start ::= "[" (NUM ("," NUM)*)? "]"
+        NUM ::= [0-9]+
+        """
+        from maskwright.frontends.lark import lark_to_ir
+
+        supplied = {name: grammar.ir for name, grammar in (grammars or {}).items()}
+        return cls(lark_to_ir(source, start, grammars=supplied, modules=modules))
 
     @classmethod
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:
@@ -144,6 +175,40 @@ class Grammar:
         """Admit the outputs of any of the grammars."""
         builder, roots = ir.joined([g.ir for g in grammars])
         return cls(builder.build(ir.alt(*roots)), sum((g.report for g in grammars), ()))
+
+    def __add__(self, other: Grammar) -> Grammar:
+        return Grammar.concat(self, other) if isinstance(other, Grammar) else NotImplemented
+
+    def __or__(self, other: Grammar) -> Grammar:
+        return Grammar.union(self, other) if isinstance(other, Grammar) else NotImplemented
+
+    def to_ebnf(self) -> str:
+        """Write the grammar in EBNF, with the root rule `root`; `from_ebnf` reads it. So does `str()`."""
+        from maskwright.frontends.printing import to_ebnf
+
+        return to_ebnf(self.ir)
+
+    def to_lark(self) -> str:
+        """Write the grammar in Lark's syntax, with the root rule `start`; `from_lark` reads it.
+
+        Raises:
+            GrammarError: It holds bytes that are no whole characters.
+        """
+        from maskwright.frontends.printing import to_lark
+
+        return to_lark(self.ir)
+
+    def to_regex(self) -> str:
+        """Write the grammar as a regular expression that the whole output matches; `from_regex` reads it.
+
+        Raises:
+            GrammarError: It is recursive, or holds what regular expressions cannot say.
+        """
+        from maskwright.frontends.printing import to_regex
+
+        return to_regex(self.ir)
+
+    __str__ = to_ebnf
 
     def dump(self) -> str:
         """Show the rules, one a line, the root first."""

@@ -3,7 +3,8 @@
 An `Expr` is an immutable tuple `(op, ...)`, made only by the smart constructors below, which keep it canonical:
 sequences and alternatives are flat, adjacent literals are joined, byte sets are merged, `never()` and `EMPTY` are
 absorbed.
-A `GrammarIR` is a tuple of named rules and a root; `Ref` nodes name rules by index.
+A `GrammarIR` is a tuple of named rules and a root; `Ref` nodes name rules by index. Tokens that are known by name only
+stand in it as `TokenSet`s, each the body of a rule, until a tokenizer resolves them (`with_tokens`).
 
     >>> ir = GrammarIR((Rule("root", seq(literal(b"a"), star(byte_range(0x30, 0x39)), literal(b"b"))),), 0)
     >>> print(ir.dump())
@@ -17,7 +18,7 @@ Tested by tests/test_ir.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 # The kernel reads these numbers: cpp/kernel/ir.h lists the same.
@@ -98,30 +99,37 @@ def byte_range(first: int, last: int) -> Expr:
 def seq(*parts: Expr) -> Expr:
     """These one after the other."""
     out: list[Any] = [OP_SEQ]
+    before: Any = OP_SEQ  # the operation of the last part of `out`
     for part in parts:
         op = part[0]
-        if op == OP_SEQ:
-            for inner in part[1:]:
-                _append_to_seq(out, inner)
+        if op == OP_LITERAL:
+            if before == OP_LITERAL:
+                out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1]))
+            else:
+                out.append(part)
+        elif op == OP_SEQ:
+            # Both are canonical, so only where they meet can two literals be neighbours.
+            if before == OP_LITERAL and part[1][0] == OP_LITERAL:
+                out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1][1]))
+                out += part[2:]
+            else:
+                out += part[1:]
+            op = part[-1][0]
         elif op == OP_NEVER:
             return _NEVER
-        elif op != OP_EMPTY:
-            _append_to_seq(out, part)
+        elif op == OP_EMPTY:
+            continue
+        else:
+            out.append(part)
+        before = op
     if len(out) > 2:
         return Expr(out)
     return out[1] if len(out) == 2 else EMPTY
 
 
-def _append_to_seq(out: list[Any], part: Expr) -> None:
-    if part[0] == OP_LITERAL and len(out) > 1 and out[-1][0] == OP_LITERAL:
-        out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1]))
-    else:
-        out.append(part)
-
-
 def alt(*branches: Expr) -> Expr:
     """Any one of these."""
-    out: dict[Expr, None] = {}
+    out: list[Any] = []
     mask = 0
     for branch in branches:
         for inner in branch[1:] if branch[0] == OP_ALT else (branch,):
@@ -131,12 +139,29 @@ def alt(*branches: Expr) -> Expr:
             elif op == OP_LITERAL and len(inner[1]) == 1:
                 mask |= 1 << inner[1][0]
             elif op != OP_NEVER:
-                out[inner] = None
+                out.append(inner)
+    out = _distinct(out)
     if mask:
-        out[byte_set(mask)] = None
+        out.append(byte_set(mask))
     if len(out) > 1:
         return Expr((OP_ALT, *out))
-    return next(iter(out)) if out else _NEVER
+    return out[0] if out else _NEVER
+
+
+def _distinct(exprs: list[Any]) -> list[Any]:
+    """Each once. A hash is of the whole tree, but a comparison mostly ends at its first difference."""
+    if len(exprs) > 8:
+        return list(dict.fromkeys(exprs))
+    out: list[Any] = []
+    for expr in exprs:
+        if expr not in out:
+            out.append(expr)
+    return out
+
+
+def alt_of_distinct(branches: Sequence[Expr]) -> Expr:
+    """As `alt`, for one or more branches that differ and are sequences or references: their dearest check is saved."""
+    return Expr((OP_ALT, *branches)) if len(branches) > 1 else branches[0]
 
 
 def repeat(item: Expr, minimum: int, maximum: int = UNBOUNDED) -> Expr:
@@ -182,15 +207,16 @@ def tokens(token_ids: Iterable[int]) -> Expr:
 
 def and_(*operands: Expr) -> Expr:
     """The strings that all operands match. Operands are regular."""
-    out: dict[Expr, None] = {}
+    out: list[Any] = []
     for operand in operands:
         for inner in operand[1:] if operand[0] == OP_AND else (operand,):
             if inner[0] == OP_NEVER:
                 return _NEVER
-            out[inner] = None
+            out.append(inner)
+    out = _distinct(out)
     if len(out) > 1:
         return Expr((OP_AND, *out))
-    return next(iter(out)) if out else star(ANY_BYTE)
+    return out[0] if out else star(ANY_BYTE)
 
 
 def not_(operand: Expr) -> Expr:
@@ -207,35 +233,57 @@ class Rule(NamedTuple):
     body: Expr
 
 
+class TokenSet(NamedTuple):
+    """Tokens of a tokenizer that is not known yet: by name, by ranges of ids, or all but those."""
+
+    names: tuple[str, ...] = ()
+    id_ranges: tuple[tuple[int, int], ...] = ()
+    negated: bool = False
+
+    def dump(self) -> str:
+        """Show it as in a grammar: `<think>`, `<[1,5-7]>`, `<[^</s>,2]>`, `<[*]>`."""
+        if len(self.names) == 1 and not self.id_ranges:
+            return ("!" if self.negated else "") + self.names[0]
+        members = [*self.names, *(f"{a}" if a == b else f"{a}-{b}" for a, b in self.id_ranges)]
+        if not members:
+            return "<[*]>" if self.negated else "<[^*]>"
+        return f"<[{'^' if self.negated else ''}{','.join(members)}]>"
+
+
 class GrammarIR(NamedTuple):
-    """All rules of a grammar and the index of the root."""
+    """All rules of a grammar, the index of the root, and the rules whose bodies a tokenizer has to supply."""
 
     rules: tuple[Rule, ...]
     root: int
+    token_sets: tuple[tuple[int, TokenSet], ...] = ()
+
+    def with_tokens(self, ids_of: Callable[[TokenSet], Iterable[int]]) -> GrammarIR:
+        """Give the rules that stand for token sets their bodies."""
+        if not self.token_sets:
+            return self
+        rules = list(self.rules)
+        for index, token_set in self.token_sets:
+            rules[index] = Rule(rules[index].name, tokens(ids_of(token_set)))
+        return GrammarIR(tuple(rules), self.root)
 
     def dump(self) -> str:
         """Show the root and the rules that it leads to, one a line."""
         names = tuple(rule.name for rule in self.rules)
+        shown = dict(self.token_sets)
         order = {self.root: None}
         pending = [self.root]
         while pending:
             new = [i for i in references(self.rules[pending.pop(0)].body) if i not in order]
             order.update(dict.fromkeys(new))
             pending.extend(new)
-        return "\n".join(f"{names[i]} ::= {self.rules[i].body.dump(names)}" for i in order)
+        bodies = (shown[i].dump() if i in shown else self.rules[i].body.dump(names) for i in order)
+        return "\n".join(f"{names[i]} ::= {body}" for i, body in zip(order, bodies, strict=True))
 
 
 def joined(grammars: Sequence[GrammarIR]) -> tuple[IRBuilder, list[Expr]]:
     """Put the rules of several grammars into one builder; return it and the references to their roots."""
     builder = IRBuilder()
-    roots = []
-    for grammar in grammars:
-        references = [builder.declare(rule.name) for rule in grammar.rules]
-        moved: dict[int, Expr] = {}
-        for reference, rule in zip(references, grammar.rules, strict=True):
-            builder.define(reference, with_references(rule.body, references, moved))
-        roots.append(references[grammar.root])
-    return builder, roots
+    return builder, [builder.include(grammar) for grammar in grammars]
 
 
 def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
@@ -256,6 +304,27 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
         else:
             moved[id(expr)] = expr
     return moved[id(root)]
+
+
+def operands(expr: Expr) -> list[Expr]:
+    """The expressions that an expression is made of."""
+    return [part for part in expr[1:] if isinstance(part, Expr)]
+
+
+def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands) -> list[Expr]:
+    """All parts of an expression, each once and after its own parts. Parts are told apart by identity."""
+    order: list[Expr] = []
+    seen: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if is_ready:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in children(node))
+    return order
 
 
 def references(root: Expr) -> list[int]:
@@ -283,14 +352,16 @@ class IRBuilder:
     def __init__(self) -> None:
         self._names: list[str] = []
         self._bodies: list[Expr | None] = []
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}  # each name, and the number to try next for another of it
+        self._token_sets: list[tuple[int, TokenSet]] = []
 
     def declare(self, name: str) -> Expr:
         """Reserve a rule and return the reference to it. A name already taken gets a number."""
-        unique, n = name, 2
+        unique, n = name, self._taken.get(name, 2)
         while unique in self._taken:
             unique, n = f"{name}_{n}", n + 1
-        self._taken.add(unique)
+            self._taken[name] = n
+        self._taken[unique] = 2
         self._names.append(unique)
         self._bodies.append(None)
         return Expr((OP_REF, len(self._bodies) - 1))
@@ -305,6 +376,24 @@ class IRBuilder:
         self._bodies[-1] = body
         return reference
 
+    def add_tokens(self, token_set: TokenSet) -> Expr:
+        """Exactly one token out of a set that only a tokenizer can tell."""
+        for index, known in self._token_sets:
+            if known == token_set:
+                return ref(index)
+        reference = self.add("token", _NEVER)
+        self._token_sets.append((reference[1], token_set))
+        return reference
+
+    def include(self, grammar: GrammarIR) -> Expr:
+        """Take over the rules of a grammar and return the reference to its root."""
+        references = [self.declare(rule.name) for rule in grammar.rules]
+        moved: dict[int, Expr] = {}
+        for reference, rule in zip(references, grammar.rules, strict=True):
+            self.define(reference, with_references(rule.body, references, moved))
+        self._token_sets.extend((references[i][1], token_set) for i, token_set in grammar.token_sets)
+        return references[grammar.root]
+
     def build(self, root: Expr) -> GrammarIR:
         """Finish. `root` may be any expression; one that is no reference becomes a rule of its own."""
         if root[0] != OP_REF:
@@ -313,7 +402,7 @@ class IRBuilder:
         for name, body in zip(self._names, self._bodies, strict=True):
             assert body is not None, f"rule {name} was declared but never defined"
             rules.append(Rule(name, body))
-        return GrammarIR(tuple(rules), root[1])
+        return GrammarIR(tuple(rules), root[1], tuple(self._token_sets))
 
 
 _PRECEDENCE_ALT, _PRECEDENCE_AND, _PRECEDENCE_SEQ, _PRECEDENCE_ATOM = 0, 1, 2, 3

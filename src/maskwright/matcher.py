@@ -9,8 +9,8 @@
 
 The mask and `accept_token` agree on every token, always, whatever was filled, rolled back or forked before.
 `accept_token` and `fill_next_token_bitmask` are the kernel's own methods: nothing of Python lies on that path.
-A matcher belongs to one thread at a time. Its memory is a token id and a configuration id per token.
-Tested by tests/exhaustive and tests/contract.
+A matcher belongs to one thread at a time; a second one gets a MatcherError. Its memory is a token id and a
+configuration id per token. Tested by tests/exhaustive and tests/contract.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from maskwright import _kernel
-from maskwright.compiler import CompiledGrammar
+from maskwright.compiler import CompiledGrammar, Precomputed
 from maskwright.errors import MatcherError, TokenizerError
+from maskwright.jump_forward import Encode, find_tokens
+
+_MANY_THREADS = 1 << 16  # the kernel knows how many there are
 
 
 class GrammarMatcher(_kernel.Matcher):
@@ -42,6 +45,16 @@ class GrammarMatcher(_kernel.Matcher):
             `bitmask`, (batch, >= ceil(vocab_size / 32)) int32, CPU, C-contiguous, bit 1 = allowed, numpy or torch.
             Return whether it must be applied, False meaning that all tokens are allowed. All zero once terminated.
             Raises BitmaskError.
+        fill_draft_bitmask(draft_tokens, bitmask, index=0) -> int: write the mask of the present to row `index`, and
+            those after each token of a draft to the rows that follow, len(draft_tokens) + 1 rows in all; return how
+            many tokens would be accepted. Rows past the first that would not are all zero. Nothing changes.
+        traverse_draft_tree(retrieve_next_token, retrieve_next_sibling, draft_tokens, bitmask) -> int: the same for a
+            tree of drafted tokens, row i for node i. Three integer arrays: the first child of each node and its next
+            sibling, -1 for none, and its token. Node 0 is the present; its token is not looked at. Return how many
+            nodes live, node 0 included; a node lives if its token is allowed at its parent and the parent lives. Rows
+            of other nodes, also those outside the tree, are all zero. Nothing changes. Raises MatcherError if the
+            arrays describe no tree.
+        forced_token() -> int | None: the only token allowed, a stop token perhaps; None if there are others or none.
         is_completed() -> bool: whether the output so far is a whole one.
         is_terminated() -> bool: whether it is over.
         num_accepted_tokens: int. stop_token_ids: list[int].
@@ -54,12 +67,12 @@ class GrammarMatcher(_kernel.Matcher):
         override_stop_tokens: int | Iterable[int] | None = None,
         terminate_without_stop_token: bool = False,
     ) -> None:
-        self.compiled_grammar = compiled_grammar
         info = compiled_grammar.tokenizer_info
         stops = list(info.stop_token_ids)
         if override_stop_tokens is not None:
             stops = _stop_tokens(override_stop_tokens, info.vocab_size)
         super().__init__(compiled_grammar._native, stops, terminate_without_stop_token)
+        self.compiled_grammar = compiled_grammar
 
     def accept_string(self, text: str | bytes) -> bool:
         """Go on by some text, however it would be tokenized. False, and nothing changes, if it is not allowed.
@@ -79,6 +92,27 @@ class GrammarMatcher(_kernel.Matcher):
             return forced.decode()
         except UnicodeDecodeError as error:
             return forced[: error.start].decode()
+
+    def find_jump_forward_tokens(self, encode: Encode | None = None) -> list[int]:
+        """Return the tokens that every completion begins with, as the model's own tokenizer would write them.
+
+        Forced text comes as the tokens that stay the same whatever text follows; where exactly one token is allowed at
+        all (a special token, say), as that one. Stop tokens are not among them. Nothing changes: accept them to go on.
+
+        Args:
+            encode: From text to token ids, without special tokens; by default the tokenizer's own.
+
+        Raises:
+            TokenizerError: The tokenizer's library is not at hand and `encode` is not given.
+        """
+        return find_tokens(self, self.compiled_grammar.tokenizer_info, encode)
+
+    def precompute(self, budget_us: float) -> Precomputed:
+        """Compute masks that will soon be needed, for at most so long, from where the matcher stands.
+
+        See `CompiledGrammar.precompute`.
+        """
+        return Precomputed(*self.precompute_masks(budget_us))
 
     def rollback(self, num_tokens: int = 1) -> None:
         """Take back the last tokens, a terminating stop token included.
@@ -111,48 +145,57 @@ class GrammarMatcher(_kernel.Matcher):
         return f"<GrammarMatcher: {self.num_accepted_tokens} tokens, {state}>"
 
 
-class BatchGrammarMatcher:
+class BatchGrammarMatcher(_kernel.BatchMatcher):
     """Matchers of several sequences, with one crossing into the kernel for all of them.
 
+    Each method does what the matcher's method of that name does, to every sequence: argument i belongs to matcher i.
+    What is known already is done on the calling thread; the rest by the kernel's threads, without the GIL. There is one
+    set of threads a process, made when first needed, as many as its CPU affinity and its control groups' quota allow.
+
+    While a call runs, its matchers belong to it: another thread that uses one of them, directly or in another batch,
+    gets a MatcherError, and so does the batch that finds one in use. Making a batch costs little, so make another one
+    when sequences come and go.
+
     Args:
-        matchers: One a sequence; they may belong to different grammars of one tokenizer.
+        matchers: One a sequence, none of them twice; they may belong to different grammars and tokenizers.
+        max_threads: The most threads to use, the calling one included; by default as many as the process has.
+
+    Raises:
+        MatcherError: A matcher is given twice.
+
+    Inherited from the kernel:
+        fill_next_token_bitmask(bitmask, indices=None) -> bool: write the mask of matcher i to row `indices[i]`, by
+            default row i. Return whether any of them must be applied.
+            Raises BitmaskError if the bitmask has the wrong form, or a row is not there or named twice; nothing is
+            written then. Raises LimitError if a sequence's grammar is too ambiguous; the other rows are written.
+        fill_draft_bitmask(draft_tokens, bitmask, indices=None) -> list[int]: the rows of a draft a sequence,
+            `draft_tokens[i]`, from row `indices[i]` on, by default one after the other; see the matcher's.
+        accept_token(token_ids) -> list[bool]: go on by one token in each sequence; which were accepted.
+        accept_tokens(token_ids) -> list[int]: go on by a list of tokens in each; how many of each were accepted.
+        validate_tokens(token_ids) -> list[int]: how many of each list would be accepted; nothing changes.
+        rollback(num_tokens=1): take back so many tokens, or `num_tokens[i]` in sequence i.
+        is_terminated() -> list[bool].
+        All raise MatcherError, and change nothing, if there is not one argument a matcher; rollback also if a count is
+        more than its matcher accepted. Where LimitError is raised, no sequence has changed.
     """
 
-    def __init__(self, matchers: Sequence[GrammarMatcher]) -> None:
-        self.matchers = list(matchers)
+    def __init__(self, matchers: Iterable[GrammarMatcher], *, max_threads: int | None = None) -> None:
+        if max_threads is not None and operator.index(max_threads) < 1:
+            raise MatcherError(f"max_threads is {max_threads}; a batch needs at least one thread")
+        given = tuple(matchers)
+        super().__init__(given, min(_MANY_THREADS, max_threads or _MANY_THREADS))
+        self.matchers = given
 
-    def fill_next_token_bitmask(self, bitmask: Any, indices: Sequence[int] | None = None) -> None:
-        """Write the mask of matcher i to row `indices[i]` (row i by default).
-
-        Raises:
-            BitmaskError: The bitmask has the wrong form, or a row that is not there is named; nothing is written.
-        """
-        rows = list(range(len(self.matchers))) if indices is None else list(indices)
-        _kernel.fill_batch(self.matchers, bitmask, rows)
-
-    def accept_tokens(self, token_ids: Sequence[int]) -> list[bool]:
-        """Go on by one token in each sequence; return which were accepted.
+    def accept_string(self, texts: Sequence[str | bytes]) -> list[bool]:
+        """Go on by some text in each sequence; which were accepted.
 
         Raises:
-            MatcherError: There is not one token a matcher; nothing changes.
+            MatcherError: There is not one text a matcher; nothing changes.
         """
-        if len(token_ids) != len(self.matchers):
-            raise MatcherError(f"{len(token_ids)} tokens were given for {len(self.matchers)} matchers")
-        return [m.accept_token(t) for m, t in zip(self.matchers, token_ids, strict=True)]
+        return self.accept_bytes([text.encode() if isinstance(text, str) else bytes(text) for text in texts])
 
-    def rollback(self, counts: Sequence[int]) -> None:
-        """Take back `counts[i]` tokens in sequence i.
-
-        Raises:
-            MatcherError: A count is more than its matcher accepted; nothing changes.
-        """
-        if len(counts) != len(self.matchers):
-            raise MatcherError(f"{len(counts)} counts were given for {len(self.matchers)} matchers")
-        for matcher, count in zip(self.matchers, counts, strict=True):
-            if not 0 <= count <= matcher.num_accepted_tokens:
-                raise MatcherError(f"cannot roll back {count} tokens: {matcher.num_accepted_tokens} were accepted")
-        for matcher, count in zip(self.matchers, counts, strict=True):
-            matcher.rollback(count)
+    def __len__(self) -> int:
+        return len(self.matchers)
 
 
 def _stop_tokens(given: int | Iterable[int], vocab_size: int) -> list[int]:

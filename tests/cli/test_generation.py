@@ -10,7 +10,7 @@ import pytest
 
 from maskwright import GrammarCompiler, TokenizerInfo
 from maskwright.errors import MatcherError
-from maskwright.generation import GenerationStats, Logits, Sampler, SamplingOptions, generate, only_token
+from maskwright.generation import GenerationStats, Logits, Sampler, SamplingOptions, generate
 from maskwright.lm import load_embedded_model
 
 
@@ -80,14 +80,6 @@ def test_a_vocabulary_without_the_bytes_needed_is_a_typed_error() -> None:
     compiled = GrammarCompiler(model.tokenizer_info).compile_regex("ab")
     with pytest.raises(MatcherError, match="no token of this vocabulary"):
         list(generate(model, "", compiled))
-
-
-@pytest.mark.parametrize("allowed", [[0], [31], [32], [63], [], [0, 1], [5, 40]])
-def test_only_token(allowed: list[int]) -> None:
-    bits = np.zeros(64, bool)
-    bits[allowed] = True
-    row = np.packbits(bits, bitorder="little").view(np.int32)
-    assert only_token(row) == (allowed[0] if len(allowed) == 1 else None)
 
 
 LOGITS = np.log(np.array([0.5, 0.0001, 0.3, 0.1999], np.float32))

@@ -142,6 +142,17 @@ IR: dict[str, Input] = {
     "many rules": lambda: grammar(
         alt(*map(ref, range(1, 20_000))), *(seq(text(f"{i}"), optional(ref(0))) for i in range(1, 20_000))
     ),
+    "200k rules in a chain": lambda: grammar(*(seq(text("a"), ref(i + 1)) for i in range(200_000)), text("b")),
+    "30k rules in a ring": lambda: grammar(
+        alt(text("x"), seq(text("y"), ref(1))),
+        *(alt(seq(text("a"), ref((i + 1) % 30_000)), seq(text("b"), ref(i - 1))) for i in range(1, 30_000)),
+    ),
+    "30k rules in a ring without an end": lambda: grammar(
+        *(seq(text("a"), ref((i + 1) % 30_000)) for i in range(30_000))
+    ),
+    "2,000 left recursive rules in a ring": lambda: grammar(
+        *(alt(seq(ref((i + 1) % 2_000), text("b")), text("a")) for i in range(2_000))
+    ),
     "a reference to nowhere": lambda: grammar(ref(7)),
     "a negative reference": lambda: grammar(ref(-1)),
     "a negative repeat": lambda: grammar(Expr((ir.OP_REPEAT, text("a"), -5, 3))),

@@ -40,6 +40,7 @@ from maskwright.frontends.json_schema.shape import (
     Conj,
     Node,
     ObjectShape,
+    Path,
     Refusal,
     Resource,
     StringShape,
@@ -124,7 +125,8 @@ class _Writer:
         return seq(text(left), inner, text(right)) if self.style.separator else seq(self.ws, inner)
 
     def _object(self, shape: ObjectShape) -> Expr:
-        self.emitter.check(shape)
+        if shape.witnesses:
+            self._refuse("not", (shape.path, "not"))
         declared = dict(shape.properties)
         for name in shape.required:
             if name not in declared:
@@ -160,12 +162,12 @@ class _Writer:
 
     def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
         if shape.min_properties > len(shape.required):
-            self._refuse(shape, "minProperties")
+            self._refuse("minProperties", (shape.path, "minProperties"))
         if shape.max_properties is not None and not (closed and possible <= shape.max_properties):
-            self._refuse(shape, "maxProperties")
+            self._refuse("maxProperties", (shape.path, "maxProperties"))
 
-    def _refuse(self, shape: ObjectShape, keyword: str) -> None:
-        self.emitter.refuse(Refusal(keyword, (shape.path, keyword), "members in this style are not counted"))
+    def _refuse(self, keyword: str, path: Path) -> None:
+        self.emitter.refuse(Refusal(keyword, path, "members and elements in this style are not counted"))
 
     def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
         """One member that is not declared. Names that patterns speak of are left out."""
@@ -242,7 +244,10 @@ class _Writer:
 
     def _array(self, shape: ArrayShape) -> Expr:
         longest = -1 if shape.max_items is None else shape.max_items
-        self.emitter.check(shape, but="uniqueItems" if 0 <= longest <= 1 else "")
+        if shape.contains:
+            self._refuse("contains", shape.contains[0].path)
+        if shape.unique is not None and not 0 <= longest <= 1:
+            self._refuse("uniqueItems", shape.unique)
         if longest == 0:
             return EMPTY if shape.min_items == 0 else never()
         rest = self._item(shape.rest)
@@ -261,7 +266,8 @@ class _Writer:
 
     def _string(self, shape: StringShape, close: Pieces) -> Expr:
         """The strings of a shape, and what closes them."""
-        self.emitter.check(shape)
+        for refusal in shape.refusals:
+            self.emitter.refuse(refusal)
         if shape.values is not None:
             values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
             return alt(*values) if values else never()

@@ -39,7 +39,8 @@ def read(tokenizer: Any) -> RawTokenizer:
     if library not in ("transformers", "tokenizers") or not hasattr(tokenizer, "get_vocab"):
         raise wrong_type(tokenizer, "from_huggingface", "a tokenizer of transformers or tokenizers")
     if library == "tokenizers":
-        return _read_fast(getattr(tokenizer, "_tokenizer", tokenizer))
+        fast = getattr(tokenizer, "_tokenizer", tokenizer)
+        return _read_fast(fast)._replace(encode=lambda text: fast.encode(text, add_special_tokens=False).ids)
     inner = getattr(tokenizer, "tokenizer", None)
     if library_of(inner) == "mistral_common":
         return from_mistral.read(inner)
@@ -48,6 +49,7 @@ def read(tokenizer: Any) -> RawTokenizer:
     return raw._replace(
         special_token_ids={*raw.special_token_ids, *_named_special_ids(tokenizer)},
         stop_token_ids=_declared_stops(tokenizer),
+        encode=lambda text: tokenizer.encode(text, add_special_tokens=False),
     )
 
 

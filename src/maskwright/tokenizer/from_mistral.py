@@ -29,4 +29,9 @@ def _read_tekken(tekken: Any) -> RawTokenizer:
     num_special_tokens, size = tekken.num_special_tokens, check_vocab_size(tekken.n_words)
     special = [tekken.id_to_piece(i).encode() for i in range(num_special_tokens)]
     plain = [tekken.id_to_byte_piece(i) for i in range(num_special_tokens, size)]
-    return RawTokenizer(special + plain, range(num_special_tokens), [tekken.eos_id])
+    return RawTokenizer(
+        token_bytes=special + plain,
+        special_token_ids=range(num_special_tokens),
+        stop_token_ids=[tekken.eos_id],
+        encode=lambda text: tekken.encode(text, bos=False, eos=False),
+    )

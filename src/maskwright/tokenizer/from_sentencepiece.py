@@ -28,6 +28,7 @@ def read(processor_or_path: Any) -> RawTokenizer:
         special_token_ids=[i for i in ids if processor.IsControl(i) or processor.IsUnknown(i)],
         stop_token_ids=[i for i in (processor.eos_id(),) if i >= 0],
         drops_leading_space=decoder.drops_leading_space,
+        encode=processor.EncodeAsIds,
     )
 
 

@@ -20,6 +20,7 @@ def read(encoding: Any) -> RawTokenizer:
         token_bytes=[_bytes_of(encoding, i) for i in ids],
         special_token_ids=[i for i in ids if encoding.is_special_token(i)],
         stop_token_ids=_end_of_text(encoding),
+        encode=encoding.encode_ordinary,
     )
 
 

@@ -14,7 +14,7 @@ Tested by tests/tokenizer/test_tokenizer_info.py.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from maskwright.errors import TokenizerError
@@ -36,12 +36,14 @@ class RawTokenizer(NamedTuple):
 
     `stop_token_ids` are those that the library itself declares, empty where it declares none. `drops_leading_space`
     says that the library, when it decodes a whole text, leaves out the space with which the first token begins.
+    `encode` cuts a text into tokens as the model has learnt it, without adding special ones.
     """
 
     token_bytes: list[bytes]
     special_token_ids: Iterable[int]
     stop_token_ids: Iterable[int]
     drops_leading_space: bool = False
+    encode: Callable[[str], Sequence[int]] | None = None
 
 
 def library_of(thing: object) -> str | None:

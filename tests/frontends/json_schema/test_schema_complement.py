@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from checking import check
+from checking import check, check_texts
 
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.json_schema import schema_to_ir
@@ -80,9 +80,7 @@ def test_many_conditions_on_one_member_do_not_multiply() -> None:
     "schema",
     [
         {"not": {"multipleOf": 2}},
-        {"not": {"items": {"const": 1}}},
-        {"not": {"additionalProperties": False}},
-        {"not": {"minProperties": 1}},
+        {"not": {"uniqueItems": True}},
         {"not": {"format": "date-time"}},
         {"if": {"uniqueItems": True}, "then": {"type": "array"}},
     ],
@@ -91,3 +89,30 @@ def test_many_conditions_on_one_member_do_not_multiply() -> None:
 def test_what_has_no_exact_complement_is_refused(schema: Any) -> None:
     with pytest.raises(UnsupportedSchemaError):
         schema_to_ir(schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"not": {"minProperties": 1}}, [{}], [{"a": 1}, 1]),
+        ({"not": {"maxProperties": 1}, "required": ["a"]}, [{"a": 1, "b": 1}], [{"a": 1}]),
+        ({"not": {"additionalProperties": False, "properties": {"a": True}}}, [{"a": 1, "b": 1}], [{}, {"a": 1}]),
+        ({"not": {"additionalProperties": {"type": "null"}}}, [{"a": None, "b": 1}], [{}, {"a": None}, 1]),
+        ({"not": {"patternProperties": {"^a": {"type": "null"}}}}, [{"b": 1, "ax": 1}], [{"b": 1}, {"ax": None}]),
+        ({"not": {"propertyNames": {"maxLength": 1}}}, [{"a": 1, "bb": 1}], [{}, {"a": 1}]),
+        ({"not": {"propertyNames": {"not": {"const": "a"}}}}, [{"a": 1}, {"a": 1, "b": 2}], [{}, {"b": 1}]),
+        (
+            {"properties": {"a": {}, "b": {}}, "not": {"additionalProperties": {"type": "null"}}},
+            [{"a": 1}, {"a": None, "b": 1}, {"x": None, "y": 1}],
+            [{"a": None, "b": None, "x": None}],
+        ),
+    ],
+    ids=str,
+)
+def test_some_member_violates(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    check(schema, valid, invalid)
+
+
+def test_no_later_member_takes_the_place_of_a_witness() -> None:
+    schema = {"not": {"additionalProperties": {"type": "null"}}}
+    check_texts(schema, ['{"a": null, "a": 1}'], ['{"a": 1, "a": null}', '{"a": 1, "b": null}'])

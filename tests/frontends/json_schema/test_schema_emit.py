@@ -15,18 +15,21 @@ COMPACT = JsonSchemaOptions(any_whitespace=False)
 
 ROOTS: list[tuple[Any, str]] = [
     ({"type": "boolean"}, '"true" | "false"'),
-    ({"enum": ["a", 1, None]}, '"\\"a\\"" | "null" | "1"'),
+    ({"enum": ["a", 1, None]}, '"\\"a\\"" | "1" ("." "0"+)? | "null"'),
     ({"type": "array", "items": {"type": "integer"}}, '"[" (integer (", " integer)*)? "]"'),
     ({"type": "array", "items": {"type": "null"}, "minItems": 2, "maxItems": 3}, '"[null" ", null"{1,2} "]"'),
-    ({"type": "array", "prefixItems": [{"const": 1}, {"const": 2}], "items": False}, '"[" ("1" ", 2"?)? "]"'),
+    (
+        {"type": "array", "prefixItems": [{"type": "null"}, {"const": True}], "items": False},
+        '"[" ("null" ", true"?)? "]"',
+    ),
     (
         {
-            "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}},
+            "properties": {"a": {"const": "x"}, "b": {"const": "y"}, "c": {"const": "z"}},
             "required": ["b"],
             "additionalProperties": False,
             "type": "object",
         },
-        '"{" "\\"a\\": 1, "? "\\"b\\": 2" ", \\"c\\": 3"? "}"',
+        '"{" "\\"a\\": \\"x\\", "? "\\"b\\": \\"y\\"" ", \\"c\\": \\"z\\""? "}"',
     ),
 ]
 

@@ -129,14 +129,12 @@ def test_malformed_schemas_are_errors_at_their_place(schema: Any, pointer: str) 
 
 UNSUPPORTED: list[tuple[Any, str]] = [
     ({"uniqueItems": True}, "/uniqueItems"),
-    ({"properties": {"a": {"contains": {"const": 1}}}}, "/properties/a/contains"),
+    ({"properties": {"a": {"contains": {"const": 1}, "minContains": 99999}}}, "/properties/a/contains"),
     ({"multipleOf": 7}, "/multipleOf"),
     ({"format": "idn-hostname"}, "/format"),
     ({"pattern": "(a)\\1"}, "/pattern"),
     ({"minProperties": 3}, "/minProperties"),
-    ({"allOf": [{}], "unevaluatedProperties": False}, "/unevaluatedProperties"),
     ({"not": {"uniqueItems": True}}, "/not"),
-    ({"$dynamicRef": "#x"}, "/$dynamicRef"),
 ]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import referencing
 from checking import check
+from referencing.jsonschema import DRAFT202012
 
 from maskwright.errors import SchemaError
-from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
 
 NULL = {"type": "null"}
@@ -52,6 +54,56 @@ def test_where_a_reference_points(schema: Any) -> None:
 def test_siblings_hold_as_well_since_2019() -> None:
     schema = {"$ref": "#/$defs/a", "maxLength": 2, "$defs": {"a": {"type": "string", "minLength": 1}}}
     check(schema, ["a", "ab"], ["", "abc", 1])
+
+
+DRAFT_2019 = {"$schema": "https://json-schema.org/draft/2019-09/schema"}
+LISTS: Any = {
+    "$id": "http://x.example/root",
+    "$ref": "list",
+    "$defs": {
+        "text": {"$dynamicAnchor": "item", "type": "string"},
+        "list": {
+            "$id": "list",
+            "type": "array",
+            "items": {"$dynamicRef": "#item"},
+            "$defs": {"any": {"$dynamicAnchor": "item"}},
+        },
+    },
+}
+
+
+def test_dynamic_references_find_the_outermost_anchor() -> None:
+    check(LISTS, [["a"], []], [[1], "a"])
+    check(LISTS["$defs"]["list"], [["a"], [1]], [1])
+    both = {"$id": "http://y.example/", "properties": {"a": LISTS, "b": {"$ref": "http://x.example/list"}}}
+    check(both, [{"a": ["x"], "b": [1]}, {"b": ["x"]}], [{"a": [1]}])
+
+
+def test_recursive_references_find_the_outermost_document_that_passes_them_on() -> None:
+    def schema(passes_on: bool) -> Any:
+        tree = {
+            "$id": "tree",
+            "$recursiveAnchor": passes_on,
+            "type": "object",
+            "properties": {"kids": {"items": {"$recursiveRef": "#"}}},
+        }
+        root = {"$id": "http://x.example/strict", "$recursiveAnchor": True, "$ref": "tree", "$defs": {"tree": tree}}
+        return {**DRAFT_2019, **root, "required": ["kids"]}
+
+    check(schema(True), [{"kids": []}, {"kids": [{"kids": []}]}], [{}, {"kids": [{}]}])
+    check(schema(False), [{"kids": [{}]}], [{}, {"kids": [1]}])
+
+
+def test_a_registry_of_other_documents() -> None:
+    remote = {"$id": "http://x.example/types", "$defs": {"id": {"$anchor": "id", "type": "integer"}}}
+    registry = referencing.Registry().with_resource("http://x.example/types", DRAFT202012.create_resource(remote))
+    for reference in ("http://x.example/types#/$defs/id", "http://x.example/types#id"):
+        schema = {"items": {"$ref": reference}, "type": "array"}
+        check(schema, [[1]], [["a"]], registry=registry)
+        with pytest.raises(SchemaError, match="cannot be resolved"):
+            schema_to_ir(schema)
+    with pytest.raises(SchemaError, match="cannot be resolved"):
+        schema_to_ir({"$ref": "http://x.example/other"}, JsonSchemaOptions(registry=registry))
 
 
 def test_recursion_through_members_and_elements() -> None:

@@ -24,37 +24,38 @@ from difflib import get_close_matches
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
-from maskwright.frontends.ebnf.terminals import Quoted, class_expr, regex_expr, string_value
-from maskwright.ir import UNBOUNDED, Expr, GrammarIR, Rule, alt, ref, repeat, seq, text
+from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments
+from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
+from maskwright.frontends.quoted import STRING, Quoted, string_value
+from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.rule_options import BRACKETS, RegexValue, RuleOption, parse_options, with_options
+from maskwright.frontends.text import is_regular, spelled_out
+from maskwright.frontends.token_literals import token_set
+from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
 
 MAX_DEPTH = 100
 MAX_COUNT = 10**9
 
-_STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 # No alternative can match the same text in two ways, so a token that fails, fails in linear time.
 _TOKEN = re.compile(
     rf"""(?:
-        ({_STRING})
+        ({STRING})
         | \[((?:[^\]\\\n]|\\.)*)\]
-        | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token)\s*\(
+        | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte)\s*\(
         | (?=\.*[A-Za-z0-9_\-])([A-Za-z_.\-][A-Za-z0-9_.\-]*)
-          (?:(\s*::=)|(\[(?:[^\]\n"']|{_STRING}){{0,200}}\]\s*::=))?
+          ((?:\s*({BRACKETS}))?\s*::=)?
         | (\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}})
-        | (\(=|!?<|[()|*+?.])
+        | (!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
+        | (\(=|[()|*+?.&~])
         | (\s+|\#[^\n]*)
     )[ ]*""",
     re.VERBOSE,
 )
-_IS_STRING, _IS_CLASS, _IS_MACRO, _IS_NAME, _IS_DEFINITION, _HAS_OPTIONS, _IS_COUNT, _IS_SYMBOL, _IS_BLANK = (
-    1, 2, 3, 4, 5, 6, 7, 11, 12
+_IS_STRING, _IS_CLASS, _IS_MACRO, _IS_NAME, _IS_DEFINITION, _OPTIONS, _IS_COUNT, _IS_TOKEN, _IS_SYMBOL, _IS_BLANK = (
+    1, 2, 3, 4, 5, 6, 7, 11, 12, 13
 )  # fmt: skip
-_REGEX_ARGUMENTS = re.compile(rf"\s*({_STRING})\s*(?:,\s*flags\s*=\s*({_STRING})\s*)?,?\s*\)")
+_REGEX_ARGUMENTS = re.compile(rf"\s*({STRING})\s*(?:,\s*flags\s*=\s*({STRING})\s*)?,?\s*\)")
 _COUNTS = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
-_REFUSED = {
-    "(=": ("a lookahead hint is not supported", "leave it out: masks are exact without it"),
-    "<": ("a token literal is not supported", "write the token's text as a string"),
-    "!<": ("a negated token literal is not supported", "describe the text that is allowed"),
-}
 _UNEXPECTED = {
     '"': ("a string that is not closed", 'add "'),
     "'": ("a string that is not closed", "add '"),
@@ -62,6 +63,7 @@ _UNEXPECTED = {
     "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}"),
     ":": ("an unexpected character", "a rule is written name ::= body"),
     "=": ("an unexpected character", "a rule is written name ::= body"),
+    "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
 }
 
 
@@ -79,18 +81,32 @@ def ebnf_to_ir(source: str, root_rule_name: str = "root") -> GrammarIR:
     return _Parser(source).parse(root_rule_name)
 
 
+class _Group:
+    """A group or body that is open: its finished branches, and the parts of its last one."""
+
+    __slots__ = ("branches", "is_hint", "items", "operands", "repetitions", "start", "tildes")
+
+    def __init__(self, start: int, is_hint: bool = False) -> None:
+        self.start = start
+        self.is_hint = is_hint  # `(= …)` says what follows a rule anyway
+        self.branches: list[Expr] = []
+        self.operands: list[Expr] = []  # of the & that is open
+        self.items: list[Expr] = []
+        self.tildes: list[int] = []  # that the next item is complemented by
+        self.repetitions = 0  # of the last item
+
+
 class _Parser:
     def __init__(self, source: str) -> None:
         self.source = source
-        self.indices: dict[str, int] = {}
-        self.bodies: list[Expr | None] = []
-        self.places: list[int] = []  # of the definition, or else of the first use
-        self.rule = -1
-        # The group that is open: its finished branches, and the items of its last one.
-        self.branches: list[Expr] = []
-        self.items: list[Expr] = []
-        self.stack: list[tuple[list[Expr], list[Expr], int]] = []
-        self.repetitions = 0
+        self.builder = IRBuilder()
+        self.references: dict[str, Expr] = {}
+        self.places: dict[str, int] = {}  # of the definition, or else of the first use
+        self.bodies: dict[str, Expr] = {}
+        self.options: dict[str, tuple[RuleOption, ...]] = {}
+        self.rule: str | None = None
+        self.group = _Group(0)
+        self.stack: list[_Group] = []  # the groups around it
 
     def error(self, message: str, start: int, end: int, hint: str | None = None) -> EbnfSyntaxError:
         return EbnfSyntaxError(message, source=self.source, span=Span(start, end), hint=hint)
@@ -107,9 +123,7 @@ class _Parser:
                 self._define(token)
             elif kind == _IS_BLANK:
                 pass
-            elif kind == _HAS_OPTIONS:
-                raise self.error("rule options are not supported", *token.span(_HAS_OPTIONS), "leave out […]")
-            elif self.rule < 0:
+            elif self.rule is None:
                 raise self.error("a rule is expected here", position, position + 1, "write name ::= body")
             elif kind == _IS_SYMBOL:
                 self._symbol(token[_IS_SYMBOL], position)
@@ -119,79 +133,108 @@ class _Parser:
             elif kind == _IS_COUNT:
                 self._count(token)
             else:
-                self.items.append(self._atom(token, kind))
-                self.repetitions = 0
+                self._push(self._atom(token, kind), position)
             position = token.end()
         self._finish_rule()
         return self._grammar(root_rule_name)
 
     def _atom(self, token: re.Match[str], kind: int | None) -> Expr:
         if kind == _IS_NAME:
-            return ref(self._index(token[_IS_NAME], token.start()))
+            return self._reference(token[_IS_NAME], token.start())
         if kind == _IS_STRING:
-            return text(string_value(Quoted(token[_IS_STRING], token.start()), self.source))
+            return text(string_value(Quoted(token[_IS_STRING], token.start()), self.source, EbnfSyntaxError))
+        if kind == _IS_TOKEN:
+            span = Span(*token.span(_IS_TOKEN))
+            return self.builder.add_tokens(token_set(token[_IS_TOKEN], span, self.source, EbnfSyntaxError))
         return class_expr(token[_IS_CLASS], token.start() + 1, self.source)
 
-    def _index(self, name: str, place: int) -> int:
-        index = self.indices.get(name)
-        if index is None:
-            index = self.indices[name] = len(self.bodies)
-            self.bodies.append(None)
-            self.places.append(place)
-        return index
+    def _push(self, item: Expr, position: int) -> None:
+        group = self.group
+        if group.tildes:
+            self._check_regular(item, position)
+            for _ in group.tildes:
+                item = not_(item)
+            group.tildes = []
+        group.items.append(item)
+        group.repetitions = 0
+
+    def _check_regular(self, expr: Expr, position: int) -> None:
+        if not is_regular(expr):
+            hint = "rules and tokens cannot be intersected or complemented"
+            raise self.error("an operand of & or ~ that is not regular", position, position + 1, hint)
+
+    def _reference(self, name: str, place: int) -> Expr:
+        reference = self.references.get(name)
+        if reference is None:
+            reference = self.references[name] = self.builder.declare(name)
+            self.places[name] = place
+        return reference
 
     def _define(self, token: re.Match[str]) -> None:
         name, start = token[_IS_NAME], token.start()
         self._finish_rule()
         if self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
             raise self.error("a rule must start on a line of its own", start, token.end(_IS_NAME))
-        known = name in self.indices
-        self.rule = self._index(name, start)
-        if not known:
-            return
-        if self.bodies[self.rule] is not None:
-            line = self.source.count("\n", 0, self.places[self.rule]) + 1
+        if name in self.bodies:
+            line = self.source.count("\n", 0, self.places[name]) + 1
             hint = f"the first definition is on line {line}; join them with |"
             raise self.error(f"rule {name[:60]!r} is defined twice", start, token.end(_IS_NAME), hint)
-        self.places[self.rule] = start
+        self._reference(name, start)
+        self.places[name] = start
+        self.rule = name
+        if token[_OPTIONS]:
+            self.options[name] = parse_options(token[_OPTIONS], token.start(_OPTIONS), self.source, EbnfSyntaxError)
 
     def _finish_rule(self) -> None:
         if self.stack:
-            start = self.stack[-1][2]
+            start = self.group.start
             raise self.error("a group that is not closed", start, start + 1, "add )")
-        if self.rule >= 0:
+        if self.rule is not None:
             self.bodies[self.rule] = self._body()
+            self.group = _Group(0)
+
+    def _end_branch(self) -> None:
+        group = self.group
+        if group.tildes:
+            raise self.error("nothing to complement", group.tildes[-1], group.tildes[-1] + 1)
+        last = seq(*group.items)
+        group.items = []
+        if group.operands:
+            self._check_regular(last, group.start)
+            last = and_(*group.operands, last)
+            group.operands = []
+        group.branches.append(last)
 
     def _body(self) -> Expr:
-        last = seq(*self.items)
-        body = alt(*self.branches, last) if self.branches else last
-        self.branches, self.items = [], []
-        return body
+        self._end_branch()
+        branches = self.group.branches
+        return alt(*branches) if len(branches) > 1 else branches[0]
 
     def _symbol(self, symbol: str, position: int) -> None:
         if symbol in _COUNTS:
             self._repeat(*_COUNTS[symbol], position, position + 1)
         elif symbol == "|":
-            self.branches.append(seq(*self.items))
-            self.items = []
-        elif symbol == "(":
+            self._end_branch()
+        elif symbol in ("(", "(="):
             if len(self.stack) >= MAX_DEPTH:
                 raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="ebnf depth")
-            self.stack.append((self.branches, self.items, position))
-            self.branches, self.items = [], []
+            self.stack.append(self.group)
+            self.group = _Group(position, symbol == "(=")
         elif symbol == ")":
             if not self.stack:
                 raise self.error("a ) without its (", position, position + 1)
-            body = self._body()
-            self.branches, self.items, _ = self.stack.pop()
-            self.items.append(body)
-            self.repetitions = 0
-        elif symbol == ".":
-            self.items.append(utf8(ALL_CHARACTERS))
-            self.repetitions = 0
+            body = EMPTY if self.group.is_hint else self._body()
+            start, self.group = self.group.start, self.stack.pop()
+            self._push(body, start)
+        elif symbol == "~":
+            self.group.tildes.append(position)
+        elif symbol == "&":
+            operand = seq(*self.group.items)
+            self._check_regular(operand, position)
+            self.group.operands.append(operand)
+            self.group.items = []
         else:
-            message, hint = _REFUSED[symbol]
-            raise self.error(message, position, position + len(symbol), hint)
+            self._push(utf8(ALL_CHARACTERS), position)
 
     def _count(self, token: re.Match[str]) -> None:
         _, low, comma, high = token.groups()[_IS_COUNT - 1 : _IS_COUNT + 3]
@@ -207,17 +250,20 @@ class _Parser:
         self._repeat(minimum, maximum, start, end)
 
     def _repeat(self, minimum: int, maximum: int, start: int, end: int) -> None:
-        if not self.items:
+        group = self.group
+        if not group.items or group.tildes:
             raise self.error("nothing to repeat", start, end, 'write "…" around characters that stand for themselves')
-        self.repetitions += 1
-        if self.repetitions > MAX_DEPTH:
+        group.repetitions += 1
+        if group.repetitions > MAX_DEPTH:
             raise LimitError(f"more than {MAX_DEPTH} repetitions of one item", limit="ebnf depth")
-        self.items[-1] = repeat(self.items[-1], minimum, maximum)
+        group.items[-1] = repeat(group.items[-1], minimum, maximum)
 
     def _macro(self, token: re.Match[str]) -> int:
         name, start = token[_IS_MACRO], token.start()
         if name != "Regex":
-            raise self.error(f"the macro {name} is not supported", start, token.end(_IS_MACRO))
+            given = parse_arguments(self.source, token.end())
+            self._push(MACROS[name](given, Context(self.source, self.builder, self._reference)), start)
+            return given.end
         arguments = _REGEX_ARGUMENTS.match(self.source, token.end())
         if arguments is None:
             raise self.error(
@@ -225,8 +271,7 @@ class _Parser:
             )
         pattern = Quoted(arguments[1], arguments.start(1))
         flags = Quoted(arguments[2], arguments.start(2)) if arguments[2] else None
-        self.items.append(regex_expr(pattern, flags, self.source))
-        self.repetitions = 0
+        self._push(regex_expr(pattern, flags, self.source), start)
         return arguments.end()
 
     def _unexpected(self, position: int) -> EbnfSyntaxError:
@@ -235,17 +280,34 @@ class _Parser:
         return self.error(message, position, position + 1, hint)
 
     def _grammar(self, root_rule_name: str) -> GrammarIR:
-        rules = []
-        defined = [name for name, index in self.indices.items() if self.bodies[index] is not None]
-        for (name, place), body in zip(zip(self.indices, self.places, strict=True), self.bodies, strict=True):
-            if body is None:
-                near = get_close_matches(name, defined[:200], 1)
+        for name, reference in self.references.items():
+            if name not in self.bodies:
+                near = get_close_matches(name, list(self.bodies)[:200], 1)
                 hint = f"did you mean {near[0]!r}?" if near else None
+                place = self.places[name]
                 raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
-            rules.append(Rule(name, body))
-        root = self.indices.get(root_rule_name)
+            self.builder.define(reference, self.bodies[name])
+        for name, options in self.options.items():
+            self.builder.define(self.references[name], self._restricted(name, options))
+        root = self.references.get(root_rule_name)
         if root is None:
-            there_are = ", ".join(defined[:10]) + (", …" if len(defined) > 10 else "")
-            hint = f"the rules are: {there_are}" if defined else "write name ::= body"
+            there_are = ", ".join(list(self.bodies)[:10]) + (", …" if len(self.bodies) > 10 else "")
+            hint = f"the rules are: {there_are}" if self.bodies else "write name ::= body"
             raise EbnfSyntaxError(f"there is no rule {root_rule_name[:60]!r}", hint=hint)
-        return GrammarIR(tuple(rules), root)
+        return self.builder.build(root)
+
+    def _restricted(self, name: str, options: tuple[RuleOption, ...]) -> Expr:
+        """The body of a rule with options, which are about whole texts: it is spelled out as a regular expression."""
+        bodies = {reference[1]: self.bodies[rule] for rule, reference in self.references.items()}
+        body = spelled_out(self.bodies[name], bodies.get)
+        if body is None:
+            names = ", ".join(option.name for option in options)
+            hint = "its body must be regular: no recursion, no tokens"
+            raise self.error(f"rule {name[:60]!r} cannot have the option {names}", *options[0].span, hint)
+
+        def value_expr(option: RuleOption) -> Expr:
+            if isinstance(option.value, RegexValue):
+                return regex_to_expr(option.value.pattern, flags=option.value.flags)
+            raise self.error(f"the option {option.name} takes a string or a /regex/", *option.span)
+
+        return with_options(body, options, value_expr)

@@ -19,10 +19,11 @@ from typing import Any
 from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
-from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.frontends.json_schema.layout import Layout, layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.options import Finding as Finding
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
+from maskwright.frontends.json_schema.shape import DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
 __all__ = ["Finding", "JsonSchemaOptions", "schema_to_ir"]
@@ -47,8 +48,20 @@ def schema_to_ir(schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: li
     >>> print(schema_to_ir({"type": "boolean"}).dump().splitlines()[0])
     root ::= "true" | "false"
     """
-    document = Document(read_schema(schema))
-    emitter = Emitter(Normaliser(document, options, [] if report is None else report), layout_of(options))
+    schema, report = read_schema(schema), [] if report is None else report
+    dynamic = tracks = False
+    while True:
+        norm = Normaliser(Document(schema, options.registry, dynamic), options, report, tracks)
+        try:
+            return _grammar(norm, layout_of(options))
+        except DynamicError:
+            dynamic = True
+        except TrackError:
+            tracks = True
+
+
+def _grammar(norm: Normaliser, layout: Layout) -> GrammarIR:
+    document, emitter = norm.document, Emitter(norm, layout)
     try:
         root = emitter.root((document.node,))
     except RecursionError as error:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from maskwright.frontends.json_schema.counting import TooManyError, counted_array
 from maskwright.frontends.json_schema.layout import Style
-from maskwright.frontends.json_schema.shape import ArrayShape
+from maskwright.frontends.json_schema.shape import ArrayShape, Refusal
 from maskwright.ir import EMPTY, OP_NEVER, Expr, never, optional, repeat, seq
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ _NESTED_OPTIONALS = 16
 def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     """Return the spellings of a shape's arrays, inside containers of this depth."""
     longest = -1 if shape.max_items is None else shape.max_items
-    emitter.check(shape, but="uniqueItems" if 0 <= longest <= 1 else "")
     style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
     prefix: list[Expr] = []
     for conj in shape.prefix if longest < 0 else shape.prefix[:longest]:
@@ -39,6 +39,11 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
             longest = len(prefix)
     if 0 <= longest < shape.min_items:
         return never()
+    if shape.contains or (shape.unique is not None and not 0 <= longest <= 1):
+        try:
+            return counted_array(emitter, shape, longest, depth)
+        except TooManyError:
+            return array_text(emitter, _relaxed(emitter, shape), depth)
     if longest == 0:
         return style.array_of(never(), may_be_empty=True)
     if not prefix:
@@ -50,6 +55,17 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
             tail = repeat(seq(style.comma, rest), least, -1 if longest < 0 else longest - len(prefix))
         items = _prefixed(emitter, prefix, tail, shape.min_items, style)
     return style.array_of(items, may_be_empty=shape.min_items == 0)
+
+
+def _relaxed(emitter: Emitter, shape: ArrayShape) -> ArrayShape:
+    """Refuse what cannot be counted; if the caller wants that left out, return the shape without it."""
+    unique = shape.unique is not None
+    keyword, path = ("uniqueItems", shape.unique) if unique else ("contains", shape.contains[0].path)
+    emitter.refuse(Refusal(keyword, path, "elements are compared and counted only out of small finite sets"))
+    out = ArrayShape()
+    out.prefix, out.rest, out.min_items, out.max_items = shape.prefix, shape.rest, shape.min_items, shape.max_items
+    out.contains = shape.contains if unique else ()
+    return out
 
 
 def _alike(item: Expr, least: int, longest: int, style: Style) -> Expr:

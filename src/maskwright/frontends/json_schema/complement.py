@@ -6,8 +6,8 @@ A complement is again type-wise. The complement of one alternative is a union of
     not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
 
 Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
-exact: refused parts, formats of which only a part is known, multiples, counts of members, and rules for an unlimited
-number of elements or members ("some element violates …").
+exact: refused parts, formats of which only a part is known, multiples, elements that all differ. "Some element
+violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
 Tested by tests/frontends/json_schema/test_schema_complement.py.
 """
 
@@ -35,13 +35,14 @@ from maskwright.frontends.json_schema.shape import (
     OPEN,
     TRUE,
     ArrayShape,
-    Conj,
+    Contains,
     Exact,
     NumberShape,
     ObjectShape,
     Shape,
     StringShape,
 )
+from maskwright.frontends.json_schema.witnesses import is_free, violations, without
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise import Normaliser
@@ -58,18 +59,22 @@ def complement(shape: Shape, norm: Normaliser) -> Shape | None:
         (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm)),
     )
     result = Shape(ALL_TYPES)
-    for i, (alternatives, free, without) in enumerate(parts):
+    for i, (alternatives, free, violating) in enumerate(parts):
         if alternatives is free:
             result = norm.intersect(result, _of_type(i, ()))
             continue
         for alternative in alternatives:
-            left: Any = None if alternative.refusals else without(alternative)
+            left: Any = None if _is_refused(alternative) else violating(alternative)
             if left is None:
                 return None
             result = norm.intersect(result, _of_type(i, tuple(left)))
     simple = ~shape.mask & (NULL | FALSE | TRUE)
     containers = result.mask & ~(NULL | FALSE | TRUE)
     return Shape(simple | containers, result.numbers, result.strings, result.arrays, result.objects)
+
+
+def _is_refused(part: Any) -> bool:
+    return isinstance(part, (NumberShape, StringShape)) and bool(part.refusals)
 
 
 def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
@@ -109,12 +114,12 @@ def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: b
 def _without_strings(shape: StringShape) -> list[StringShape] | None:
     if not EXACT_FORMATS.issuperset(shape.formats) or any(part.refusals for part in shape.excluded):
         return None
-    out = []
-    constrained = shape.patterns or shape.formats or shape.values is not None
-    if constrained or shape.excluded:
+    out: list[StringShape] = []
+    if shape.patterns or shape.formats or shape.values is not None:
         other = StringShape()
         other.excluded = (shape,)
         return [other]
+    out += shape.excluded
     if shape.min_length:
         other = StringShape()
         other.max_length = shape.min_length - 1
@@ -127,6 +132,8 @@ def _without_strings(shape: StringShape) -> list[StringShape] | None:
 
 
 def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | None:
+    if shape.unique is not None:
+        return None
     out = []
     if shape.min_items:
         other = ArrayShape()
@@ -139,41 +146,51 @@ def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | N
         other = ArrayShape()
         other.min_items = longest + 1
         out.append(other)
-    last = len(shape.prefix)
-    if not _is_free(shape.rest) and not is_nothing(shape.rest):
-        if longest is None or longest > _MAX_POSITIONS:
-            return None
-        last = max(last, longest)
-    for i in range(last):
-        if not _is_free(shape.item(i)):
+    for i, conj in enumerate(shape.prefix):
+        if not is_free(conj):
             other = ArrayShape()
             other.min_items = i + 1
-            other.prefix = (ANYTHING,) * i + (norm.negation(shape.item(i)),)
+            other.prefix = (ANYTHING,) * i + (norm.negation(conj),)
             out.append(other)
+    if not is_free(shape.rest) and not is_nothing(shape.rest):
+        out.append(_with(Contains(norm.negation(shape.rest), 1, None, len(shape.prefix), None)))
+    for one in shape.contains:
+        if one.least:
+            out.append(_with(one._replace(least=0, most=one.least - 1)))
+        if one.most is not None:
+            out.append(_with(one._replace(least=one.most + 1, most=None)))
     return out
 
 
-_MAX_POSITIONS = 16
-
-
-def _is_free(conj: Conj) -> bool:
-    return all(node.schema is True for node in conj)
+def _with(contains: Contains) -> ArrayShape:
+    shape = ArrayShape()
+    shape.contains = (contains,)
+    return shape
 
 
 def _without_objects(shape: ObjectShape, norm: Normaliser) -> list[ObjectShape] | None:
-    if shape.min_properties > len(shape.required) or shape.max_properties is not None or not _is_free(shape.names):
-        return None
-    if any(not _is_free(e.additional) or any(not _is_free(c) for _, _, c in e.patterns) for e in shape.extras):
-        return None
-    out = []
+    out = violations(shape, norm)
     for name in shape.required:
         other = ObjectShape()
         other.properties = {name: NOTHING}
         out.append(other)
     for name, conj in shape.properties.items():
-        if not _is_free(conj):
+        if not is_free(conj):
             other = ObjectShape()
             other.properties = {name: OPEN if is_nothing(conj) else norm.negation(conj)}
             other.required = {name: None}
             out.append(other)
+    if shape.min_properties > len(shape.required):
+        other = ObjectShape()
+        other.max_properties, other.path = shape.min_properties - 1, shape.path
+        out.append(other)
+    if shape.max_properties is not None:
+        other = ObjectShape()
+        other.min_properties, other.path = shape.max_properties + 1, shape.path
+        out.append(other)
+    for witness in shape.witnesses:
+        rest = without(witness, norm)
+        if rest is None:
+            return None
+        out.append(rest)
     return out

@@ -1,8 +1,8 @@
-"""Schema documents: read the text, find what a `$ref` points at.
+"""Schema documents: read the text, find what a reference points at.
 
 A `$ref` that is a plain pointer (`#/$defs/x`) is followed by hand, as that takes a microsecond. All other references
-(anchors, embedded documents, relative and absolute URIs) go through a registry of the `referencing` library, made on
-the first of them. Nothing is ever fetched from the network.
+(anchors, embedded documents, relative and absolute URIs) go through `Resources`. Nothing is ever fetched from the
+network.
 
 Invariant: what is found is the very object inside the caller's schema, so its identity names it.
 Tested by tests/frontends/json_schema/test_schema_references.py.
@@ -13,14 +13,15 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
+from maskwright.frontends.json_schema.resources import Resources
 from maskwright.frontends.json_schema.shape import Node, Path, Resource
 
 _DRAFTS = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
-_SPECIFICATIONS = {3: "DRAFT3", 4: "DRAFT4", 6: "DRAFT6", 7: "DRAFT7", 2019: "DRAFT201909", 2020: "DRAFT202012"}
+_SCALARS = frozenset((str, int, bool, float, type(None)))
 _MAX_CHAIN = 100
 _MAX_DEPTH = 2_500
 _MAX_CONTAINERS = 1_000_000
@@ -64,14 +65,14 @@ def check_size(schema: Any) -> None:
     Raises:
         LimitError: There are more than a million objects and arrays, or they nest too deep.
     """
-    level, count, depth = [schema], 0, 0
+    level, count, depth = [schema] if isinstance(schema, (dict, list)) else [], 0, 0
     while level:
         depth += 1
         level = [
             part
             for whole in level
-            for part in (whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ())
-            if isinstance(part, (dict, list))
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+            if type(part) not in _SCALARS and isinstance(part, (dict, list))
         ]
         count += len(level)
         if depth > _MAX_DEPTH:
@@ -95,18 +96,24 @@ def draft_of(schema: Any) -> int:
 
 
 class Document:
-    """The root schema and everything embedded in it."""
+    """The root schema, everything embedded in it, and what a registry knows.
 
-    def __init__(self, root: Any) -> None:
+    Args:
+        root: The schema.
+        registry: A `referencing.Registry` of other documents, or None.
+        dynamic: Whether nodes remember the documents they were reached through, which `$dynamicRef` asks for.
+    """
+
+    def __init__(self, root: Any, registry: Any = None, dynamic: bool = False) -> None:
         self.root = root
         self.draft = draft_of(root)
+        self.dynamic = dynamic
         self.id_keyword = "id" if self.draft < 6 else "$id"
         uri = root.get(self.id_keyword) if isinstance(root, dict) else None
-        self.resource = Resource(urldefrag(uri)[0] if isinstance(uri, str) else "", root)
+        self._resources = Resources(self.draft, registry, dynamic)
+        self.resource = self._resources.root(urldefrag(uri)[0] if isinstance(uri, str) else "", root)
         self.node = Node(root, self.resource, None)
-        self._registry: Any = None
         self._targets: dict[tuple[str, int], Node] = {}
-        self._resources = [self.resource]  # keeps those of `_targets` alive, for they are known by identity
 
     def child(self, parent: Node, schema: Any, path: Path) -> Node:
         """Return the node of a sub-schema, which may be an embedded document."""
@@ -114,84 +121,83 @@ class Document:
             return Node(schema, self._entered(parent.resource, schema), path)
         return Node(schema, parent.resource, path)
 
-    def _entered(self, resource: Resource, schema: dict[str, Any]) -> Resource:
+    def _entered(self, resource: Resource, schema: dict[str, Any], outer: Resource | None = None) -> Resource:
+        """The document that a schema with an identifier opens."""
         uri = schema[self.id_keyword]
         # Up to draft 7 a `$ref` hides its siblings, and an `$id` that is only a fragment is an anchor.
         if not isinstance(uri, str) or uri.startswith("#") or (self.draft <= 7 and "$ref" in schema):
             return resource
-        self._resources.append(Resource(urldefrag(urljoin(resource.uri, uri))[0], schema))
-        return self._resources[-1]
+        return self._resources.entered(urldefrag(urljoin(resource.uri, uri))[0], schema, outer or resource)
 
-    def target(self, node: Node) -> Node:
-        """Return what the `$ref` of a node points at.
+    def target(self, node: Node, keyword: str = "$ref") -> Node:
+        """Return what a reference of a node points at.
 
         Raises:
             SchemaError: There is nothing there, or no schema.
         """
-        uri = node.schema["$ref"]
+        uri = node.schema[keyword]
         if not isinstance(uri, str):
-            raise self._error(node, f"$ref must be a string, not {type(uri).__name__}", "write a URI or #/pointer")
+            raise self._error(
+                node, f"{keyword} must be a string, not {type(uri).__name__}", "write a URI or #/pointer", keyword
+            )
         key = (uri, id(node.resource))
         known = self._targets.get(key)
         if known is None:
             known = self._targets[key] = self._found(node, uri)
         return known
 
-    def _found(self, node: Node, uri: str) -> Node:
-        plain = uri == "#" or uri.startswith("#/")
-        found = self._by_pointer(node, uri) if plain else self._by_registry(node, uri)
-        if not isinstance(found.schema, (dict, bool)):
-            raise self._error(node, f"{uri} is no schema", "let $ref point at an object or a boolean")
-        return found
+    def dynamic_target(self, node: Node) -> Node:
+        """Return what a `$dynamicRef` points at: the outermost document on the way here that has such an anchor."""
+        target = self.target(node, "$dynamicRef")
+        name = urldefrag(node.schema["$dynamicRef"])[1]
+        return self._resources.outermost_anchor(name, node, target)
 
-    def _by_pointer(self, node: Node, uri: str) -> Node:
-        place: Any = node.resource.root
-        resource = node.resource
-        path: Path = None if place is self.root else (None, resource.uri)
-        if place is self.root and node.resource is not self.resource:
-            resource = self.resource
-        for token in tokens_of(uri[1:]):
+    def recursive_target(self, node: Node) -> Node:
+        """Return what a `$recursiveRef` points at: the outermost document of those that pass it on."""
+        target = self.target(node, "$recursiveRef")
+        return self._resources.outermost_recursive(node, target)
+
+    def _found(self, node: Node, uri: str) -> Node:
+        if uri == "#" or uri.startswith("#/"):
+            resource, path = node.resource, (None, node.resource.uri)
+            return self._by_pointer(node, uri, resource, uri[1:], None if resource.root is self.root else path)
+        base, fragment = urldefrag(uri)
+        base = urljoin(node.resource.uri, base) if base else node.resource.uri
+        plain = fragment == "" or fragment.startswith("/")
+        try:
+            root, place = self._resources.retrieved(base, "" if plain else fragment)
+        except LookupError as error:
+            raise self._error(
+                node,
+                f"{uri} cannot be resolved",
+                "nothing is fetched from the network: embed the schema in $defs, or pass a registry",
+            ) from error
+        own_uri = root.get(self.id_keyword) if isinstance(root, dict) else None
+        if isinstance(own_uri, str) and urlsplit(own_uri).scheme:
+            base = urldefrag(own_uri)[0]  # a document may be known by another URI as well
+        resource = self._resources.entered(base, root, node.resource)
+        if plain:
+            return self._by_pointer(node, uri, resource, fragment, (None, uri))
+        return self._checked(node, uri, Node(place, resource, (None, uri)))
+
+    def _by_pointer(self, node: Node, uri: str, resource: Resource, pointer: str, path: Path) -> Node:
+        place: Any = resource.root
+        for token in tokens_of(pointer):
             if isinstance(place, dict) and token in place:
                 place = place[token]
             elif isinstance(place, list) and token.isdecimal() and int(token) < len(place):
-                place, token = place[int(token)], token
+                place = place[int(token)]
             else:
                 raise self._error(node, f"{uri} points at nothing", "define it, or correct the pointer")
             path = (path, token)
             if type(place) is dict and self.id_keyword in place:
-                resource = self._entered(resource, place)
-        return Node(place, resource, path)
+                resource = self._entered(resource, place, node.resource)
+        return self._checked(node, uri, Node(place, resource, path))
 
-    # The library takes longer to import than all of this package: only the few schemas that need it pay for it.
-
-    def _by_registry(self, node: Node, uri: str) -> Node:
-        import referencing.exceptions
-
-        base = node.resource.uri
-        try:
-            resolver = self._get_registry().resolver(base)
-            resolved = resolver.lookup(uri)
-            # Python's private name, but the only way to learn the base URI that the target has.
-            target_uri = resolved.resolver._base_uri
-            root = resolved.resolver.lookup(target_uri or "#").contents
-        except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource, ValueError) as error:
-            raise self._error(
-                node, f"{uri} cannot be resolved", "nothing is fetched from the network: embed the schema in $defs"
-            ) from error
-        self._resources.append(Resource(target_uri, root))
-        return Node(resolved.contents, self._resources[-1], (None, uri))
-
-    def _get_registry(self) -> Any:
-        if self._registry is None:
-            import referencing.jsonschema
-
-            specification = getattr(referencing.jsonschema, _SPECIFICATIONS[self.draft])
-            resource = specification.create_resource(self.root)
-            registry: Any = referencing.Registry().with_resource(self.resource.uri, resource)
-            if self.resource.uri:
-                registry = registry.with_resource("", resource)
-            self._registry = registry.crawl()
-        return self._registry
+    def _checked(self, node: Node, uri: str, found: Node) -> Node:
+        if not isinstance(found.schema, (dict, bool)):
+            raise self._error(node, f"{uri} is no schema", "let the reference point at an object or a boolean")
+        return found
 
     def follow(self, node: Node) -> Node:
         """Follow `$ref`s until a node that asserts something of its own."""
@@ -207,8 +213,12 @@ class Document:
             return False
         return len(schema) == 1 or self.draft <= 7 or _SAYS_NOTHING.issuperset(schema)
 
-    def _error(self, node: Node, message: str, hint: str) -> SchemaError:
-        return SchemaError(message, pointer=pointer_of((node.path, "$ref")), keyword="$ref", hint=hint)
+    def _error(self, node: Node, message: str, hint: str, keyword: str | None = None) -> SchemaError:
+        keyword = keyword or next((k for k in _REFERENCES if k in node.schema), "$ref")
+        return SchemaError(message, pointer=pointer_of((node.path, keyword)), keyword=keyword, hint=hint)
+
+
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 _SAYS_NOTHING = frozenset(

@@ -17,56 +17,25 @@ from typing import Any
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.arrays import array_text
-from maskwright.frontends.json_schema.layout import (
-    FALSE_TEXT,
-    INTEGER_RULE,
-    NULL_TEXT,
-    NUMBER_RULE,
-    STRING_RULE,
-    TRUE_TEXT,
-    Layout,
-)
+from maskwright.frontends.json_schema.layout import Layout
 from maskwright.frontends.json_schema.normalise import Normaliser
-from maskwright.frontends.json_schema.numerals import multiple_text, number_text, values_text
 from maskwright.frontends.json_schema.objects import object_text
 from maskwright.frontends.json_schema.pointers import pointer_of
+from maskwright.frontends.json_schema.scalars import one_of, scalar_texts
 from maskwright.frontends.json_schema.shape import (
     ANY_SHAPE,
-    FALSE,
+    ARRAY,
     FREE_ARRAYS,
-    FREE_INTEGERS,
-    FREE_NUMBERS,
     FREE_OBJECTS,
-    FREE_STRINGS,
-    NULL,
-    TRUE,
+    OBJECT,
     Conj,
     Node,
-    NumberShape,
-    Part,
     Refusal,
     Shape,
+    identity_of,
 )
-from maskwright.frontends.json_schema.strings import string_text
-from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr, alt, and_
+from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr
 
-# A schema with no other keywords than these admits all values of its type.
-_PLAIN = frozenset(
-    (
-        "type",
-        "title",
-        "description",
-        "default",
-        "example",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "$comment",
-        "$schema",
-        "$id",
-    )
-)
 _INLINE_LEVELS = 24
 _SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF))
 MAX_PLACES = 200_000
@@ -95,25 +64,17 @@ class Emitter:
 
     def place(self, conj: Conj, depth: int) -> Expr:
         """Return the expression for the values that satisfy all of `conj`, inside containers of this depth."""
-        if not conj:
-            return self.layout.style(depth).value
+        free = self.layout.free(depth).get(id(conj))
+        if free is not None:
+            return free
         is_target = False
         if len(conj) == 1:
             schema = conj[0].schema
-            if type(schema) is dict:
-                if _PLAIN.issuperset(schema):
-                    if "type" not in schema:
-                        return self.layout.style(depth).value
-                    free = self.layout.free(schema["type"], depth)
-                    if free is not None:
-                        return free
-                elif "$ref" in schema:
-                    target = self._target(conj[0])
-                    is_target = target is not conj[0]
-                    conj, schema = (target,), target.schema
-            key: Any = id(schema)
-        else:
-            key = tuple([id(node.schema) for node in conj])
+            if type(schema) is dict and "$ref" in schema:
+                target = self._target(conj[0])
+                is_target = target is not conj[0]
+                conj = (target,)
+        key = identity_of(conj)
         if self.layout.depth_matters:
             key = (key, depth)
         if key in self._known:
@@ -134,13 +95,17 @@ class Emitter:
     def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
         if len(self._known) >= MAX_PLACES:
             raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
+        shape = self.norm.shape_of(conj)
+        if shape.text is not None and not is_target:
+            self._known[key] = shape.text
+            return shape.text
         if self._level >= _INLINE_LEVELS:
             rule = self._known[key] = self._declare(conj)
             self._queue.append((rule, conj, depth))
             return rule
         self._known[key] = None
         self._level += 1
-        expr = self._shape(self.norm.shape_of(conj), depth)
+        expr = self._shape(shape, depth)
         self._level -= 1
         declared = self._known[key]
         if declared is not None:  # it refers to itself
@@ -166,16 +131,12 @@ class Emitter:
         """Return an expression that may be used many times."""
         return expr if expr[0] in _SMALL else self.builder.add(name, expr)
 
-    def check(self, part: Part, *, but: str = "") -> None:
-        """Refuse what a part asserts but no one can enforce."""
-        for refusal in part.refusals:
-            if refusal.keyword != but:
-                self.norm.refuse(refusal)
-
     def refuse(self, refusal: Refusal) -> None:
         self.norm.refuse(refusal)
 
     def _shape(self, shape: Shape, depth: int) -> Expr:
+        if shape.text is not None:
+            return shape.text
         if shape is ANY_SHAPE:
             return self.layout.style(depth).value
         parts: list[Expr] = []
@@ -189,42 +150,12 @@ class Emitter:
                 parts.append(self.layout.style(depth).array)
             else:
                 parts += [array_text(self, part, depth) for part in shape.arrays]
-        if shape.strings:
-            if shape.strings is FREE_STRINGS:
-                parts.append(STRING_RULE)
-            else:
-                for string in shape.strings:
-                    self.check(string)
-                    parts.append(string_text(string))
-        if shape.numbers:
-            parts += self._numbers(shape.numbers)
-        if shape.mask & TRUE:
-            parts.append(TRUE_TEXT)
-        if shape.mask & FALSE:
-            parts.append(FALSE_TEXT)
-        if shape.mask & NULL:
-            parts.append(NULL_TEXT)
-        return parts[0] if len(parts) == 1 else alt(*parts)
-
-    def _numbers(self, numbers: tuple[NumberShape, ...]) -> list[Expr]:
-        if numbers is FREE_NUMBERS:
-            return [NUMBER_RULE]
-        if numbers is FREE_INTEGERS:
-            return [INTEGER_RULE]
-        return [self._number(part) for part in numbers]
-
-    def _number(self, part: NumberShape) -> Expr:
-        self.check(part)
-        if part.values is not None:
-            return values_text(part)
-        text = number_text(part)
-        for multiple, path in part.multiple_of:
-            allowed = multiple_text(multiple)
-            if allowed is None:
-                self.refuse(Refusal("multipleOf", path, "only divisors and powers of a power of ten are regular here"))
-            else:
-                text = and_(text, allowed)
-        return text
+        if shape.mask & ~(OBJECT | ARRAY):
+            parts += scalar_texts(shape, self.refuse)
+        expr = one_of(parts)
+        if not (shape.objects or shape.arrays):
+            shape.text = expr
+        return expr
 
 
 def _name(conj: Conj) -> str:

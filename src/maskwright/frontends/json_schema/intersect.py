@@ -30,8 +30,11 @@ from maskwright.frontends.json_schema.shape import (
     Exact,
     NumberShape,
     ObjectShape,
+    SeenItems,
+    SeenMembers,
     Shape,
     StringShape,
+    identity,
 )
 
 _PAIR = 4  # units of work for the intersection of two alternatives
@@ -176,9 +179,9 @@ def join(a: Conj, b: Conj) -> Conj:
     if not b or is_nothing(a):
         return a
     if len(a) == len(b) == 1:
-        return a if a[0].schema is b[0].schema else a + b
-    known = {id(node.schema) for node in a}
-    return a + tuple([node for node in b if id(node.schema) not in known])
+        return a if identity(a[0]) == identity(b[0]) else a + b
+    known = set(map(identity, a))
+    return a + tuple([node for node in b if identity(node) not in known])
 
 
 def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
@@ -190,31 +193,56 @@ def _intersect_arrays(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
     length = max(len(a.prefix), len(b.prefix))
     out.prefix = tuple(join(a.item(i), b.item(i)) for i in range(length))
     out.rest = join(a.rest, b.rest)
-    out.refusals = a.refusals + b.refusals
+    out.contains = _each_once(a.contains, b.contains)
+    out.unique = a.unique if a.unique is not None else b.unique
+    out.seen = _seen_items(a.seen, b.seen)
     return out
+
+
+def _seen_items(a: SeenItems | None, b: SeenItems | None) -> SeenItems | None:
+    if a is None or b is None:
+        return a or b
+    return SeenItems(max(a.num_items, b.num_items), a.everything or b.everything, a.contained + b.contained)
+
+
+def _seen_members(a: SeenMembers | None, b: SeenMembers | None) -> SeenMembers | None:
+    if a is None or b is None:
+        return a or b
+    patterns = a.patterns + tuple([pattern for pattern in b.patterns if pattern not in a.patterns])
+    return SeenMembers(a.names | b.names, patterns, a.everything or b.everything)
 
 
 def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectShape | None:
     out = ObjectShape()
-    properties = out.properties = a.properties.copy()
+    before = a.properties
+    properties = out.properties = before.copy()
     for name, conj in b.properties.items():
-        other = properties.get(name)
+        other = before.get(name)
         properties[name] = join(undeclared(a, name, judge) if other is None else other, conj)
     if b.extras:
-        for name, conj in a.properties.items():
+        for name, conj in before.items():
             if name not in b.properties:
                 properties[name] = join(conj, undeclared(b, name, judge))
-    out.required = {**a.required, **b.required}
+    out.required = {**a.required, **b.required} if b.required else a.required
     for name in out.required:
-        if name in properties and judge.is_empty(properties[name]):
+        joined = properties.get(name)
+        if joined and (joined is not before.get(name) or name not in a.required) and judge.is_empty(joined):
             return None
-    out.extras = a.extras + tuple([e for e in b.extras if not any(e is known for known in a.extras)])
+    out.extras = _each_once(a.extras, b.extras)
+    out.witnesses = _each_once(a.witnesses, b.witnesses)
     out.names = join(a.names, b.names)
     out.path = a.path or b.path
     out.min_properties = max(a.min_properties, b.min_properties)
     out.max_properties = _least(a.max_properties, b.max_properties)
-    out.refusals = a.refusals + b.refusals
+    out.seen = _seen_members(a.seen, b.seen)
     return out
+
+
+def _each_once(a: tuple[_T, ...], b: tuple[_T, ...]) -> tuple[_T, ...]:
+    """Both, without what is the very same."""
+    if not (a and b):
+        return a or b
+    return a + tuple([part for part in b if not any(part is known for known in a)])
 
 
 def undeclared(shape: ObjectShape, name: str, judge: Judge) -> Conj:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.frontends.json_schema.shape import Shape, union
+from maskwright.frontends.json_schema.shape import ANY_SHAPE, DynamicError, Shape
 from maskwright.frontends.json_schema.site import Site
+from maskwright.frontends.json_schema.unevaluated import all_subsets, blind
 
 
 def _branches(site: Site, keyword: str, value: Any) -> list[Shape]:
@@ -22,7 +23,8 @@ def allOf(site: Site, value: Any) -> None:
 
 
 def anyOf(site: Site, value: Any) -> None:
-    site.applied.append(union(_branches(site, "anyOf", value)))
+    branches = _branches(site, "anyOf", value)
+    site.applied.append(site.norm.union(all_subsets(branches, site) if site.norm.tracks else branches))
 
 
 def oneOf(site: Site, value: Any) -> None:
@@ -36,7 +38,7 @@ def oneOf(site: Site, value: Any) -> None:
 def not_(site: Site, value: Any) -> None:
     if isinstance(value, dict) and value.keys() == {"not"}:
         inner = site.norm.document.child(site.child("not", value), value["not"], ((site.node.path, "not"), "not"))
-        site.applied.append(site.norm.shape(inner))
+        site.applied.append(blind(site.norm.shape(inner)))
         return
     shape = site.norm.complement(site.shape("not", value))
     if shape is None:
@@ -47,16 +49,19 @@ def not_(site: Site, value: Any) -> None:
 
 def if_(site: Site, value: Any) -> None:
     schema = site.schema
-    if "then" not in schema and "else" not in schema:
+    if "then" not in schema and "else" not in schema and not site.norm.tracks:
         return
     condition = site.shape("if", value)
+    if "then" not in schema and "else" not in schema:
+        site.applied.append(site.norm.union([ANY_SHAPE, condition]))
+        return
     negation = site.norm.complement(condition)
     then = site.norm.intersect(condition, site.shape("then", schema.get("then", True)))
     if negation is None:
         site.refuse("if", "the complement of this schema has no exact form")
         return
     otherwise = site.norm.intersect(negation, site.shape("else", schema.get("else", True)))
-    site.applied.append(union([then, otherwise]))
+    site.applied.append(site.norm.union([then, otherwise]))
 
 
 def ref_(site: Site, value: Any) -> None:
@@ -64,8 +69,14 @@ def ref_(site: Site, value: Any) -> None:
 
 
 def dynamicRef(site: Site, value: Any) -> None:
-    site.refuse("$dynamicRef", "dynamic references are not followed")
+    document = site.norm.document
+    if not document.dynamic:
+        raise DynamicError
+    site.applied.append(site.norm.shape(document.dynamic_target(site.node)))
 
 
 def recursiveRef(site: Site, value: Any) -> None:
-    site.refuse("$recursiveRef", "dynamic references are not followed")
+    document = site.norm.document
+    if not document.dynamic:
+        raise DynamicError
+    site.applied.append(site.norm.shape(document.recursive_target(site.node)))

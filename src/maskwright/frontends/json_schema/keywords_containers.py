@@ -9,6 +9,7 @@ from typing import Any
 
 from maskwright.frontends.json_schema.intersect import join
 from maskwright.frontends.json_schema.keywords_scalars import count_of
+from maskwright.frontends.json_schema.leaves import free_place
 from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
     ANYTHING,
@@ -16,19 +17,20 @@ from maskwright.frontends.json_schema.shape import (
     OBJECT,
     OPEN,
     Conj,
+    Contains,
     Extras,
     Node,
     ObjectShape,
     Shape,
-    union,
 )
 from maskwright.frontends.json_schema.site import Site
 
 
 def _place(site: Site, keyword: str, value: Any, token: str | None = None) -> Conj:
-    if value is True or value == {}:
+    if value is True:
         return OPEN
-    return (site.child(keyword, value, token),)
+    place = free_place(value) if type(value) is dict else None
+    return place if place is not None else (site.child(keyword, value, token),)
 
 
 # Arrays
@@ -67,16 +69,17 @@ def uniqueItems(site: Site, value: Any) -> None:
     if not isinstance(value, bool):
         raise site.malformed("uniqueItems", "a boolean", value)
     if value:
-        site.arrays().refusals += (site.refusal("uniqueItems", "elements cannot be compared with each other"),)
+        site.arrays().unique = (site.node.path, "uniqueItems")
 
 
 def contains(site: Site, value: Any) -> None:
-    least = count_of(site, "minContains", site.schema.get("minContains", 1))
+    schema = site.schema
+    least = count_of(site, "minContains", schema["minContains"]) if "minContains" in schema else 1
+    most = count_of(site, "maxContains", schema["maxContains"]) if "maxContains" in schema else None
     place = _place(site, "contains", value)
-    if place in (ANYTHING, OPEN) and "maxContains" not in site.schema:
-        minItems(site, least)
-    elif least or "maxContains" in site.schema:
-        site.arrays().refusals += (site.refusal("contains", "elements cannot be counted by what they match"),)
+    site.contained += (place,)
+    if least or most is not None:
+        site.arrays().contains += (Contains(place, least, most, 0, (site.node.path, "contains")),)
 
 
 # Objects
@@ -92,7 +95,10 @@ def properties(site: Site, value: Any) -> None:
         # As `document.child`, written out: this is the most frequent node by far.
         if type(name) is not str:
             raise site.malformed("properties", "an object of schemas by name", name)
-        if isinstance(schema, dict) and id_keyword in schema:
+        place = free_place(schema) if type(schema) is dict else None
+        if place is not None:
+            declared[name] = place
+        elif isinstance(schema, dict) and id_keyword in schema:
             declared[name] = (document.child(node, schema, (path, name)),)
         else:
             declared[name] = (new(Node, (schema, resource, (path, name))),)
@@ -105,8 +111,15 @@ def properties(site: Site, value: Any) -> None:
                     declared[name] = join(declared[name], place)
 
 
+_STRING = frozenset((str,))
+
+
+def _are_strings(values: list[Any]) -> bool:
+    return _STRING.issuperset(map(type, values)) or all(isinstance(value, str) for value in values)
+
+
 def required(site: Site, value: Any) -> None:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+    if not isinstance(value, list) or not _are_strings(value):
         raise site.malformed("required", "an array of strings", value)
     if value:
         site.objects().required.update(dict.fromkeys(value))
@@ -162,10 +175,11 @@ def dependentRequired(site: Site, value: Any, keyword: str = "dependentRequired"
     if not isinstance(value, dict):
         raise site.malformed(keyword, "an object of arrays", value)
     for name, others in value.items():
-        if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
+        if not isinstance(others, list) or not _are_strings(others):
             raise site.malformed(keyword, "an object of arrays of strings", others)
         if set(others) - {name}:
-            site.applied.append(union([_with_members([], [name]), _only_objects(_with_members([name, *others], []))]))
+            together = _only_objects(_with_members([name, *others], []))
+            site.applied.append(site.norm.union([_with_members([], [name]), together]))
 
 
 def dependentSchemas(site: Site, value: Any, keyword: str = "dependentSchemas") -> None:
@@ -174,7 +188,7 @@ def dependentSchemas(site: Site, value: Any, keyword: str = "dependentSchemas") 
     for name, schema in value.items():
         then = _only_objects(site.shape(keyword, schema, name))
         guarded = site.norm.intersect(_with_members([name], []), then)
-        site.applied.append(union([_with_members([], [name]), guarded]))
+        site.applied.append(site.norm.union([_with_members([], [name]), guarded]))
 
 
 def dependencies(site: Site, value: Any) -> None:
@@ -187,47 +201,9 @@ def dependencies(site: Site, value: Any) -> None:
             dependentSchemas(site, {name: other}, "dependencies")
 
 
-_APPLICATORS = frozenset(
-    (
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "dependentSchemas",
-        "dependencies",
-    )
-)
-
-
-_UNEVALUATED = "what other keywords have seen is not tracked"
-
-
-def _alone(site: Site) -> bool:
-    """Whether no other schema sees the same instance from here, so that "unevaluated" means "undeclared"."""
-    return _APPLICATORS.isdisjoint(site.schema)
-
-
 def unevaluatedProperties(site: Site, value: Any) -> None:
-    if "additionalProperties" in site.schema or value is True:
-        return
-    place = _place(site, "unevaluatedProperties", value)
-    if _alone(site):
-        patterns = site.object.extras[0].patterns if site.object is not None and site.object.extras else ()
-        site.objects().extras = (Extras(patterns, place),)
-    else:
-        site.objects().refusals += (site.refusal("unevaluatedProperties", _UNEVALUATED),)
+    site.unevaluated += (("unevaluatedProperties", _place(site, "unevaluatedProperties", value)),)
 
 
 def unevaluatedItems(site: Site, value: Any) -> None:
-    schema = site.schema
-    has_rest = "additionalItems" in schema if isinstance(schema.get("items"), list) else "items" in schema
-    if has_rest or value is True:
-        return
-    if _alone(site) and "contains" not in schema:
-        site.arrays().rest = _place(site, "unevaluatedItems", value)
-    else:
-        site.arrays().refusals += (site.refusal("unevaluatedItems", _UNEVALUATED),)
+    site.unevaluated += (("unevaluatedItems", _place(site, "unevaluatedItems", value)),)

@@ -37,6 +37,11 @@ _TYPE_NAMES = "null, boolean, number, integer, string, array or object"
 
 
 def type_(site: Site, value: Any) -> None:
+    if type(value) is str and value in _TYPES:
+        if value == "integer":
+            site.kind = INTEGER
+        site.mask &= _TYPES[value]
+        return
     names = value if isinstance(value, list) else [value]
     mask = 0
     for name in names:
@@ -144,7 +149,9 @@ def pattern(site: Site, value: Any) -> None:
 def format_(site: Site, value: Any) -> None:
     if not isinstance(value, str):
         raise site.malformed("format", "a string", value)
-    if value in FORMATS:
+    if site.norm.options.formats == "annotate":
+        site.annotate("format", "formats are annotations here")
+    elif value in FORMATS:
         site.strings().formats += (value,)
         if value in MAX_LENGTHS:
             maxLength(site, MAX_LENGTHS[value])

@@ -17,6 +17,15 @@ from typing import Any, NamedTuple
 
 from maskwright.frontends.json_schema.numerals import INTEGER_TEXT, NUMBER_TEXT
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
+from maskwright.frontends.json_schema.scalars import (
+    FALSE_TEXT,
+    INTEGER_RULE,
+    NULL_TEXT,
+    NUMBER_RULE,
+    STRING_RULE,
+    TRUE_TEXT,
+)
+from maskwright.frontends.json_schema.shape import ANYTHING, FREE_PLACES, OPEN
 from maskwright.frontends.json_schema.strings import ANY_TEXT, QUOTE
 from maskwright.ir import (
     EMPTY,
@@ -27,9 +36,7 @@ from maskwright.ir import (
     Rule,
     alt,
     bytes_in,
-    literal,
     optional,
-    ref,
     repeat,
     seq,
     star,
@@ -38,10 +45,7 @@ from maskwright.ir import (
 
 MAX_INDENTED = 12
 
-_CLOSE_ARRAY, _CLOSE_OBJECT = text("]"), text("}")
-NULL_TEXT, FALSE_TEXT, TRUE_TEXT = literal(b"null"), literal(b"false"), literal(b"true")
-STRING_RULE, INTEGER_RULE, NUMBER_RULE = ref(0), ref(1), ref(2)
-
+CLOSE_ARRAY, CLOSE_OBJECT = text("]"), text("}")
 
 _FREE_SCALARS = {
     "string": STRING_RULE,
@@ -72,42 +76,34 @@ class Style(NamedTuple):
     def array_of(self, *items: Expr, may_be_empty: bool) -> Expr:
         """An array whose items and commas are `items`, in sequence."""
         if may_be_empty:
-            return seq(self.open_array, optional(seq(self.lead, *items, self.trail)), _CLOSE_ARRAY)
-        return seq(self.open_array, self.lead, *items, self.trail, _CLOSE_ARRAY)
+            return seq(self.open_array, optional(seq(self.lead, *items, self.trail)), CLOSE_ARRAY)
+        return seq(self.open_array, self.lead, *items, self.trail, CLOSE_ARRAY)
 
     def object_of(self, *members: Expr, may_be_empty: bool) -> Expr:
         """An object whose members and commas are `members`, in sequence."""
         if may_be_empty:
-            return seq(self.open_object, optional(seq(self.lead, *members, self.trail)), _CLOSE_OBJECT)
-        return seq(self.open_object, self.lead, *members, self.trail, _CLOSE_OBJECT)
+            return seq(self.open_object, optional(seq(self.lead, *members, self.trail)), CLOSE_OBJECT)
+        return seq(self.open_object, self.lead, *members, self.trail, CLOSE_OBJECT)
 
 
 class RuleBuilder(IRBuilder):
     """A builder that starts from rules made before."""
 
-    def __init__(self, prelude: tuple[Rule, ...]) -> None:
+    def __init__(self, prelude: tuple[Rule, ...], names: list[str], bodies: list[Expr | None]) -> None:
         self._prelude = prelude
-        self._names = [rule.name for rule in prelude]
-        self._bodies = [rule.body for rule in prelude]
-        self._taken = set(self._names)
-        self._last_number: dict[str, int] = {}
-
-    def declare(self, name: str) -> Expr:
-        """Reserve a rule, as the base does, but number many rules of one name in constant time each."""
-        if name in self._taken:
-            number = self._last_number.get(name, 1) + 1
-            self._last_number[name] = number
-            name = f"{name}_{number}"
-        return super().declare(name)
+        self._names = names.copy()
+        self._bodies = bodies.copy()
+        self._taken = dict.fromkeys(names, 2)
+        self._token_sets = []
 
     def build(self, root: Expr) -> GrammarIR:
         """Finish, as the base does, but hand the first rules on as they are."""
         if root[0] != OP_REF:
             root = self.add("root", root)
-        own = range(len(self._prelude), len(self._bodies))
-        rules: list[Any] = [(self._names[i], self._bodies[i]) for i in own]
-        assert all(body is not None for _, body in rules), "a rule was declared but never defined"
-        return GrammarIR(self._prelude + tuple(map(Rule._make, rules)), root[1])
+        assert None not in self._bodies, "a rule was declared but never defined"
+        first = len(self._prelude)
+        own: Any = zip(self._names[first:], self._bodies[first:], strict=True)
+        return GrammarIR(self._prelude + tuple(map(Rule._make, own)), root[1])
 
 
 class Layout:
@@ -130,25 +126,25 @@ class Layout:
         self._styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))
         for depth in range(depths):
             self._define_free(builder, depth)
-        self._free = tuple({**_FREE_SCALARS, "array": s.array, "object": s.object} for s in self._styles)
+        self._free = tuple(map(_free_places, self._styles))
         self.prelude = builder.build(STRING_RULE).rules
+        self._names = [rule.name for rule in self.prelude]
+        self._bodies: list[Expr | None] = [rule.body for rule in self.prelude]
 
     def style(self, depth: int) -> Style:
         """Return the style of containers at a depth; the root has depth 0."""
-        return self._styles[min(depth, len(self._styles) - 1)]
+        return self._styles[depth]
 
-    def free(self, type_name: Any, depth: int) -> Expr | None:
-        """Return the expression for all values of a type; None if it is not the name of one."""
-        if type(type_name) is not str:
-            return None
-        return self._free[min(depth, len(self._free) - 1)].get(type_name)
+    def free(self, depth: int) -> dict[int, Expr]:
+        """Return the expressions of the places that admit all values, or all of one type, by their identity."""
+        return self._free[depth]
 
     def inner(self, depth: int) -> int:
         """Return the depth, for `style`, of what is inside a container at this depth."""
         return depth + 1 if self.depth_matters and depth < MAX_INDENTED else depth
 
     def builder(self) -> RuleBuilder:
-        return RuleBuilder(self.prelude)
+        return RuleBuilder(self.prelude, self._names, self._bodies)
 
     def _style(self, depth: int, value: Expr, array: Expr, object_: Expr, member: Expr) -> Style:
         free = (value, array, object_, member)
@@ -170,6 +166,11 @@ class Layout:
         builder.define(s.array, s.array_of(_list(inside.value, s), may_be_empty=True))
         builder.define(s.object, s.object_of(_list(s.member, s), may_be_empty=True))
         builder.define(s.member, seq(STRING_RULE, s.colon, inside.value))
+
+
+def _free_places(style: Style) -> dict[int, Expr]:
+    by_type = {**_FREE_SCALARS, "array": style.array, "object": style.object}
+    return {id(ANYTHING): style.value, id(OPEN): style.value, **{id(FREE_PLACES[t]): by_type[t] for t in by_type}}
 
 
 def _list(item: Expr, style: Style) -> Expr:

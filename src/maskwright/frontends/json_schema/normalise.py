@@ -25,12 +25,14 @@ from maskwright.frontends.json_schema.disjoint import disjoint, told_apart
 from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.intersect import intersect, is_nothing
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
+from maskwright.frontends.json_schema.leaves import STRUCTURAL_KEYWORDS, content_of, keep_leaf, known_leaf
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
     ANY_KIND,
     ANY_SHAPE,
+    ANYTHING,
     FREE_ARRAYS,
     FREE_INTEGERS,
     FREE_NUMBERS,
@@ -40,15 +42,19 @@ from maskwright.frontends.json_schema.shape import (
     NO_SHAPE,
     CircularError,
     Conj,
-    Derived,
+    Negation,
     Node,
     Path,
     Refusal,
     Shape,
+    Union,
+    identity,
+    identity_of,
     union,
 )
 from maskwright.frontends.json_schema.site import Site
 from maskwright.frontends.json_schema.strings import name_matches
+from maskwright.frontends.json_schema.unevaluated import held_to, note_seen
 
 MAX_IN_PLACE_DEPTH = 40
 MAX_WORK = 20_000  # units of `Normaliser.spend`
@@ -58,15 +64,20 @@ MAX_EXCLUSIVE = 200  # object alternatives that telling the branches of a `oneOf
 class Normaliser:
     """Makes the shapes of one schema."""
 
-    def __init__(self, document: Document, options: JsonSchemaOptions, report: list[Finding]) -> None:
+    def __init__(
+        self, document: Document, options: JsonSchemaOptions, report: list[Finding], tracks: bool = False
+    ) -> None:
         self.document = document
         self.options = options
         self.report = report
+        self.tracks = tracks  # what keywords have seen: see unevaluated.py
         self.draft = document.draft
+        self.dialect = f"{document.draft} {options.formats}"
         self._keywords = BY_DRAFT[document.draft]
-        self._shapes: dict[int, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
-        self._conjunctions: dict[tuple[int, ...], Shape] = {}
-        self._negations: dict[tuple[int, ...], Conj] = {}
+        self._shapes: dict[Any, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
+        self._conjunctions: dict[Any, Shape] = {}
+        self._negations: dict[Any, Conj] = {}
+        self._constants: dict[Any, Conj] = {}
         self._kept: list[Any] = []  # keeps schemas that no one wrote alive, for they are known by identity
         self._depth = 0
         self._work = 0
@@ -78,7 +89,7 @@ class Normaliser:
             SchemaError: The schema is malformed.
             LimitError: It nests too deep at one instance, or has too many alternatives.
         """
-        key = id(node.schema)
+        key = identity(node)
         if key in self._shapes:
             known = self._shapes[key]
             if known is None:
@@ -88,6 +99,9 @@ class Normaliser:
                     hint="let the recursion go through a member or an element",
                 )
             return known
+        if type(node.schema) is dict and STRUCTURAL_KEYWORDS.isdisjoint(node.schema):
+            shape = self._shapes[key] = self._leaf(node)
+            return shape
         self._shapes[key] = None
         self._depth += 1
         if self._depth > MAX_IN_PLACE_DEPTH:
@@ -100,13 +114,23 @@ class Normaliser:
                 del self._shapes[key]
         return shape
 
+    def _leaf(self, node: Node) -> Shape:
+        content = content_of(node.schema, self.dialect)
+        shape = None if content is None else known_leaf(content)
+        if shape is None:
+            num_findings = len(self.report)
+            shape = self._make(node)
+            if content is not None and len(self.report) == num_findings:
+                keep_leaf(content, shape)
+        return shape
+
     def shape_of(self, conj: Conj) -> Shape:
         """Return the shape of what satisfies all these places."""
         if len(conj) == 1:
             return self.shape(conj[0])
         if not conj:
             return ANY_SHAPE
-        key = tuple([id(node.schema) for node in conj])
+        key = identity_of(conj)
         known = self._conjunctions.get(key)
         if known is not None:
             return known
@@ -142,7 +166,10 @@ class Normaliser:
         """Whether it is easily seen that no value satisfies all these places."""
         if len(conj) < 2:
             return is_nothing(conj)
-        if not any(_is_finite(node.schema) for node in conj):
+        for node in conj:
+            if isinstance(node.schema, dict) and ("const" in node.schema or "enum" in node.schema):
+                break
+        else:
             return False
         try:
             return not self.shape_of(conj).mask
@@ -156,12 +183,26 @@ class Normaliser:
 
     def negation(self, conj: Conj) -> Conj:
         """Return the place of all values that do not satisfy `conj`."""
-        key = tuple([id(node.schema) for node in conj])
+        key = identity_of(conj)
         known = self._negations.get(key)
         if known is None:
             first = conj[0]
-            known = self._negations[key] = (self.made(Derived(conj), first, (first.path, "not")),)
+            known = self._negations[key] = (self.made(Negation(conj), first, (first.path, "not")),)
         return known
+
+    def constant(self, value: Any) -> Conj:
+        """Return the place of one scalar."""
+        key = (type(value), value)
+        known = self._constants.get(key)
+        if known is None:
+            known = self._constants[key] = (self.made({"enum": [value]}, self.document.node, None),)
+        return known
+
+    def any_of(self, node: Node, keyword: str, places: tuple[Conj, ...]) -> Conj:
+        """Return the place of all values that satisfy one of `places`."""
+        if not all(places):
+            return ANYTHING
+        return (self.made(Union(places), node, (node.path, keyword)),)
 
     def complement(self, shape: Shape) -> Shape | None:
         """Return the shape of all other values; None if there is no exact one."""
@@ -169,8 +210,10 @@ class Normaliser:
 
     def _make(self, node: Node) -> Shape:
         schema = node.schema
-        if type(schema) is Derived:
+        if type(schema) is Negation:
             return self._negated(node, schema)
+        if type(schema) is Union:
+            return union([self.shape_of(place) for place in schema.places])
         if not isinstance(schema, dict):
             raise self.error(
                 node, None, f"a schema is an object or a boolean, not {type(schema).__name__}", "write {} or true"
@@ -186,7 +229,7 @@ class Normaliser:
                     function(site, value)
         return self._finished(site)
 
-    def _negated(self, node: Node, schema: Derived) -> Shape:
+    def _negated(self, node: Node, schema: Negation) -> Shape:
         shape = self.complement(self.shape_of(schema.negated))
         if shape is None:
             site = Site(self, node, {})
@@ -195,6 +238,8 @@ class Normaliser:
         return shape
 
     def _finished(self, site: Site) -> Shape:
+        if self.tracks or site.unevaluated:
+            note_seen(site)
         own = _own_shape(site)
         if site.applied:
             before = site.applied[: site.own_position]
@@ -203,26 +248,29 @@ class Normaliser:
                 own = other if i == 0 else self.intersect(own, other)
         for branches in site.exclusive:
             own = self._exactly_one(site, own, branches)
-        return own
+        return held_to(own, site) if site.unevaluated else own
+
+    def union(self, shapes: list[Shape]) -> Shape:
+        return union(shapes, keep_all=self.tracks)
 
     def _exactly_one(self, site: Site, base: Shape, branches: list[Shape]) -> Shape:
         """What satisfies `base` and exactly one of the branches."""
         shapes = [self.intersect(base, branch) for branch in branches]
         try:
             if told_apart(shapes, self):
-                return union(shapes)
+                return self.union(shapes)
             overlaps: list[list[int]] = [[] for _ in shapes]
             for i, j in combinations(range(len(shapes)), 2):
                 if not disjoint(shapes[i], shapes[j], self):
                     overlaps[i].append(j)
                     overlaps[j].append(i)
-            exclusive = union([self._without(i, overlaps[i], shapes, branches) for i in range(len(shapes))])
+            exclusive = self.union([self._without(i, overlaps[i], shapes, branches) for i in range(len(shapes))])
             if len(exclusive.objects) > max(MAX_EXCLUSIVE, len(shapes)):
                 raise _NotExact
             return exclusive
         except (_NotExact, LimitError):
             site.refuse("oneOf", "it cannot be shown that only one branch holds at a time")
-            return union(shapes)
+            return self.union(shapes)
 
     def _without(self, index: int, overlapping: list[int], shapes: list[Shape], branches: list[Shape]) -> Shape:
         """One branch less all others that it overlaps."""
@@ -257,10 +305,6 @@ class Normaliser:
         """Add to the report what is not there yet."""
         if finding not in self.report:
             self.report.append(finding)
-
-
-def _is_finite(schema: Any) -> bool:
-    return isinstance(schema, dict) and ("const" in schema or "enum" in schema)
 
 
 class _NotExact(Exception):

@@ -2,9 +2,10 @@
 
     integers from 8 to 120   →   [8-9] | [1-9] [0-9] | "1" ([0-1] [0-9] | "20")
 
-Bounds are digit strings of any length; nothing is rounded. An integer is spelled without point and exponent. A number
-within bounds is spelled as a plain decimal, or as `d.ddde±dd` with one digit other than 0 before the point: for these
-two forms order is a regular property, for `0.00…0e…` with both parts free it is not. Bounds at 0 admit every spelling.
+Bounds are digit strings of any length; nothing is rounded. An integer may end in zeros after the point, and in an
+exponent that is not negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. A number within
+bounds is spelled as a plain decimal, or as `d.ddde±dd` with one digit other than 0 before the point: for these two
+forms order is a regular property, for `0.00…0e…` with both parts free it is not. Bounds at 0 admit every spelling.
 Zero may carry a sign, as JSON allows.
 
 Size is linear in the digits of the bounds. Tested by tests/frontends/json_schema/test_schema_numbers.py.
@@ -12,7 +13,6 @@ Size is linear in the digits of the bounds. Tested by tests/frontends/json_schem
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 
 from maskwright.frontends.json_schema.decimals import ceiling, digits_of, floor, is_integral, is_multiple
@@ -45,7 +45,8 @@ _FRACTION = seq(_POINT, plus(DIGIT))
 _ZERO_FRACTION = optional(seq(_POINT, plus(literal(b"0"))))
 
 NATURAL = alt(literal(b"0"), seq(_NONZERO, _DIGITS))
-INTEGER_TEXT = seq(optional(_MINUS), NATURAL)
+_INTEGER = seq(optional(_MINUS), NATURAL)
+INTEGER_TEXT = seq(_INTEGER, _ZERO_FRACTION, optional(seq(bytes_in(b"eE"), optional(literal(b"+")), plus(DIGIT))))
 _UNSIGNED = seq(NATURAL, optional(_FRACTION), optional(_EXPONENT))
 NUMBER_TEXT = seq(optional(_MINUS), _UNSIGNED)
 _UNSIGNED_ZERO = seq(literal(b"0"), _ZERO_FRACTION, optional(_EXPONENT))
@@ -305,36 +306,35 @@ def _fraction_ending(ending: str) -> Expr:
     return alt(*parts, _ZERO_FRACTION) if not set(ending) - {"0", "?"} else alt(*parts)
 
 
-_NOT_INTEGRAL = seq(INTEGER_TEXT, _POINT, _SOME_NONZERO)
+_NOT_INTEGRAL = seq(_INTEGER, _POINT, _SOME_NONZERO)
 
 
 def number_text(shape: NumberShape) -> Expr:
     """Return the spellings of the numbers of a kind within bounds."""
     bounded = shape.low is not None or shape.high is not None
     if shape.kind == INTEGER:
-        return integer_range(*_integer_bounds(shape)) if bounded else INTEGER_TEXT
+        return seq(integer_range(*_integer_bounds(shape)), _ZERO_FRACTION) if bounded else INTEGER_TEXT
     text = number_range(shape.low, shape.low_open, shape.high, shape.high_open) if bounded else NUMBER_TEXT
     return and_(text, _NOT_INTEGRAL) if shape.kind == FRACTION else text
 
 
 def values_text(shape: NumberShape) -> Expr:
-    """Return the canonical spellings of a finite set of numbers."""
-    values = [v for v in shape.values or () if all(is_multiple(v, multiple) for multiple, _ in shape.multiple_of)]
-    return alt(*[literal(text) for v in values for text in _value_texts(v, shape.kind == INTEGER)])
-
-
-def _value_texts(value: Exact, only_integers: bool) -> list[bytes]:
-    """The plain spelling and, for a number written with point or exponent, those that `json.dumps` may use."""
-    negative, whole, fraction = digits_of(value)
-    sign = "-" if negative else ""
-    texts = [f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"]
-    if isinstance(value, Decimal) and not only_integers:
-        if not fraction:
-            texts.append(f"{sign}{whole}.0")
-        rounded = float(value)
-        if math.isfinite(rounded) and Decimal(repr(rounded)) == value:
-            texts.append(repr(rounded))
-    return [text.encode() for text in texts]
+    """Return the spellings of a finite set of numbers: plain, those of `json.dumps`, integers with zeros after them."""
+    integral: list[Expr] = []
+    others: list[Expr] = []
+    for value in shape.values or ():
+        if all(is_multiple(value, multiple) for multiple, _ in shape.multiple_of):
+            negative, whole, fraction = digits_of(value)
+            sign = "-" if negative else ""
+            if fraction:
+                others.append(literal(f"{sign}{whole}.{fraction}".encode()))
+            elif whole == "0":
+                integral += (literal(b"0"), literal(b"-0"))
+            else:
+                integral.append(literal(f"{sign}{whole}".encode()))
+            if isinstance(value, Decimal) and "e" in repr(float(value)) and Decimal(repr(float(value))) == value:
+                others.append(literal(repr(float(value)).encode()))
+    return alt(seq(alt(*integral), _ZERO_FRACTION), *others)
 
 
 def _integer_bounds(shape: NumberShape) -> tuple[int | None, int | None]:

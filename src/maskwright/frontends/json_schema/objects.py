@@ -19,38 +19,50 @@ Tested by tests/frontends/json_schema/test_schema_objects.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from maskwright.frontends.json_schema.counting import Member, TooManyError, counted_object
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
-from maskwright.frontends.json_schema.layout import STRING_RULE, Style
-from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal
+from maskwright.frontends.json_schema.layout import Style
+from maskwright.frontends.json_schema.scalars import STRING_RULE
+from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal, Witness
 from maskwright.frontends.json_schema.strings import (
     ANY_NAME,
     QUOTE,
     admits_string,
+    any_of_names,
     closed,
-    name_spellings,
+    name_text,
     other_name,
     pattern_text,
-    spelling,
     string_body,
 )
-from maskwright.ir import OP_NEVER, Expr, alt, and_, literal, never, not_, optional, seq, star
+from maskwright.frontends.json_schema.witnesses import WitnessError, choices
+from maskwright.ir import OP_NEVER, Expr, alt, alt_of_distinct, and_, never, not_, optional, seq, star
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
 _MAX_PATTERNS = 6
 _BLOCK = 8
-
-
-_Member: TypeAlias = "tuple[Expr, Expr, bool]"  # name, value, whether it is required
+_NOT_COUNTED = "members that may be missing are counted only if they are few"
 
 
 def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
     """Return the spellings of a shape's objects, inside containers of this depth."""
-    if shape.refusals:
-        emitter.check(shape)
+    if not shape.witnesses:
+        return _object(emitter, shape, None, depth)
+    try:
+        ways = choices(shape, emitter.norm)
+    except WitnessError:
+        reason = "the complement of this schema has no exact form"
+        emitter.refuse(Refusal("not", (shape.path, "not"), reason))
+        ways = [(shape, None)]
+    return alt(*[_object(emitter, part, last, depth) for part, last in ways])
+
+
+def _object(emitter: Emitter, shape: ObjectShape, last: Witness | None, depth: int) -> Expr:
+    """Objects without witnesses but one that is written last."""
     declared, required = shape.properties, shape.required
     if not required.keys() <= declared.keys():
         declared = dict(declared)
@@ -58,18 +70,28 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
             if name not in declared:
                 declared[name] = undeclared(shape, name, emitter.norm)
     style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
-    members: list[_Member] = []
+    members: list[Member] = []
+    free = emitter.layout.free(inner)
     for name, conj in declared.items():
-        value = never() if shape.names and not _admits_name(emitter, shape, name) else emitter.place(conj, inner)
+        if shape.names and not _admits_name(emitter, shape, name):
+            value = never()
+        else:
+            value = free.get(id(conj)) or emitter.place(conj, inner)
         if value[0] != OP_NEVER:
-            members.append((literal(spelling(name)), value, name in required))
+            members.append((name_text(name), value, name in required))
         elif name in required:
             return never()
-    extra = _extra_member(emitter, shape, declared, style, inner)
-    return _counted(emitter, shape, members, extra, style)
+    extra = _extra_member(emitter, shape, None, declared, style, inner)
+    if last is None:
+        return _counted(emitter, shape, members, extra, style)
+    end = _extra_member(emitter, shape, last, declared, style, inner)
+    if shape.max_properties is not None or shape.min_properties > len(required) + 1:
+        keyword = "maxProperties" if shape.max_properties is not None else "minProperties"
+        emitter.refuse(Refusal(keyword, (shape.path, keyword), _NOT_COUNTED))
+    return style.object_of(*_before_last(members, extra, end, style), may_be_empty=False)
 
 
-def _counted(emitter: Emitter, shape: ObjectShape, members: list[_Member], extra: Expr, style: Style) -> Expr:
+def _counted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
     """The object, with as many members as `minProperties` and `maxProperties` ask, where that is easily said."""
     num_required = len(shape.required)
     least, most = shape.min_properties, shape.max_properties
@@ -78,29 +100,23 @@ def _counted(emitter: Emitter, shape: ObjectShape, members: list[_Member], extra
         return never()
     if closed and least == len(members):
         members, num_required = [(name, value, True) for name, value, _ in members], least
-    if most is not None and not (closed and len(members) <= most):
-        if num_required > most:
-            return never()
-        if num_required == most:
-            members, extra = [m for m in members if m[2]], never()
-        elif most == 1:
-            return style.object_of(
-                alt(*[seq(name, style.colon, value) for name, value, _ in members], extra), may_be_empty=least == 0
-            )
-        else:
-            _refuse_count(emitter, shape, "maxProperties")
-    if least > max(num_required, 1):
-        _refuse_count(emitter, shape, "minProperties")
+    if most is not None and num_required > most:
+        return never()
+    if (most is not None and not (closed and len(members) <= most)) or least > max(num_required, 1):
+        # Members that are not declared might all have one name, and then they are one member.
+        if closed or least <= num_required + 1:
+            try:
+                return counted_object(emitter, members, extra, (least, most), style)
+            except TooManyError:
+                pass
+        keyword = "maxProperties" if most is not None else "minProperties"
+        emitter.refuse(Refusal(keyword, (shape.path, keyword), _NOT_COUNTED))
     if num_required:
         return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
 
 
-def _refuse_count(emitter: Emitter, shape: ObjectShape, keyword: str) -> None:
-    emitter.refuse(Refusal(keyword, (shape.path, keyword), "members that may be missing are not counted"))
-
-
-def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> list[Expr]:
+def _around_pivot(members: list[Member], extra: Expr, style: Style) -> list[Expr]:
     comma, colon = style.comma, style.colon
     parts: list[Expr] = []
     pivot_seen = False
@@ -120,7 +136,15 @@ def _around_pivot(members: list[_Member], extra: Expr, style: Style) -> list[Exp
     return parts
 
 
-def _any_of(emitter: Emitter, members: list[_Member], extra: Expr, style: Style) -> Expr:
+def _before_last(members: list[Member], extra: Expr, last: Expr, style: Style) -> list[Expr]:
+    """As `_around_pivot`, then one more member, which is the pivot if no other is required."""
+    if any(required for _, _, required in members):
+        return [*_around_pivot(members, extra, style), style.comma, last]
+    parts = [optional(seq(name, style.colon, value, style.comma)) for name, value, _ in members]
+    return [*parts, star(seq(extra, style.comma)), last]
+
+
+def _any_of(emitter: Emitter, members: list[Member], extra: Expr, style: Style) -> Expr:
     """One or more of the members in their order, then any number of extra ones."""
     rest = never()
     if extra[0] != OP_NEVER:
@@ -128,48 +152,63 @@ def _any_of(emitter: Emitter, members: list[_Member], extra: Expr, style: Style)
         rest = seq(extra, star(seq(style.comma, extra)))
         if members:
             rest = emitter.as_rule("members", rest)
+    colon, comma = style.colon, style.comma
     following: list[Expr] = []  # the members of this block after the current one, the nearest last
     for i in range(len(members) - 1, -1, -1):
         name, value, _ = members[i]
-        tail = seq(style.colon, value, optional(seq(style.comma, alt(*following, rest))))
+        tail = seq(colon, value, optional(seq(comma, _choice(following, rest))))
         following.append(seq(name, emitter.as_rule("member", tail) if i else tail))
         if i and i % _BLOCK == 0:
-            rest, following = emitter.as_rule("members", alt(*following, rest)), []
-    return alt(*following, rest)
+            rest, following = emitter.as_rule("members", _choice(following, rest)), []
+    return _choice(following, rest)
+
+
+def _choice(members: list[Expr], rest: Expr) -> Expr:
+    """One of these members, or what `rest` matches. Names differ, and so do the members."""
+    if rest[0] == OP_NEVER:
+        return alt_of_distinct(members) if members else rest
+    return alt_of_distinct([*members, rest]) if members else rest
 
 
 def _admits_name(emitter: Emitter, shape: ObjectShape, name: str) -> bool:
     return any(admits_string(strings, name) for strings in emitter.norm.shape_of(shape.names).strings)
 
 
-def _extra_member(emitter: Emitter, shape: ObjectShape, declared: dict[str, Conj], style: Style, inner: int) -> Expr:
-    """One member that is not declared."""
-    conj = ANYTHING
-    patterns: dict[str, Path] = {}
-    for extras in shape.extras:
-        conj = join(conj, extras.additional)
-        patterns.update((pattern, path) for pattern, path, _ in extras.patterns)
+def _extra_member(
+    emitter: Emitter, shape: ObjectShape, witness: Witness | None, declared: dict[str, Conj], style: Style, inner: int
+) -> Expr:
+    """One member that is not declared; if there is a witness, one that it may be."""
+    patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
     closed = emitter.strict and bool(declared or patterns)
-    if not patterns:
+    if witness is None and not patterns and not shape.names:
+        conj = _conj_of(shape.extras, frozenset())
         if is_nothing(conj) or (closed and not conj):
             return never()
-        if shape.names:
-            return _member(emitter, _names(emitter, shape, declared, {}, None), conj, style, inner)
         if not declared:
             return seq(STRING_RULE, style.colon, emitter.place(conj, inner)) if conj else style.member
         value = emitter.place(conj, inner)
         return seq(other_name(tuple(declared)), style.colon, value) if value[0] != OP_NEVER else value
+    asked: dict[str, bool] = {}
+    if witness is not None:
+        patterns.update((pattern, path) for pattern, path, _ in witness.patterns)
+        asked = {pattern: is_matched for pattern, _, is_matched in witness.patterns}
+        declared = {**declared, **dict.fromkeys(witness.excluded, ANYTHING)}
     if len(patterns) > _MAX_PATTERNS:
         reason = f"more than {_MAX_PATTERNS} patterns may overlap"
         emitter.refuse(Refusal("patternProperties", (shape.path, "patternProperties"), reason))
-        return _member(emitter, _names(emitter, shape, declared, {}, None), ANYTHING, style, inner)
+        patterns = {}
+    wanted = join(shape.names, witness.names) if witness is not None else shape.names
     regions = []
     for bits in range(1 << len(patterns)):
         matched = frozenset(p for i, p in enumerate(patterns) if bits >> i & 1)
+        if any((pattern in matched) != is_matched for pattern, is_matched in asked.items()):
+            continue
         conj = _conj_of(shape.extras, matched)
-        if not (is_nothing(conj) or (closed and not conj)):
-            names = _names(emitter, shape, declared, patterns, matched)
-            regions.append(_member(emitter, names, conj, style, inner))
+        if is_nothing(conj) or (closed and not conj):
+            continue
+        if witness is not None:
+            conj = join(conj, witness.value)
+        regions.append(_member(emitter, _names(emitter, wanted, declared, patterns, matched), conj, style, inner))
     return alt(*regions)
 
 
@@ -192,24 +231,20 @@ def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inne
 
 
 def _names(
-    emitter: Emitter,
-    shape: ObjectShape,
-    declared: dict[str, Conj],
-    patterns: dict[str, Path],
-    matched: frozenset[str] | None,
+    emitter: Emitter, wanted: Conj, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
 ) -> Expr | None:
     """The names of extra members that match just these patterns, inside the quotes; None for all names."""
     parts: list[Expr] = []
     for pattern, path in patterns.items():
         text = pattern_text(pattern, path)
-        parts.append(text if matched is not None and pattern in matched else not_(text))
-    if shape.names:
-        strings = emitter.norm.shape_of(shape.names).strings
-        for part in strings:
-            emitter.check(part)
+        parts.append(text if pattern in matched else not_(text))
+    if wanted:
+        strings = emitter.norm.shape_of(wanted).strings
+        for refusal in [refusal for part in strings for refusal in part.refusals]:
+            emitter.refuse(refusal)
         parts.append(alt(*[string_body(part) for part in strings]))
     if declared:
-        parts.append(not_(alt(*map(name_spellings, declared))))
+        parts.append(not_(any_of_names(declared)))
     if not parts:
         return None
     return and_(ANY_NAME, *parts)

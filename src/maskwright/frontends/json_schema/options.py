@@ -5,8 +5,8 @@ Tested by tests/frontends/json_schema/test_schema_options.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class JsonSchemaOptions:
             `additionalProperties`, `items` or the like.
         on_unsupported: `"error"` refuses a schema with an assertion that cannot be enforced, `"relax"` leaves the
             assertion out and reports it.
+        registry: A `referencing.Registry` of the documents that references may lead to. Nothing is ever fetched.
+        formats: `"assert"` enforces `format`, `"annotate"` only reports it, which is the standard's default.
     """
 
     any_whitespace: bool = True
@@ -31,10 +33,14 @@ class JsonSchemaOptions:
     separators: tuple[str, str] | None = None
     strict_mode: bool = False
     on_unsupported: Literal["error", "relax"] = "error"
+    formats: Literal["assert", "annotate"] = "assert"
+    registry: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.on_unsupported not in ("error", "relax"):
             raise ValueError(f'on_unsupported must be "error" or "relax", not {self.on_unsupported!r}')
+        if self.formats not in ("assert", "annotate"):
+            raise ValueError(f'formats must be "assert" or "annotate", not {self.formats!r}')
         if self.max_whitespace_cnt < 0:
             raise ValueError(f"max_whitespace_cnt must not be negative, not {self.max_whitespace_cnt}")
         if self.indent is not None and self.indent < 0:

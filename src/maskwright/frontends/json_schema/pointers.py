@@ -12,11 +12,17 @@ from maskwright.frontends.json_schema.shape import Path
 
 def pointer_of(path: Path) -> str:
     """Return the JSON pointer: `(((None, "items"), 0), "a/b")` is `/items/0/a~1b`."""
-    tokens = []
+    tokens: list[str] = []
     while path is not None:
         path, token = path
-        tokens.append("/" + str(token).replace("~", "~0").replace("/", "~1"))
-    return "".join(reversed(tokens))
+        if type(token) is not str:
+            token = str(token)
+        elif "~" in token or "/" in token:
+            token = token.replace("~", "~0").replace("/", "~1")
+        tokens.append(token)
+    tokens.append("")
+    tokens.reverse()
+    return "/".join(tokens)
 
 
 def tokens_of(fragment: str) -> list[str]:

@@ -22,6 +22,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
 from maskwright.errors import SchemaError
+from maskwright.ir import Expr
 
 NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT = (1 << i for i in range(7))
 ALL_TYPES = 127
@@ -37,10 +38,11 @@ class Resource(NamedTuple):
 
     uri: str
     root: Any
+    scope: tuple[int, ...] = ()  # the documents that led here, by identity, where that matters (resources.py)
 
 
 class Node(NamedTuple):
-    """A place in a schema. `schema` is a dict, a bool or, for places that no one wrote, a `Derived`."""
+    """A place in a schema. `schema` is a dict, a bool or, for places that no one wrote, a `Negation` or a `Union`."""
 
     schema: Any
     resource: Resource
@@ -50,13 +52,33 @@ class Node(NamedTuple):
 Conj: TypeAlias = "tuple[Node, ...]"
 
 
-class Derived:
-    """A schema made from others: all values not in `negated`."""
+def identity(node: Node) -> Any:
+    """Return what names a place: its schema object, and the documents that led there where that matters."""
+    schema, (_, _, scope), _ = node
+    return (id(schema), scope) if scope and schema is not True and schema is not False else id(schema)
+
+
+def identity_of(conj: Conj) -> Any:
+    """Return what names the conjunction of some places."""
+    return tuple(map(identity, conj)) if len(conj) != 1 else identity(conj[0])
+
+
+class Negation:
+    """A schema made from others: all values that do not satisfy `negated`."""
 
     __slots__ = ("negated",)
 
     def __init__(self, negated: Conj) -> None:
         self.negated = negated
+
+
+class Union:
+    """A schema made from others: all values that satisfy one of `places`."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, places: tuple[Conj, ...]) -> None:
+        self.places = places
 
 
 _NOWHERE = Resource("", True)
@@ -65,8 +87,23 @@ ANYTHING: Conj = ()
 OPEN: Conj = (Node(True, _NOWHERE, None),)  # as ANYTHING, but said so in the schema
 
 
+FREE_PLACES: dict[str, Conj] = {
+    name: (Node({"type": name}, _NOWHERE, None),)
+    for name in ("string", "integer", "number", "boolean", "null", "array", "object")
+}
+"""The place of all values of one type: the same object wherever a schema says no more than that."""
+
+
 class CircularError(SchemaError):
     """A schema needs its own shape to make its shape."""
+
+
+class DynamicError(Exception):
+    """The schema has dynamic references, so that its places must remember how they were reached."""
+
+
+class TrackError(Exception):
+    """The schema asks for what other keywords have not seen, so that shapes must carry what they have."""
 
 
 class Refusal(NamedTuple):
@@ -108,17 +145,54 @@ class StringShape:
         self.refusals: tuple[Refusal, ...] = ()
 
 
-class ArrayShape:
-    """Arrays of bounded length: the first elements one by one, the rest alike."""
+class SeenItems(NamedTuple):
+    """The items that keywords of an alternative have seen: the first ones, all, those that match a `contains`."""
 
-    __slots__ = ("max_items", "min_items", "prefix", "refusals", "rest")
+    num_items: int
+    everything: bool
+    contained: tuple[Conj, ...]
+
+
+class SeenMembers(NamedTuple):
+    """The members that keywords of an alternative have seen: by name, by pattern, or all."""
+
+    names: frozenset[str]
+    patterns: tuple[str, ...]
+    everything: bool
+
+
+class Contains(NamedTuple):
+    """How many elements, from index `start` on, match a place."""
+
+    place: Conj
+    least: int
+    most: int | None
+    start: int
+    path: Path
+
+
+class ArrayShape:
+    """Arrays of bounded length: the first elements one by one, the rest alike; some counted, or all different.
+
+    `unique` is the place that asks for elements that differ, or None.
+    """
+
+    __slots__ = ("contains", "max_items", "min_items", "prefix", "rest", "seen", "unique")
 
     def __init__(self) -> None:
         self.prefix: tuple[Conj, ...] = ()
         self.rest: Conj = ANYTHING
         self.min_items = 0
         self.max_items: int | None = None
-        self.refusals: tuple[Refusal, ...] = ()
+        self.contains: tuple[Contains, ...] = ()
+        self.unique: Path = None
+        self.seen: SeenItems | None = None
+
+    def copy(self) -> ArrayShape:
+        out = ArrayShape()
+        for name in self.__slots__:
+            setattr(out, name, getattr(self, name))
+        return out
 
     def item(self, index: int) -> Conj:
         return self.prefix[index] if index < len(self.prefix) else self.rest
@@ -131,10 +205,22 @@ class Extras(NamedTuple):
     additional: Conj
 
 
+class Witness(NamedTuple):
+    """Some member that is there: whether its name matches patterns, what name and value satisfy, names it has not."""
+
+    patterns: tuple[tuple[str, Path, bool], ...]
+    names: Conj
+    value: Conj
+    excluded: frozenset[str]
+
+
 class ObjectShape:
     """Objects: declared members, names that must be there, and the rules for all other members."""
 
-    __slots__ = ("extras", "max_properties", "min_properties", "names", "path", "properties", "refusals", "required")
+    __slots__ = (
+        "extras", "max_properties", "min_properties", "names", "path", "properties", "required", "seen",
+        "witnesses",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.properties: dict[str, Conj] = {}
@@ -144,7 +230,14 @@ class ObjectShape:
         self.path: Path = None  # where the counts are asked for
         self.min_properties = 0
         self.max_properties: int | None = None
-        self.refusals: tuple[Refusal, ...] = ()
+        self.witnesses: tuple[Witness, ...] = ()
+        self.seen: SeenMembers | None = None
+
+    def copy(self) -> ObjectShape:
+        out = ObjectShape()
+        for name in self.__slots__:
+            setattr(out, name, getattr(self, name))
+        return out
 
 
 Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"
@@ -159,9 +252,9 @@ FREE_OBJECTS = (ObjectShape(),)
 
 
 class Shape:
-    """See the module's header."""
+    """See the module's header. `text` is its expression once made, where that depends on nothing else."""
 
-    __slots__ = ("arrays", "mask", "numbers", "objects", "strings")
+    __slots__ = ("arrays", "mask", "numbers", "objects", "strings", "text")
 
     def __init__(
         self,
@@ -171,27 +264,24 @@ class Shape:
         arrays: tuple[ArrayShape, ...] = FREE_ARRAYS,
         objects: tuple[ObjectShape, ...] = FREE_OBJECTS,
     ) -> None:
-        self.numbers = numbers if mask & NUMBER else ()
-        self.strings = strings if mask & STRING else ()
-        self.arrays = arrays if mask & ARRAY else ()
-        self.objects = objects if mask & OBJECT else ()
-        if not self.numbers:
-            mask &= ~NUMBER
-        if not self.strings:
-            mask &= ~STRING
-        if not self.arrays:
-            mask &= ~ARRAY
-        if not self.objects:
-            mask &= ~OBJECT
-        self.mask = mask
+        if not (mask & NUMBER and numbers):
+            numbers, mask = (), mask & ~NUMBER
+        if not (mask & STRING and strings):
+            strings, mask = (), mask & ~STRING
+        if not (mask & ARRAY and arrays):
+            arrays, mask = (), mask & ~ARRAY
+        if not (mask & OBJECT and objects):
+            objects, mask = (), mask & ~OBJECT
+        self.mask, self.numbers, self.strings, self.arrays, self.objects = mask, numbers, strings, arrays, objects
+        self.text: Expr | None = None
 
 
 ANY_SHAPE = Shape(ALL_TYPES)
 NO_SHAPE = Shape(0)
 
 
-def union(shapes: list[Shape]) -> Shape:
-    """Return the shape of values that fit any of `shapes`."""
+def union(shapes: list[Shape], *, keep_all: bool = False) -> Shape:
+    """Return the shape of values that fit any of `shapes`; with `keep_all`, no alternative is left out as contained."""
     mask = 0
     for shape in shapes:
         mask |= shape.mask
@@ -199,8 +289,8 @@ def union(shapes: list[Shape]) -> Shape:
         mask,
         _joined(FREE_NUMBERS, [s.numbers for s in shapes]),
         _joined(FREE_STRINGS, [s.strings for s in shapes]),
-        _joined(FREE_ARRAYS, [s.arrays for s in shapes]),
-        _joined(FREE_OBJECTS, [s.objects for s in shapes]),
+        _joined(None if keep_all else FREE_ARRAYS, [s.arrays for s in shapes]),
+        _joined(None if keep_all else FREE_OBJECTS, [s.objects for s in shapes]),
     )
 
 

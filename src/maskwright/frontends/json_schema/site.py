@@ -14,6 +14,7 @@ from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
     ANY_KIND,
     ArrayShape,
+    Conj,
     Node,
     NumberShape,
     ObjectShape,
@@ -31,12 +32,25 @@ class Site:
 
     `number`, `string`, `array` and `object` are None until a keyword says something about that type. `applied` are
     shapes that hold as well, in the order of the text; `own_position` is where in that order the own members come.
-    `exclusive` are lists of branches of which exactly one holds.
+    `exclusive` are lists of branches of which exactly one holds. `contained` are the places of `contains`;
+    `unevaluated` are keywords for what no other keyword has seen, and their places.
     """
 
     __slots__ = (
-        "applied", "array", "exclusive", "kind", "mask", "node", "norm", "number", "object", "own_position", "schema",
+        "applied",
+        "array",
+        "contained",
+        "exclusive",
+        "kind",
+        "mask",
+        "node",
+        "norm",
+        "number",
+        "object",
+        "own_position",
+        "schema",
         "string",
+        "unevaluated",
     )  # fmt: skip
 
     def __init__(self, norm: Normaliser, node: Node, schema: dict[str, Any]) -> None:
@@ -52,6 +66,8 @@ class Site:
         self.applied: list[Shape] = []
         self.own_position = 0
         self.exclusive: list[list[Shape]] = []
+        self.contained: tuple[Conj, ...] = ()
+        self.unevaluated: tuple[tuple[str, Conj], ...] = ()
 
     def numbers(self) -> NumberShape:
         if self.number is None:
@@ -82,6 +98,10 @@ class Site:
     def shape(self, keyword: str, schema: Any, token: str | int | None = None) -> Shape:
         """Return the shape of a sub-schema that applies to the same instance."""
         return self.norm.shape(self.child(keyword, schema, token))
+
+    def any_of(self, keyword: str, places: tuple[Conj, ...]) -> Conj:
+        """Return the place of the values that satisfy one of the places."""
+        return self.norm.any_of(self.node, keyword, places)
 
     def malformed(self, keyword: str, expected: str, value: Any, hint: str | None = None) -> SchemaError:
         return self.norm.error(

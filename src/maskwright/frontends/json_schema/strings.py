@@ -15,6 +15,7 @@ Tested by tests/frontends/json_schema/test_schema_strings.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from json.encoder import encode_basestring
 
@@ -41,14 +42,16 @@ def spelling(text: str) -> bytes:
 
 
 _PLAIN = CodePointSet.from_ranges([(0x20, 0x7E)]) - _MUST_ESCAPE
+_NOT_PLAIN = ~_PLAIN
 _SLASH = CodePointSet.from_string("/")
 _ESCAPED_SLASH = literal(b"\\/")
 _PLAIN_NAME = re.compile(r"[ !#-\[\]-~]+")
 
 
+@lru_cache(maxsize=2048)
 def text_characters(characters: CodePointSet) -> Expr:
     """One of these characters, in the spellings of `TEXT_CHARACTER`."""
-    plain, other = characters & _PLAIN, characters - _PLAIN
+    plain, other = characters & _PLAIN, characters & _NOT_PLAIN
     parts = [utf8(plain)]
     if other:
         parts.append(json_string_chars(other))
@@ -61,10 +64,17 @@ TEXT_CHARACTER = text_characters(ALL_CHARACTERS)
 _ANY_PLAIN_TEXT = star(TEXT_CHARACTER)
 
 # A name that is not declared is spelled like a text, but `/` only as it is.
-ANY_NAME = star(alt(utf8(_PLAIN), json_string_chars(~_PLAIN)))
+ANY_NAME = star(alt(utf8(_PLAIN), json_string_chars(_NOT_PLAIN)))
 _ANY_NAME_CLOSED = seq(ANY_NAME, QUOTE)
 
 
+@lru_cache(maxsize=8192)
+def name_text(name: str) -> Expr:
+    """The canonical spelling of a declared name, with its quotes."""
+    return literal(spelling(name))
+
+
+@lru_cache(maxsize=8192)
 def name_spellings(name: str) -> Expr:
     """Every spelling of a name that `ANY_NAME` has, without quotes."""
     return literal(name.encode()) if _PLAIN_NAME.fullmatch(name) else _text_spellings(name)
@@ -83,7 +93,12 @@ def _spellings_of_character(character: str) -> Expr:
 @lru_cache(maxsize=1024)
 def other_name(names: tuple[str, ...]) -> Expr:
     """The spellings of all names but these, with their quotes."""
-    return seq(QUOTE, and_(_ANY_NAME_CLOSED, not_(seq(alt(*map(name_spellings, names)), QUOTE))))
+    return seq(QUOTE, and_(_ANY_NAME_CLOSED, not_(seq(any_of_names(names), QUOTE))))
+
+
+def any_of_names(names: Iterable[str]) -> Expr:
+    """Every spelling of these names, without quotes."""
+    return alt(*map(name_spellings, names))
 
 
 @lru_cache(maxsize=1024)

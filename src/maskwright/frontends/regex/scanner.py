@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from maskwright.errors import RegexSyntaxError, Span
@@ -45,6 +46,7 @@ _LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _OCTAL = re.compile(r"0[0-7]{0,2}|[1-3][0-7]{2}")
 _PROPERTY = re.compile(r"[pP](?:([A-Za-z])|\{(\^?)([^{}]*)\})")
 _NAMED = re.compile(r"N\{([^{}]+)\}")
+_PLAIN_CLASS = re.compile(r"\[(?:[^\[\]\\]|\\.)+\]", re.DOTALL)
 _POSIX_CLASS = re.compile(r"\[([:.=])(\^?)(\w*)\1\]")
 _REFUSED = {
     "k": "a back-reference is not regular",
@@ -66,6 +68,7 @@ class Scanner:
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern = pattern
+        self.dialect: Dialect = dialect
         self.python = dialect == "python"
         self.position = 0
 
@@ -184,6 +187,15 @@ class Scanner:
 
     def char_class(self, flags: int) -> CodePointSet:
         """Read the class that starts at the position."""
+        plain = _PLAIN_CLASS.match(self.pattern, self.position)
+        chars = None if plain is None else _known_class(plain.group(), self.dialect, flags)
+        if plain is None or chars is None:
+            return self.new_class(flags)
+        self.position = plain.end()
+        return chars
+
+    def new_class(self, flags: int) -> CodePointSet:
+        """Read the class that starts at the position, item by item."""
         pattern, start = self.pattern, self.position
         negated = pattern.startswith("[^", start)
         self.position = first = start + 2 if negated else start + 1
@@ -260,3 +272,14 @@ class Scanner:
         if flags & IGNORE_CASE:
             chars = fold(chars, bool(flags & ASCII_ONLY))
         return ~chars if match[2] else chars
+
+
+@lru_cache(maxsize=2048)
+def _known_class(text: str, dialect: Dialect, flags: int) -> CodePointSet | None:
+    """Return what a whole class means; None if it is none, for the reader of the whole pattern to say why."""
+    scanner = Scanner(text, dialect)
+    try:
+        chars = scanner.new_class(flags)
+    except RegexSyntaxError:
+        return None
+    return chars if scanner.position == len(text) else None

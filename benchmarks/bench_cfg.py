@@ -1,0 +1,117 @@
+"""What does a token cost under context-free grammars, and does it stay the same however long the output is?
+
+    python benchmarks/bench_cfg.py --engines maskwright xgrammar llguidance --tokens 20000
+
+Five grammars in `data/cfg`: any JSON, XML elements with attributes, SQL SELECT, Python's expressions and simple
+statements, and `S -> S S | "a"`, which has exponentially many parses. A random document of each, of the given number of
+tokens (2,000 for the last, each a single `a`). Per engine and grammar:
+    first mask       compile + matcher + first mask, in ms
+    fill, accept     mean us a token around the Python call; then over the first and the last tenth of the document,
+                     which are the same if the cost is flat (every engine's first tenth has its caches cold)
+An engine gets 60 s a document; one that refuses a token or runs out of time shows how far it came. XGrammar reads the
+same grammars; for llguidance they are converted by the converter in its package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import cfg_documents
+import numpy as np
+from bench_peers import ENGINES, Llguidance, Maskwright, Xgrammar
+from vocabulary import Longest, load
+
+DATA = Path(__file__).resolve().parent / "data" / "cfg"
+GRAMMARS = ["json", "xml", "sql", "python", "ambiguous"]
+SECONDS = 60.0
+
+
+class MaskwrightOnGrammars(Maskwright):
+    def compile(self, grammar: str) -> None:
+        self.grammar = self.compiler.compile_grammar(grammar)
+
+
+class XgrammarOnGrammars(Xgrammar):
+    compile = MaskwrightOnGrammars.compile
+
+
+class LlguidanceOnGrammars(Llguidance):
+    def compile(self, grammar: str) -> None:
+        from llguidance.gbnf_to_lark import any_to_lark
+
+        self.first = self.llguidance.LLMatcher(self.tokenizer, any_to_lark(grammar))
+        if self.first.is_error():
+            raise ValueError(self.first.get_error())
+
+
+ADAPTERS = {"maskwright": MaskwrightOnGrammars, "xgrammar": XgrammarOnGrammars, "llguidance": LlguidanceOnGrammars}
+
+
+def document(name: str, longest: Longest, num_tokens: int) -> list[int]:
+    """Return the tokens of a random document, cut where they are enough."""
+    if name == "ambiguous":
+        return longest.encode(b"a") * min(num_tokens, 2000)
+    pieces, tokens = getattr(cfg_documents, name)(random.Random(1)), []
+    while len(tokens) < num_tokens:
+        tokens += longest.encode(next(pieces).encode())
+    return tokens[:num_tokens]
+
+
+def measure(engine: Any, grammar: str, tokens: list[int]) -> str:
+    begin = time.perf_counter()
+    try:
+        engine.compile(grammar)
+        engine.reset()
+        engine.fill()
+    except Exception as error:  # an engine's own way to say no
+        return f"refused: {' '.join(str(error).split())[:70]}"
+    first_mask_ms = (time.perf_counter() - begin) * 1e3
+    times: list[tuple[float, float]] = []
+    note = ""
+    for token in tokens:
+        start = time.perf_counter()
+        engine.fill()
+        middle = time.perf_counter()
+        accepted = engine.accept(token)
+        end = time.perf_counter()
+        if not accepted:
+            note = f"  refused token {len(times):,}"
+            break
+        times.append((middle - start, end - middle))
+        if end - begin > SECONDS:
+            note = f"  out of time after {len(times):,} tokens"
+            break
+    us = np.array(times or [(np.nan, np.nan)]) * 1e6
+    tenth = max(1, len(us) // 10)
+    columns = [column for kind in us.T for column in (kind.mean(), kind[:tenth].mean(), kind[-tenth:].mean())]
+    return f"{first_mask_ms:12,.2f}" + "".join(f"{value:10,.1f}" for value in columns) + note
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--grammars", nargs="+", default=GRAMMARS, choices=GRAMMARS)
+    parser.add_argument("--tokens", type=int, default=20_000)
+    arguments = parser.parse_args()
+    vocabulary, info = load()
+    longest = Longest(info)
+    installed = [name for name in arguments.engines if importlib.util.find_spec(name)]
+    engines = {name: ADAPTERS[name](info, longest) for name in installed}
+    print(f"vocabulary: {vocabulary}, {info.vocab_size:,} tokens; us a token unless said otherwise")
+    print(
+        f"{'':24s}{'first mask':>12s}{'fill':>10s}{'first':>10s}{'last':>10s}{'accept':>10s}{'first':>10s}{'last':>10s}"
+    )
+    for grammar in arguments.grammars:
+        tokens = document(grammar, longest, arguments.tokens)
+        text = (DATA / f"{grammar}.ebnf").read_text()
+        for name, engine in engines.items():
+            print(f"{grammar:10s} {name:12s} {measure(engine, text, tokens)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

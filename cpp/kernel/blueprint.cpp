@@ -1,0 +1,170 @@
+#include "blueprint.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace maskwright {
+namespace {
+
+constexpr uint8_t kUnit = 0x40, kCallees = 0x41;  // beside the ops
+
+}  // namespace
+
+void BlueprintWriter::clear() {
+  text_.clear();
+  num_nodes_ = 0;
+}
+
+// Seven bits a byte, the last one without the high bit.
+void BlueprintWriter::number(uint64_t value) {
+  for (; value >= 0x80; value >>= 7) text_.push_back(static_cast<char>(value | 0x80));
+  text_.push_back(static_cast<char>(value));
+}
+
+ExprId BlueprintWriter::begin(Op op) {
+  text_.push_back(static_cast<char>(op));
+  return num_nodes_++;
+}
+
+ExprId BlueprintWriter::leaf(Op op) {
+  return begin(op);
+}
+
+ExprId BlueprintWriter::literal(std::string_view bytes) {
+  const ExprId id = begin(Op::Literal);
+  number(bytes.size());
+  text_.append(bytes);
+  return id;
+}
+
+ExprId BlueprintWriter::set(const ByteSet& set) {
+  const ExprId id = begin(Op::Set);
+  text_.append(reinterpret_cast<const char*>(&set), sizeof set);
+  return id;
+}
+
+ExprId BlueprintWriter::tokens(const std::vector<TokenId>& ids) {
+  const ExprId id = begin(Op::Tokens);
+  number(ids.size());
+  for (const TokenId token : ids) number(static_cast<uint64_t>(token));
+  return id;
+}
+
+ExprId BlueprintWriter::many(Op op, std::span<const ExprId> operands) {
+  const ExprId id = begin(op);
+  number(operands.size());
+  for (const ExprId operand : operands) number(operand);
+  return id;
+}
+
+ExprId BlueprintWriter::repeat(ExprId item, int64_t minimum, int64_t maximum) {
+  const ExprId id = begin(Op::Repeat);
+  number(item);
+  number(static_cast<uint64_t>(minimum));
+  number(static_cast<uint64_t>(maximum + 1));  // unbounded: 0
+  return id;
+}
+
+ExprId BlueprintWriter::negation(ExprId operand) {
+  const ExprId id = begin(Op::Not);
+  number(operand);
+  return id;
+}
+
+ExprId BlueprintWriter::call(uint32_t target, int64_t minimum, int64_t maximum) {
+  const ExprId id = begin(Op::Ref);
+  number(target);
+  number(static_cast<uint64_t>(minimum));
+  number(static_cast<uint64_t>(maximum + 1));
+  return id;
+}
+
+void BlueprintWriter::unit(const BlueprintUnit& unit) {
+  text_.push_back(static_cast<char>(kUnit));
+  text_.push_back(static_cast<char>(unit.kind));
+  number(unit.root);
+  number(static_cast<uint64_t>(unit.terminator + 1));
+}
+
+void BlueprintWriter::callee(uint64_t group, uint32_t rule) {
+  text_.push_back(static_cast<char>(kCallees));
+  number(group);
+  number(rule);
+}
+
+Blueprint Blueprint::read(std::string_view text) {
+  Blueprint out;
+  GrammarIr& ir = out.ir;
+  size_t at = 0;
+  const auto number = [&] {
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = static_cast<uint8_t>(text[at++]);
+      value |= uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const auto index = [&] { return static_cast<uint32_t>(number()); };
+  ir.nodes.reserve(text.size() / 4);
+  while (at < text.size()) {
+    const auto tag = static_cast<uint8_t>(text[at++]);
+    if (tag == kCallees) break;  // the group has them as pointers
+    if (tag == kUnit) {
+      const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
+      const ExprId root = index();
+      out.units.push_back({kind, root, static_cast<int>(index()) - 1});
+      continue;
+    }
+    ExprNode node{.op = static_cast<Op>(tag)};
+    const auto deepen = [&](ExprId child) { node.depth = std::max(node.depth, ir.nodes[child].depth + 1); };
+    switch (node.op) {
+      case Op::Literal: {
+        const size_t size = number();
+        node.begin = static_cast<uint32_t>(ir.bytes.size());
+        ir.bytes.append(text, at, size);
+        node.end = static_cast<uint32_t>(ir.bytes.size());
+        at += size;
+        break;
+      }
+      case Op::Set:
+        node.begin = static_cast<uint32_t>(ir.sets.size());
+        std::memcpy(&ir.sets.emplace_back(), text.data() + at, sizeof(ByteSet));
+        at += sizeof(ByteSet);
+        break;
+      case Op::Tokens: {
+        node.begin = static_cast<uint32_t>(ir.token_sets.size());
+        auto& ids = ir.token_sets.emplace_back(number());
+        for (TokenId& id : ids) id = static_cast<TokenId>(number());
+        break;
+      }
+      case Op::Seq:
+      case Op::Alt:
+      case Op::And: {
+        const size_t size = number();
+        node.begin = static_cast<uint32_t>(ir.children.size());
+        for (size_t i = 0; i < size; ++i) {
+          ir.children.push_back(index());
+          deepen(ir.children.back());
+        }
+        node.end = static_cast<uint32_t>(ir.children.size());
+        break;
+      }
+      case Op::Repeat:
+      case Op::Not:
+        node.begin = index();
+        deepen(node.begin);
+        break;
+      case Op::Ref: node.begin = index(); break;
+      case Op::Empty:
+      case Op::Never: break;
+    }
+    if (node.op == Op::Repeat || node.op == Op::Ref) {
+      node.minimum = static_cast<int64_t>(number());
+      node.maximum = static_cast<int64_t>(number()) - 1;
+    }
+    ir.nodes.push_back(node);
+  }
+  return out;
+}
+
+}  // namespace maskwright

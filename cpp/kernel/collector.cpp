@@ -1,0 +1,140 @@
+#include "collector.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace maskwright {
+namespace {
+
+// Intervals made disjoint. Precondition: sorted by their begins.
+ExitCollector::Intervals merged(const ExitCollector::Intervals& intervals) {
+  ExitCollector::Intervals out;
+  for (const auto& [begin, end] : intervals) {
+    if (!out.empty() && begin <= out.back().second)
+      out.back().second = std::max(out.back().second, end);
+    else if (begin < end)
+      out.emplace_back(begin, end);
+  }
+  return out;
+}
+
+ExitCollector::Intervals complement(const ExitCollector::Intervals& disjoint) {
+  ExitCollector::Intervals out;
+  NodeId position = 0;
+  for (const auto& [begin, end] : disjoint) {
+    if (position < begin) out.emplace_back(position, begin);
+    position = end;
+  }
+  out.emplace_back(position, ~NodeId{0});
+  return out;
+}
+
+}  // namespace
+
+uint32_t count_bits(const std::vector<uint32_t>& words) {
+  uint32_t count = 0;
+  for (const uint32_t word : words) count += static_cast<uint32_t>(std::popcount(word));
+  return count;
+}
+
+size_t Collector::num_listed() const {
+  size_t count = tokens_.size();
+  for (const auto& [begin, end] : ranges_) count += end - begin;
+  return count;
+}
+
+std::vector<TokenId> Collector::ids() const {
+  thread_local std::vector<uint32_t> seen;  // all zero between calls
+  if (seen.size() < vocabulary_.num_words()) seen.resize(vocabulary_.num_words());
+  std::vector<TokenId> out;
+  out.reserve(num_listed());
+  const auto add = [&](TokenId token) {
+    uint32_t& word = seen[static_cast<size_t>(token) / 32];
+    const uint32_t bit = uint32_t{1} << (token % 32);
+    if (word & bit) return;
+    word |= bit;
+    out.push_back(token);
+  };
+  for (const auto& [begin, end] : ranges_)
+    for (uint32_t p = begin; p < end; ++p) add(vocabulary_.sorted_token(p));
+  for (const TokenId token : tokens_) add(token);
+  for (const TokenId token : out) seen[static_cast<size_t>(token) / 32] = 0;
+  return out;
+}
+
+void Collector::add_to(std::vector<uint32_t>& bits) const {
+  for (const auto& [begin, end] : ranges_)
+    for (uint32_t p = begin; p < end; ++p) set_bit(bits, vocabulary_.sorted_token(p));
+  for (const TokenId token : tokens_) set_bit(bits, token);
+}
+
+std::vector<uint32_t> Collector::bits() {
+  std::vector<uint32_t> out;
+  if (dense_.empty() && 2 * num_listed() > vocabulary_.num_text_tokens()) {
+    out = complement_of_gaps();
+    for (const TokenId token : tokens_) set_bit(out, token);
+    return out;
+  }
+  out.resize(vocabulary_.num_words());
+  for (const StateMask* mask : dense_)
+    for (size_t w = 0; w < out.size(); ++w) out[w] |= mask->dense[w];
+  add_to(out);
+  return out;
+}
+
+std::vector<uint32_t> Collector::complement_of_gaps() {
+  std::vector<uint32_t> out = vocabulary_.text_tokens();
+  std::sort(ranges_.begin(), ranges_.end());
+  uint32_t position = 0;
+  const auto clear_until = [&](uint32_t end) {
+    for (; position < end; ++position) clear_bit(out, vocabulary_.sorted_token(position));
+  };
+  for (const auto& [begin, end] : ranges_) {
+    clear_until(begin);
+    position = std::max(position, end);
+  }
+  clear_until(vocabulary_.num_text_tokens());
+  return out;
+}
+
+void ExitCollector::exit_all(const StateMask& mask) {
+  nodes_.insert(nodes_.end(), mask.exit_nodes.begin(), mask.exit_nodes.end());
+  exit_ranges_.insert(exit_ranges_.end(), mask.exit_ranges.begin(), mask.exit_ranges.end());
+}
+
+void ExitCollector::exit_inside(const StateMask& mask, const Intervals& intervals) {
+  const Intervals disjoint = merged(intervals);
+  const auto first_ending_after = [&](NodeId node) {
+    return std::ranges::upper_bound(disjoint, node, {}, [](const auto& interval) { return interval.second; });
+  };
+  for (const NodeId node : mask.exit_nodes)
+    if (const auto it = first_ending_after(node); it != disjoint.end() && it->first <= node) nodes_.push_back(node);
+  for (const StateMask::ExitRange& range : mask.exit_ranges)
+    for (auto it = first_ending_after(range.begin); it != disjoint.end() && it->first < range.end; ++it) {
+      StateMask::ExitRange part = range;
+      part.begin = std::max(range.begin, it->first);
+      part.end = std::min(range.end, it->second);
+      exit_range(part);
+    }
+}
+
+void ExitCollector::exit_outside(const StateMask& mask, const Intervals& intervals) {
+  exit_inside(mask, complement(merged(intervals)));
+}
+
+void ExitCollector::store_exits(StateMask& mask) {
+  std::sort(nodes_.begin(), nodes_.end(), [this](NodeId a, NodeId b) {
+    const uint8_t x = vocabulary_.byte(a), y = vocabulary_.byte(b);
+    return x != y ? x < y : a < b;
+  });
+  nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    const uint8_t byte = vocabulary_.byte(nodes_[i]);
+    if (mask.exit_groups.empty() || mask.exit_groups.back().byte != byte) mask.exit_groups.push_back({byte, i});
+    mask.exit_groups.back().end = i + 1;
+  }
+  mask.exit_nodes = std::move(nodes_);
+  mask.exit_ranges = std::move(exit_ranges_);
+}
+
+}  // namespace maskwright

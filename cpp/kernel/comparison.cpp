@@ -1,0 +1,127 @@
+#include "comparison.h"
+
+#include <algorithm>
+
+#include "collector.h"
+#include "trie_walk.h"
+
+namespace maskwright {
+namespace {
+
+constexpr int kManySimilar = 64;         // of the 95 printable ASCII characters
+constexpr size_t kMaxCompared = 20'000;  // children looked at before two states count as too different
+
+// Whether a state says all there is to know of what follows: no calls, and no count that matters.
+bool is_self_contained(const DfaState& state) {
+  return state.rule->is_plain() || state.bounded;
+}
+
+// The state after a byte, the terminator of a counted product included.
+DfaState* unbounded_next(DfaState& state, uint8_t byte) {
+  Rule& rule = *state.rule;
+  if (byte == rule.terminator()) return state.terminates ? rule.end() : rule.next(state, byte);
+  DfaState* next = rule.next(state, byte);
+  return next && may_complete(*next, kUnboundedReg) ? next : nullptr;
+}
+
+class Comparison {
+ public:
+  Comparison(const Vocabulary& vocabulary, const StateMask& base)
+      : vocabulary_(vocabulary), base_(base), bits_(base.dense), sink_(vocabulary) {}
+
+  // False if it was given up.
+  bool run(DfaState& state, DfaState& similar) {
+    compare_children(Vocabulary::kRoot, state, similar);
+    while (!open_.empty() && num_visited_ < kMaxCompared) {
+      const auto [node, a, b] = open_.back();
+      open_.pop_back();
+      compare(node, a, b);
+    }
+    return open_.empty();
+  }
+
+  std::unique_ptr<StateMask> mask() {
+    auto out = std::make_unique<StateMask>();
+    sink_.add_to(bits_);
+    out->dense = std::move(bits_);
+    out->num_allowed = count_bits(out->dense);
+    std::sort(removed_.begin(), removed_.end());
+    sink_.exit_outside(base_, removed_);
+    sink_.store_exits(*out);
+    return out;
+  }
+
+ private:
+  struct Open {
+    NodeId node;
+    DfaState* a;
+    DfaState* b;
+  };
+  void compare_children(NodeId node, DfaState& a, DfaState& b) {
+    const Vocabulary::Node& at = vocabulary_.node(node);
+    num_visited_ += at.num_children;
+    for (uint32_t i = 0; i < at.num_children; ++i) {
+      const NodeId child = at.first_child + i;
+      const uint8_t byte = vocabulary_.byte(child);
+      DfaState *x = unbounded_next(a, byte), *y = unbounded_next(b, byte);
+      if (x != y) open_.push_back({child, x, y});
+    }
+  }
+  void compare(NodeId node, DfaState* a, DfaState* b) {
+    const Vocabulary::Node& at = vocabulary_.node(node);
+    if (!a) {
+      for (uint32_t p = at.token_begin; p < at.token_end; ++p) clear_bit(bits_, vocabulary_.sorted_token(p));
+      removed_.emplace_back(at.first_child, at.below_end);
+      return;
+    }
+    if (!b) {
+      const Item item{a, a->rule->counts() ? kUnboundedReg : 0, kRootStack};
+      recognizer().reset(StackStore::root_only(), {&item, 1}, a->final);
+      walk(vocabulary_, recognizer(), node, sink_);
+      return;
+    }
+    if (a->final) sink_.exit(node);  // the similar state need not list it, if it takes all that lies behind it whole
+    if (b->final && !a->final) removed_.emplace_back(at.first_child, at.first_child + at.num_children);
+    compare_children(node, *a, *b);
+  }
+  static Recognizer& recognizer() {
+    thread_local Recognizer recognizer;
+    return recognizer;
+  }
+
+  const Vocabulary& vocabulary_;
+  const StateMask& base_;
+  std::vector<uint32_t> bits_;
+  ExitCollector sink_;
+  std::vector<Open> open_;
+  ExitCollector::Intervals removed_;  // exit nodes that are none here
+  size_t num_visited_ = 0;
+};
+
+}  // namespace
+
+DfaState* similar_state(DfaState& state) {
+  Rule& rule = *state.rule;
+  if (!is_self_contained(state) || state.live.count() < kManySimilar) return nullptr;
+  for (const uint8_t sample : {'z', '0', ' ', 'A'}) {
+    DfaState* candidate = rule.next(state, sample);
+    if (!candidate || candidate == &state || !is_self_contained(*candidate)) continue;
+    int same = 0;
+    for (int b = 0x20; b < 0x7F; ++b) {
+      const auto byte = static_cast<uint8_t>(b);
+      DfaState* t = rule.next(state, byte);
+      if (t && t == candidate->rule->next(*candidate, byte)) ++same;
+    }
+    if (same >= kManySimilar) return candidate;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<StateMask> mask_by_comparison(const Vocabulary& vocabulary, DfaState& state, DfaState& similar,
+                                              const StateMask& base) {
+  if (base.dense.empty()) return nullptr;
+  Comparison comparison(vocabulary, base);
+  return comparison.run(state, similar) ? comparison.mask() : nullptr;
+}
+
+}  // namespace maskwright

@@ -1,0 +1,294 @@
+#include "facts.h"
+
+#include <algorithm>
+
+#include "components.h"
+#include "rule.h"
+
+namespace maskwright {
+namespace {
+
+constexpr uint32_t kMaxDecidedDepth = 500;  // deeper ones may be too deep for derivatives, and that shall show at once
+
+}  // namespace
+
+bool is_nullable(const RuleFacts& rule, int64_t minimum) {
+  if (!rule.counts || rule.sets_bounds) return rule.nullable;
+  return rule.terminator < 0 && (rule.nullable || minimum == 0);
+}
+
+// A terminator can come without any item.
+bool is_productive(const RuleFacts& rule, int64_t minimum) {
+  if (rule.sets_bounds) return rule.productive;
+  return rule.productive || (rule.terminator >= 0 && (rule.nullable || minimum == 0));
+}
+
+GroupFacts::GroupFacts(const Blueprint& blueprint, std::span<Rule* const> callees)
+    : blueprint_(blueprint), callees_(callees), rules_(blueprint.units.size()), undecided_(blueprint.units.size()) {
+  for (size_t u = 0; u < rules_.size(); ++u) {
+    rules_[u].counts = blueprint.units[u].kind == BlueprintUnit::Kind::Counter;
+    rules_[u].terminator = blueprint.units[u].terminator;
+  }
+  weigh();
+  find_dependents();
+  solve_all();
+  visited_.resize(blueprint.ir.nodes.size());
+  describe_first();
+  for (uint32_t u = 0; u < rules_.size(); ++u)
+    if (blueprint.units[u].kind >= BlueprintUnit::Kind::Product) describe_boolean(u);
+}
+
+const RuleFacts& GroupFacts::callee(const ExprNode& node) const {
+  return callees_[node.begin - blueprint_.units.size()]->facts();
+}
+
+void GroupFacts::weigh() {
+  constexpr uint64_t kMost = uint64_t{1} << 40;
+  const GrammarIr& ir = blueprint_.ir;
+  std::vector<uint64_t> edges(ir.nodes.size(), 1);
+  boolean_.resize(ir.nodes.size());
+  for (ExprId id = 0; id < ir.nodes.size(); ++id) {
+    const ExprNode& node = ir.nodes[id];
+    if (node.op == Op::Literal) edges[id] = node.end - node.begin;
+    if (node.op == Op::Seq || node.op == Op::Alt)
+      for (uint32_t c = node.begin; c < node.end; ++c) edges[id] += edges[ir.children[c]];
+    if (node.op == Op::Repeat)
+      edges[id] = 2 + edges[node.begin] * static_cast<uint64_t>(std::max(node.minimum + 1, node.maximum));
+    edges[id] = std::min(edges[id], kMost);
+    has_calls_ = has_calls_ || node.op == Op::Ref;
+    if (node.op == Op::And || node.op == Op::Not)
+      boolean_[id] = true;
+    else if (node.op == Op::Seq || node.op == Op::Alt)
+      for (uint32_t c = node.begin; c < node.end; ++c) boolean_[id] |= boolean_[ir.children[c]];
+    else if (node.op == Op::Repeat)
+      boolean_[id] = boolean_[node.begin];
+  }
+  for (const BlueprintUnit& unit : blueprint_.units)
+    if (unit.kind == BlueprintUnit::Kind::Expression) num_edges_ += edges[unit.root];
+}
+
+// By node, the nodes that its truth may make true: its parents, and the calls of the unit whose root it is.
+void GroupFacts::find_dependents() {
+  const GrammarIr& ir = blueprint_.ir;
+  const auto for_each = [&](auto&& add) {
+    for (ExprId id = 0; id < ir.nodes.size(); ++id) {
+      const ExprNode& node = ir.nodes[id];
+      if (node.op == Op::Seq || node.op == Op::Alt)
+        for (uint32_t c = node.begin; c < node.end; ++c) add(ir.children[c], id);
+      else if (node.op == Op::Repeat)
+        add(node.begin, id);
+      else if (node.op == Op::Ref && is_member(node))
+        add(blueprint_.units[node.begin].root, id);
+    }
+  };
+  dependents_begin_.assign(ir.nodes.size() + 2, 0);
+  for_each([&](ExprId from, ExprId) { ++dependents_begin_[from + 2]; });
+  for (size_t i = 2; i < dependents_begin_.size(); ++i) dependents_begin_[i] += dependents_begin_[i - 1];
+  dependents_.resize(dependents_begin_.back());
+  for_each([&](ExprId from, ExprId to) { dependents_[dependents_begin_[from + 1]++] = to; });
+}
+
+// The nodes that follow from those which miss nothing. `missing(id, node)` is how many of the nodes it depends on must
+// be true first.
+template <class Missing>
+GroupFacts::Truth GroupFacts::solve(Missing&& missing) const {
+  const auto& nodes = blueprint_.ir.nodes;
+  Truth truth(nodes.size());
+  std::vector<uint32_t> still_missing(nodes.size());
+  std::vector<ExprId> open;
+  for (ExprId id = 0; id < nodes.size(); ++id) {
+    still_missing[id] = missing(id, nodes[id]);
+    if (still_missing[id] == 0) open.push_back(id);
+  }
+  for (const ExprId id : open) truth[id] = true;
+  while (!open.empty()) {
+    const ExprId id = open.back();
+    open.pop_back();
+    for (uint32_t d = dependents_begin_[id]; d < dependents_begin_[id + 1]; ++d) {
+      const ExprId dependent = dependents_[d];
+      if (truth[dependent] || still_missing[dependent] == kNever || --still_missing[dependent] > 0) continue;
+      truth[dependent] = true;
+      open.push_back(dependent);
+    }
+  }
+  return truth;
+}
+
+void GroupFacts::solve_all() {
+  const auto consumes = [](Op op) { return op == Op::Literal || op == Op::Set || op == Op::Tokens; };
+  const auto known = [](bool truth) { return truth ? 0 : kNever; };
+  const auto if_any = [](bool possible) { return possible ? 1 : kNever; };
+
+  nullable_ = solve([&](ExprId, const ExprNode& node) -> uint32_t {
+    switch (node.op) {
+      case Op::Empty: return 0;
+      case Op::Seq: return node.end - node.begin;
+      case Op::Alt: return 1;
+      case Op::Repeat: return node.minimum == 0 ? 0 : 1;
+      case Op::Ref:
+        if (!is_member(node)) return known(is_nullable(callee(node), node.minimum));
+        if (!rules_[node.begin].counts) return 1;
+        return rules_[node.begin].terminator >= 0 ? kNever : node.minimum == 0 ? 0 : 1;
+      default: return kNever;
+    }
+  });
+  for (size_t u = 0; u < rules_.size(); ++u) rules_[u].nullable = nullable_[blueprint_.units[u].root];
+
+  // A terminator can come as soon as no item is needed.
+  const auto may_terminate = [&](const ExprNode& node) {
+    const RuleFacts& rule = rules_[node.begin];
+    return rule.counts && rule.terminator >= 0 && (rule.nullable || node.minimum == 0);
+  };
+  const auto has_tokens = [&](const ExprNode& node) {
+    return node.op != Op::Tokens || !blueprint_.ir.token_sets[node.begin].empty();
+  };
+  const Truth live = solve([&](ExprId id, const ExprNode& node) -> uint32_t {
+    if (nullable_[id]) return 0;
+    switch (node.op) {
+      case Op::Seq: return node.end - node.begin;
+      case Op::Alt:
+      case Op::Repeat: return 1;
+      case Op::Ref:
+        if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
+        return may_terminate(node) ? 0 : 1;
+      default: return known(consumes(node.op) && has_tokens(node));
+    }
+  });
+  productive_ = solve([&](ExprId id, const ExprNode& node) -> uint32_t {
+    switch (node.op) {
+      case Op::Seq:
+      case Op::Alt:
+      case Op::Repeat: return if_any(live[id]);
+      case Op::Ref:
+        if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
+        return may_terminate(node) ? 0 : 1;
+      default: return known(consumes(node.op) && has_tokens(node));
+    }
+  });
+  infinite_ = solve([&](ExprId id, const ExprNode& node) -> uint32_t {
+    switch (node.op) {
+      case Op::Repeat: return node.maximum == kUnbounded && productive_[node.begin] ? 0 : if_any(live[id]);
+      case Op::Seq:
+      case Op::Alt: return if_any(live[id]);
+      case Op::Ref: return known(!is_member(node) && callee(node).infinite);
+      default: return kNever;
+    }
+  });
+  for (size_t u = 0; u < rules_.size(); ++u) {
+    const BlueprintUnit& unit = blueprint_.units[u];
+    rules_[u].productive = productive_[unit.root];
+    if (unit.kind != BlueprintUnit::Kind::Expression) continue;
+    rules_[u].infinite = infinite_[unit.root];
+    rules_[u].finite = !has_calls_ && !rules_[u].infinite;
+  }
+}
+
+// An & or ~ whose operands have no further ones inside. It certainly matches something if it takes finitely many
+// strings out of an infinite language, as declared names out of all names. One that counts is never decided here.
+void GroupFacts::describe_boolean(uint32_t index) {
+  const GrammarIr& ir = blueprint_.ir;
+  const ExprId root_id = blueprint_.units[index].root;
+  const ExprNode& root = ir.nodes[root_id];
+  std::vector<ExprId> operands{root_id};
+  if (root.op == Op::And) operands.assign(ir.children.begin() + root.begin, ir.children.begin() + root.end);
+  RuleFacts& rule = rules_[index];
+  rule.nullable = true;
+  rule.first = ~ByteSet();
+  bool decided = root.depth <= kMaxDecidedDepth, dead = false, negatives_finite = true, positives_infinite = true;
+  size_t num_positive = 0;
+  for (ExprId operand : operands) {
+    const bool negated = ir.nodes[operand].op == Op::Not;
+    if (negated) operand = ir.nodes[operand].begin;
+    const ExprNode& node = ir.nodes[operand];
+    decided = decided && !boolean_[operand];
+    rule.nullable = rule.nullable && nullable_[operand] != negated;
+    if (node.op == Op::Ref && callee(node).counts) {
+      decided = false;
+      rule.counts = rule.sets_bounds = true;
+      rule.terminator = callee(node).terminator;
+    }
+    if (negated) {
+      negatives_finite = negatives_finite && (node.op == Op::Ref ? callee(node).finite : !infinite_[operand]);
+      continue;
+    }
+    ++num_positive;
+    dead = dead || !live(operand);
+    positives_infinite = positives_infinite && infinite_[operand];
+    RuleFacts of_operand;
+    first_of(operand, of_operand);
+    rule.first = rule.first & of_operand.first;
+  }
+  rule.productive = !dead && negatives_finite && positives_infinite && num_positive <= 1;
+  undecided_[index] = !decided || !(dead || rule.productive);
+}
+
+void GroupFacts::describe_first() {
+  std::vector<std::vector<uint32_t>> left_calls(rules_.size());
+  std::vector<uint32_t> members(rules_.size());
+  for (uint32_t u = 0; u < rules_.size(); ++u) {
+    members[u] = u;
+    if (blueprint_.units[u].kind >= BlueprintUnit::Kind::Product) continue;
+    left_calls[u] = first_of(blueprint_.units[u].root, rules_[u]);
+    if (rules_[u].terminator >= 0) rules_[u].first.set(static_cast<uint8_t>(rules_[u].terminator));
+  }
+  for (const auto& cycle : strong_components(members, [&](uint32_t u) { return left_calls[u]; })) {
+    RuleFacts joint;
+    for (const uint32_t u : cycle) {
+      left_recursive_ =
+          left_recursive_ || cycle.size() > 1 || std::ranges::find(left_calls[u], u) != left_calls[u].end();
+      for (const uint32_t callee : left_calls[u]) follow(rules_[callee], joint);
+      joint.rank = std::max(joint.rank, rules_[u].rank);
+      joint.first |= rules_[u].first;
+      joint.first_has_tokens = joint.first_has_tokens || rules_[u].first_has_tokens;
+    }
+    for (const uint32_t u : cycle) {
+      rules_[u].rank = joint.rank;
+      rules_[u].first = joint.first;
+      rules_[u].first_has_tokens = joint.first_has_tokens;
+    }
+  }
+}
+
+// What a call before the first byte adds to its caller.
+void GroupFacts::follow(const RuleFacts& callee, RuleFacts& caller) {
+  caller.first |= callee.first;
+  caller.first_has_tokens = caller.first_has_tokens || callee.first_has_tokens;
+  caller.rank = std::max(caller.rank, callee.rank + 1);
+}
+
+std::vector<uint32_t> GroupFacts::first_of(ExprId root, RuleFacts& out) {
+  const GrammarIr& ir = blueprint_.ir;
+  std::vector<uint32_t> members_called;
+  std::vector<ExprId> open{root};
+  ++walk_;
+  while (!open.empty()) {
+    const ExprId id = open.back();
+    open.pop_back();
+    if (!productive_[id] || visited_[id] == walk_) continue;
+    visited_[id] = walk_;
+    const ExprNode& node = ir.nodes[id];
+    switch (node.op) {
+      case Op::Literal: out.first.set(static_cast<uint8_t>(ir.bytes[node.begin])); break;
+      case Op::Set: out.first |= ir.sets[node.begin]; break;
+      case Op::Tokens: out.first_has_tokens = true; break;
+      case Op::Alt: open.insert(open.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end); break;
+      case Op::Repeat: open.push_back(node.begin); break;
+      case Op::Seq:
+        for (uint32_t c = node.begin; c < node.end; ++c) {
+          open.push_back(ir.children[c]);
+          if (!nullable_[ir.children[c]]) break;
+        }
+        break;
+      case Op::Ref:
+        if (is_member(node))
+          members_called.push_back(node.begin);
+        else
+          follow(callee(node), out);
+        break;
+      default: break;
+    }
+  }
+  return members_called;
+}
+
+}  // namespace maskwright

@@ -1,0 +1,33 @@
+// A draft without empty moves, its equivalent states merged.
+//
+// `term (op term)*` calls `term` at two places; after the reduction both are one state, so the rule can be inlined
+// there at no cost. Two states are equivalent if they both may end the rule or both may not, and their edges have the
+// same labels to equivalent states, a call being a label like any other: the coarsest forward bisimulation, found by
+// refining a partition until it is stable (Moore 1956; Kanellakis and Smolka 1990). The language stays the same.
+//
+// Cost: rounds times edges; gives up, and says so, where that is too much. Tested by tests/exhaustive.
+#pragma once
+
+#include <vector>
+
+#include "nfa.h"
+
+namespace maskwright {
+
+// The edges of a state and of all that empty moves reach from it, sorted and without duplicates, the empty moves left
+// out.
+struct ReducedState {
+  std::vector<NfaEdge> edges;
+  bool accepting = false;
+
+  // Whether whatever `other` can do can also be done from here, edge by edge.
+  bool covers(const ReducedState& other) const;
+};
+
+// By state of the draft; empty for those that cannot be reached. Empty as a whole if there are too many edges.
+std::vector<ReducedState> without_empty_moves(const NfaDraft& draft);
+
+// False, and nothing changes, if the draft is too large for it.
+bool reduce(NfaDraft& draft);
+
+}  // namespace maskwright

@@ -1,0 +1,40 @@
+// Masks before they are asked for: breadth first from a configuration, along the tokens that a model is likely to
+// write.
+//
+//   Precomputation ahead(engine, engine->initial());
+//   ahead.run([&] { return clock() > deadline; });
+//
+// What the engine lacks is computed in the order in which an output would come to it, so that a prompt can be read
+// meanwhile. Where few tokens are allowed (keys, punctuation) all are followed but those that are the beginning of a
+// longer one; where many are (in strings and numbers) the single bytes, since they show every way out of the state.
+// It never changes an answer, and leaves half of the engine's memory to what is really written.
+// Tested by tests/contract/test_precompute.py.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_set>
+
+#include "engine.h"
+
+namespace maskwright {
+
+class Precomputation {
+ public:
+  Precomputation(std::shared_ptr<Engine> engine, ConfigId from);
+  // Goes on until `stop` or until it is done. `stop` is asked between masks, each of which takes some microseconds to
+  // milliseconds.
+  void run(const std::function<bool()>& stop);
+  bool is_done() const { return waiting_.empty(); }    // nothing is left that is worth it
+  size_t num_masks() const { return num_masks_; }      // computed
+  size_t num_configs() const { return num_configs_; }  // looked at
+
+ private:
+  std::shared_ptr<Engine> engine_;
+  std::deque<ConfigId> waiting_;
+  std::unordered_set<ConfigId> seen_;
+  size_t num_masks_ = 0, num_configs_ = 0;
+};
+
+}  // namespace maskwright

@@ -1,0 +1,172 @@
+"""What was compiled, kept within a byte limit; and what is being compiled, so that nothing is compiled twice at once.
+
+    cache.get(key, make)               what is kept; or made here, or awaited where another thread is making it
+    cache.submit(key, make, workers)   the same as a Future, made in a thread of `workers`
+
+A failure is handed to all who wait for it and then forgotten. Each caller of `submit` gets a Future of its own, so that
+cancelling it concerns nobody else. A key of None is shared with nobody.
+After a fork, the child has none of the parent's threads: what they were making is forgotten there, and `Workers` starts
+new ones. Tested by tests/contract/test_compile_async.py, tests/contract/test_compile_cache.py.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, Protocol, TypeVar
+
+_MAX_CACHED = 4096
+_WEIGH_EVERY = 32
+
+
+class _Sized(Protocol):
+    @property
+    def memory_size_bytes(self) -> int: ...
+
+
+_T = TypeVar("_T", bound=_Sized)
+
+
+class Workers:
+    """Threads that compile: started when first needed, at most `max_threads`."""
+
+    def __init__(self, max_threads: int) -> None:
+        self._max_threads = max(1, max_threads)
+        self.forget()
+        _to_renew_in_child.add(self)
+
+    def forget(self) -> None:
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+
+    def run(self, work: Callable[[], None]) -> None:
+        with self._lock:
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(self._max_threads, thread_name_prefix="maskwright-compile")
+            self._executor.submit(work)
+
+
+class CompileCache(Generic[_T]):
+    """Compiled grammars by key. Thread-safe. A `limit_bytes` of None keeps nothing."""
+
+    def __init__(self, limit_bytes: int | None) -> None:
+        self._limit_bytes = limit_bytes
+        self._entries: OrderedDict[Hashable, _T] = OrderedDict()
+        self.hits = self.misses = 0
+        self.forget()
+        _to_renew_in_child.add(self)
+
+    def forget(self) -> None:
+        self._lock = threading.Lock()
+        self._being_made: dict[Hashable, Future[_T]] = {}
+
+    def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        while True:
+            result, is_ours = self._claim(key)
+            if is_ours:
+                self._make(key, make, result)
+            try:
+                return result.result()
+            except Exception:
+                raise
+            except BaseException as interrupt:
+                # Another thread's Ctrl-C is not ours: try again.
+                if is_ours or not result.done() or result.exception() is not interrupt:
+                    raise
+
+    def submit(self, key: Hashable, make: Callable[[], _T], workers: Workers) -> Future[_T]:
+        result, is_ours = self._claim(key)
+        if is_ours:
+            workers.run(lambda: self._make(key, make, result))
+        own: Future[_T] = Future()
+        result.add_done_callback(lambda done: _hand_over(done, own))
+        return own
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+
+    def size_bytes(self) -> int:
+        with self._lock:
+            return sum(entry.memory_size_bytes for entry in self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _claim(self, key: Hashable) -> tuple[Future[_T], bool]:
+        """Return what will hold the result, and whether the caller has to make it."""
+        with self._lock:
+            known = self._entries.get(key)
+            if known is not None:
+                self._entries.move_to_end(key)
+                self.hits += 1
+                result: Future[_T] = Future()
+                result.set_result(known)
+                return result, False
+            made_elsewhere = self._being_made.get(key)
+            if made_elsewhere is not None:
+                self.hits += 1
+                return made_elsewhere, False
+            self.misses += 1
+            result = Future()
+            if key is not None:
+                self._being_made[key] = result
+            return result, True
+
+    def _make(self, key: Hashable, make: Callable[[], _T], result: Future[_T]) -> None:
+        try:
+            made = make()
+        except BaseException as error:
+            self._settle(key, None)
+            result.set_exception(error)
+        else:
+            self._settle(key, made)
+            result.set_result(made)
+
+    def _settle(self, key: Hashable, made: _T | None) -> None:
+        with self._lock:
+            if key is not None:
+                self._being_made.pop(key, None)
+            if key is None or made is None or self._limit_bytes is None:
+                return
+            self._entries[key] = made
+            if len(self._entries) > _MAX_CACHED:
+                self._entries.popitem(last=False)
+            # Grammars grow while they are used, so they are weighed again now and then.
+            if self.misses % _WEIGH_EVERY == 0:
+                self._shrink(self._limit_bytes)
+
+    def _shrink(self, limit_bytes: int) -> None:
+        sizes = {key: entry.memory_size_bytes for key, entry in self._entries.items()}
+        total = sum(sizes.values())
+        for key, size in sizes.items():
+            if total <= limit_bytes:
+                return
+            del self._entries[key]
+            total -= size
+
+
+def _hand_over(done: Future[_T], own: Future[_T]) -> None:
+    if not own.set_running_or_notify_cancel():
+        return
+    error = done.exception()
+    if error is not None:
+        own.set_exception(error)
+    else:
+        own.set_result(done.result())
+
+
+_to_renew_in_child: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _renew_in_child() -> None:
+    for each in list(_to_renew_in_child):
+        each.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_in_child)

@@ -1,0 +1,250 @@
+"""The macros of EBNF beside `Regex`: what stands between their parentheses, and what they mean.
+
+    Substring("a ", "bc")                           any run of these chunks
+    Token(1, 2)   Token("<think>")                  one of these tokens
+    ExcludeToken(1, 2)                              one token that is none of these
+    TagDispatch(("<a>", rule), …, options)          free text in which a tag starts its rule
+    TokenTagDispatch((1, rule), …, options)         the same with tokens
+    Byte("80-bf,c2")                                one byte out of a set, in hexadecimal, where it is no character
+
+    >>> arguments = parse_arguments('Token(1, "<a>", loop=false)', 6)
+    >>> [a.value for a in arguments.positional], arguments.named["loop"].value
+    ([1, '<a>'], False)
+
+Tested by tests/frontends/test_ebnf_macros.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from maskwright.errors import EbnfSyntaxError, Span
+from maskwright.frontends.dispatch import tag_dispatch, token_dispatch
+from maskwright.frontends.quoted import STRING, Quoted, string_value
+from maskwright.frontends.substrings import substrings
+from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set
+
+MAX_ID = 2**31 - 1
+
+_ARGUMENT = re.compile(
+    rf"\s*(?:(?P<keyword>[A-Za-z_]\w*)\s*=(?!=)|(?P<string>{STRING})|(?P<number>[0-9]{{1,10}})(?![A-Za-z0-9_])"
+    r"|(?P<name>[A-Za-z_.\-][A-Za-z0-9_.\-]*)|(?P<mark>[(),]))\s*"
+)
+_BYTES = re.compile(r"([0-9a-fA-F]{2})(?:-([0-9a-fA-F]{2}))?")
+_BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
+
+
+class Value(NamedTuple):
+    """An argument: a str, int or bool, a `RuleName`, or a tuple of values."""
+
+    value: Any
+    span: Span
+
+
+class RuleName(str):
+    """The name of a rule, as an argument."""
+
+    __slots__ = ()
+
+
+class Arguments(NamedTuple):
+    """What a macro was given, and where in the source it ends."""
+
+    positional: list[Value]
+    named: dict[str, Value]
+    end: int
+
+
+class Context(NamedTuple):
+    """What macros need of the grammar around them."""
+
+    source: str
+    builder: IRBuilder
+    rule: Callable[[str, int], Expr]  # the reference to a rule, by its name and the place where it stands
+
+
+def parse_arguments(source: str, start: int) -> Arguments:
+    """Read arguments from behind an opening parenthesis up to the closing one.
+
+    Raises:
+        EbnfSyntaxError: They are malformed.
+    """
+    positional: list[Value] = []
+    named: dict[str, Value] = {}
+    group: list[Value] | None = None
+    group_start, keyword, needs_comma, at = 0, None, False, start
+
+    def refuse(message: str, span: Span) -> EbnfSyntaxError:
+        return EbnfSyntaxError(message, source=source, span=span, hint="arguments are separated by commas")
+
+    while True:
+        token = _ARGUMENT.match(source, at)
+        if token is None:
+            raise refuse("a malformed argument", Span(at, at + 1))
+        kind, span = token.lastgroup, Span(*token.span(token.lastgroup or 0))
+        at = token.end()
+        if kind == "mark" and token["mark"] == ",":
+            if not needs_comma:
+                raise refuse("a comma without an argument before it", span)
+            needs_comma = False
+            continue
+        if kind == "mark" and token["mark"] == ")":
+            if group is None:
+                if keyword is not None:
+                    raise refuse("an option without a value", span)
+                return Arguments(positional, named, span.end)
+            value, group = Value(tuple(group), Span(group_start, span.end)), None
+        elif needs_comma:
+            raise refuse("a comma is missing", span)
+        elif kind == "mark":
+            if group is not None:
+                raise refuse("parentheses in parentheses", span)
+            group, group_start = [], span.start
+            continue
+        elif kind == "keyword":
+            if keyword is not None or group is not None:
+                raise refuse("an option cannot stand here", span)
+            keyword = token["keyword"]
+            continue
+        else:
+            value = _value(token, span, source)
+        needs_comma = True
+        if group is not None:
+            group.append(value)
+        elif keyword is not None:
+            if keyword in named:
+                raise refuse(f"the option {keyword} is given twice", value.span)
+            named[keyword], keyword = value, None
+        else:
+            positional.append(value)
+
+
+def _value(token: re.Match[str], span: Span, source: str) -> Value:
+    if token["string"] is not None:
+        return Value(string_value(Quoted(token["string"], span.start), source, EbnfSyntaxError), span)
+    if token["number"] is not None:
+        return Value(int(token["number"]), span)
+    name = token["name"]
+    return Value(_BOOLEANS.get(name, RuleName(name)), span)
+
+
+def substring_macro(arguments: Arguments, context: Context) -> Expr:
+    """`Substring("a", "b", …)`: chunks that follow each other."""
+    _options(arguments, {}, context)
+    return substrings([_string(value, context) for value in arguments.positional], context.builder)
+
+
+def token_macro(arguments: Arguments, context: Context) -> Expr:
+    """`Token(id, "name", …)`."""
+    _options(arguments, {}, context)
+    return context.builder.add_tokens(_tokens(arguments.positional, context))
+
+
+def exclude_token_macro(arguments: Arguments, context: Context) -> Expr:
+    """`ExcludeToken(id, "name", …)`."""
+    _options(arguments, {}, context)
+    return context.builder.add_tokens(_tokens(arguments.positional, context)._replace(negated=True))
+
+
+def tag_dispatch_macro(arguments: Arguments, context: Context) -> Expr:
+    """`TagDispatch(("tag", rule), …, loop_after_dispatch=, stop_eos=, stop_str=, excludes=)`."""
+    options = _options(
+        arguments, {"loop_after_dispatch": True, "stop_eos": True, "stop_str": (), "excludes": ()}, context
+    )
+    tags = []
+    for value in arguments.positional:
+        tag, rule = _pair(value, context)
+        tags.append((_string(tag, context), _rule(rule, context)))
+    return tag_dispatch(
+        tags,
+        loops=options["loop_after_dispatch"],
+        ends_anywhere=options["stop_eos"],
+        endings=[_string(value, context) for value in options["stop_str"]],
+        excluded=[_string(value, context) for value in options["excludes"]],
+    )
+
+
+def token_tag_dispatch_macro(arguments: Arguments, context: Context) -> Expr:
+    """`TokenTagDispatch((token, rule), …, loop_after_dispatch=, excludes=)`."""
+    options = _options(arguments, {"loop_after_dispatch": True, "excludes": ()}, context)
+    tags = []
+    for value in arguments.positional:
+        tag, rule = _pair(value, context)
+        tags.append((_tokens([tag], context), _rule(rule, context)))
+    excluded = _tokens(options["excludes"], context)
+    return token_dispatch(tags, context.builder, loops=options["loop_after_dispatch"], excluded=excluded)
+
+
+def byte_macro(arguments: Arguments, context: Context) -> Expr:
+    """`Byte("80-bf,c2")`; an empty set matches nothing."""
+    _options(arguments, {}, context)
+    mask = 0
+    for value in arguments.positional:
+        for member in value.value.split(",") if isinstance(value.value, str) and value.value else ():
+            match = _BYTES.fullmatch(member.strip())
+            if match is None:
+                raise _error("a malformed set of bytes", value.span, context, 'write "80-bf,c2"')
+            first, last = int(match[1], 16), int(match[2] or match[1], 16)
+            mask |= (1 << (last + 1)) - (1 << first) if first <= last else 0
+    return byte_set(mask)
+
+
+MACROS: Mapping[str, Callable[[Arguments, Context], Expr]] = {
+    "Substring": substring_macro,
+    "Token": token_macro,
+    "ExcludeToken": exclude_token_macro,
+    "TagDispatch": tag_dispatch_macro,
+    "TokenTagDispatch": token_tag_dispatch_macro,
+    "Byte": byte_macro,
+}
+
+
+def _error(message: str, span: Span, context: Context, hint: str | None = None) -> EbnfSyntaxError:
+    return EbnfSyntaxError(message, source=context.source, span=span, hint=hint)
+
+
+def _options(arguments: Arguments, defaults: dict[str, Any], context: Context) -> dict[str, Any]:
+    """The options by name: a bool where the default is one, else a tuple of values, for which one will do."""
+    options = dict(defaults)
+    for name, value in arguments.named.items():
+        if name not in defaults:
+            known = f"known: {', '.join(defaults)}" if defaults else "it takes none"
+            raise _error(f"unknown option {name[:40]!r}", value.span, context, known)
+        is_flag = isinstance(defaults[name], bool)
+        if is_flag != isinstance(value.value, bool):
+            needed = "true or false" if is_flag else "a list in parentheses"
+            raise _error(f"the option {name} takes {needed}", value.span, context)
+        options[name] = value.value if is_flag or isinstance(value.value, tuple) else (value,)
+    return options
+
+
+def _pair(value: Value, context: Context) -> tuple[Value, Value]:
+    if isinstance(value.value, tuple) and len(value.value) == 2:
+        return value.value[0], value.value[1]
+    raise _error("a tag and a rule are expected here", value.span, context, 'write ("tag", rule)')
+
+
+def _string(value: Value, context: Context) -> str:
+    if isinstance(value.value, str) and not isinstance(value.value, RuleName) and value.value:
+        return value.value
+    raise _error("a string that is not empty is expected here", value.span, context, 'write "…"')
+
+
+def _rule(value: Value, context: Context) -> Expr:
+    if isinstance(value.value, RuleName):
+        return context.rule(value.value, value.span.start)
+    raise _error("the name of a rule is expected here", value.span, context)
+
+
+def _tokens(values: list[Value] | tuple[Value, ...], context: Context) -> TokenSet:
+    names, ranges = [], []
+    for value in values:
+        if isinstance(value.value, int) and not isinstance(value.value, bool) and value.value <= MAX_ID:
+            ranges.append((value.value, value.value))
+        elif isinstance(value.value, str) and not isinstance(value.value, RuleName) and value.value:
+            names.append(value.value)
+        else:
+            raise _error("a token is expected here", value.span, context, 'write its id, or its text in "…"')
+    return TokenSet(tuple(names), tuple(ranges))

@@ -1,0 +1,253 @@
+"""Count elements and members: `contains`, `uniqueItems`, `minProperties`, `maxProperties`.
+
+What was counted so far is the state of a finite automaton, and each state becomes a rule: "what may come after this, to
+the closing bracket". States are made as they are reached; a schema that needs too many is refused.
+
+    {"contains": X}   →   "[" (any , none | X , one)     none ::= "," any none | "," X one     one ::= "," any one | "]"
+
+Arrays: the state is the position (as far as it matters), how many elements matched each `contains`, and for
+`uniqueItems`, which asks for elements out of finite sets, the values used. Where only a lower bound is asked for, an
+element that matches need not be counted, so that nothing has to be negated.
+Objects: the state is the next declared member and the number of members. Further members count as one towards
+`minProperties`, as they might all have one name; where more would have to be told apart, the schema is refused.
+Cost: at most MAX_STEPS steps between states for one array or object.
+Tested by tests/frontends/json_schema/test_schema_counting.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from maskwright.frontends.json_schema.intersect import join
+from maskwright.frontends.json_schema.layout import CLOSE_ARRAY, CLOSE_OBJECT, Style
+from maskwright.frontends.json_schema.shape import (
+    FALSE,
+    NULL,
+    TRUE,
+    ArrayShape,
+    Conj,
+    Contains,
+    Shape,
+)
+from maskwright.ir import OP_NEVER, Expr, alt, never, seq
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.emit import Emitter
+
+MAX_STEPS = 4096
+
+Member: TypeAlias = "tuple[Expr, Expr, bool]"  # name, value, whether it is required
+
+
+class TooManyError(Exception):
+    """There are more than MAX_STEPS steps, or elements that cannot be told apart."""
+
+
+class _Automaton:
+    """Makes the rules of the states reachable from the first one. A subclass says what the states are."""
+
+    def __init__(self, emitter: Emitter, style: Style, name: str, close: Expr) -> None:
+        self.emitter = emitter
+        self.style = style
+        self.name = name
+        self.close = seq(style.trail, close)
+        self.steps = 0
+        self.rules: dict[Hashable, Expr] = {}
+        self.waiting: list[Any] = []
+
+    def accepts(self, state: Any) -> bool:
+        raise NotImplementedError
+
+    def steps_from(self, state: Any) -> Iterator[tuple[Expr, Any]]:
+        """Yield what may come next, and the state after it."""
+        raise NotImplementedError
+
+    def after(self, state: Any) -> Expr:
+        """Return the reference to what may come after this state."""
+        known = self.rules.get(state)
+        if known is None:
+            known = self.rules[state] = self.emitter.builder.declare(self.name)
+            self.waiting.append(state)
+        return known
+
+    def begin(self, state: Any) -> list[Expr]:
+        """Return the ways to go on from the first state.
+
+        Raises:
+            TooManyError: They lead to too many states.
+        """
+        define = self.emitter.builder.define
+        try:
+            ways = self._ways(state)
+            while self.waiting:
+                other = self.waiting.pop()
+                ends = [self.close] if self.accepts(other) else []
+                onward = [seq(self.style.comma, way) for way in self._ways(other)]
+                define(self.rules[other], alt(*ends, *onward))
+        except TooManyError:
+            for rule in self.rules.values():
+                define(rule, never())
+            raise
+        return ways
+
+    def _ways(self, state: Any) -> list[Expr]:
+        ways = []
+        for item, following in self.steps_from(state):
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                raise TooManyError
+            if item[0] != OP_NEVER:
+                ways.append(seq(item, self.after(following)))
+        return ways
+
+
+# Arrays
+
+
+class _Array(_Automaton):
+    """States are (position, matches of each `contains`, values used as bits)."""
+
+    def __init__(self, emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> None:
+        super().__init__(emitter, emitter.layout.style(depth), "items", CLOSE_ARRAY)
+        self.shape = shape
+        self.longest = longest
+        self.inner = emitter.layout.inner(depth)
+        starts = [one.start for one in shape.contains]
+        self.last = longest if longest >= 0 else max(len(shape.prefix), shape.min_items, *starts, 0)
+        self.values: dict[Any, Conj] = {}
+        self.finite: dict[int, list[int]] = {}
+        if shape.unique is not None:
+            for position in range(min(len(shape.prefix), self.last) + 1):
+                self.finite[position] = self._values_at(position)
+
+    def _values_at(self, position: int) -> list[int]:
+        if 0 <= self.longest <= position:
+            return []
+        norm = self.emitter.norm
+        values = finite_values(norm.shape_of(self.shape.item(position)))
+        if values is None:
+            raise TooManyError
+        for value in values:
+            self.values.setdefault(value, norm.constant(value[1]))
+        return [list(self.values).index(value) for value in values]
+
+    def accepts(self, state: tuple[int, tuple[int, ...], int]) -> bool:
+        position, counts, _ = state
+        enough = all(count >= one.least for count, one in zip(counts, self.shape.contains, strict=True))
+        return enough and position >= self.shape.min_items
+
+    def steps_from(
+        self, state: tuple[int, tuple[int, ...], int]
+    ) -> Iterator[tuple[Expr, tuple[int, tuple[int, ...], int]]]:
+        position, counts, used = state
+        if 0 <= self.longest <= position:
+            return
+        following = min(position + 1, self.last)
+        choices = [self._choices(one, count, position) for one, count in zip(self.shape.contains, counts, strict=True)]
+        for chosen in product(*choices):
+            conj = self.shape.item(position)
+            for place, _ in chosen:
+                conj = join(conj, place)
+            after = tuple([count for _, count in chosen])
+            if self.shape.unique is None:
+                yield self._item(conj), (following, after, 0)
+                continue
+            constants = list(self.values.values())
+            for value in self.finite[min(position, len(self.shape.prefix))]:
+                if not used >> value & 1:
+                    yield self._item(join(conj, constants[value])), (following, after, used | 1 << value)
+
+    def _choices(self, one: Contains, count: int, position: int) -> list[tuple[Conj, int]]:
+        """Whether an element is counted as a match: what it must satisfy, and the number of matches then."""
+        if position < one.start or (one.most is None and count >= one.least):
+            return [((), count)]
+        if one.most is None:
+            return [((), count), (one.place, count + 1)]
+        others = (self.emitter.norm.negation(one.place), count)
+        if count >= one.most:
+            return [others]
+        return [others, (one.place, min(count + 1, one.most))]
+
+    def _item(self, conj: Conj) -> Expr:
+        return self.emitter.place(conj, self.inner)
+
+
+def finite_values(shape: Shape) -> list[tuple[str, Any]] | None:
+    """Return all scalars of a shape, each with its type; None if they are not finite in number."""
+    if shape.arrays or shape.objects:
+        return None
+    values: dict[tuple[str, Any], None] = {}
+    for kind, parts in (("string", shape.strings), ("number", shape.numbers)):
+        for part in parts:
+            if part.values is None:
+                return None
+            values.update(dict.fromkeys([(kind, value) for value in part.values]))
+    for bit, value in ((NULL, None), (TRUE, True), (FALSE, False)):
+        if shape.mask & bit:
+            values["literal", value] = None
+    return list(values)
+
+
+def counted_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> Expr:
+    """Return the spellings of arrays whose elements are counted or compared; `longest` is -1 for no limit.
+
+    Raises:
+        TooManyError: They are not finite in number, or it takes too many rules.
+    """
+    array = _Array(emitter, shape, longest, depth)
+    start = (0, (0,) * len(shape.contains), 0)
+    ways = array.begin(start)
+    empty = [CLOSE_ARRAY] if array.accepts(start) else []
+    style = array.style
+    return seq(style.open_array, alt(*empty, *[seq(style.lead, way) for way in ways])) if ways or empty else never()
+
+
+# Objects
+
+
+class _Object(_Automaton):
+    """States are (next declared member, number of members); -1 stands for being past the declared ones."""
+
+    def __init__(
+        self, emitter: Emitter, members: list[Member], extra: Expr, bounds: tuple[int, int | None], style: Style
+    ) -> None:
+        super().__init__(emitter, style, "members", CLOSE_OBJECT)
+        self.least, self.most = bounds
+        self.members = [
+            (emitter.as_rule("member", seq(name, style.colon, value)), required) for name, value, required in members
+        ]
+        self.extra = extra if extra[0] == OP_NEVER else emitter.as_rule("member", extra)
+        self.last_required = max([i for i, (_, required) in enumerate(self.members) if required], default=-1)
+
+    def accepts(self, state: tuple[int, int]) -> bool:
+        position, count = state
+        return count >= self.least and (position < 0 or position > self.last_required)
+
+    def steps_from(self, state: tuple[int, int]) -> Iterator[tuple[Expr, tuple[int, int]]]:
+        position, count = state
+        if self.most is not None and count >= self.most:
+            return
+        further = count + 1 if self.most is not None else min(count + 1, self.least)
+        if position >= 0:
+            for i in range(position, len(self.members)):
+                member, required = self.members[i]
+                yield member, (i + 1, further)
+                if required:
+                    return
+        yield self.extra, (-1, further)
+
+
+def counted_object(
+    emitter: Emitter, members: list[Member], extra: Expr, bounds: tuple[int, int | None], style: Style
+) -> Expr:
+    """Return the spellings of objects with a number of members in these bounds.
+
+    Raises:
+        TooManyError: It takes too many rules.
+    """
+    machine = _Object(emitter, members, extra, bounds, style)
+    ways = machine.begin((0, 0))
+    empty = [CLOSE_OBJECT] if machine.accepts((0, 0)) else []
+    return seq(style.open_object, alt(*empty, *[seq(style.lead, way) for way in ways])) if ways or empty else never()

@@ -1,0 +1,122 @@
+"""Shapes of schemas without sub-schemas, shared by all schemas of the process.
+
+    {"type": "integer", "minimum": 1, "description": "…"}   →   the shape, and its expression, that an equal one made
+
+Most places of most schemas are such leaves, and few of them are new. A leaf is known by its content without
+annotations, as bytes that tell 1, 1.0 and true apart. Kept is only what depends on nothing else: no place in the
+schema, no layout, no option, nothing refused or reported.
+Cost: about a microsecond to look up; at most _MAX_LEAVES small ones are kept, the oldest going first.
+Tested by tests/frontends/json_schema/test_schema_leaves.py.
+"""
+
+from __future__ import annotations
+
+import marshal
+import threading
+from typing import Any
+
+from maskwright.errors import LimitError, SchemaError
+from maskwright.frontends.json_schema.scalars import one_of, scalar_texts
+from maskwright.frontends.json_schema.shape import FREE_ARRAYS, FREE_OBJECTS, FREE_PLACES, OPEN, Conj, Refusal, Shape
+
+_MAX_LEAVES = 8192
+_MAX_CONTENT = 2048  # bytes of one leaf's content
+
+LEAF_KEYWORDS = frozenset(
+    (
+        "type",
+        "enum",
+        "const",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+    )
+)
+STRUCTURAL_KEYWORDS = frozenset(
+    (
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "items",
+        "prefixItems",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "contains",
+        "unevaluatedItems",
+        "properties",
+        "required",
+        "additionalProperties",
+        "patternProperties",
+        "propertyNames",
+        "minProperties",
+        "maxProperties",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "unevaluatedProperties",
+    )
+)
+_MORE_THAN_TYPE = STRUCTURAL_KEYWORDS | LEAF_KEYWORDS - {"type"}
+
+_leaves: dict[bytes, Shape] = {}
+_lock = threading.Lock()
+
+
+def free_place(schema: dict[str, Any]) -> Conj | None:
+    """Return the shared place of a schema that says no more than one type, or nothing; None for others."""
+    if not _MORE_THAN_TYPE.isdisjoint(schema):
+        return None
+    if "type" not in schema:
+        return OPEN
+    name = schema["type"]
+    return FREE_PLACES.get(name) if type(name) is str else None
+
+
+def content_of(schema: dict[str, Any], dialect: str) -> bytes | None:
+    """Return what a leaf says in a dialect; None if that is long, or not made of JSON's own types."""
+    try:
+        content = marshal.dumps([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]], 2)
+    except ValueError:
+        return None
+    return content if len(content) <= _MAX_CONTENT else None
+
+
+def known_leaf(content: bytes) -> Shape | None:
+    """Return the shape of a leaf with this content, if one was kept."""
+    return _leaves.get(content)
+
+
+def keep_leaf(content: bytes, shape: Shape) -> None:
+    """Keep the shape of a leaf, and make its expression, if it depends on nothing else."""
+    if shape.arrays not in (FREE_ARRAYS, ()) or shape.objects not in (FREE_OBJECTS, ()):
+        return
+    try:
+        texts = scalar_texts(shape, _refuse)
+    except (_RefusedError, SchemaError, LimitError):
+        return  # for the one who needs it to say where
+    if not (shape.arrays or shape.objects):
+        shape.text = one_of(texts)
+    with _lock:
+        if len(_leaves) >= _MAX_LEAVES:
+            del _leaves[next(iter(_leaves))]
+        _leaves[content] = shape
+
+
+class _RefusedError(Exception):
+    pass
+
+
+def _refuse(refusal: Refusal) -> None:
+    raise _RefusedError(refusal.keyword)

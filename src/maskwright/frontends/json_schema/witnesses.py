@@ -1,0 +1,134 @@
+"""Objects with some member that …: what the complements of rules for all members ask for.
+
+    not {"additionalProperties": A}   →   some member that is not declared, and not an A
+
+Such a witness is one of the declared members, or one with a name out of a finite set, which becomes declared; or it is
+any other member. That one is written last, so that no later member of the same name takes its place; a second witness
+of this kind is refused, as their names might have to differ.
+Tested by tests/frontends/json_schema/test_schema_complement.py and test_schema_random.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from maskwright.frontends.json_schema.intersect import join, undeclared
+from maskwright.frontends.json_schema.shape import ANYTHING, NOTHING, Conj, Extras, ObjectShape, Witness
+from maskwright.frontends.json_schema.strings import admits_string
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.normalise import Normaliser
+
+_MAX_CHOICES = 400
+
+
+class WitnessError(Exception):
+    """The witnesses of a shape have no exact form."""
+
+
+def violations(shape: ObjectShape, norm: Normaliser) -> list[ObjectShape]:
+    """Return the objects with a member that a shape's rules for undeclared members or for names forbid."""
+    found = []
+    declared = frozenset(shape.properties)
+    for extras in shape.extras:
+        for pattern, path, conj in extras.patterns:
+            if not is_free(conj):
+                found.append(Witness(((pattern, path, True),), ANYTHING, opposite(conj, norm), declared))
+        if not is_free(extras.additional):
+            unmatched = tuple((pattern, path, False) for pattern, path, _ in extras.patterns)
+            found.append(Witness(unmatched, ANYTHING, opposite(extras.additional, norm), declared))
+    if not is_free(shape.names):
+        found.append(Witness((), opposite(shape.names, norm), ANYTHING, frozenset()))
+    return [_with(witness) for witness in found]
+
+
+def _with(witness: Witness) -> ObjectShape:
+    shape = ObjectShape()
+    shape.witnesses = (witness,)
+    return shape
+
+
+def is_free(conj: Conj) -> bool:
+    """Whether a place plainly admits all values."""
+    return all(node.schema is True for node in conj)
+
+
+def opposite(conj: Conj, norm: Normaliser) -> Conj:
+    """Return the place of all other values."""
+    if is_free(conj):
+        return NOTHING
+    return ANYTHING if any(node.schema is False for node in conj) else norm.negation(conj)
+
+
+def without(witness: Witness, norm: Normaliser) -> ObjectShape | None:
+    """Return the objects that have no such member; None if there is no exact shape for them."""
+    shape = ObjectShape()
+    shape.properties = dict.fromkeys(witness.excluded, ANYTHING)
+    forbidden = opposite(witness.value, norm)
+    matched = [is_matched for _, _, is_matched in witness.patterns]
+    if witness.names:
+        if not is_free(witness.value) or witness.patterns or witness.excluded:
+            return None
+        shape.names = opposite(witness.names, norm)
+    elif not any(matched):
+        shape.extras = (Extras(tuple((p, path, ANYTHING) for p, path, _ in witness.patterns), forbidden),)
+    elif len(matched) == 1:
+        [(pattern, path, _)] = witness.patterns
+        shape.extras = (Extras(((pattern, path, forbidden),), ANYTHING),)
+    else:
+        return None
+    return shape
+
+
+def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, Witness | None]]:
+    """Return the ways to choose a member for each witness: objects without witnesses, and the witness to write last.
+
+    Raises:
+        WitnessError: There are too many, or two would be written last.
+    """
+    named = [(witness, _finite_names(witness, norm)) for witness in shape.witnesses]
+    bare = shape.copy()
+    bare.witnesses = ()
+    ways: list[tuple[ObjectShape, Witness | None]] = [(bare, None)]
+    # Finite ones first, as the names that they declare may be those of others.
+    for witness, its_names in sorted(named, key=lambda pair: pair[1] is None):
+        following: list[tuple[ObjectShape, Witness | None]] = []
+        for part, last in ways:
+            names = dict.fromkeys([*part.properties, *part.required, *(its_names or ())])
+            following += [(_with_member(part, n, witness, norm), last) for n in names if _admits(witness, n, norm)]
+            if its_names is None:
+                if last is not None:
+                    raise WitnessError
+                following.append((part, witness))
+        ways = following
+        if len(ways) > _MAX_CHOICES:
+            raise WitnessError
+    return ways
+
+
+def _with_member(shape: ObjectShape, name: str, witness: Witness, norm: Normaliser) -> ObjectShape:
+    declared = shape.properties.get(name)
+    conj = undeclared(shape, name, norm) if declared is None else declared
+    out = shape.copy()
+    out.properties = {**shape.properties, name: join(conj, witness.value)}
+    out.required = {**shape.required, name: None}
+    return out
+
+
+def _admits(witness: Witness, name: str, norm: Normaliser) -> bool:
+    if name in witness.excluded:
+        return False
+    if any(norm.matches(pattern, name) != is_matched for pattern, _, is_matched in witness.patterns):
+        return False
+    return not witness.names or any(admits_string(part, name) for part in norm.shape_of(witness.names).strings)
+
+
+def _finite_names(witness: Witness, norm: Normaliser) -> list[str] | None:
+    if not witness.names:
+        return None
+    names: list[str] = []
+    for part in norm.shape_of(witness.names).strings:
+        if part.values is None:
+            return None
+        names += part.values
+    return names

@@ -1,0 +1,40 @@
+r"""Grammars in Lark's syntax, with the additions of llguidance's dialect: `lark_to_ir` makes the IR.
+
+    >>> print(lark_to_ir('start: "(" start ")" | /[0-9]+/').dump())
+    start ::= "(" start ")" | [0-9]+
+
+The files in the order of the work: `ast.py`, `parser.py` (with `parameters.py` for parametric rules), `resolve.py`
+(names, imports), `terminals.py` (regular languages), `lower.py` (rules, templates, what is ignored). `common.lark` is
+what `%import common` finds.
+Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from maskwright.frontends.lark.lower import lower
+from maskwright.frontends.lark.parser import parse as parse
+from maskwright.ir import GrammarIR
+
+
+def lark_to_ir(
+    source: str,
+    start: str = "start",
+    *,
+    grammars: Mapping[str, GrammarIR] | None = None,
+    modules: Mapping[str, str] | None = None,
+) -> GrammarIR:
+    """Read a grammar.
+
+    Args:
+        source: The rules.
+        start: The rule that the whole text must match.
+        grammars: What `@name` and declared terminals stand for, by name.
+        modules: Lark texts that `%import name.rule` takes from, beside `common`.
+
+    Raises:
+        LarkSyntaxError: The text is no grammar, a name is missing or defined twice, or something is not supported.
+        LimitError: It nests too deep, or templates make too many rules.
+    """
+    return lower(parse(source), start, grammars or {}, modules or {})

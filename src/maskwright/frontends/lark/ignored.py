@@ -1,0 +1,97 @@
+r"""What `%ignore` lets stand between terminals.
+
+Ignored texts come after each terminal, as many as one likes, and before the first. That they come after and not before
+keeps recognisers deterministic: a blank belongs to the terminal that has been, not to each that may be next.
+
+Line comments need care. Of `"#" /[^\n]*/` every prefix is a comment too; if what follows could be anything, the rest of
+the line would be both comment and code, and `f( # )` a whole call. So an ignored text that ends in a run of characters
+goes on as far as the run does, as in Lark: what follows it, or the end, is no character of the run. Such an *open* text
+stands before an ignored text or a terminal that begins otherwise (a newline), and at the end.
+
+    after a terminal:    (closed | open (closed, not beginning in the run))*
+    a terminal itself:   terminal | open (terminal, not beginning in the run)
+    the end:             open?
+
+Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
+from maskwright.frontends.lark.terminals import Part, as_expr
+from maskwright.frontends.regex import ast as regex
+from maskwright.frontends.text import ANY_TEXT, first_bytes
+from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt, and_, never, optional, seq, star
+
+
+class Ignored:
+    """The expressions to put around terminals.
+
+    Attributes:
+        after: what may follow a terminal, or come first.
+        at_end: what may follow the last terminal beside that.
+    """
+
+    def __init__(self, parts: Iterable[Part], builder: IRBuilder) -> None:
+        closed, opened, runs = [], [], []
+        for part in _alternatives(parts):
+            run = _run(part)
+            if run is None:
+                closed.append(as_expr(part))
+            else:
+                opened.append(as_expr(part))
+                runs.append(run)
+        self._run = ALL_CHARACTERS
+        for run in runs:
+            self._run &= run
+        self._open = EMPTY
+        self.after = star(alt(*closed))
+        if opened and self._run:
+            first = alt(*opened)
+            self._open = builder.add("comment", seq(first, star(self._not_in_run(first))))
+            self.after = star(alt(*closed, seq(self._open, self._not_in_run(alt(*closed)))))
+        elif opened:
+            self.after = star(alt(*closed, *opened))
+        if self.after != EMPTY:
+            self.after = builder.add("ignored", self.after)
+        self.at_end = optional(self._open)
+
+    def around(self, terminal: Expr) -> Expr:
+        """A terminal with what is ignored beside it; not regular, for it refers to rules."""
+        if self._open == EMPTY:
+            return seq(terminal, self.after)
+        return seq(alt(terminal, seq(self._open, self._not_in_run(terminal))), self.after)
+
+    def _not_in_run(self, expr: Expr) -> Expr:
+        """Those of the texts that begin with no character of the run, and are not empty."""
+        allowed = ~self._run
+        begin = utf8(allowed)
+        first = first_bytes(expr)
+        if begin[0] == OP_NEVER or not first & first_bytes(begin):
+            return never()
+        return and_(expr, seq(begin, ANY_TEXT))
+
+
+def _alternatives(parts: Iterable[Part]) -> list[Part]:
+    """The parts one by one: an alternative of several, and a repetition, adds nothing to ignoring each."""
+    pending, found = list(parts), []
+    for part in pending:  # grows meanwhile
+        if isinstance(part, regex.Alt):
+            pending.extend(part.branches)
+        elif isinstance(part, regex.Group) or (isinstance(part, regex.Repeat) and part.minimum <= 1 and not part.lazy):
+            pending.append(part.item)
+        else:
+            found.append(part)
+    return found
+
+
+def _run(part: Part) -> CodePointSet | None:
+    """The characters of the run that a text ends in, if something stands before it."""
+    if not isinstance(part, regex.Seq) or len(part.items) < 2 or not part.items[0].min_width:
+        return None
+    last = part.items[-1]
+    if isinstance(last, regex.Repeat) and last.maximum == regex.INFINITE and not last.lazy:
+        return last.item.chars if isinstance(last.item, regex.Chars) else None
+    return None

@@ -1,0 +1,264 @@
+"""From the tree of a Lark grammar to the IR.
+
+Every rule becomes a rule of the IR, every terminal too, with what is ignored after it (`ignored.py`); the root begins
+with what is ignored. So ignored terminals may stand between any two terminals and at both ends, and nothing else is
+changed: the grammar stays context-free, with no lexer that would have to choose.
+
+    >>> from maskwright.frontends.lark import lark_to_ir
+    >>> print(lark_to_ir('start: "a" B\\nB: "b"+\\n%ignore " "').dump())
+    root ::= ignored start
+    ignored ::= " "*
+    start ::= "a" ignored B
+    B ::= "b"+ ignored
+
+Rules wait in a queue until their turn, so no recursion is deeper than a body nests. An instance of a template is a
+rule of its own, found again by what its arguments mean.
+Tested by tests/frontends/test_lark.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+from maskwright.errors import LarkSyntaxError, LimitError, Span
+from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.ignored import Ignored
+from maskwright.frontends.lark.resolve import Entry, Scope, resolve
+from maskwright.frontends.lark.terminals import Terminals, parsed_pattern
+from maskwright.frontends.regex import lower as lower_regex
+from maskwright.frontends.rule_options import NameValue, RegexValue, RuleOption, with_options
+from maskwright.frontends.substrings import substrings, words
+from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, repeat, seq
+
+MAX_INSTANCES = 10_000
+
+_BOOLEAN_OPTIONS = {
+    "allow_initial_skip": "ignored terminals may come first",
+    "no_forcing": "nothing: tokens are never forced here",
+    "allow_invalid_utf8": "",
+}
+
+
+class Argument(NamedTuple):
+    """What a template's parameter stands for: `key` tells whether two arguments mean the same."""
+
+    key: Hashable
+    expr: Expr
+
+
+Environment = Mapping[str, Argument]
+
+
+def lower(
+    document: ast.Document, start: str, grammars: Mapping[str, GrammarIR], modules: Mapping[str, str]
+) -> GrammarIR:
+    """Make the IR.
+
+    Args:
+        document: The grammar.
+        start: The rule that the whole output must match.
+        grammars: What `@name` and declared terminals stand for.
+        modules: Lark texts to import from.
+
+    Raises:
+        LarkSyntaxError: A name is unknown, or something cannot be expressed.
+        LimitError: Templates make too many rules.
+    """
+    builder = IRBuilder()
+    lowering = _Lowering(document, builder, grammars, modules)
+    return builder.build(lowering.root(start))
+
+
+class _Lowering:
+    def __init__(
+        self,
+        document: ast.Document,
+        builder: IRBuilder,
+        grammars: Mapping[str, GrammarIR],
+        modules: Mapping[str, str],
+    ) -> None:
+        self.builder, self.grammars, self.modules = builder, grammars, modules
+        self.scope = resolve(document, modules)
+        self.may_start_ignored = _check_options(document)
+        self.terminals = Terminals()
+        self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
+        self.pending: list[tuple[Expr, Sequence[tuple[ast.Node, Scope]], Environment]] = []
+        self.ignored = Ignored([self.terminals.part(node, self.scope) for node in self.scope.ignored], builder)
+
+    def root(self, start: str) -> Expr:
+        """The whole grammar, with every definition checked, used or not."""
+        if start not in self.scope.entries:
+            rules = [name for name, entry in self.scope.entries.items() if not entry.is_terminal]
+            there_are = ", ".join(rules[:10]) + (", …" if len(rules) > 10 else "")
+            hint = f"the rules are: {there_are}" if rules else "write start: body"
+            raise LarkSyntaxError(f"there is no rule {start[:60]!r}", hint=hint)
+        reference = self._entry(self.scope.entries[start], Span(0, 1), self.scope)
+        for entry in self.scope.entries.values():
+            if not entry.parameters and entry.bodies[0][1] is self.scope:
+                self._entry(entry, entry.span, self.scope)
+        while self.pending:
+            rule, bodies, environment = self.pending.pop()
+            branches = [self._body(body, scope, environment) for body, scope in bodies]
+            self.builder.define(rule, alt(*branches))
+        return seq(self.ignored.after if self.may_start_ignored else EMPTY, reference, self.ignored.at_end)
+
+    def _body(self, node: ast.Node, scope: Scope, environment: Environment) -> Expr:
+        return ast.fold(node, _children_in_rules, lambda at, parts: self._combine(at, parts, scope, environment))
+
+    def _combine(self, node: ast.Node, parts: list[Expr], scope: Scope, environment: Environment) -> Expr:
+        if isinstance(node, ast.Seq):
+            return seq(*parts)
+        if isinstance(node, ast.Name):
+            bound = environment.get(node.name)
+            return bound.expr if bound else self._entry(scope.entry(node.name, node.span), node.span, scope)
+        if isinstance(node, ast.Alt):
+            return alt(*parts)
+        if isinstance(node, ast.Repeat):
+            return repeat(parts[0], node.minimum, node.maximum)
+        if isinstance(node, ast.Use):
+            return self._use(node, scope, environment)
+        if isinstance(node, ast.Tokens):
+            return seq(self.ignored.at_end, self.builder.add_tokens(node.token_set), self.ignored.after)
+        if isinstance(node, ast.Side):
+            return seq(self._side(node.name, node.span, scope), self.ignored.after)
+        if isinstance(node, ast.Embedded):
+            return seq(self._embedded(node, scope), self.ignored.after)
+        if isinstance(node, (ast.Parametric, ast.Conditional)):
+            raise _parametric(node.span, scope)
+        return self.ignored.around(self.terminals.anonymous(node, scope))
+
+    def _entry(self, entry: Entry, span: Span, scope: Scope) -> Expr:
+        """The reference to a rule or terminal, which is used at `span`."""
+        known = self.references.get(id(entry))
+        if known is not None:
+            return known
+        if entry.parameters:
+            hint = f"write {entry.name}{{{', '.join(entry.parameters)}}}"
+            raise scope.error(f"{entry.name!r} is a template and needs arguments", span, hint)
+        if entry.is_parametric:
+            raise _parametric(entry.span, scope)
+        reference = self.references[id(entry)] = self.builder.declare(entry.name)
+        if entry.is_declared:
+            declared = (
+                self._side(entry.name, span, scope)
+                if entry.name in self.grammars
+                else self.terminals.named(entry, span, scope)
+            )
+            self.builder.define(reference, seq(declared, self.ignored.after))
+        elif entry.is_terminal:
+            self.builder.define(reference, self.ignored.around(self.terminals.named(entry, span, scope)))
+        elif entry.options:
+            self.builder.define(reference, self.ignored.around(self._with_options(entry)))
+        else:
+            self.pending.append((reference, entry.bodies, {}))
+        return reference
+
+    def _with_options(self, entry: Entry) -> Expr:
+        """A rule with options is one text, as a terminal is: nothing is ignored inside."""
+        bodies = [self.terminals.anonymous(node, scope) for node, scope in entry.bodies]
+        scope = entry.bodies[0][1]
+
+        def value_expr(option: RuleOption) -> Expr:
+            if isinstance(option.value, RegexValue):
+                return lower_regex(parsed_pattern(option.value.pattern, option.value.flags, option.span, scope))
+            assert isinstance(option.value, NameValue)
+            return self.terminals.anonymous(ast.Name(option.span, option.value.name), scope)
+
+        return with_options(alt(*bodies), entry.options, value_expr)
+
+    def _use(self, node: ast.Use, scope: Scope, environment: Environment) -> Expr:
+        template = scope.entry(node.name, node.span)
+        if len(template.parameters) != len(node.arguments):
+            wanted = len(template.parameters)
+            message = f"{node.name!r} takes {wanted} arguments" if wanted else f"{node.name!r} is no template"
+            raise scope.error(f"{message}, and {len(node.arguments)} are given", node.span)
+        arguments = [self._argument(argument, scope, environment) for argument in node.arguments]
+        key = (id(template), *(argument.key for argument in arguments))
+        known = self.references.get(key)
+        if known is None:
+            known = self._declare(key, template.name)
+            bound = dict(zip(template.parameters, arguments, strict=True))
+            self.pending.append((known, template.bodies, bound))
+        return known
+
+    def _argument(self, node: ast.Node, scope: Scope, environment: Environment) -> Argument:
+        if isinstance(node, ast.Name):
+            bound = environment.get(node.name)
+            if bound:
+                return bound
+            entry = scope.entry(node.name, node.span)
+            return Argument(id(entry), self._entry(entry, node.span, scope))
+        if isinstance(node, (ast.Text, ast.Pattern, ast.Range)):
+            return Argument(
+                (type(node).__name__, *node[1:]), self.ignored.around(self.terminals.anonymous(node, scope))
+            )
+        key = (id(node), *((name, argument.key) for name, argument in environment.items()))
+        known = self.references.get(key)
+        if known is None:
+            known = self._declare(key, "argument")
+            self.pending.append((known, [(node, scope)], environment))
+        return Argument(known, known)
+
+    def _declare(self, key: Hashable, name: str) -> Expr:
+        if len(self.references) >= MAX_INSTANCES:
+            hint = "a template must not use itself with ever longer arguments"
+            raise LimitError(f"more than {MAX_INSTANCES:,} rules", limit="lark templates", hint=hint)
+        reference = self.references[key] = self.builder.declare(name)
+        return reference
+
+    def _side(self, name: str, span: Span, scope: Scope) -> Expr:
+        grammar = self.grammars.get(name)
+        if grammar is None:
+            known = ", ".join(list(self.grammars)[:10])
+            hint = f"there are: {known}" if known else "pass grammars={name: grammar}"
+            raise scope.error(f"no grammar {name[:60]!r} was supplied", span, hint)
+        key = ("side", name)
+        known_reference = self.references.get(key)
+        if known_reference is None:
+            known_reference = self.references[key] = self.builder.include(grammar)
+        return known_reference
+
+    def _embedded(self, node: ast.Embedded, scope: Scope) -> Expr:
+        if node.kind == "json":
+            return self.builder.include(_schema(node.value))
+        if node.kind == "lark":
+            return self.builder.include(lower(node.value, "start", self.grammars, self.modules))
+        kind, value = (
+            next(iter(node.value.items())) if isinstance(node.value, dict) and len(node.value) == 1 else ("", 0)
+        )
+        if kind == "substring_chunks" and isinstance(value, list) and all(isinstance(chunk, str) for chunk in value):
+            return substrings(value, self.builder)
+        if kind in ("substring_words", "substring_chars") and isinstance(value, str):
+            return substrings(words(value) if kind == "substring_words" else value, self.builder)
+        hint = 'write {"substring_chunks": ["…", "…"]}, {"substring_words": "…"} or {"substring_chars": "…"}'
+        raise scope.error("a malformed %regex", node.span, hint)
+
+
+def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
+    """What `&` and `~` apply to is one terminal without a name."""
+    return () if isinstance(node, (ast.And, ast.Not)) else ast.children_of(node)
+
+
+def _parametric(span: Span, scope: Scope) -> LarkSyntaxError:
+    return scope.error("parametric rules are not supported", span, "write the cases out as rules of their own")
+
+
+def _schema(value: object) -> GrammarIR:
+    from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+
+    report: list[Finding] = []
+    return schema_to_ir(value, JsonSchemaOptions(), report)
+
+
+def _check_options(document: ast.Document) -> bool:
+    """Whether ignored terminals may come first, which they may unless the options say no."""
+    for name, value in document.options.items():
+        if name not in _BOOLEAN_OPTIONS:
+            known = ", ".join(_BOOLEAN_OPTIONS)
+            raise LarkSyntaxError(f"unknown grammar option {name[:40]!r}", hint=f"known: {known}")
+        if not isinstance(value, bool):
+            raise LarkSyntaxError(f"grammar option {name} is true or false")
+    if document.options.get("allow_invalid_utf8"):
+        raise LarkSyntaxError("grammar option allow_invalid_utf8 is not supported", hint="leave it out")
+    return bool(document.options.get("allow_initial_skip", True))

@@ -1,0 +1,480 @@
+r"""From the text of a Lark grammar to its syntax tree, in one pass.
+
+One compiled pattern finds the next token, and the name of the group that matched chooses the method that handles it. A
+stack of open brackets holds what is unfinished, so nesting costs no Python frames and is limited; only `%lark {…}`
+parses within a parse, to a small depth.
+
+    >>> document = parse('start: "a" | b~2\n%ignore " "\nb: /[0-9]+/')
+    >>> [d.name for d in document.definitions], document.ignored[0].value
+    (['start', 'b'], ' ')
+
+Newlines do not matter: a body ends where the next definition or statement begins. Operators from the tightest:
+`~` before an item (complement), repetitions after it, sequence, `&`, `|`. Cost: about three microseconds a token.
+Sources: Lark's grammar reference; llguidance's documentation of its dialect.
+Tested by tests/frontends/test_lark.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from maskwright.errors import LarkSyntaxError, LimitError, Span
+from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.parameters import parse_term
+from maskwright.frontends.quoted import STRING, Quoted, string_value
+from maskwright.frontends.rule_options import BRACKETS, RuleOption, parse_options
+from maskwright.frontends.token_literals import token_set
+from maskwright.ir import UNBOUNDED
+
+MAX_DEPTH = 100
+MAX_EMBEDDED = 8
+MAX_COUNT = 10**9
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
+_HEADER = rf"(?:(\{{[^{{}}\n]*\}})?\s*({BRACKETS})?(?:\.-?[0-9]+)?\s*(::\s*_\s*)?:(?!:))"
+# No alternative can match the same text in two ways, so a token that fails, fails in linear time.
+_TOKEN = re.compile(
+    rf"""(?:
+        (?P<blank>\s+|//[^\n]*|\#[^\n]*)
+        | (?P<definition>[?!]*({_NAME}){_HEADER})
+        | (?P<parametric>({_NAME})::([A-Za-z0-9_]+(?:\([^()\n]*\))?))
+        | (?P<name>{_NAME})
+        | (?P<string>({STRING})(i(?![A-Za-z0-9_]))?)
+        | (?P<pattern>/(?!/)((?:[^/\\]|\\.)+)/([imslux]*))
+        | (?P<count>\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}}|~\s*([0-9]+)(?:\s*\.\.\s*([0-9]+))?)
+        | (?P<bar>\|)
+        | (?P<times>[*+?])
+        | (?P<open>[\[(])
+        | (?P<close>[\])}}])
+        | (?P<arguments>\{{)
+        | (?P<comma>,)
+        | (?P<tilde>~)
+        | (?P<ampersand>&)
+        | (?P<range>\.\.\s*({STRING}))
+        | (?P<alias>->\s*{_NAME})
+        | (?P<tokens>!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
+        | (?P<side>@([A-Za-z0-9_\-]+))
+        | (?P<condition>%if\b([^\n|]*))
+        | (?P<embedded>%(json|regex|lark)\s*(?=\{{))
+        | (?P<statement>%[a-z_]+)
+    )[ ]*""",
+    re.VERBOSE | re.DOTALL,
+)
+_IMPORT = re.compile(rf"%import[ \t]+(\.*{_NAME}(?:\.{_NAME})*)(?:[ \t]*(\()|[ \t]*->[ \t]*({_NAME}))?")
+_IMPORT_NAMES = re.compile(rf"((?:\s*{_NAME}\s*,?)*)\s*\)")
+_DECLARE = re.compile(rf"%declare((?:[ \t]+{_NAME})+)")
+_WORD = re.compile(_NAME)
+_TIMES = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_UNEXPECTED = {
+    '"': ("a string that is not closed", 'add "'),
+    "'": ("a string that is not closed", "add '"),
+    "/": ("a regex that is not closed", "add /, and write \\/ for a slash inside"),
+    "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}"),
+    ":": ("an unexpected character", "a rule is written name: body"),
+    "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
+    "=": ("an unexpected character", "a rule is written name: body"),
+}
+
+
+def parse(source: str) -> ast.Document:
+    """Parse a grammar.
+
+    Raises:
+        LarkSyntaxError: The text is malformed; `span` says where.
+        LimitError: It nests too deep.
+    """
+    return _Parser(source, 0, 0).parse()
+
+
+class _Frame:
+    """What is open: a bracket or the body of a definition, with its finished branches and unfinished parts."""
+
+    __slots__ = ("branches", "commas", "items", "kind", "operands", "repetitions", "start", "tildes")
+
+    def __init__(self, kind: str, start: int) -> None:
+        self.kind = kind
+        self.start = start
+        self.branches: list[ast.Node] = []
+        self.operands: list[ast.Node] = []  # of the & that is open
+        self.items: list[ast.Node] = []
+        self.tildes: list[int] = []
+        self.commas: list[ast.Node] = []
+        self.repetitions = 0
+
+
+class _Parser:
+    def __init__(self, source: str, position: int, embedding: int) -> None:
+        self.source = source
+        self.position = position
+        self.embedding = embedding  # how many %lark {…} are around
+        self.is_over = False
+        self.frame: _Frame | None = None
+        self.stack: list[_Frame] = []
+        self.finish: Callable[[ast.Node], None] | None = None  # what to do with the body that is open
+        self.mode = "define"
+        self.definitions: list[ast.Definition] = []
+        self.imports: list[ast.Import] = []
+        self.ignored: list[ast.Node] = []
+        self.declared: list[ast.Name] = []
+        self.options: dict[str, Any] = {}
+
+    def error(self, message: str, start: int, end: int, hint: str | None = None) -> LarkSyntaxError:
+        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint)
+
+    def parse(self) -> ast.Document:
+        source, end, match_token = self.source, len(self.source), _TOKEN.match
+        while self.position < end and not self.is_over:
+            token = match_token(source, self.position)
+            if token is None:
+                raise self._unexpected(self.position)
+            kind = token.lastgroup
+            self.position = token.end()
+            if kind != "blank":
+                assert kind is not None
+                _HANDLERS[kind](self, token)
+        if self.embedding and not self.is_over:
+            raise self.error("a %lark that is not closed", end, end, "add }")
+        self._end_body()
+        if self.mode != "define":
+            raise self.error(f"%{self.mode} without a definition", end, end, f"write %{self.mode} name: body")
+        return ast.Document(
+            source,
+            tuple(self.definitions),
+            tuple(self.imports),
+            tuple(self.ignored),
+            tuple(self.declared),
+            self.options,
+        )
+
+    # Items and operators.
+
+    def _frame(self, token: re.Match[str]) -> _Frame:
+        if self.frame is None:
+            raise self.error("a rule is expected here", *_extent(token), "write name: body")
+        return self.frame
+
+    def _push(self, token: re.Match[str], node: ast.Node) -> None:
+        frame = self._frame(token)
+        for start in reversed(frame.tildes):
+            node = ast.Not(Span(start, node.span.end), node)
+        frame.tildes.clear()
+        frame.items.append(node)
+        frame.repetitions = 0
+
+    def _name(self, token: re.Match[str]) -> None:
+        self._push(token, ast.Name(Span(*token.span("name")), token["name"]))
+
+    def _string(self, token: re.Match[str]) -> None:
+        quoted = Quoted(token[_STRING_TEXT], token.start())
+        value = string_value(quoted, self.source, LarkSyntaxError)
+        self._push(token, ast.Text(Span(*token.span("string")), value, token[_STRING_FLAG] is not None))
+
+    def _range(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        first = frame.items[-1] if frame.items and frame.repetitions == 0 else None
+        last = string_value(Quoted(token[_RANGE_END], token.start(_RANGE_END)), self.source, LarkSyntaxError)
+        if not isinstance(first, ast.Text) or len(first.value) != 1 or len(last) != 1 or first.value > last:
+            raise self.error("a malformed range", *_extent(token), 'write "a".."z", with one character on each side')
+        frame.items[-1] = ast.Range(Span(first.span.start, token.end("range")), first.value, last)
+
+    def _pattern(self, token: re.Match[str]) -> None:
+        pattern, flags = token[_PATTERN_TEXT], token[_PATTERN_FLAGS]
+        if "\n" in pattern and "x" not in flags:
+            raise self.error("a regex that is not closed on its line", token.start(), token.start() + 1, "add /")
+        self._push(token, ast.Pattern(Span(*token.span("pattern")), pattern, flags.replace("l", "")))
+
+    def _tokens(self, token: re.Match[str]) -> None:
+        span = Span(*token.span("tokens"))
+        self._push(token, ast.Tokens(span, token_set(token["tokens"], span, self.source, LarkSyntaxError)))
+
+    def _side(self, token: re.Match[str]) -> None:
+        self._push(token, ast.Side(Span(*token.span("side")), token[_SIDE_NAME]))
+
+    def _parametric(self, token: re.Match[str]) -> None:
+        term = parse_term(token[_PARAMETER], token.start(_PARAMETER), self.source)
+        self._push(token, ast.Parametric(Span(*token.span("parametric")), token[_PARAMETRIC_NAME], term))
+
+    def _condition(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        condition = parse_term(token[_CONDITION], token.start(_CONDITION), self.source)
+        item = self._sequence(frame)
+        frame.items = [ast.Conditional(Span(item.span.start, token.end("condition")), item, condition)]
+
+    def _alias(self, token: re.Match[str]) -> None:
+        self._frame(token)  # names a node of Lark's tree, which nobody builds here
+
+    def _tilde(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        frame.tildes.append(token.start())
+        if len(frame.tildes) > MAX_DEPTH:
+            raise LimitError(f"more than {MAX_DEPTH} complements of one item", limit="lark depth")
+
+    def _times(self, token: re.Match[str]) -> None:
+        self._repeat(token, *_TIMES[token["times"]])
+
+    def _count(self, token: re.Match[str]) -> None:
+        low, comma, high, least, most = token.groups()[_COUNT_LOW - 1 : _COUNT_LOW + 4]
+        if any(digits and (len(digits) > 10 or int(digits) > MAX_COUNT) for digits in (low, high, least, most)):
+            raise self.error(f"a count above {MAX_COUNT:,}", *_extent(token))
+        if least is not None:
+            minimum, maximum = int(least), int(most or least)
+        elif low or high:
+            minimum = int(low or 0)
+            maximum = minimum if comma is None else int(high) if high else UNBOUNDED
+        else:
+            raise self.error(_UNEXPECTED["{"][0], *_extent(token), _UNEXPECTED["{"][1])
+        if maximum != UNBOUNDED and maximum < minimum:
+            raise self.error("an upper bound below the lower bound", *_extent(token))
+        self._repeat(token, minimum, maximum)
+
+    def _repeat(self, token: re.Match[str], minimum: int, maximum: int) -> None:
+        frame = self._frame(token)
+        if not frame.items or frame.tildes:
+            raise self.error(
+                "nothing to repeat", *_extent(token), 'write "…" around characters that stand for themselves'
+            )
+        frame.repetitions += 1
+        if frame.repetitions > MAX_DEPTH:
+            raise LimitError(f"more than {MAX_DEPTH} repetitions of one item", limit="lark depth")
+        item = frame.items[-1]
+        frame.items[-1] = ast.Repeat(Span(item.span.start, token.end()), item, minimum, maximum)
+
+    def _ampersand(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        frame.operands.append(self._sequence(frame))
+
+    def _bar(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        frame.branches.append(self._conjunction(frame))
+
+    # Brackets.
+
+    def _open(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        if len(self.stack) >= MAX_DEPTH:
+            raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="lark depth")
+        self.stack.append(frame)
+        self.frame = _Frame(self.source[token.start()], token.start())
+
+    def _arguments(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        if not frame.items or not isinstance(frame.items[-1], ast.Name) or frame.items[-1].span.end != token.start():
+            raise self._unexpected(token.start())
+        self._open(token)
+
+    def _comma(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        if frame.kind != "{":
+            raise self.error("an unexpected character", *_extent(token), "alternatives are separated by |")
+        frame.commas.append(self._alternatives(frame))
+
+    def _close(self, token: re.Match[str]) -> None:
+        bracket = token["close"]
+        if bracket == "}" and self.embedding and not self.stack:
+            self.is_over = True
+            return
+        frame = self._frame(token)
+        if not self.stack:
+            raise self.error(f"a {bracket} without its opening", *_extent(token))
+        if _CLOSING[frame.kind] != bracket:
+            raise self.error(
+                "a bracket that is not closed", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}"
+            )
+        body = self._alternatives(frame)
+        outer = self.frame = self.stack.pop()
+        span = Span(frame.start, token.end("close"))
+        if bracket == "}":
+            template = outer.items.pop()
+            assert isinstance(template, ast.Name)
+            node: ast.Node = ast.Use(Span(template.span.start, span.end), template.name, (*frame.commas, body))
+            outer.items.append(node)
+        else:
+            self._push(token, body if bracket == ")" else ast.Repeat(span, body, 0, 1))
+
+    def _not_closed(self, frame: _Frame) -> LarkSyntaxError:
+        return self.error("a bracket that is not closed", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}")
+
+    def _sequence(self, frame: _Frame) -> ast.Node:
+        if frame.tildes:
+            raise self.error("nothing to complement", frame.tildes[-1], frame.tildes[-1] + 1)
+        items = frame.items
+        frame.items, frame.repetitions = [], 0
+        if len(items) == 1:
+            return items[0]
+        span = Span(items[0].span.start, items[-1].span.end) if items else Span(self.position, self.position)
+        return ast.Seq(span, tuple(items))
+
+    def _conjunction(self, frame: _Frame) -> ast.Node:
+        last = self._sequence(frame)
+        if not frame.operands:
+            return last
+        operands, frame.operands = (*frame.operands, last), []
+        return ast.And(Span(operands[0].span.start, last.span.end), operands)
+
+    def _alternatives(self, frame: _Frame) -> ast.Node:
+        last = self._conjunction(frame)
+        if not frame.branches:
+            return last
+        branches, frame.branches = (*frame.branches, last), []
+        return ast.Alt(Span(branches[0].span.start, last.span.end), branches)
+
+    # Definitions and statements.
+
+    def _begin_body(self, start: int, finish: Callable[[ast.Node], None]) -> None:
+        self.frame = _Frame("body", start)
+        self.finish = finish
+
+    def _end_body(self) -> None:
+        if self.stack:
+            assert self.frame is not None
+            raise self._not_closed(self.frame)
+        if self.frame is not None and self.finish is not None:
+            self.finish(self._alternatives(self.frame))
+        self.frame = self.finish = None
+
+    def _definition(self, token: re.Match[str]) -> None:
+        name, span = token[_DEFINED], Span(*token.span(_DEFINED))
+        self._end_body()
+        before = self.source[self.source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
+        if before and self.mode == "define" and not before.endswith("{"):
+            raise self.error("a definition must start on a line of its own", *span)
+        if not (name.islower() or name.isupper()):
+            raise self.error(f"{name[:60]!r} is in mixed case", *span, "rules are lower-case, terminals upper-case")
+        parameters = tuple(_WORD.findall(token[_PARAMETERS])) if token[_PARAMETERS] else ()
+        options: tuple[RuleOption, ...] = ()
+        if token[_BRACKETS]:
+            options = parse_options(token[_BRACKETS], token.start(_BRACKETS), self.source, LarkSyntaxError)
+        is_parametric, mode = token[_IS_PARAMETRIC] is not None, self.mode
+        self.mode = "define"
+
+        def finish(body: ast.Node) -> None:
+            self.definitions.append(ast.Definition(name, span, parameters, options, is_parametric, body, mode))
+
+        self._begin_body(span.start, finish)
+
+    def _statement(self, token: re.Match[str]) -> None:
+        name, start = token["statement"], token.start()
+        self._end_body()
+        handler = _STATEMENTS.get(name)
+        if handler is None:
+            raise self.error(f"unknown statement {name[:40]}", *_extent(token), f"known: {', '.join(_STATEMENTS)}")
+        handler(self, start)
+
+    def _ignore(self, start: int) -> None:
+        self._begin_body(start, self.ignored.append)
+
+    def _set_mode(self, start: int) -> None:
+        self.mode = self.source[start + 1 : self.position].strip()
+
+    def _declare(self, start: int) -> None:
+        match = _DECLARE.match(self.source, start)
+        if match is None:
+            raise self.error("a malformed %declare", start, self.position, "write %declare NAME NAME")
+        for word in _WORD.finditer(self.source, match.start(1), match.end(1)):
+            self.declared.append(ast.Name(Span(*word.span()), word.group()))
+        self.position = match.end()
+
+    def _import(self, start: int) -> None:
+        match = _IMPORT.match(self.source, start)
+        if match is None:
+            raise self.error("a malformed %import", start, self.position, "write %import common.NAME")
+        path, opening, alias = match.groups()
+        self.position = match.end()
+        if opening is None:
+            module, _, name = path.rpartition(".")
+            self.imports.append(ast.Import(Span(*match.span(1)), module, name, alias or name))
+            return
+        names = _IMPORT_NAMES.match(self.source, match.end())
+        if names is None:
+            raise self.error("a malformed %import", start, match.end(), "write %import common (NAME, NAME)")
+        for word in _WORD.finditer(self.source, names.start(1), names.end(1)):
+            self.imports.append(ast.Import(Span(*word.span()), path, word.group(), word.group()))
+        self.position = names.end()
+
+    def _options(self, start: int) -> None:
+        value = self._json(start)
+        if not isinstance(value, dict):
+            raise self.error("options are an object", start, self.position, 'write {"option": value}')
+        self.options.update(value)
+
+    def _embedded(self, token: re.Match[str]) -> None:
+        kind = token[_EMBEDDED_KIND]
+        if kind == "lark":
+            if self.embedding >= MAX_EMBEDDED:
+                raise LimitError(f"more than {MAX_EMBEDDED} %lark in each other", limit="lark depth")
+            inner = _Parser(self.source, token.end() + 1, self.embedding + 1)
+            value: Any = inner.parse()
+            self.position = inner.position
+        else:
+            value = self._json(token.start())
+        self._push(token, ast.Embedded(Span(token.start(), self.position), kind, value))
+
+    def _json(self, start: int) -> Any:
+        """Read the JSON value at the position; `start` is where the statement begins."""
+        try:
+            begin = len(self.source) - len(self.source[self.position :].lstrip())
+            value, self.position = json.JSONDecoder().raw_decode(self.source, begin)
+        except json.JSONDecodeError as error:
+            raise self.error(f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from error
+        except (RecursionError, ValueError) as error:
+            raise self.error("JSON that is nested too deeply or out of range", start, self.position) from error
+        return value
+
+    def _unexpected(self, position: int) -> LarkSyntaxError:
+        message, hint = _UNEXPECTED.get(self.source[position], ("an unexpected character", None))
+        return self.error(message, position, position + 1, hint)
+
+
+def _extent(token: re.Match[str]) -> tuple[int, int]:
+    assert token.lastgroup is not None
+    return token.span(token.lastgroup)
+
+
+_GROUP = _TOKEN.groupindex
+_DEFINED = _GROUP["definition"] + 1
+_PARAMETERS, _BRACKETS, _IS_PARAMETRIC = _DEFINED + 1, _DEFINED + 2, _DEFINED + 3
+_PARAMETRIC_NAME, _PARAMETER = _GROUP["parametric"] + 1, _GROUP["parametric"] + 2
+_STRING_TEXT, _STRING_FLAG = _GROUP["string"] + 1, _GROUP["string"] + 2
+_PATTERN_TEXT, _PATTERN_FLAGS = _GROUP["pattern"] + 1, _GROUP["pattern"] + 2
+_COUNT_LOW = _GROUP["count"] + 1
+_RANGE_END = _GROUP["range"] + 1
+_SIDE_NAME = _GROUP["side"] + 1
+_CONDITION = _GROUP["condition"] + 1
+_EMBEDDED_KIND = _GROUP["embedded"] + 1
+
+_HANDLERS: dict[str, Callable[[_Parser, re.Match[str]], None]] = {
+    "definition": _Parser._definition,
+    "parametric": _Parser._parametric,
+    "name": _Parser._name,
+    "string": _Parser._string,
+    "pattern": _Parser._pattern,
+    "count": _Parser._count,
+    "bar": _Parser._bar,
+    "times": _Parser._times,
+    "open": _Parser._open,
+    "close": _Parser._close,
+    "arguments": _Parser._arguments,
+    "comma": _Parser._comma,
+    "tilde": _Parser._tilde,
+    "ampersand": _Parser._ampersand,
+    "range": _Parser._range,
+    "alias": _Parser._alias,
+    "tokens": _Parser._tokens,
+    "side": _Parser._side,
+    "condition": _Parser._condition,
+    "embedded": _Parser._embedded,
+    "statement": _Parser._statement,
+}
+_STATEMENTS: dict[str, Callable[[_Parser, int], None]] = {
+    "%ignore": _Parser._ignore,
+    "%import": _Parser._import,
+    "%declare": _Parser._declare,
+    "%override": _Parser._set_mode,
+    "%extend": _Parser._set_mode,
+    "%llguidance": _Parser._options,
+    "%grammar_options": _Parser._options,
+}

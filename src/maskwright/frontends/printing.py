@@ -1,0 +1,334 @@
+r"""Grammars written out again: as EBNF, as Lark, and, where they are regular, as a regular expression.
+
+    >>> from maskwright.frontends.ebnf import ebnf_to_ir
+    >>> print(to_ebnf(ebnf_to_ir('root ::= "a" [^b-d]* | "(" root ")"')))
+    root ::= "a" [^b-d]* | "(" root ")"
+
+What is printed can be read again and has the same language; the rules keep their names where the notation admits them,
+and the root of EBNF is called `root`, that of Lark `start`. Bytes that are no whole characters can be written in EBNF
+only, as `Byte("80-bf")`. Expressions are folded from their leaves, without recursion.
+Tested by tests/frontends/test_printing.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, NamedTuple
+
+from maskwright.errors import GrammarError, LimitError
+from maskwright.frontends.characters import branches, pieces
+from maskwright.frontends.charset import CodePointSet
+from maskwright.frontends.text import spelled_out
+from maskwright.ir import (
+    OP_ALT,
+    OP_AND,
+    OP_EMPTY,
+    OP_LITERAL,
+    OP_NEVER,
+    OP_NOT,
+    OP_REF,
+    OP_REPEAT,
+    OP_SEQ,
+    OP_SET,
+    OP_TOKENS,
+    UNBOUNDED,
+    Expr,
+    GrammarIR,
+    TokenSet,
+    operands,
+    postorder,
+)
+
+MAX_PRINTED = 20_000_000  # characters
+
+_ALT, _AND, _SEQ, _REPEAT, _ATOM = 0, 1, 2, 3, 4  # how tightly a shown expression holds together
+_SHORT_COUNTS = {(0, UNBOUNDED): "*", (1, UNBOUNDED): "+", (0, 1): "?"}
+
+
+def to_ebnf(grammar: GrammarIR) -> str:
+    """Write a grammar in EBNF."""
+    return _Ebnf(grammar).grammar()
+
+
+def to_lark(grammar: GrammarIR) -> str:
+    """Write a grammar in Lark's syntax.
+
+    Raises:
+        GrammarError: It holds bytes that are no whole characters.
+    """
+    return _Lark(grammar).grammar()
+
+
+def to_regex(grammar: GrammarIR) -> str:
+    """Write a grammar as one regular expression.
+
+    Raises:
+        GrammarError: It is recursive, or holds tokens, intersections, complements, or bytes that are no characters.
+    """
+    bodies = [rule.body for rule in grammar.rules]
+    supplied = {index for index, _ in grammar.token_sets}
+    root = spelled_out(bodies[grammar.root], lambda index: None if index in supplied else bodies[index])
+    if root is None or grammar.root in supplied:
+        raise GrammarError("the grammar is no regular expression", hint="it is recursive or holds tokens; print EBNF")
+    return _Regex(grammar).expression(root)
+
+
+class Shown(NamedTuple):
+    """A printed expression, and how tightly it holds together."""
+
+    text: str
+    level: int
+
+
+class _Notation:
+    """What the notations share: the operators and their order."""
+
+    blank: ClassVar[str] = " "
+    empty: ClassVar[str] = '""'
+    name_pattern: ClassVar[re.Pattern[str]]
+    root_name: ClassVar[str]
+
+    def __init__(self, grammar: GrammarIR) -> None:
+        self._grammar = grammar
+        self._token_sets = dict(grammar.token_sets)
+        self._names: dict[int, str] = {}
+
+    def grammar(self) -> str:
+        order = [i for i in _reachable(self._grammar) if i not in self._token_sets or i == self._grammar.root]
+        taken = {self.root_name}
+        for index in order:
+            name = self.root_name if index == self._grammar.root else self._name(self._grammar.rules[index].name, taken)
+            taken.add(name)
+            self._names[index] = name
+        return "\n".join(f"{self._names[i]}{self.defines} {self._body(i)}" for i in order)
+
+    defines: ClassVar[str]
+
+    def _name(self, wanted: str, taken: set[str]) -> str:
+        name = wanted if self.name_pattern.fullmatch(wanted) else self.legal_name(wanted)
+        unique, n = name, 2
+        while unique in taken:
+            unique, n = f"{name}_{n}", n + 1
+        return unique
+
+    def _body(self, index: int) -> str:
+        token_set = self._token_sets.get(index)
+        return self.tokens(token_set) if token_set is not None else self.expression(self._grammar.rules[index].body)
+
+    def expression(self, root: Expr) -> str:
+        """Print an expression: parts before what they are part of."""
+        parts_of: dict[int, Sequence[Expr | str | CodePointSet]] = {}
+
+        def inner(node: Expr) -> list[Expr]:
+            parts_of[id(node)] = self._parts(node)
+            return [part for part in parts_of[id(node)] if isinstance(part, Expr)]
+
+        done: dict[int, Shown] = {}
+        for node in postorder(root, inner):
+            done[id(node)] = shown = self._join(node, [self._shown(part, done) for part in parts_of[id(node)]])
+            if len(shown.text) > MAX_PRINTED:
+                raise LimitError("the grammar is too large to print", limit="printed size")
+        return done[id(root)].text
+
+    def _parts(self, node: Expr) -> Sequence[Expr | str | CodePointSet]:
+        """What to print inside: expressions, strings and sets of characters."""
+        if node[0] == OP_ALT:
+            characters, others = branches(node)
+            return [*others, characters] if characters else others
+        if node[0] in (OP_SEQ, OP_LITERAL, OP_SET):
+            found = pieces(node)
+            return [] if found == [node] else found
+        return operands(node)
+
+    def _shown(self, part: Expr | str | CodePointSet, done: dict[int, Shown]) -> Shown:
+        if isinstance(part, Expr):
+            return done[id(part)]
+        if isinstance(part, str):
+            return self.literal(part)
+        return self.literal(chr(part.ranges[0][0])) if len(part) == 1 else self.characters(part)
+
+    def _join(self, node: Expr, parts: list[Shown]) -> Shown:
+        op = node[0]
+        if op in (OP_LITERAL, OP_SET, OP_SEQ) and parts:
+            return self._joined(parts, _SEQ, self.blank)
+        if op == OP_ALT:
+            return self._joined(parts, _ALT, f"{self.blank}|{self.blank}")
+        if op == OP_REPEAT:
+            return Shown(self._inside(parts[0], _ATOM) + _count(node[2], node[3]), _REPEAT)
+        if op == OP_REF:
+            token_set = self._token_sets.get(node[1])
+            return Shown(self._names[node[1]] if token_set is None else self.tokens(token_set), _ATOM)
+        if op == OP_EMPTY:
+            return Shown(self.empty, _ATOM)
+        if op == OP_TOKENS:
+            return Shown(self.tokens(TokenSet(id_ranges=tuple(_id_ranges(node[1])))), _ATOM)
+        if op == OP_AND:
+            return self.intersection(parts)
+        if op == OP_NOT:
+            return self.complement(parts[0])
+        return self.bytes(0 if op == OP_NEVER else node[1])
+
+    def _joined(self, parts: list[Shown], level: int, joint: str) -> Shown:
+        if len(parts) == 1:
+            return parts[0]
+        return Shown(joint.join(self._inside(part, level) for part in parts), level)
+
+    def _inside(self, part: Shown, level: int) -> str:
+        """A part of something that holds together this tightly."""
+        return self.group(part.text) if part.level < level else part.text
+
+    def group(self, text: str) -> str:
+        return f"({text})"
+
+    def intersection(self, parts: list[Shown]) -> Shown:
+        return self._joined(parts, _AND, " & ")
+
+    def complement(self, part: Shown) -> Shown:
+        return Shown("~" + self._inside(part, _ATOM), _ATOM)
+
+    def legal_name(self, wanted: str) -> str:
+        raise NotImplementedError
+
+    def literal(self, text: str) -> Shown:
+        raise NotImplementedError
+
+    def characters(self, chars: CodePointSet) -> Shown:
+        raise NotImplementedError
+
+    def tokens(self, token_set: TokenSet) -> str:
+        return token_set.dump()
+
+    def bytes(self, members: int | bytes) -> Shown:
+        """One byte out of a set of bits, or these bytes, that are no characters."""
+        raise GrammarError(
+            "the grammar holds bytes that are no whole characters", hint="print EBNF, which has Byte(…) for them"
+        )
+
+
+class _Ebnf(_Notation):
+    name_pattern = re.compile(
+        r"(?!(?:Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte)\Z)[A-Za-z_][A-Za-z0-9_.\-]*"
+    )
+    root_name = "root"
+    defines = " ::="
+
+    def legal_name(self, wanted: str) -> str:
+        return "r" + re.sub(r"[^A-Za-z0-9_]+", "_", wanted)
+
+    def literal(self, text: str) -> Shown:
+        return Shown('"' + "".join(_escaped(c, '"\\') for c in text) + '"', _ATOM)
+
+    def characters(self, chars: CodePointSet) -> Shown:
+        return Shown(_char_class(chars, "[]^-\\"), _ATOM)
+
+    def tokens(self, token_set: TokenSet) -> str:
+        if all(re.fullmatch(r"<[^<>\s\[\],]+>", name) for name in token_set.names):
+            return token_set.dump()
+        members = [self.literal(name).text for name in token_set.names]
+        for first, last in token_set.id_ranges:
+            members += map(str, range(first, last + 1))
+        return f"{'ExcludeToken' if token_set.negated else 'Token'}({', '.join(members)})"
+
+    def bytes(self, members: int | bytes) -> Shown:
+        if isinstance(members, bytes):
+            return Shown(" ".join(self.bytes(1 << b).text for b in members), _SEQ)
+        shown = ",".join(f"{a:02x}" if a == b else f"{a:02x}-{b:02x}" for a, b in _bit_ranges(members))
+        return Shown(f'Byte("{shown}")', _ATOM)
+
+
+class _Lark(_Notation):
+    name_pattern = re.compile(r"[a-z_]*[a-z][a-z0-9_]*")
+    root_name = "start"
+    defines = ":"
+
+    def legal_name(self, wanted: str) -> str:
+        return "r_" + re.sub(r"[^a-z0-9_]+", "_", wanted.lower())
+
+    def literal(self, text: str) -> Shown:
+        return Shown('"' + "".join(_escaped(c, '"\\') for c in text) + '"', _ATOM)
+
+    def characters(self, chars: CodePointSet) -> Shown:
+        return Shown(f"/{_char_class(chars, _REGEX_CLASS)}/", _ATOM)
+
+
+class _Regex(_Notation):
+    blank = ""
+    empty = "(?:)"
+
+    def group(self, text: str) -> str:
+        return f"(?:{text})"
+
+    def literal(self, text: str) -> Shown:
+        return Shown("".join(_escaped(c, _REGEX_SPECIAL) for c in text), _ATOM if len(text) == 1 else _SEQ)
+
+    def characters(self, chars: CodePointSet) -> Shown:
+        return Shown(_char_class(chars, _REGEX_CLASS), _ATOM)
+
+    def intersection(self, parts: list[Shown]) -> Shown:
+        raise GrammarError("the grammar holds an intersection", hint="print EBNF or Lark, which have & and ~")
+
+    def complement(self, part: Shown) -> Shown:
+        return self.intersection([part])
+
+
+_REGEX_SPECIAL = ".^$*+?{}[]\\|()/"
+_REGEX_CLASS = "[]^-\\/&~"
+
+
+def _escaped(c: str, special: str) -> str:
+    if c in special:
+        return "\\" + c
+    short = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(c)
+    if short:
+        return short
+    if c.isprintable():
+        return c
+    return f"\\x{ord(c):02x}" if c <= "\xff" else f"\\u{ord(c):04x}" if c <= "\uffff" else f"\\U{ord(c):08x}"
+
+
+def _char_class(chars: CodePointSet, special: str) -> str:
+    negated = 0x10FFFF in chars
+    ranges = (~chars).ranges if negated else chars.ranges
+    if negated and not ranges:
+        return "[\\x00-\\U0010ffff]"
+    inside = "".join(
+        _escaped(chr(a), special) if a == b else f"{_escaped(chr(a), special)}-{_escaped(chr(b), special)}"
+        for a, b in ranges
+    )
+    return f"[{'^' if negated else ''}{inside}]"
+
+
+def _count(minimum: int, maximum: int) -> str:
+    short = _SHORT_COUNTS.get((minimum, maximum))
+    if short:
+        return short
+    if minimum == maximum:
+        return f"{{{minimum}}}"
+    return f"{{{minimum},}}" if maximum == UNBOUNDED else f"{{{minimum},{maximum}}}"
+
+
+def _reachable(grammar: GrammarIR) -> list[int]:
+    """The root, and the rules that it leads to, in order of appearance."""
+    order = {grammar.root: None}
+    pending = [grammar.root]
+    for index in pending:  # grows meanwhile
+        for node in postorder(grammar.rules[index].body):
+            if node[0] == OP_REF and node[1] not in order:
+                order[node[1]] = None
+                pending.append(node[1])
+    return list(order)
+
+
+def _id_ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for token in ids:
+        if out and out[-1][1] == token - 1:
+            out[-1] = (out[-1][0], token)
+        else:
+            out.append((token, token))
+    return out
+
+
+def _bit_ranges(mask: int) -> list[tuple[int, int]]:
+    return _id_ranges(b for b in range(256) if mask >> b & 1)

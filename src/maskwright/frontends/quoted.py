@@ -1,0 +1,87 @@
+r"""Quoted strings of grammar texts: what their escapes stand for, with errors that point into the text.
+
+    >>> from maskwright.errors import EbnfSyntaxError
+    >>> string_value(Quoted(r'"a\n\x41"', 0), r'"a\n\x41"', EbnfSyntaxError)
+    'a\nA'
+
+Escapes are those of GBNF and XGrammar, of which Lark's are a part; `\xHH` is the code point U+00HH.
+Tested by tests/frontends/test_ebnf.py, tests/frontends/test_lark.py.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from maskwright.errors import GrammarError, Span
+
+STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})"
+    r"|U([0-9a-fA-F]{8})|(.))",
+    re.DOTALL,
+)
+SIMPLE_ESCAPES = {
+    '"': '"',
+    "\\": "\\",
+    "/": "/",
+    "'": "'",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "b": "\b",
+    "f": "\f",
+    "a": "\a",
+    "v": "\v",
+    "0": "\0",
+    "e": "\x1b",
+}
+_KNOWN = r"known: \" \' \\ \/ \n \r \t \b \f \a \v \0 \e \xHH \uHHHH \UHHHHHHHH"
+
+
+class Quoted(NamedTuple):
+    """A string as it stands in the source, quotes included, and where."""
+
+    text: str
+    start: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.start + len(self.text))
+
+
+def string_value(quoted: Quoted, source: str, error: type[GrammarError]) -> str:
+    """The characters that a quoted string stands for."""
+    body, start = quoted.text[1:-1], quoted.start + 1
+    if "\\" in body:
+        body = ESCAPE.sub(lambda match: escaped_character(match, SIMPLE_ESCAPES, start, source, error), body)
+    if not body.isascii():
+        try:
+            body.encode()
+        except UnicodeEncodeError:
+            message, hint = "a lone surrogate is no character", "write \\UHHHHHHHH"
+            raise error(message, source=source, span=quoted.span, hint=hint) from None
+    return body
+
+
+def escaped_character(
+    match: re.Match[str], simple: dict[str, str], offset: int, source: str, error: type[GrammarError]
+) -> str:
+    """The character that a match of ESCAPE stands for; `offset` is where the text it was found in begins."""
+
+    def refuse(message: str, hint: str | None = None) -> GrammarError:
+        return error(message, source=source, span=Span(offset + match.start(), offset + match.end()), hint=hint)
+
+    hex2, high, low, hex4, hex8, letter = match.groups()
+    if letter is not None:
+        if letter in simple:
+            return simple[letter]
+        raise refuse("unknown or incomplete escape", _KNOWN)
+    if high is not None:
+        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
+    value = int(hex2 or hex4 or hex8, 16)
+    if value > 0x10FFFF:
+        raise refuse("there is no character beyond U+10FFFF")
+    if 0xD800 <= value <= 0xDFFF and simple is SIMPLE_ESCAPES:
+        raise refuse("a lone surrogate is no character", "write \\UHHHHHHHH or a pair")
+    return chr(value)

@@ -1,0 +1,175 @@
+r"""Texts without certain strings, up to certain strings, and no longer than needed: expressions that front-ends share.
+
+    >>> from maskwright.ir import text
+    >>> shortest(text("a")).dump()
+    '"a" & ~("a" [^]+)'
+
+All of these are regular if their arguments are. The kernel builds intersections and complements as products, so each
+costs about what an automaton for the strings costs.
+Tested by tests/frontends/test_text.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import iand, or_
+
+from maskwright.frontends.charset import ALL_CHARACTERS, utf8
+from maskwright.ir import (
+    ALL_BYTES,
+    ANY_BYTE,
+    EMPTY,
+    OP_ALT,
+    OP_AND,
+    OP_EMPTY,
+    OP_LITERAL,
+    OP_NEVER,
+    OP_NOT,
+    OP_REF,
+    OP_REPEAT,
+    OP_SEQ,
+    OP_SET,
+    OP_TOKENS,
+    Expr,
+    alt,
+    and_,
+    never,
+    not_,
+    operands,
+    plus,
+    postorder,
+    repeat,
+    seq,
+    star,
+    text,
+)
+
+ANY_CHARACTER = utf8(ALL_CHARACTERS)
+ANY_TEXT = star(ANY_CHARACTER)
+
+
+def shortest(body: Expr) -> Expr:
+    """Those of the texts of which no proper prefix is one: where a text could end, it ends."""
+    return and_(body, not_(seq(body, plus(ANY_BYTE))))
+
+
+def text_without(strings: Iterable[str]) -> Expr:
+    """Any text in which none of these strings occurs."""
+    endings = [text(s) for s in strings]
+    if EMPTY in endings:
+        return never()
+    return and_(ANY_TEXT, not_(seq(ANY_TEXT, alt(*endings), star(ANY_BYTE)))) if endings else ANY_TEXT
+
+
+def text_up_to(ending: str, others: Iterable[str] = ()) -> Expr:
+    """Any text that ends with this string, in which neither it nor another of the strings ends any earlier.
+
+    Nor does it end with one of the others that is longer.
+    """
+    others = [other for other in others if other != ending]
+    early = seq(ANY_TEXT, alt(text(ending), *map(text, others)), plus(ANY_BYTE))
+    longer = (not_(seq(ANY_TEXT, text(other))) for other in others if other.endswith(ending))
+    return and_(seq(ANY_TEXT, text(ending)), not_(early), *longer)
+
+
+def at_most_chars(body: Expr, limit: int) -> Expr:
+    """Those of the texts that have no more than `limit` characters."""
+    return and_(body, repeat(ANY_CHARACTER, 0, limit))
+
+
+def complement(body: Expr) -> Expr:
+    """All texts, in valid UTF-8, that the body does not match."""
+    return and_(ANY_TEXT, not_(body))
+
+
+def first_bytes(root: Expr) -> int:
+    """The bytes that a text of a regular expression may begin with, as a set of bits; maybe some more."""
+    found: dict[int, tuple[int, bool]] = {}  # by id: the bytes, and whether it may be empty
+    for node in postorder(root):
+        found[id(node)] = _first(node, [found[id(part)] for part in operands(node)])
+    return found[id(root)][0]
+
+
+def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
+    op = node[0]
+    if op == OP_LITERAL:
+        return 1 << node[1][0], False
+    if op == OP_SET:
+        return node[1], False
+    if op in (OP_EMPTY, OP_NEVER):
+        return 0, op == OP_EMPTY
+    if op == OP_ALT:
+        return reduce(or_, (mask for mask, _ in parts)), any(empty for _, empty in parts)
+    if op == OP_AND:
+        return reduce(iand, (mask for mask, _ in parts)), all(empty for _, empty in parts)
+    if op == OP_REPEAT:
+        return parts[0][0], parts[0][1] or node[2] == 0
+    if op != OP_SEQ:
+        return ALL_BYTES, True
+    mask = 0
+    for each, empty in parts:
+        mask |= each
+        if not empty:
+            return mask, False
+    return mask, True
+
+
+def is_regular(root: Expr) -> bool:
+    """Whether an expression holds no rule and no tokens, so that it can be intersected and complemented."""
+    return all(node[0] not in (OP_REF, OP_TOKENS) for node in postorder(root))
+
+
+def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:
+    """A regular expression without references: each is replaced by its rule's body, as often as it stands there.
+
+    None if it cannot be, for a rule calls itself, or a token is in it. `body_of` gives None for a rule without a body.
+    """
+    done: dict[int, Expr] = {}  # by id of what `keep` keeps alive
+    keep: list[Expr] = []
+    open_rules: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if id(node) in done:
+            continue
+        children = _operands(node, body_of)
+        if children is None:
+            return None
+        if is_ready:
+            if node[0] == OP_REF:
+                open_rules.discard(node[1])
+            done[id(node)] = _rebuilt(node, [done[id(child)] for child in children])
+            keep.append(node)
+            continue
+        if node[0] == OP_REF:
+            if node[1] in open_rules:
+                return None
+            open_rules.add(node[1])
+        stack.append((node, True))
+        stack.extend((child, False) for child in children)
+    return done[id(root)]
+
+
+def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] | None:
+    if node[0] == OP_TOKENS:
+        return None
+    if node[0] == OP_REF:
+        body = body_of(node[1])
+        return None if body is None else [body]
+    return operands(node)
+
+
+def _rebuilt(node: Expr, parts: list[Expr]) -> Expr:
+    op = node[0]
+    if op == OP_REF:
+        return parts[0]
+    if op == OP_SEQ:
+        return seq(*parts)
+    if op == OP_ALT:
+        return alt(*parts)
+    if op == OP_REPEAT:
+        return repeat(parts[0], node[2], node[3])
+    if op == OP_AND:
+        return and_(*parts)
+    return not_(parts[0]) if op == OP_NOT else node

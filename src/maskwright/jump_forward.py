@@ -1,0 +1,99 @@
+"""Jump-forward: the tokens that must come next, so that the model need not be asked for them.
+
+    forced text  `": {"name": "`      the model's tokenizer writes  `":`  ` {"`  `name`  `":`  ` "`
+    kept                              `":`  ` {"`  `name`  `":`        the last may grow: ` "A` could be one token
+
+Text that every completion begins with is not enough: the model has learnt to see it cut into certain tokens, and how
+its end is cut depends on what follows. Tokenizers that merge pairs (BPE), maximise a score (unigram) or take the
+longest match (WordPiece) have this in common: where the cut of a longer text has a border, what lies before it is cut
+as if it stood alone. A token that reaches beyond the forced text begins with one of its ends. So the text is cut at
+every place from which the rest is the beginning of some token, the part before is encoded, and the tokens that all of
+these encodings begin with stay whatever follows. Splitting into words first, which most tokenizers do, may look ahead a
+little further; so some characters of each kind are tried behind the text as well.
+
+Source: the "token healing" and "fast-forward tokens" of guidance and llguidance's documentation, for the problem.
+Tested by tests/contract/test_jump_forward.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from maskwright.errors import TokenizerError
+from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from maskwright.matcher import GrammarMatcher
+
+Encode = Callable[[str], Sequence[int]]
+
+_MAX_TOKENS = 1024
+_PROBES = ("a", "A", "1", " ", " a", "\n", '"', "'s", ".", "é", "日")
+_ANCHOR = "\n"
+
+
+def find_tokens(matcher: GrammarMatcher, info: TokenizerInfo, encode: Encode | None) -> list[int]:
+    """Return the forced tokens from where the matcher stands. It is left as it was."""
+    if encode is None:
+        encode = info.encode
+    ahead, out = matcher.fork(), list[int]()
+    while len(out) < _MAX_TOKENS:
+        found = _forced_text_tokens(ahead, info, encode)
+        if not found:
+            only = ahead.forced_token()
+            found = [] if only is None or only in ahead.stop_token_ids else [only]
+        accepted = ahead.accept_tokens(found)
+        out += found[:accepted]
+        if accepted == 0 or accepted < len(found):
+            break
+    return out
+
+
+def _forced_text_tokens(matcher: GrammarMatcher, info: TokenizerInfo, encode: Encode) -> list[int]:
+    text = matcher.find_jump_forward_string()
+    if not text:
+        return []
+    behind = matcher.fork()
+    behind.accept_string(text)
+    ends = behind.is_terminated() or behind.forced_token() in behind.stop_token_ids
+    return _encode_inside(text, info, encode) if ends else lasting_tokens(text, info, encode)
+
+
+def lasting_tokens(text: str, info: TokenizerInfo, encode: Encode) -> list[int]:
+    """Return the tokens with which the encoding of `text` and anything behind it begins."""
+    common = _encode_inside(text, info, encode)
+    begins_token = info.kernel_vocabulary.begins_longer_token
+    cut = (text[:at] for at in range(len(text)) if begins_token(text[at:].encode()))
+    for other in (*cut, *(text + probe for probe in _PROBES)):
+        if not common:
+            break
+        common = _common_prefix(common, _encode_inside(other, info, encode))
+    return common
+
+
+def _encode_inside(text: str, info: TokenizerInfo, encode: Encode) -> list[int]:
+    """Encode a text that continues another. Empty where the tokenizer will not say how."""
+    if not text:
+        return []
+    tokens = [int(t) for t in encode(text)]
+    if _spells(tokens, text.encode(), info):
+        return tokens
+    # The tokenizer puts something before the start of a text, a space perhaps: let it be before something else.
+    tokens = [int(t) for t in encode(_ANCHOR + text)]
+    for start in range(1, len(tokens)):
+        if _spells(tokens[start:], text.encode(), info):
+            return tokens[start:]
+    return []
+
+
+def _spells(tokens: Sequence[int], text: bytes, info: TokenizerInfo) -> bool:
+    try:
+        return info.decode(tokens) == text
+    except TokenizerError:
+        return False
+
+
+def _common_prefix(a: list[int], b: list[int]) -> list[int]:
+    size = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return a[:size]

@@ -1,0 +1,332 @@
+"""Lark by example: what each construct admits, what names mean, what is refused, where and with which advice."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from maskwright import Grammar
+from maskwright.errors import LarkSyntaxError, LimitError, UnsatisfiableError
+from maskwright.frontends.lark import lark_to_ir, parse
+from oracle.accepting import AB, STOP, THINK, accepts, check
+
+# the grammar, accepted texts, rejected texts
+CASES = {
+    "sequence and alternatives": ('start: "a" b | "c"\nb: "x" | "y"', ["ax", "ay", "c"], ["a", "x", "ac"]),
+    "empty alternative": ('start: "a" |', ["a", ""], ["aa"]),
+    "empty body": ("start:", [""], ["a"]),
+    "groups and options": ('start: ("a" | "b") ["c"] "d"?', ["a", "bc", "acd", "bd"], ["c", "acc"]),
+    "star, plus": ('start: "a"* "b"+', ["b", "aabb"], ["a", ""]),
+    "counts in braces": ('start: "a"{2} "b"{1,2} "c"{2,} "d"{,1}', ["aabcc", "aabbcccd"], ["abcc", "aabc", "aabccdd"]),
+    "counts with tildes": ('start: "a"~2 "b"~1..2 ("c" "d")~2', ["aabcdcd", "aabbcdcd"], ["abcdcd", "aabcd"]),
+    "range": ('start: "a".."c" | "é".."ü"', ["a", "c", "é", "ü"], ["d", "ý", "-"]),
+    "a range repeats": ('start: "a".."c"+', ["abc"], ["", "d"]),
+    "ignore case": ('start: "aß"i /x+/i "y"', ["aßxy", "AẞXxy"], ["aßxY"]),
+    "single quotes": ("start: 'a\"' '\\''", ["a\"'"], ["a"]),
+    "escapes": (r'start: "\n\t\\\"\x41\u00e9\U0001F600\/"', ['\n\t\\"Aé😀/'], [r"\n"]),
+    "regex": (r"start: /a\/[b-d]\d/", ["a/b1", "a/d٣"], ["a/e1", "a\\/b1"]),
+    "regex flags": (r"start: /a.b/s /c d/x /e/i", ["a\nbcdE"], ["a\nbc dE"]),
+    "verbose regex over lines": ("start: /a # one\n b/x", ["ab"], ["a b"]),
+    "alias": ('start: "a" -> first\n  | "b" -> second', ["a", "b"], ["ab"]),
+    "prefixes": ('?start.2: b\n!b.-1: _C\n_C.3: "c"', ["c"], [""]),
+    "names with hyphens": ('start: foo-bar\nfoo-bar: "x"', ["x"], [""]),
+    "comments": ('start: "a" // one "b"\n  "c" # two\n# three\n', ["ac"], ["ab"]),
+    "bodies over lines": ('start: "a"\n  "b"\n  | "c"\n\nx: "d"', ["ab", "c"], ["a", "abx"]),
+    "recursion": ('start: "(" start ")" start |', ["", "()", "(())()"], ["(", ")("]),
+    "left recursion": ('start: start "+" N | N\nN: /[0-9]/', ["1", "1+2+3"], ["+1", "1+"]),
+    "terminals in terminals": ('start: A\nA: B "-" B\nB: "x" | C\nC: "y"+', ["x-yy", "yyy-x"], ["x-", "xx-y"]),
+    "intersection": ("start: T\nT: /[a-z]+/ & /.{3}/", ["abc"], ["ab", "abcd", "ab1"]),
+    "difference": ('start: T\nT: /[a-z]+/ & ~"if" & ~/.*x.*/', ["i", "iff", "of"], ["if", "axe", ""]),
+    "complement": ('start: T "b"\nT: ~"a"', ["b", "bb", "aab", "éb"], ["ab", "a"]),
+    "a complement repeats": ('start: ~"a"{2}', ["", "aa", "aaa", "xy"], ["a"]),
+    "precedence": ('start: T\nT: "a" | "b" & "c" | "d"', ["a", "d"], ["b", "c", "bc"]),
+    "operators in rules": ('start: "<" (/[a-z]+/ & ~"if") ">"', ["<i>", "<iff>"], ["<if>", "<>"]),
+    "nothing is longest": ('start: /[a-z]+/ "b"', ["ab", "aab", "bb", "abab"], ["a", "b"]),
+    "letters or words": ('start: WORD "!" | "in" "t" "!"\nWORD: "int"', ["int!"], ["in!"]),
+    "think": (
+        'start: "<think>" /.+/ "</think>" "X"',
+        ["<think>a</think>X", "<think>a</think>b</think>X"],
+        ["<think>X"],
+    ),
+    "non-greedy": ('start: T\nT: /".*?"/', ['"a"', '""'], ['"a"b"', '"']),
+    "non-greedy, then more": ("start: /a.*?b[0-9]*/", ["ab", "axb12"], ["abxb", "ab1b"]),
+    "non-greedy, then as long": ("start: /a.*?bc/ /.*/", ["abc", "abcbc", "axbbcx"], ["ab"]),
+    "non-greedy branches": ('start: /(a.*?b|c*)/ "d"', ["abd", "cccd"], ["abbd"]),
+    "non-greedy repeated": ("start: /(<.*?>)+/", ["<a>", "<a><b>"], ["<a>b>"]),
+    "look-behind across parts": (
+        'start: S\nS: "\\"" /.*?/ /(?<!\\\\)(\\\\\\\\)*?/ "\\""',
+        [r'"a\"b"', r'"\\"'],
+        [r'"\"', r'"a"b"'],
+    ),
+    "imports": ("%import common.INT\n%import common.WORD -> W\nstart: INT W", ["1a", "12ab"], ["a1"]),
+    "several imports": ("%import common (INT, WORD)\nstart: INT WORD", ["1a"], ["1"]),
+    "an import keeps its meaning": ('%import common.INT\nstart: INT DIGIT\nDIGIT: "x"', ["12x"], ["xx"]),
+    "override": ('%import common.INT\n%override INT: "z"\nstart: INT', ["z"], ["1"]),
+    "extend": ('%import common.INT\n%extend INT: "z"\nstart: INT INT', ["1z", "zz", "12"], ["zy"]),
+    "extend a rule": ('start: a\na: "1"\n%extend a: "2" | "3"', ["1", "2", "3"], ["12"]),
+    "override sees the new scope": ('start: a\na: "1"\n%override a: b\nb: "9"', ["9"], ["1"]),
+    "declare": ('start: "a" | B\n%declare B C', ["a"], ["B", "b"]),
+    "template": ('start: _sep{x, ","}\n_sep{item, s}: item (s item)*\nx: "x"', ["x", "x,x,x"], ["", "x,", ",x"]),
+    "templates of templates": ('start: a{"x", b{"y"}}\na{p, q}: p q | q p\nb{r}: r r', ["xyy", "yyx"], ["xy"]),
+    "recursive template": ('start: nest{"x"}\nnest{v}: v | "(" nest{v} ")"', ["x", "((x))"], ["(x", "()"]),
+    "argument expressions": ('start: two{"a" | "b" "c"}\ntwo{x}: x x', ["aa", "abc", "bcbc"], ["ab", "bc"]),
+    "arguments are not mixed up": (
+        'start: one{"a"} one{"b"} one{/c/}\none{x}: "<" x ">"',
+        ["<a><b><c>"],
+        ["<a><a><c>"],
+    ),
+    "ignore": ('start: "a" "b"+\n%ignore " "', ["ab", " a b ", "a  bb ", "a b b"], ["a", "a-b"]),
+    "ignore several": ('start: "a" "b"\n%ignore " "\n%ignore /[-_]/', ["a_ -b", "--ab  "], ["a.b"]),
+    "ignore not in terminals": ('start: T "c"\nT: "a" "b"\n%ignore " "', ["abc", "ab c"], ["a bc"]),
+    "ignore before an optional": ('start: "a" ["b"] ["c"]\n%ignore " "', ["a", "a b", "a  c", "a b c "], ["a c b"]),
+    "ignore around nothing": ("start:\n%ignore /x/", ["", "xx"], ["y"]),
+    "ignored text that begins a terminal": ('start: "a" " b"\n%ignore " "', ["a b", "a   b"], ["ab"]),
+    "line comments": (
+        'start: "a" "b"\n%ignore /[ \\n]/\n%ignore /#[^\\n]*/',
+        ["ab", "a#\nb", "a # x\n # y\n b", "ab#", "ab # a b", "#a\nab"],
+        ["a#b", "a # b", "#ab", "a#b\n"],
+    ),
+    "a terminal ends the comment": (
+        'start: ("a" NL)+\nNL: "\\n"\n%ignore /#[^\\n]*/',
+        ["a#x\na\n", "a\n"],
+        ["a#x", "a#x\n\n"],
+    ),
+    "block comments": (
+        'start: "a" "b"\n%import common.C_COMMENT\n%ignore C_COMMENT',
+        ["a/* x */b", "a/**/b/***/"],
+        ["a/*b", "a/* */ */b"],
+    ),
+    "no initial skip": ('%llguidance {"allow_initial_skip": false}\nstart: "a" "b"\n%ignore " "', ["a b "], [" ab"]),
+    "options": ('%grammar_options {"no_forcing": true}\nstart: "a"', ["a"], [""]),
+    "json": ('start: "x" %json {"items": {"const": 1}, "type": "array"}', ["x[1, 1]", "x[]"], ["x{}", "x[2]", "[1]"]),
+    "nested": (
+        'start: "<" %lark { start: a "x"\n a: "y"\n %ignore " " } ">"\n%ignore "_"',
+        ["<yx>", "<y x >", "_<yx_>"],
+        ["<y_x>"],
+    ),
+    "substring chunks": (
+        'start: %regex {"substring_chunks": ["a ", "bc", "d"]}',
+        ["", "a bc", "bcd", "d"],
+        ["ad", "c"],
+    ),
+    "substring words": (
+        'start: %regex {"substring_words": "the quick  brown, fox"}',
+        ["the quick", "quick  ", "brown, fox"],
+        ["uick", "the brown"],
+    ),
+    "substring chars": (
+        'start: "<" %regex {"substring_chars": "abcab"} ">"',
+        ["<>", "<bca>", "<ab>"],
+        ["<ac>", "<abab>"],
+    ),
+    "lazy": ('start: t "z"\nt[lazy]: /[a-z]*/ "x"', ["xz", "abxz"], ["xxz", "z"]),
+    "suffix": ('start: t "z"\nt[suffix="x"]: /[a-z]*/', ["xz", "abxz"], ["xxz", "abz"]),
+    "stop at a terminal": (
+        'start: t "z"\nt[stop=END]: /(.|\\n)*/\nEND: "e" "nd"',
+        ["endz", "a\nbendz"],
+        ["enz", "endendz"],
+    ),
+    "stop at a regex": ("start: t\nt[stop=/[0-9]/]: /.*/", ["abc1", "1"], ["abc", "12"]),
+    "an empty stop": ('start: t\nt[stop=""]: /a*/', ["", "aa"], ["b"]),
+    "max_chars": ('start: t "z"\nt[max_chars=2]: /é*/', ["z", "ééz"], ["éééz"]),
+    "options beside what is ignored": ('start: t "z"\nt[lazy]: "a" "b"\n%ignore " "', ["ab z"], ["a bz"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_texts(name: str) -> None:
+    source, accepted, rejected = CASES[name]
+    check(Grammar.from_lark(source), accepted, rejected)
+
+
+def test_tokens() -> None:
+    grammar = Grammar.from_lark('start: <think> /[a-c]*/ <[97,98]> <[*]>\n%ignore " "')
+    assert accepts(grammar, [THINK, AB, 97, THINK])
+    assert accepts(grammar, [THINK, 32, 32, 99, 32, 98, 99, 32])
+    assert not accepts(grammar, [THINK, 97, STOP])
+    assert not accepts(grammar, [*b"<think>", 97, 97])
+
+
+def test_side_grammars() -> None:
+    number, either = Grammar.from_regex("[0-9]+"), Grammar.from_ebnf('root ::= "x" | "y"')
+    grammar = Grammar.from_lark(
+        'start: @number "," @number | _INDENT\n%ignore " "\n%declare _INDENT',
+        grammars={"number": number, "_INDENT": either},
+    )
+    check(grammar, ["1,2", "12 , 3 ", "x", "y "], ["1 2,3", ",", "1"])
+
+
+def test_modules() -> None:
+    modules = {"shapes": '%import common.INT\nsize: INT UNIT\nUNIT: "px"', "loop": "%import loop.a\na: b"}
+    check(Grammar.from_lark("%import .shapes.size -> s\nstart: s", modules=modules), ["12px"], ["12"])
+    changed = '%import shapes (size, UNIT)\n%override UNIT: "cm"\nstart: size'
+    check(Grammar.from_lark(changed, modules=modules), ["12cm"], ["12px"])
+    with pytest.raises(LarkSyntaxError, match="imports itself"):
+        Grammar.from_lark("%import loop.a\nstart: a", modules=modules)
+
+
+def test_any_start() -> None:
+    check(Grammar.from_lark('a: "x" b\nb: "y"', "b"), ["y"], ["xy"])
+
+
+def test_parametric_rules_are_read() -> None:
+    document = parse(
+        'start: p::0x0\np::_: "a" p::set_bit(0) %if bit_clear(0) // c\n  | "b" %if and(ne([0:2], 3), true)'
+    )
+    rule = document.definitions[1]
+    assert rule.is_parametric
+    conditional = rule.body.branches[1]  # type: ignore[union-attr]
+    assert conditional.condition.function == "and"  # type: ignore[union-attr]
+    assert [c.function for c in conditional.condition.arguments] == ["ne", "true"]  # type: ignore[union-attr]
+
+
+# source, part of the message, line, column, part of the hint
+ERRORS = [
+    ('start: "a', "not closed", 1, 8, 'add "'),
+    ("start: 'a\n", "not closed", 1, 8, "add '"),
+    ("start: /a", "not closed", 1, 8, "\\/"),
+    ("start: /a\nb/", "not closed on its line", 1, 8, "add /"),
+    ('start: ("a"', "not closed", 1, 8, "add )"),
+    ('start: ["a")', "not closed", 1, 8, "add ]"),
+    ('start: a{"x"\na{y}: y', "not closed", 1, 9, "add }"),
+    ('start: "a")', "without its opening", 1, 11, ""),
+    ("start: *", "nothing to repeat", 1, 8, ""),
+    ('start: ~ * "a"', "nothing to repeat", 1, 10, ""),
+    ('start: "a" ~', "nothing to complement", 1, 12, ""),
+    ('start: "a"{3,2}', "upper bound", 1, 11, ""),
+    ('start: "a"~3..2', "upper bound", 1, 11, ""),
+    ('start: "a"{}', "malformed repetition", 1, 11, "{n}"),
+    ('start: "a"{99999999999}', "count above", 1, 11, ""),
+    ('start: "ab".."c"', "malformed range", 1, 12, "one character"),
+    ('start: "c".."a"', "malformed range", 1, 11, ""),
+    (r'start: "\q"', "unknown or incomplete escape", 1, 9, "known"),
+    ("start: /a(/", "in the regex: a group", 1, 10, "add )"),
+    ("start: /(a)\\1/", "back-reference", 1, 12, ""),
+    ("start: b\nbb: 'x'", "rule 'b' is not defined", 1, 8, "'bb'"),
+    ("start: NAMES\nNAME: 'x'", "terminal 'NAMES' is not defined", 1, 8, "'NAME'"),
+    ("start: 'a'\nx: y", "'y' is not defined", 2, 4, ""),
+    ("start: 'a'\nX: Y", "'Y' is not defined", 2, 4, ""),
+    ("start: 'a'\n\nstart: 'b'", "defined twice", 3, 1, "line 1"),
+    ("%import common.INT\nINT: 'x'\nstart: INT", "defined twice", 2, 1, "%override"),
+    ("start: 'a' b: 'c'", "line of its own", 1, 12, ""),
+    ("Start: 'a'", "mixed case", 1, 1, "lower-case"),
+    ("'a'", "a rule is expected", 1, 1, "name: body"),
+    ("start 'a'", "a rule is expected", 1, 1, "name: body"),
+    ("start: 'a'\n%foo bar", "unknown statement %foo", 2, 1, "%import"),
+    ("start: 'a', 'b'", "unexpected", 1, 11, "|"),
+    ("start: = 'b'", "unexpected", 1, 8, "name: body"),
+    ("start: 'a'\n%import", "malformed %import", 2, 1, "common.NAME"),
+    ("%import common.FOO\nstart: FOO", "'common' has no 'FOO'", 1, 9, ""),
+    ("%import other.FOO\nstart: FOO", "no module 'other'", 1, 9, "there are: common"),
+    ("%declare\nstart: 'a'", "malformed %declare", 1, 1, ""),
+    ("%override b: 'x'\nstart: 'a'", "no 'b' to override", 1, 11, ""),
+    ("start: 'a'\n%extend", "without a definition", 2, 8, "%extend name"),
+    ("start: T\nT: 'a' T", "terminal 'T' is recursive", 2, 8, "lower case"),
+    ("start: T\nT: b\nb: 'x'", "cannot use the rule 'b'", 2, 4, "upper case"),
+    ("start: T\nT: <a>", "a token cannot stand in a terminal", 2, 4, "rule"),
+    ("start: a\na{x}: x", "'a' is a template", 1, 8, "a{x}"),
+    ("start: a{'x', 'y'}\na{x}: x", "takes 1 arguments", 1, 8, ""),
+    ("start: a{'x'}\na: 'b'", "no template", 1, 8, ""),
+    ("start: @foo", "no grammar 'foo' was supplied", 1, 8, "grammars={"),
+    ("start: p::1\np: 'a'", "parametric rules", 1, 8, ""),
+    ("start: 'a' %if true", "parametric rules", 1, 8, ""),
+    ("start: p::x(\np::_: 'a'", "not closed", 1, 12, ""),
+    ("start: 'a' %if foo(", "malformed parameter", 1, 20, "bit_clear"),
+    ("start: a\na[max_tokens=3]: 'x'", "option max_tokens", 2, 3, "leave it out"),
+    ("start: a\na[capture]: 'x'", "option capture", 2, 3, ""),
+    ("start: a\na[temperature=0.5]: 'x'", "option temperature", 2, 3, ""),
+    ("start: a\na[foo=0.5]: 'x'", "unknown rule option 'foo'", 2, 3, "known"),
+    ("start: a\na[lazy]: a 'x'", "cannot use the rule 'a'", 2, 10, ""),
+    ("start: a\na[stop=X]: 'x'", "'X' is not defined", 2, 3, ""),
+    ('start: %regex {"foo": 1}', "malformed %regex", 1, 8, "substring_words"),
+    ('start: %json {"foo": }', "not valid JSON", 1, 22, ""),
+    ("start: %lark { start: 'a'", "%lark that is not closed", 1, 26, "add }"),
+    ("start: <[x]>", "malformed token literal", 1, 8, "ids"),
+]
+
+
+@pytest.mark.parametrize(("source", "message", "line", "column", "hint"), ERRORS)
+def test_errors_say_what_and_where(source: str, message: str, line: int, column: int, hint: str) -> None:
+    with pytest.raises(LarkSyntaxError, match=re.escape(message)) as info:
+        lark_to_ir(source)
+    error = info.value
+    assert (error.line, error.column) == (line, column), error
+    assert hint in (error.hint or "")
+    assert "\n    " in str(error)
+
+
+def test_errors_without_a_place() -> None:
+    with pytest.raises(LarkSyntaxError, match="no rule 'start'") as info:
+        lark_to_ir('a: "x"')
+    assert info.value.hint == "the rules are: a"
+    with pytest.raises(LarkSyntaxError, match="unknown grammar option 'foo'"):
+        lark_to_ir('%llguidance {"foo": true}\nstart: "a"')
+    with pytest.raises(LarkSyntaxError, match="allow_invalid_utf8"):
+        lark_to_ir('%llguidance {"allow_invalid_utf8": true}\nstart: "a"')
+
+
+def test_nothing_to_generate() -> None:
+    from oracle.accepting import COMPILER
+
+    with pytest.raises(UnsatisfiableError):
+        COMPILER.compile_lark('start: "a" start')
+
+
+HOSTILE = {
+    "open groups": "start: " + "(" * 30_000,
+    "nested groups": "start: " + "(" * 30_000 + '"a"' + ")" * 30_000,
+    "open options": "start: " + "[" * 30_000,
+    "repeated repeats": "start: 'a'" + "~2" * 30_000,
+    "tildes": "start: " + "~" * 30_000 + '"a"',
+    "NUL bytes": "\0" * 30_000,
+    "NUL bytes in a literal": "start: '" + "\0" * 30_000 + "'",
+    "quotes": "start: " + "a'" * 30_000,
+    "slashes": "start: " + "/ " * 30_000,
+    "spaces": "start: " + " " * 100_000 + ";",
+    "comments": "start: 'a'" + " // c\n" * 30_000 + ";",
+    "braces": "start: " + "a{" * 30_000,
+    "nested larks": "start: " + "%lark { start: " * 30_000,
+    "nested JSON": "start: %json " + '{"a":' * 100_000,
+    "open headers": "start" + "[lazy" * 30_000,
+    "undefined names": "start: " + " ".join(f"x{i}" for i in range(10_000)),
+    "chain of rules": "start: r0\n" + "\n".join(f"r{i}: r{i + 1}" for i in range(20_000)) + "\nr20000: 'a'",
+    "chain of terminals": "start: R0\n" + "\n".join(f"R{i}: R{i + 1}" for i in range(20_000)) + "\nR20000: 'a'",
+    "deep terminals": "start: R0\n" + "\n".join(f"R{i}: R{i + 1} | 'b'" for i in range(20_000)) + "\nR20000: 'a'",
+    "doubling terminals": "start: R0\n" + "\n".join(f"R{i}: R{i + 1} R{i + 1}" for i in range(60)) + "\nR60: 'a'",
+    "doubling products": "start: R0\n" + "\n".join(f"R{i}: R{i + 1} & R{i + 1}+" for i in range(60)) + "\nR60: 'a'",
+    "growing templates": 'start: t{"a"}\nt{x}: t{x x} | x',
+    "doubling templates": "\n".join(f"t{i}{{x}}: t{i + 1}{{x x}}" for i in range(200)) + "\nt200{x}: x\nstart: t0{'a'}",
+    "alternatives": "start: " + " | ".join(f"'w{i}'" for i in range(10_000)),
+    "empty alternatives": "start: " + "|" * 30_000,
+    "parameters": "start: a::" + "f(" * 30_000,
+    "conditions": "start: 'a' %if " + "f(" * 30_000,
+    "long substring": 'start: %regex {"substring_chars": "' + "ab" * 60_000 + '"}',
+    "many imports": "%import common (" + "INT, " * 20_000 + "INT)\nstart: INT",
+    "lone surrogate": "start: '\ud800'",
+    "long name": "start: " + "x" * 100_000,
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_grammars_end_at_once(source: str) -> None:
+    start = time.perf_counter()
+    try:
+        lark_to_ir(source)
+    except (LarkSyntaxError, LimitError) as error:
+        assert len(str(error)) < 600  # noqa: PT017
+    assert time.perf_counter() - start < 3  # usually far below one second
+
+
+def test_fifty_rules_are_quick() -> None:
+    source = "start: rule0\n" + "\n".join(
+        f'rule{i}: "lit{i}" rule{(i + 1) % 50} ("," /[a-z0-9_]/ rule{i * 7 % 50})* | NAME // c\n  | "x"?'
+        for i in range(50)
+    ) + '\nNAME: /[a-z_]+/\n%ignore " "'  # fmt: skip
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        lark_to_ir(source)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.1  # about 3 ms on an idle core
