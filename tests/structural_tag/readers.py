@@ -1,7 +1,7 @@
 """Readers of models' outputs, written from the formats' descriptions alone: from text to calls.
 
-`read(family, text, schemas)` returns `[(name, arguments), …]`. JSON arguments are read by Python's decoder from where
-they begin; elements are cut by their first end, as the models' own parsers do.
+`read(family, text, schemas, thinks=…)` returns `[(name, arguments), …]`. JSON arguments are read by Python's decoder from
+where they begin; elements are cut by their first end, as the models' own parsers do.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PADDED = ("qwen_3_coder", "mimo")
 JSON_FAMILIES, ELEMENT_FAMILIES = tuple(_JSON_CALLS), tuple(_ELEMENTS)
 
 
-_THINK_ENDS = {"mistral": "[/THINK]", "command_a": "<|END_THINKING|>"}
+_THINK = {"mistral": ("[THINK]", "[/THINK]"), "command_a": ("<|START_THINKING|>", "<|END_THINKING|>")}
 _MARKS = {
     "granite": "<|tool_call|>[",
     "mistral_v3": "[TOOL_CALLS][",
@@ -65,8 +65,10 @@ _MARKS = {
 }
 
 
-def read(family: str, text: str, schemas: dict[str, Any]) -> list[Call]:
-    text = text.split(_THINK_ENDS.get(family, "</think>"), 1)[-1]  # what is thought calls nothing
+def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Call]:
+    begin, end = _THINK.get(family, ("<think>", "</think>"))
+    if thinks or text.startswith(begin):
+        text = text.split(end, 1)[-1]  # what is thought calls nothing
     if family in _MARKS:
         text = text.partition(_MARKS[family])[2]
     if family in _JSON_CALLS:

@@ -17,7 +17,7 @@ from maskwright.structural_tag import (
     register_model_structural_tag,
 )
 from structural_tag.spelling import accepts, vocabulary
-from structural_tag.transcripts import FAMILIES, OTHERS, TOOLS
+from structural_tag.transcripts import FAMILIES, JSON, OTHERS, TOOLS
 
 INFO = vocabulary(pieces=["<", "Paris", '"}', "</", "tool_call>", "<tool", '": "', "get_", "\n\n"])
 COMPILER = mw.GrammarCompiler(INFO)
@@ -41,7 +41,10 @@ def test_auto(family: str) -> None:
     text = "It is < 5 degrees. Done."
     one = it.calls()
     accepted = ["", text, one, f"{text}\n{one}", it.calls(2)]
-    rejected = [one.replace("get_weather", "get_wether"), one.replace("Paris", "Paris\x00") if "{" in one else one[:-1]]
+    rejected = [
+        one.replace("get_weather", "get_wether"),
+        one.replace("Paris", "Paris\x00") if JSON in one else one[:-1],
+    ]
     rejected += [one[:-1] if it.section != "{calls}" or it.call[-1] in ">}" else one[: one.index("ARGS")]]
     check(family, accepted, rejected, reasoning="disabled")
 

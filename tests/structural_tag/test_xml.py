@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -83,10 +84,10 @@ def renamed(spelled: str, name: str) -> str:
 
 
 def test_every_style_is_here() -> None:
-    assert SPELLED.keys() == STYLES.keys()
+    assert {*SPELLED, "gemma"} == STYLES.keys()
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", SPELLED)
 def test_members(style: str) -> None:
     schema = MEMBERS if style != "minimax_m3_xml" else of(dict(list(MEMBERS["properties"].items())[:2]), "s")
     s, n, o = SPELLED[style]
@@ -103,7 +104,7 @@ def test_members(style: str) -> None:
     check(schema, style, accepted, rejected)
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", SPELLED)
 def test_constrained_strings(style: str) -> None:
     s = SPELLED[style][0]
     for inner, good, bad in (
@@ -130,7 +131,7 @@ def test_padding_does_not_count() -> None:
     check(of({"s": {"const": "x"}}, "s"), "qwen_xml", [spelled("x"), spelled("\nx\n")], [spelled("\nx"), spelled(" x")])
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", SPELLED)
 def test_values_of_several_types(style: str) -> None:
     s, n, _ = SPELLED[style]
     both = (
@@ -198,6 +199,33 @@ def test_nested_members_and_items() -> None:
     inner = value.format(' name="o"', "dict", number)
     array = value.format(' name="a"', "list", value.format("", "raw", "q"))
     check(schema, "cohere_xml", [inner, inner + array], [array, inner.replace("json", "raw")])
+
+
+def test_members_in_braces() -> None:
+    """Every selection of members, in their order and not, with and without undeclared ones."""
+    names = ["a", "b", "c", "d"]
+    for required in ([], ["a"], ["b"], ["b", "d"], ["d"]):
+        for more in (False, True):
+            schema = of({n: {"const": 1} for n in names}, *required, additionalProperties=more and {"const": 2})
+            grammar = compiled(schema, "gemma")
+            for size in range(5):
+                for order in itertools.permutations(names, size):
+                    spelled = [f"{n}:1" for n in order]
+                    valid = list(order) == sorted(order) and {*required} <= {*order}
+                    assert accepts(grammar, "{" + ",".join(spelled) + "}") == valid, (required, order)
+                    assert accepts(grammar, "{" + ",".join([*spelled, "x:2", "y:2"]) + "}") == (valid and more)
+
+
+def test_values_in_braces() -> None:
+    inner = of({"s": {"type": "string", "minLength": 1}, "l": {"type": "array", "items": {"type": "boolean"}}})
+    schema = of({"o": inner, "t": {"type": "array", "prefixItems": [{"const": "a"}, {"const": 1}], "items": False}})
+    good = ["{}", '{o:{s:<|"|>a "b", {c}<|"|>}}', "{o:{l:[]}}", "{o:{l:[true,false]}}"]
+    good += ['{t:[<|"|>a<|"|>,1]}', "{t:[]}"]
+    bad = ['{o:{s:"a"}}', '{o:{s:<|"|><|"|>}}', '{o:{s:<|"|>a<|"|>b<|"|>}}', "{o:{l:[true,]}}"]
+    bad += ["{t:[1]}", "{o:{},}", "{ }"]
+    check(schema, "gemma", good, bad)
+    bounded = of({"l": {"type": "array", "items": {"const": 1}, "minItems": 2, "maxItems": 3}}, "l")
+    check(bounded, "gemma", ["{l:[1,1]}", "{l:[1,1,1]}"], ["{l:[]}", "{l:[1]}", "{l:[1,1,1,1]}"])
 
 
 def test_recursive_schemas() -> None:

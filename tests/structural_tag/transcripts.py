@@ -94,6 +94,10 @@ FAMILIES: dict[str, Family] = {
         f"{_M3}<tool_call>\n{{calls}}{_M3}</tool_call>",
         think=("<mm:think>", "</mm:think>"),
     ),
+    "gemma_4": Family(
+        '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>',
+        think=("<|channel>thought\n", "<channel|>"),
+    ),
     "mistral": Family(f"[TOOL_CALLS]get_weather[ARGS]{JSON}", think=("[THINK]", "[/THINK]")),
     "cohere": Family(
         '<cofl:tool_call id="0" name="get_weather"><cofl:value name="city" type="raw">Paris</cofl:value>'

@@ -1,7 +1,7 @@
 """Values by JSON Schema, as JSON or in a model's own style: the snippets of `json_schema`.
 
 Made once for each schema and kept (snippets.py).
-Tested by tests/structural_tag/test_arguments.py and test_xml.py.
+Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 """
 
 from __future__ import annotations

@@ -64,7 +64,11 @@ class Placing:
         prelude_at = self._preludes.get(id(snippet.prelude))
         if prelude_at is None:
             prelude_at = self._place_prelude(snippet.prelude)
-        places = [self._builder.declare(name if i == snippet.root else rule.name) for i, rule in enumerate(snippet.own)]
+        # Names of own rules are told apart here: the builder would number equal ones, each time from the first on.
+        places = [
+            self._builder.declare(name if i == snippet.root else f"{name} {rule.name}")
+            for i, rule in enumerate(snippet.own)
+        ]
         if places:
             for place, body in zip(places, snippet.bodies(prelude_at, places[0][1]), strict=True):
                 self._builder.define(place, body)

@@ -14,14 +14,16 @@ exact if no other trigger can end between p and the end of the one at hand, so p
 What is excluded does not occur in the text before the trigger; the trigger itself may contain it.
 
 Source: Aho and Corasick, Efficient string matching: an aid to bibliographic search, 1975.
-Cost: linear in the length of all triggers.
-Tested by tests/structural_tag/test_text.py against the oracle.
+Cost: linear in the length of all triggers; the first mask walks the vocabulary once for each beginning, in about 0.2 ms
+where few tokens hold its first byte, and up to 25 ms where many do.
+Tested by tests/structural_tag/test_triggers.py against the definition and the oracle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from maskwright.errors import LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.ir import (
     ANY_BYTE,
@@ -39,6 +41,8 @@ from maskwright.ir import (
     seq,
     star,
 )
+
+MAX_BEGINNINGS = 64
 
 CHARACTER = utf8(ALL_CHARACTERS)
 TEXT = star(CHARACTER)
@@ -103,6 +107,12 @@ class Stops:
                 self.dead[stop] = inside
             elif stop in wanted:
                 by_overlap.setdefault(stop[: max(overlap, 1)], []).append(stop)
+        if len(by_overlap) > MAX_BEGINNINGS:
+            raise LimitError(
+                f"the triggers have more than {MAX_BEGINNINGS} different beginnings, each an automaton of its own",
+                limit="trigger beginnings",
+                hint="let triggers begin alike, as <a and <b do",
+            )
         for group in by_overlap.values():
             self.groups[_common_beginning(group)] = group
 

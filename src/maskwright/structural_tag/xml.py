@@ -1,4 +1,4 @@
-"""Arguments in XML-like styles: from a JSON Schema to rules.
+"""Arguments in styles other than JSON: from a JSON Schema to rules.
 
 Schemas are read by the JSON Schema front-end, up to shapes: what the style spells itself (members, strings without
 quotes) comes from the shapes, and what it spells as JSON is emitted as ever.
@@ -48,6 +48,7 @@ from maskwright.frontends.json_schema.shape import (
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import (
+    EMPTY,
     OP_NEVER,
     Expr,
     GrammarIR,
@@ -78,7 +79,7 @@ _MASKS = {
 }
 _NOWHERE = Resource("", True)
 _ONLY: dict[tuple[str, ...], Node] = {}  # schemas that admit certain types only, known by identity
-_NAME_CHARACTERS = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/')])
+_NAME_CHARACTERS = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
 _NEWLINE = text("\n")
 
 
@@ -104,7 +105,9 @@ def xml_to_ir(
 class _Writer:
     def __init__(self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...]) -> None:
         self.emitter, self.style, self.excluded = emitter, style, excluded
-        self.ws = repeat(bytes_in(b" \t\n\r"), 0, emitter.layout.options.max_whitespace_cnt)
+        self.separator = text(style.separator)
+        space = 0 if style.separator else emitter.layout.options.max_whitespace_cnt
+        self.ws = repeat(bytes_in(b" \t\n\r"), 0, space)
         self._rules: dict[Any, Expr] = {}
         self._queue: list[tuple[Expr, Conj, str]] = []
 
@@ -114,9 +117,12 @@ class _Writer:
             self.emitter.builder.define(rule, self.members(conj) if spelling == "members" else self._items(conj))
 
     def members(self, conj: Conj) -> Expr:
-        """The members of the objects that satisfy `conj`, white space around them."""
+        """The members of the objects that satisfy `conj`, white space or braces around them."""
         shape = self.emitter.norm.shape_of(conj)
-        return alt(*[self._object(part) for part in shape.objects])
+        return self._enclosed("{", alt(*[self._object(part) for part in shape.objects]), "}")
+
+    def _enclosed(self, left: str, inner: Expr, right: str) -> Expr:
+        return seq(text(left), inner, text(right)) if self.style.separator else seq(self.ws, inner)
 
     def _object(self, shape: ObjectShape) -> Expr:
         if shape.witnesses:
@@ -128,22 +134,31 @@ class _Writer:
         if shape.names:
             names = self.emitter.norm.shape_of(shape.names).strings
             declared = {n: c for n, c in declared.items() if any(admits_string(each, n) for each in names)}
-        parts, possible = [self.ws], 0
+        if not shape.required.keys() <= declared.keys():
+            return never()
+        members = []
         for name, conj in declared.items():
             member = self._member(name, conj)
             if member[0] != OP_NEVER:
-                possible += 1
-                member = seq(member, self.ws)
-                parts.append(member if name in shape.required else optional(member))
+                members.append((seq(member, self.ws), name in shape.required))
             elif name in shape.required:
                 return never()
-        if not shape.required.keys() <= declared.keys():
-            return never()
         extra = self._extra(shape, declared)
-        if extra[0] != OP_NEVER:
-            parts.append(star(seq(extra, self.ws)))
-        self._check_counts(shape, possible, extra[0] == OP_NEVER)
-        return seq(*parts)
+        self._check_counts(shape, len(members), extra[0] == OP_NEVER)
+        return self._listed(members, seq(extra, self.ws))
+
+    def _listed(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
+        """The members in their order, each with whether it must be there, then any number of extra ones."""
+        if not self.style.separator:
+            parts = [member if required else optional(member) for member, required in members]
+            return seq(*parts, star(extra))
+        more = star(seq(self.separator, extra))  # where something stands before
+        listed = optional(seq(extra, more))
+        for member, required in reversed(members):
+            more = self.emitter.as_rule("members", more)
+            listed = seq(member, more) if required else alt(seq(member, more), listed)
+            more = seq(self.separator, member, more) if required else alt(seq(self.separator, member, more), more)
+        return listed
 
     def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
         if shape.min_properties > len(shape.required):
@@ -202,8 +217,11 @@ class _Writer:
         return seq(*[holes[p] if isinstance(p, str) and p in holes else spelled((p,)) for p in template])
 
     def _value(self, kind: Kind, name: Expr, conj: Conj, mask: int) -> Expr:
+        strings = self.emitter.norm.shape_of(conj).strings
         if kind.spelling == "raw":
-            return alt(*[self._string(part, name, kind) for part in self.emitter.norm.shape_of(conj).strings])
+            return alt(*[self._string(part, self._closing_pieces(name)) for part in strings])
+        if kind.spelling == "quoted":
+            return seq(spelled(self.style.quote), alt(*[self._string(part, self.style.quote) for part in strings]))
         close = self._filled(self.style.close, name, kind)
         own = sum(_MASKS[each] for each in kind.types)
         restricted = conj if not mask & ~own else (*conj, _only(kind.types))
@@ -221,7 +239,8 @@ class _Writer:
         return rule
 
     def _items(self, conj: Conj) -> Expr:
-        return seq(self.ws, alt(*[self._array(part) for part in self.emitter.norm.shape_of(conj).arrays]))
+        arrays = self.emitter.norm.shape_of(conj).arrays
+        return self._enclosed("[", alt(*[self._array(part) for part in arrays]), "]")
 
     def _array(self, shape: ArrayShape) -> Expr:
         longest = -1 if shape.max_items is None else shape.max_items
@@ -229,23 +248,26 @@ class _Writer:
             self._refuse("contains", shape.contains[0].path)
         if shape.unique is not None and not 0 <= longest <= 1:
             self._refuse("uniqueItems", shape.unique)
-        prefix = [self._item(conj) for conj in (shape.prefix if longest < 0 else shape.prefix[:longest])]
+        if longest == 0:
+            return EMPTY if shape.min_items == 0 else never()
+        rest = self._item(shape.rest)
+        prefix = [self._item(conj) for conj in (shape.prefix if longest < 0 else shape.prefix[:longest])] or [rest]
         least = max(shape.min_items - len(prefix), 0)
-        tail = repeat(self._item(shape.rest), least, -1 if longest < 0 else longest - len(prefix))
-        for i in range(len(prefix) - 1, -1, -1):
-            tail = seq(prefix[i], tail)
+        tail = repeat(seq(self.separator, rest), least, -1 if longest < 0 else longest - len(prefix))
+        for i in range(len(prefix) - 1, 0, -1):
+            tail = seq(self.separator, prefix[i], tail)
             if i >= shape.min_items:
                 tail = self.emitter.as_rule("items", optional(tail))
-        return tail
+        items = seq(prefix[0], tail)
+        return items if shape.min_items else optional(items)
 
     def _item(self, conj: Conj) -> Expr:
         return seq(self._element(self.style.open_item, text("item"), conj), self.ws)
 
-    def _string(self, shape: StringShape, name: Expr, kind: Kind) -> Expr:
+    def _string(self, shape: StringShape, close: Pieces) -> Expr:
         """The strings of a shape, and what closes them."""
         for refusal in shape.refusals:
             self.emitter.refuse(refusal)
-        close = self._closing_pieces(name)
         if shape.values is not None:
             values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
             return alt(*values) if values else never()

@@ -3,6 +3,7 @@
 A style spells a member as `open value close`. `Kind`s say how values of certain types are spelled:
 
     raw      a string, without quotes or escapes, up to where `close` first occurs
+    quoted   a string between two quote texts, without escapes
     json     any value, as JSON
     members  an object, member by member in the same style
     items    an array, item by item
@@ -10,6 +11,7 @@ A style spells a member as `open value close`. `Kind`s say how values of certain
     qwen_xml     <parameter=city>\nParis\n</parameter>
     deepseek_xml <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
     cohere_xml   <cofl:value name="o" type="dict"><cofl:value name="x" type="json">1.5</cofl:value></cofl:value>
+    gemma        {city:<|"|>Paris<|"|>,days:3}
 
 Between members and around values in JSON there may be white space. Where `padded`, strings may have a newline before
 and one after them which do not count, as readers of that format take them off.
@@ -33,13 +35,18 @@ class Kind(NamedTuple):
 
 
 class Style(NamedTuple):
-    """In `open`, `close` and `open_item`, {name} is the member's name, {kind} the kind's label, {ws} white space."""
+    """In `open`, `close` and `open_item`, {name} is the member's name, {kind} the kind's label, {ws} white space.
+
+    With a `separator`, members stand in braces and items in brackets, and there is no white space.
+    """
 
     open: str
     close: str
     kinds: tuple[Kind, ...]
     padded: bool = False
     open_item: str = ""
+    separator: str = ""
+    quote: str = ""
 
     def spelled(self, tokens: Tokens) -> SpelledStyle:
         """Split all texts at special tokens."""
@@ -49,6 +56,8 @@ class Style(NamedTuple):
             _template(self.open_item, tokens),
             self.kinds,
             self.padded,
+            self.separator,
+            tokens.pieces(self.quote),
         )
 
 
@@ -60,6 +69,8 @@ class SpelledStyle(NamedTuple):
     open_item: Pieces
     kinds: tuple[Kind, ...]
     padded: bool
+    separator: str
+    quote: Pieces
 
 
 HOLES = ("{name}", "{kind}", "{ws}")
@@ -110,6 +121,18 @@ STYLES = {
             Kind(("array",), "items", "list"),
         ),
         open_item='<cofl:value type="{kind}">',
+    ),
+    "gemma": Style(
+        "{name}:",
+        "",
+        (
+            Kind(("string",), "quoted"),
+            Kind(_SCALARS, "json"),
+            Kind(("object",), "members"),
+            Kind(("array",), "items"),
+        ),
+        separator=",",
+        quote='<|"|>',
     ),
     "kimi_k3_xml": Style(
         '<|open|>argument key="{name}" type="{kind}"<|sep|>',

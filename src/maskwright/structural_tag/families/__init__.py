@@ -15,6 +15,9 @@ from maskwright.structural_tag.families import (
     deepseek as _deepseek,  # noqa: F401
 )
 from maskwright.structural_tag.families import (
+    gemma as _gemma,  # noqa: F401
+)
+from maskwright.structural_tag.families import (
     glm as _glm,  # noqa: F401
 )
 from maskwright.structural_tag.families import (

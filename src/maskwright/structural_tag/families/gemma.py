@@ -1,0 +1,29 @@
+"""Gemma 4: arguments in braces, with names bare and strings between special tokens.
+
+    <|channel>thought
+    The user wants the weather.<channel|><|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>
+
+The model's template sorts members by name; here they come in declared order, so declare them sorted.
+Source: the chat template of google/gemma-4-E2B-it, as parsers for it describe it; the template itself was not at hand.
+"""
+
+from __future__ import annotations
+
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families.parts import calls_in_text, output
+from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats import TagFormat
+from maskwright.structural_tag.request import ToolRequest
+
+_THINK = ("<|channel>thought\n", "<channel|>")
+
+
+@register_model_structural_tag("gemma_4")
+def gemma(request: ToolRequest) -> Format:
+    """Build the tag of Gemma 4."""
+    tags = [
+        TagFormat(f"<|tool_call>call:{tool.name}", request.arguments(tool, "gemma", "<tool_call|>"), "<tool_call|>")
+        for tool in request.tools
+    ]
+    excludes = ("<|channel>", "<channel|>")
+    return output(request, calls_in_text(request, ["<|tool_call>"], tags, excludes), _THINK)
