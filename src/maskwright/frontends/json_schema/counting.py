@@ -120,7 +120,9 @@ class _Array(_Automaton):
         self.inner = emitter.layout.inner(depth)
         starts = [one.start for one in shape.contains]
         self.last = longest if longest >= 0 else max(len(shape.prefix), shape.min_items, *starts, 0)
-        self.values: dict[Any, Conj] = {}
+        self.values: dict[Any, int] = {}
+        self.constants: list[Conj] = []
+        self.items: dict[Any, Expr] = {}
         self.finite: dict[int, list[int]] = {}
         if shape.unique is not None:
             for position in range(min(len(shape.prefix), self.last) + 1):
@@ -134,8 +136,10 @@ class _Array(_Automaton):
         if values is None:
             raise TooManyError
         for value in values:
-            self.values.setdefault(value, norm.constant(value[1]))
-        return [list(self.values).index(value) for value in values]
+            if value not in self.values:
+                self.values[value] = len(self.constants)
+                self.constants.append(norm.constant(value[1]))
+        return [self.values[value] for value in values]
 
     def accepts(self, state: tuple[int, tuple[int, ...], int]) -> bool:
         position, counts, _ = state
@@ -149,19 +153,17 @@ class _Array(_Automaton):
         if 0 <= self.longest <= position:
             return
         following = min(position + 1, self.last)
+        kind = min(position, len(self.shape.prefix))
         choices = [self._choices(one, count, position) for one, count in zip(self.shape.contains, counts, strict=True)]
         for chosen in product(*choices):
-            conj = self.shape.item(position)
-            for place, _ in chosen:
-                conj = join(conj, place)
+            places = tuple([place for place, _ in chosen])
             after = tuple([count for _, count in chosen])
             if self.shape.unique is None:
-                yield self._item(conj), (following, after, 0)
+                yield self._item(kind, places, None), (following, after, 0)
                 continue
-            constants = list(self.values.values())
-            for value in self.finite[min(position, len(self.shape.prefix))]:
+            for value in self.finite[kind]:
                 if not used >> value & 1:
-                    yield self._item(join(conj, constants[value])), (following, after, used | 1 << value)
+                    yield self._item(kind, places, value), (following, after, used | 1 << value)
 
     def _choices(self, one: Contains, count: int, position: int) -> list[tuple[Conj, int]]:
         """Whether an element is counted as a match: what it must satisfy, and the number of matches then."""
@@ -174,8 +176,18 @@ class _Array(_Automaton):
             return [others]
         return [others, (one.place, min(count + 1, one.most))]
 
-    def _item(self, conj: Conj) -> Expr:
-        return self.emitter.place(conj, self.inner)
+    def _item(self, kind: int, places: tuple[Conj, ...], value: int | None) -> Expr:
+        """One element of a kind, in all of these places, and, if a value is given, that."""
+        key = (kind, tuple(map(id, places)), value)
+        item = self.items.get(key)
+        if item is None:
+            conj = self.shape.item(kind)
+            for place in places:
+                conj = join(conj, place)
+            if value is not None:
+                conj = join(conj, self.constants[value])
+            item = self.items[key] = self.emitter.as_rule("item", self.emitter.place(conj, self.inner))
+        return item
 
 
 def finite_values(shape: Shape) -> list[tuple[str, Any]] | None:

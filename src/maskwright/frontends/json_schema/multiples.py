@@ -11,7 +11,8 @@ Cost: at most MAX_STATES states. Tested by tests/frontends/json_schema/test_sche
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import lcm
+from typing import NamedTuple, TypeAlias
 
 from maskwright.frontends.json_schema.decimals import digits_of
 from maskwright.frontends.json_schema.shape import Exact
@@ -39,7 +40,7 @@ from maskwright.ir import (
     seq,
 )
 
-MAX_STATES = 1500
+MAX_STATES = 1000
 _BYTES = b"-0123456789."
 
 
@@ -55,13 +56,6 @@ class _Divisor(NamedTuple):
     wanted: bool
 
 
-class _Remainder(NamedTuple):
-    """Of the digits so far, the `places` of them after the point; -1 before the point. None: no multiple any more."""
-
-    value: int | None
-    places: int
-
-
 def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], builder: IRBuilder) -> Expr:
     """Return the numbers of an expression that are multiples of all of `multiples`, and of none of `others`.
 
@@ -69,33 +63,59 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
         TooManyStatesError: It takes too many rules.
     """
     divisors = [_divisor(value, True) for value in multiples] + [_divisor(value, False) for value in others]
-    start = (text, tuple(_Remainder(0, -1) for _ in divisors))
+    if lcm(*[divisor.unit for divisor in divisors]) > MAX_STATES:
+        raise TooManyStatesError
+    bounds = _Bounds(text)
+    start: _State = (0, tuple([(0, -1)] * len(divisors)))
     states = {start: builder.declare("multiple")}
     waiting = [start]
     while waiting:
         state = waiting.pop()
         ways: dict[Expr, int] = {}
-        for byte in _BYTES:
-            following = _after(state, byte, divisors)
-            if following[0][0] == OP_NEVER:
-                continue
-            if following not in states:
-                if len(states) >= MAX_STATES:
-                    for rule in states.values():
-                        builder.define(rule, never())
-                    raise TooManyStatesError
-                states[following] = builder.declare("multiple")
-                waiting.append(following)
-            target = states[following]
+        for byte, following in bounds.steps[state[0]].items():
+            after = (following, tuple(map(_next_remainder, state[1], divisors, [byte] * len(divisors))))
+            if after not in states:
+                states[after] = builder.declare("multiple")
+                waiting.append(after)
+            target = states[after]
             ways[target] = ways.get(target, 0) | 1 << byte
         parts = [seq(byte_set(mask), target) for target, mask in ways.items()]
-        if _accepts(state, divisors):
+        if bounds.accepts[state[0]] and all(map(_is_right, state[1], divisors)):
             parts.append(EMPTY)
         builder.define(states[state], alt(*parts))
+        if len(states) > MAX_STATES:
+            for rule in states.values():
+                builder.define(rule, never())
+            raise TooManyStatesError
     return states[start]
 
 
-_State = tuple[Expr, tuple[_Remainder, ...]]
+# The remainder of the digits so far, -1 for "no multiple any more"; the places of them after the point, -1 before it.
+_Remainder: TypeAlias = "tuple[int, int]"
+_State: TypeAlias = "tuple[int, tuple[_Remainder, ...]]"
+
+
+class _Bounds:
+    """The automaton of an expression over numbers: steps by byte, and which states accept."""
+
+    def __init__(self, text: Expr) -> None:
+        self.steps: list[dict[int, int]] = []
+        self.accepts: list[bool] = []
+        known = {text: 0}
+        open_texts = [text]
+        for expr in open_texts:
+            steps = {}
+            for byte in _BYTES:
+                after = derivative(expr, byte)
+                if after[0] != OP_NEVER:
+                    if after not in known:
+                        known[after] = len(known)
+                        open_texts.append(after)
+                    steps[byte] = known[after]
+            self.steps.append(steps)
+            self.accepts.append(nullable(expr))
+            if len(known) > MAX_STATES:
+                raise TooManyStatesError
 
 
 def _divisor(value: Exact, wanted: bool) -> _Divisor:
@@ -103,31 +123,21 @@ def _divisor(value: Exact, wanted: bool) -> _Divisor:
     return _Divisor(int(whole + fraction), len(fraction), wanted)
 
 
-def _after(state: _State, byte: int, divisors: list[_Divisor]) -> _State:
-    text, remainders = state
-    return derivative(text, byte), tuple(map(_next_remainder, remainders, divisors, [byte] * len(divisors)))
-
-
 def _next_remainder(remainder: _Remainder, divisor: _Divisor, byte: int) -> _Remainder:
     value, places = remainder
-    if byte == 0x2D or value is None:
+    if byte == 0x2D or value < 0:
         return remainder
     if byte == 0x2E:
-        return _Remainder(value, 0)
+        return value, 0
     digit = byte - 0x30
     if places == divisor.scale:
-        return _Remainder(None, -1) if digit else remainder
-    return _Remainder((10 * value + digit) % divisor.unit, places + 1 if places >= 0 else -1)
-
-
-def _accepts(state: _State, divisors: list[_Divisor]) -> bool:
-    text, remainders = state
-    return nullable(text) and all(map(_is_right, remainders, divisors))
+        return (-1, -1) if digit else remainder
+    return (10 * value + digit) % divisor.unit, places + 1 if places >= 0 else -1
 
 
 def _is_right(remainder: _Remainder, divisor: _Divisor) -> bool:
     value, places = remainder
-    is_multiple = value is not None and value * 10 ** (divisor.scale - max(places, 0)) % divisor.unit == 0
+    is_multiple = value >= 0 and value * 10 ** (divisor.scale - max(places, 0)) % divisor.unit == 0
     return is_multiple == divisor.wanted
 
 
