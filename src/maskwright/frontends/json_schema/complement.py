@@ -118,12 +118,16 @@ def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: b
 def _without_strings(shape: StringShape) -> list[StringShape] | None:
     if not EXACT_FORMATS.issuperset(shape.formats):
         return None
-    out: list[StringShape] = []
-    if shape.patterns or shape.formats or shape.values is not None:
+    by_length = shape.min_length > 0 or shape.max_length is not None
+    constrained = shape.patterns or shape.formats or shape.values is not None
+    if len(shape.excluded) == 1 and not constrained and not by_length:
+        return list(shape.excluded)
+    if constrained or shape.excluded:
+        # In one piece: alternatives would multiply with those of other schemas.
         other = StringShape()
         other.excluded = (shape,)
         return [other]
-    out += shape.excluded
+    out = []
     if shape.min_length:
         other = StringShape()
         other.max_length = shape.min_length - 1

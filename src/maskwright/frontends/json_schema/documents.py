@@ -65,14 +65,14 @@ def check_size(schema: Any) -> None:
     Raises:
         LimitError: There are more than a million objects and arrays, or they nest too deep.
     """
-    level, count, depth = [schema] if isinstance(schema, (dict, list)) else [], 0, 0
+    level, count, depth = [schema], 0, 0
     while level:
         depth += 1
         level = [
             part
             for whole in level
-            for part in (whole.values() if isinstance(whole, dict) else whole)
-            if type(part) not in _SCALARS and isinstance(part, (dict, list))
+            for part in (whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ())
+            if type(part) not in _SCALARS
         ]
         count += len(level)
         if depth > _MAX_DEPTH:

@@ -211,9 +211,16 @@ def _seen_members(a: SeenMembers | None, b: SeenMembers | None) -> SeenMembers |
     return SeenMembers(a.names | b.names, patterns, a.everything or b.everything)
 
 
+def _contradict(required: dict[str, None], properties: dict[str, Conj]) -> bool:
+    """Whether a member must be there that must not: seen early, as most alternatives of dependencies end so."""
+    return any(name in properties and is_nothing(properties[name]) for name in required)
+
+
 def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectShape | None:
-    out = ObjectShape()
     before = a.properties
+    if _contradict(a.required, b.properties) or _contradict(b.required, before):
+        return None
+    out = ObjectShape()
     properties = out.properties = before.copy()
     for name, conj in b.properties.items():
         other = before.get(name)

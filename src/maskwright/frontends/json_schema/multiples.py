@@ -40,7 +40,7 @@ from maskwright.ir import (
     seq,
 )
 
-MAX_STATES = 1000
+MAX_STATES = 400
 _BYTES = b"-0123456789."
 
 
