@@ -182,7 +182,8 @@ def test_the_caret_is_under_the_place() -> None:
     with pytest.raises(EbnfSyntaxError) as info:
         ebnf_to_ir("root ::= item\nitem ::= 'a' itm")
     assert str(info.value) == (
-        "2:14: rule 'itm' is not defined\n  hint: did you mean 'item'?\n    item ::= 'a' itm\n                 ^^^"
+        "2:14: in 'item': rule 'itm' is not defined\n  hint: did you mean 'item'?\n"
+        "    item ::= 'a' itm\n                 ^^^"
     )
 
 

@@ -132,6 +132,23 @@ def test_errors_say_what_and_where(source: str, message: str, line: int, column:
     assert "\n    " in str(error)
 
 
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("start: 'a'\nb: c", "b"),
+        ("start: 'a'\nB: /(/\nc: 'd'", "B"),
+        ("start: 'a'\nb: (", "b"),
+        ("start: 'a'\n%ignore X\n", None),
+        ("%ignore X\nstart: 'a'", None),
+        ("start: %json {}\n  X", "start"),
+    ],
+)
+def test_errors_name_the_rule(source: str, rule: str | None) -> None:
+    with pytest.raises(LarkSyntaxError) as info:
+        lark_to_ir(source)
+    assert info.value.rule == rule
+
+
 def test_errors_without_a_place() -> None:
     with pytest.raises(LarkSyntaxError, match="no rule 'start'") as info:
         lark_to_ir('a: "x"')

@@ -115,6 +115,7 @@ class _Parser:
         self.frame: _Frame | None = None
         self.stack: list[_Frame] = []
         self.finish: Callable[[ast.Node], None] | None = None  # what to do with the body that is open
+        self.rule: str | None = None  # whose body is open
         self.mode = "define"
         self.definitions: list[ast.Definition] = []
         self.imports: list[ast.Import] = []
@@ -123,7 +124,7 @@ class _Parser:
         self.options: dict[str, Any] = {}
 
     def error(self, message: str, start: int, end: int, hint: str | None = None) -> LarkSyntaxError:
-        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint)
+        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=self.rule)
 
     def parse(self) -> ast.Document:
         source, end, match_token = self.source, len(self.source), _TOKEN.match
@@ -334,11 +335,12 @@ class _Parser:
             raise self._not_closed(self.frame)
         if self.frame is not None and self.finish is not None:
             self.finish(self._alternatives(self.frame))
-        self.frame = self.finish = None
+        self.frame = self.finish = self.rule = None
 
     def _definition(self, token: re.Match[str]) -> None:
         name, span = token[_DEFINED], Span(*token.span(_DEFINED))
         self._end_body()
+        self.rule = name
         before = self.source[self.source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
         if before and self.mode == "define" and not before.endswith("{"):
             raise self.error("a definition must start on a line of its own", *span)

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from maskwright.errors import LarkSyntaxError, LimitError, RegexSyntaxError, Span
+from maskwright.errors import LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.resolve import Entry, Scope
@@ -172,9 +172,7 @@ def parsed_pattern(pattern: str, flags: str, span: Span, scope: Scope) -> regex.
         if within is not None and error.source is not None:  # type: ignore[union-attr]
             start = min(span.start + 1 + within.start, span.end - 1)
             span = Span(start, max(start + 1, min(span.start + 1 + within.end, span.end)))
-        raise LarkSyntaxError(
-            f"in the regex: {error.message}", source=scope.source, span=span, hint=error.hint
-        ) from error
+        raise scope.error(f"in the regex: {error.message}", span, error.hint) from error
 
 
 def _check_terminal(entry: Entry, span: Span, scope: Scope) -> None:
