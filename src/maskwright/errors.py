@@ -47,13 +47,20 @@ class MaskwrightError(Exception):
 
 
 class GrammarError(MaskwrightError, ValueError):
-    """A grammar text is wrong. `source` and `span` say where; `line` and `column` count from 1."""
+    """A grammar text is wrong. `source` and `span` say where, `rule` in which rule; `line`, `column` count from 1."""
 
     def __init__(
-        self, message: str, *, source: str | None = None, span: Span | None = None, hint: str | None = None
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        span: Span | None = None,
+        hint: str | None = None,
+        rule: str | None = None,
     ) -> None:
         self.source = source
         self.span = span
+        self.rule = rule
         super().__init__(message, hint=hint)
 
     @property
@@ -79,7 +86,8 @@ class GrammarError(MaskwrightError, ValueError):
         shown = _printable(text[cut : cut + _MAX_SHOWN])
         width = max(1, min(self.span.end, self.span.start + len(shown) - (offset - cut)) - self.span.start)
         caret = " " * (offset - cut) + "^" * width
-        return f"{self.line}:{self.column}: {super()._text()}\n    {shown}\n    {caret}"
+        place = f"{self.line}:{self.column}: " + (f"in {self.rule[:60]!r}: " if self.rule else "")
+        return f"{place}{super()._text()}\n    {shown}\n    {caret}"
 
 
 class RegexSyntaxError(GrammarError):

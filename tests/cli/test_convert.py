@@ -48,4 +48,4 @@ def test_lark_as_a_structure(cli: Cli, tmp_path: Path) -> None:
     assert cli("generate", "--lark", 'start: "no"', "--no-stats") == (0, "no\n", "")
     code, _, err = cli("generate", "--lark", "start: nothing")
     assert code == 2
-    assert "--lark:1:8: rule 'nothing' is not defined" in err
+    assert "--lark:1:8: in 'start': rule 'nothing' is not defined" in err

@@ -182,7 +182,8 @@ def test_the_caret_is_under_the_place() -> None:
     with pytest.raises(EbnfSyntaxError) as info:
         ebnf_to_ir("root ::= item\nitem ::= 'a' itm")
     assert str(info.value) == (
-        "2:14: rule 'itm' is not defined\n  hint: did you mean 'item'?\n    item ::= 'a' itm\n                 ^^^"
+        "2:14: in 'item': rule 'itm' is not defined\n  hint: did you mean 'item'?\n"
+        "    item ::= 'a' itm\n                 ^^^"
     )
 
 
@@ -216,6 +217,19 @@ HOSTILE = {
     "alternatives": "root ::= " + " | ".join(f"'w{i}'" for i in range(10_000)),
     "rules": "root ::= 'a'\n" + "".join(f"r{i} ::= root\n" for i in range(10_000)),
     "empty alternatives": "root ::= " + "|" * 30_000,
+    "tildes": "root ::= " + "~" * 30_000 + "'a'",
+    "tokens": "root ::= Token(" + "1," * 30_000 + "1)",
+    "open macros": "root ::= " + "Token(" * 30_000,
+    "many tags": "root ::= TagDispatch(" + ",".join(f"('<t{i}>', root)" for i in range(1_000)) + ")",
+    "doubling rules with options": "root[lazy] ::= a0\n"
+    + "".join(f"a{i} ::= a{i + 1} a{i + 1}\n" for i in range(60))
+    + "a60 ::= 'x'",
+    "a deep chain with options": "root[lazy] ::= a0\n"
+    + "".join(f"a{i} ::= 'x' | 'y' a{i + 1}\n" for i in range(30_000))
+    + "a30000 ::= 'x'",
+    "a chain with options": "root[lazy] ::= a0\n"
+    + "".join(f"a{i} ::= a{i + 1} 'y'\n" for i in range(3_000))
+    + "a3000 ::= 'x'",
 }
 
 

@@ -17,8 +17,8 @@ from maskwright.frontends.text import (
     is_regular,
     shortest,
     spelled_out,
-    text_up_to,
     text_without,
+    texts_up_to,
 )
 from maskwright.ir import (
     EMPTY,
@@ -57,9 +57,9 @@ def ends_at(t: str, strings: list[str]) -> list[int]:
 
 
 @pytest.mark.parametrize("strings", STRINGS)
-def test_text_up_to(strings: list[str]) -> None:
+def test_texts_up_to(strings: list[str]) -> None:
     ending, others = strings[0], strings[1:]
-    expr = text_up_to(ending, others)
+    expr = texts_up_to([ending], others)[0]
     for t in TEXTS:
         longer = any(t.endswith(o) for o in others if o.endswith(ending) and o != ending)
         assert matches(expr, t) == (t.endswith(ending) and ends_at(t, strings) == [len(t)] and not longer), t

@@ -132,6 +132,23 @@ def test_errors_say_what_and_where(source: str, message: str, line: int, column:
     assert "\n    " in str(error)
 
 
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("start: 'a'\nb: c", "b"),
+        ("start: 'a'\nB: /(/\nc: 'd'", "B"),
+        ("start: 'a'\nb: (", "b"),
+        ("start: 'a'\n%ignore X\n", None),
+        ("%ignore X\nstart: 'a'", None),
+        ("start: %json {}\n  X", "start"),
+    ],
+)
+def test_errors_name_the_rule(source: str, rule: str | None) -> None:
+    with pytest.raises(LarkSyntaxError) as info:
+        lark_to_ir(source)
+    assert info.value.rule == rule
+
+
 def test_errors_without_a_place() -> None:
     with pytest.raises(LarkSyntaxError, match="no rule 'start'") as info:
         lark_to_ir('a: "x"')
@@ -179,6 +196,15 @@ HOSTILE = {
     "conditions": "start: 'a' %if " + "f(" * 30_000,
     "long substring": 'start: %regex {"substring_chars": "' + "ab" * 60_000 + '"}',
     "many imports": "%import common (" + "INT, " * 20_000 + "INT)\nstart: INT",
+    "an import that is not closed": "%import common (" + "a" * 30_000,
+    "imports without commas": "%import common (" + "a " * 30_000,
+    "spaces after a name": "start: x" + " " * 100_000 + ";",
+    "names and spaces": "start: " + ("x" + " " * 300) * 1000 + ";",
+    "open brackets after a name": "start" + " [" * 30_000,
+    "open headers in a body": "start: " + "x [a, " * 5_000,
+    "prefixes": "start: 'a'\n" + "?" * 30_000 + "x: y",
+    "a long parameter": "start: a::f(" + "x" * 100_000,
+    "a long token literal": "start: <" + "a" * 100_000,
     "lone surrogate": "start: '\ud800'",
     "long name": "start: " + "x" * 100_000,
 }

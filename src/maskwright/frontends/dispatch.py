@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maskwright.frontends.text import text_up_to, text_without
+from maskwright.frontends.text import text_without, texts_up_to
 from maskwright.ir import Expr, IRBuilder, TokenSet, alt, never, seq, star
 
 NO_TOKENS = TokenSet()
@@ -34,9 +34,11 @@ def tag_dispatch(
         endings: Strings that end the text when they appear in it, and belong to it.
         excluded: Strings that free text must not hold.
     """
-    marks = (*(tag for tag, _ in tags), *endings, *excluded)
-    tagged = alt(*(seq(text_up_to(tag, marks), rule) for tag, rule in tags))
-    last = alt(text_without(marks) if ends_anywhere else never(), *(text_up_to(ending, marks) for ending in endings))
+    names = [tag for tag, _ in tags]
+    before = texts_up_to([*names, *endings], excluded)
+    tagged = alt(*(seq(up_to, rule) for up_to, (_, rule) in zip(before, tags, strict=False)))
+    free = text_without((*names, *endings, *excluded)) if ends_anywhere else never()
+    last = alt(free, *before[len(names) :])
     return seq(star(tagged), last) if loops else alt(tagged, last)
 
 

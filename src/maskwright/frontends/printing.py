@@ -13,6 +13,7 @@ Tested by tests/frontends/test_printing.py.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
@@ -124,11 +125,18 @@ class _Notation:
             parts_of[id(node)] = self._parts(node)
             return [part for part in parts_of[id(node)] if isinstance(part, Expr)]
 
+        order = postorder(root, inner)
+        waiting = Counter(id(part) for parts in parts_of.values() for part in parts)
         done: dict[int, Shown] = {}
-        for node in postorder(root, inner):
-            done[id(node)] = shown = self._join(node, [self._shown(part, done) for part in parts_of[id(node)]])
+        for node in order:
+            parts = parts_of[id(node)]
+            done[id(node)] = shown = self._join(node, [self._shown(part, done) for part in parts])
             if len(shown.text) > MAX_PRINTED:
                 raise LimitError("the grammar is too large to print", limit="printed size")
+            for part in parts:  # texts of deep expressions are long, so those that are in their parents go
+                waiting[id(part)] -= 1
+                if not waiting[id(part)]:
+                    done.pop(id(part), None)
         return done[id(root)].text
 
     def _parts(self, node: Expr) -> Sequence[Expr | str | CodePointSet]:

@@ -11,10 +11,11 @@ Tested by tests/frontends/test_free_text.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import iand, or_
 
+from maskwright.errors import LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.ir import (
     ALL_BYTES,
@@ -45,6 +46,9 @@ from maskwright.ir import (
     text,
 )
 
+MAX_SPELLED_OUT = 500_000  # nodes
+MAX_SPELLED_DEPTH = 2_000
+
 ANY_CHARACTER = utf8(ALL_CHARACTERS)
 ANY_TEXT = star(ANY_CHARACTER)
 
@@ -62,15 +66,18 @@ def text_without(strings: Iterable[str]) -> Expr:
     return and_(ANY_TEXT, not_(seq(ANY_TEXT, alt(*endings), star(ANY_BYTE)))) if endings else ANY_TEXT
 
 
-def text_up_to(ending: str, others: Iterable[str] = ()) -> Expr:
-    """Any text that ends with this string, in which neither it nor another of the strings ends any earlier.
+def texts_up_to(endings: Sequence[str], others: Iterable[str] = ()) -> list[Expr]:
+    """For each of these strings, any text that ends with it, in which none of them, nor of the others, ends earlier.
 
-    Nor does it end with one of the others that is longer.
+    Nor does it end with a string that is longer.
     """
-    others = [other for other in others if other != ending]
-    early = seq(ANY_TEXT, alt(text(ending), *map(text, others)), plus(ANY_BYTE))
-    longer = (not_(seq(ANY_TEXT, text(other))) for other in others if other.endswith(ending))
-    return and_(seq(ANY_TEXT, text(ending)), not_(early), *longer)
+    marks = list(dict.fromkeys((*endings, *others)))
+    no_early = not_(seq(ANY_TEXT, alt(*map(text, marks)), plus(ANY_BYTE)))
+    out = []
+    for ending in endings:
+        longer = (not_(seq(ANY_TEXT, text(mark))) for mark in marks if mark.endswith(ending) and mark != ending)
+        out.append(and_(seq(ANY_TEXT, text(ending)), no_early, *longer))
+    return out
 
 
 def at_most_chars(body: Expr, limit: int) -> Expr:
@@ -124,8 +131,12 @@ def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | Non
     """A regular expression without references: each is replaced by its rule's body, as often as it stands there.
 
     None if it cannot be, for a rule calls itself, or a token is in it. `body_of` gives None for a rule without a body.
+
+    Raises:
+        LimitError: It is too large without its rules.
     """
     done: dict[int, Expr] = {}  # by id of what `keep` keeps alive
+    sizes: dict[int, tuple[int, int]] = {}  # nodes and levels
     keep: list[Expr] = []
     open_rules: set[int] = set()
     stack = [(root, False)]
@@ -139,6 +150,11 @@ def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | Non
         if is_ready:
             if node[0] == OP_REF:
                 open_rules.discard(node[1])
+            size = _own_size(node) + sum(sizes[id(child)][0] for child in children)
+            depth = 1 + max((sizes[id(child)][1] for child in children), default=0)
+            if size > MAX_SPELLED_OUT or depth > MAX_SPELLED_DEPTH:
+                raise LimitError("a regular rule is too large with all that it names", limit="spelled-out size")
+            sizes[id(node)] = size, depth
             done[id(node)] = _rebuilt(node, [done[id(child)] for child in children])
             keep.append(node)
             continue
@@ -149,6 +165,10 @@ def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | Non
         stack.append((node, True))
         stack.extend((child, False) for child in children)
     return done[id(root)]
+
+
+def _own_size(node: Expr) -> int:
+    return len(node[1]) if node[0] == OP_LITERAL else 1
 
 
 def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] | None:

@@ -109,7 +109,7 @@ class _Parser:
         self.stack: list[_Group] = []  # the groups around it
 
     def error(self, message: str, start: int, end: int, hint: str | None = None) -> EbnfSyntaxError:
-        return EbnfSyntaxError(message, source=self.source, span=Span(start, end), hint=hint)
+        return EbnfSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=self.rule)
 
     def parse(self, root_rule_name: str) -> GrammarIR:
         source, position, end = self.source, 0, len(self.source)
@@ -173,6 +173,7 @@ class _Parser:
     def _define(self, token: re.Match[str]) -> None:
         name, start = token[_IS_NAME], token.start()
         self._finish_rule()
+        self.rule = name
         if self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
             raise self.error("a rule must start on a line of its own", start, token.end(_IS_NAME))
         if name in self.bodies:
@@ -181,7 +182,6 @@ class _Parser:
             raise self.error(f"rule {name[:60]!r} is defined twice", start, token.end(_IS_NAME), hint)
         self._reference(name, start)
         self.places[name] = start
-        self.rule = name
         if token[_OPTIONS]:
             self.options[name] = parse_options(token[_OPTIONS], token.start(_OPTIONS), self.source, EbnfSyntaxError)
 
@@ -285,6 +285,7 @@ class _Parser:
                 near = get_close_matches(name, list(self.bodies)[:200], 1)
                 hint = f"did you mean {near[0]!r}?" if near else None
                 place = self.places[name]
+                self.rule = max((self.places[rule], rule) for rule in self.bodies if self.places[rule] <= place)[1]
                 raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
             self.builder.define(reference, self.bodies[name])
         for name, options in self.options.items():
@@ -299,6 +300,7 @@ class _Parser:
     def _restricted(self, name: str, options: tuple[RuleOption, ...]) -> Expr:
         """The body of a rule with options, which are about whole texts: it is spelled out as a regular expression."""
         bodies = {reference[1]: self.bodies[rule] for rule, reference in self.references.items()}
+        self.rule = name
         body = spelled_out(self.bodies[name], bodies.get)
         if body is None:
             names = ", ".join(option.name for option in options)

@@ -196,21 +196,26 @@ def fold(
     root: Node, children: Callable[[Node], Sequence[Node]], combine: Callable[[Node, list[Result]], Result]
 ) -> Result:
     """Combine a tree from its leaves upwards, without recursion."""
-    if not children(root):
-        return combine(root, [])
-    order = [root]
+    order, extents = [root], []
     for node in order:  # grows meanwhile
-        order.extend(children(node))
-    done: dict[int, Result] = {}
-    for node in reversed(order):
-        done[id(node)] = combine(node, [done[id(child)] for child in children(node)])
-    return done[id(root)]
+        parts = children(node)
+        extents.append((len(order), len(order) + len(parts)))
+        order.extend(parts)
+    done: list[Any] = [None] * len(order)
+    for at in range(len(order) - 1, -1, -1):
+        first, end = extents[at]
+        done[at] = combine(order[at], done[first:end])
+    result: Result = done[0]
+    return result
 
 
 def children_of(node: Node) -> Sequence[Node]:
     """The parts of a node; a template's arguments are none, for they are bound to its parameters."""
-    if isinstance(node, (Seq, Alt, And)):
-        return node[1]
-    if isinstance(node, (Repeat, Not, Conditional)):
-        return (node.item,)
-    return ()
+    kind = type(node)
+    if kind in _WITH_PARTS:
+        return node[1]  # type: ignore[return-value]
+    return (node.item,) if kind in _WITH_ITEM else ()  # type: ignore[union-attr]
+
+
+_WITH_PARTS = frozenset((Seq, Alt, And))
+_WITH_ITEM = frozenset((Repeat, Not, Conditional))

@@ -109,6 +109,8 @@ class _Lowering:
     def _combine(self, node: ast.Node, parts: list[Expr], scope: Scope, environment: Environment) -> Expr:
         if isinstance(node, ast.Seq):
             return seq(*parts)
+        if isinstance(node, ast.Text):
+            return self.ignored.around(self.terminals.anonymous(node, scope))
         if isinstance(node, ast.Name):
             bound = environment.get(node.name)
             return bound.expr if bound else self._entry(scope.entry(node.name, node.span), node.span, scope)
@@ -237,7 +239,10 @@ class _Lowering:
 
 def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
     """What `&` and `~` apply to is one terminal without a name."""
-    return () if isinstance(node, (ast.And, ast.Not)) else ast.children_of(node)
+    return () if type(node) in _TERMINAL_OPERATORS else ast.children_of(node)
+
+
+_TERMINAL_OPERATORS = frozenset((ast.And, ast.Not))
 
 
 def _parametric(span: Span, scope: Scope) -> LarkSyntaxError:

@@ -24,8 +24,30 @@ from typing import Any
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.parameters import parse_term
-from maskwright.frontends.quoted import STRING, Quoted, string_value
-from maskwright.frontends.rule_options import BRACKETS, RuleOption, parse_options
+from maskwright.frontends.lark.tokens import (
+    CONDITION,
+    COUNT_LOW,
+    DECLARE,
+    DEFINED,
+    EMBEDDED_KIND,
+    IMPORT,
+    IMPORT_NAMES,
+    IS_PARAMETRIC,
+    OPTION_BRACKETS,
+    PARAMETER,
+    PARAMETERS,
+    PARAMETRIC_NAME,
+    PATTERN_FLAGS,
+    PATTERN_TEXT,
+    RANGE_END,
+    SIDE_NAME,
+    STRING_FLAG,
+    STRING_TEXT,
+    TOKEN,
+    WORD,
+)
+from maskwright.frontends.quoted import Quoted, string_value
+from maskwright.frontends.rule_options import RuleOption, parse_options
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import UNBOUNDED
 
@@ -33,40 +55,6 @@ MAX_DEPTH = 100
 MAX_EMBEDDED = 8
 MAX_COUNT = 10**9
 
-_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
-_HEADER = rf"(?:(\{{[^{{}}\n]*\}})?\s*({BRACKETS})?(?:\.-?[0-9]+)?\s*(::\s*_\s*)?:(?!:))"
-# No alternative can match the same text in two ways, so a token that fails, fails in linear time.
-_TOKEN = re.compile(
-    rf"""(?:
-        (?P<blank>\s+|//[^\n]*|\#[^\n]*)
-        | (?P<definition>[?!]*({_NAME}){_HEADER})
-        | (?P<parametric>({_NAME})::([A-Za-z0-9_]+(?:\([^()\n]*\))?))
-        | (?P<name>{_NAME})
-        | (?P<string>({STRING})(i(?![A-Za-z0-9_]))?)
-        | (?P<pattern>/(?!/)((?:[^/\\]|\\.)+)/([imslux]*))
-        | (?P<count>\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}}|~\s*([0-9]+)(?:\s*\.\.\s*([0-9]+))?)
-        | (?P<bar>\|)
-        | (?P<times>[*+?])
-        | (?P<open>[\[(])
-        | (?P<close>[\])}}])
-        | (?P<arguments>\{{)
-        | (?P<comma>,)
-        | (?P<tilde>~)
-        | (?P<ampersand>&)
-        | (?P<range>\.\.\s*({STRING}))
-        | (?P<alias>->\s*{_NAME})
-        | (?P<tokens>!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
-        | (?P<side>@([A-Za-z0-9_\-]+))
-        | (?P<condition>%if\b([^\n|]*))
-        | (?P<embedded>%(json|regex|lark)\s*(?=\{{))
-        | (?P<statement>%[a-z_]+)
-    )[ ]*""",
-    re.VERBOSE | re.DOTALL,
-)
-_IMPORT = re.compile(rf"%import[ \t]+(\.*{_NAME}(?:\.{_NAME})*)(?:[ \t]*(\()|[ \t]*->[ \t]*({_NAME}))?")
-_IMPORT_NAMES = re.compile(rf"((?:\s*{_NAME}\s*,?)*)\s*\)")
-_DECLARE = re.compile(rf"%declare((?:[ \t]+{_NAME})+)")
-_WORD = re.compile(_NAME)
 _TIMES = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _UNEXPECTED = {
@@ -115,6 +103,7 @@ class _Parser:
         self.frame: _Frame | None = None
         self.stack: list[_Frame] = []
         self.finish: Callable[[ast.Node], None] | None = None  # what to do with the body that is open
+        self.rule: str | None = None  # whose body is open
         self.mode = "define"
         self.definitions: list[ast.Definition] = []
         self.imports: list[ast.Import] = []
@@ -123,10 +112,10 @@ class _Parser:
         self.options: dict[str, Any] = {}
 
     def error(self, message: str, start: int, end: int, hint: str | None = None) -> LarkSyntaxError:
-        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint)
+        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=self.rule)
 
     def parse(self) -> ast.Document:
-        source, end, match_token = self.source, len(self.source), _TOKEN.match
+        source, end, match_token = self.source, len(self.source), TOKEN.match
         while self.position < end and not self.is_over:
             token = match_token(source, self.position)
             if token is None:
@@ -169,20 +158,20 @@ class _Parser:
         self._push(token, ast.Name(Span(*token.span("name")), token["name"]))
 
     def _string(self, token: re.Match[str]) -> None:
-        quoted = Quoted(token[_STRING_TEXT], token.start())
+        quoted = Quoted(token[STRING_TEXT], token.start())
         value = string_value(quoted, self.source, LarkSyntaxError)
-        self._push(token, ast.Text(Span(*token.span("string")), value, token[_STRING_FLAG] is not None))
+        self._push(token, ast.Text(Span(*token.span("string")), value, token[STRING_FLAG] is not None))
 
     def _range(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
         first = frame.items[-1] if frame.items and frame.repetitions == 0 else None
-        last = string_value(Quoted(token[_RANGE_END], token.start(_RANGE_END)), self.source, LarkSyntaxError)
+        last = string_value(Quoted(token[RANGE_END], token.start(RANGE_END)), self.source, LarkSyntaxError)
         if not isinstance(first, ast.Text) or len(first.value) != 1 or len(last) != 1 or first.value > last:
             raise self.error("a malformed range", *_extent(token), 'write "a".."z", with one character on each side')
         frame.items[-1] = ast.Range(Span(first.span.start, token.end("range")), first.value, last)
 
     def _pattern(self, token: re.Match[str]) -> None:
-        pattern, flags = token[_PATTERN_TEXT], token[_PATTERN_FLAGS]
+        pattern, flags = token[PATTERN_TEXT], token[PATTERN_FLAGS]
         if "\n" in pattern and "x" not in flags:
             raise self.error("a regex that is not closed on its line", token.start(), token.start() + 1, "add /")
         self._push(token, ast.Pattern(Span(*token.span("pattern")), pattern, flags.replace("l", "")))
@@ -192,15 +181,15 @@ class _Parser:
         self._push(token, ast.Tokens(span, token_set(token["tokens"], span, self.source, LarkSyntaxError)))
 
     def _side(self, token: re.Match[str]) -> None:
-        self._push(token, ast.Side(Span(*token.span("side")), token[_SIDE_NAME]))
+        self._push(token, ast.Side(Span(*token.span("side")), token[SIDE_NAME]))
 
     def _parametric(self, token: re.Match[str]) -> None:
-        term = parse_term(token[_PARAMETER], token.start(_PARAMETER), self.source)
-        self._push(token, ast.Parametric(Span(*token.span("parametric")), token[_PARAMETRIC_NAME], term))
+        term = parse_term(token[PARAMETER], token.start(PARAMETER), self.source)
+        self._push(token, ast.Parametric(Span(*token.span("parametric")), token[PARAMETRIC_NAME], term))
 
     def _condition(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
-        condition = parse_term(token[_CONDITION], token.start(_CONDITION), self.source)
+        condition = parse_term(token[CONDITION], token.start(CONDITION), self.source)
         item = self._sequence(frame)
         frame.items = [ast.Conditional(Span(item.span.start, token.end("condition")), item, condition)]
 
@@ -217,7 +206,7 @@ class _Parser:
         self._repeat(token, *_TIMES[token["times"]])
 
     def _count(self, token: re.Match[str]) -> None:
-        low, comma, high, least, most = token.groups()[_COUNT_LOW - 1 : _COUNT_LOW + 4]
+        low, comma, high, least, most = token.groups()[COUNT_LOW - 1 : COUNT_LOW + 4]
         if any(digits and (len(digits) > 10 or int(digits) > MAX_COUNT) for digits in (low, high, least, most)):
             raise self.error(f"a count above {MAX_COUNT:,}", *_extent(token))
         if least is not None:
@@ -334,21 +323,22 @@ class _Parser:
             raise self._not_closed(self.frame)
         if self.frame is not None and self.finish is not None:
             self.finish(self._alternatives(self.frame))
-        self.frame = self.finish = None
+        self.frame = self.finish = self.rule = None
 
     def _definition(self, token: re.Match[str]) -> None:
-        name, span = token[_DEFINED], Span(*token.span(_DEFINED))
+        name, span = token[DEFINED], Span(*token.span(DEFINED))
         self._end_body()
+        self.rule = name
         before = self.source[self.source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
         if before and self.mode == "define" and not before.endswith("{"):
             raise self.error("a definition must start on a line of its own", *span)
         if not (name.islower() or name.isupper()):
             raise self.error(f"{name[:60]!r} is in mixed case", *span, "rules are lower-case, terminals upper-case")
-        parameters = tuple(_WORD.findall(token[_PARAMETERS])) if token[_PARAMETERS] else ()
+        parameters = tuple(WORD.findall(token[PARAMETERS])) if token[PARAMETERS] else ()
         options: tuple[RuleOption, ...] = ()
-        if token[_BRACKETS]:
-            options = parse_options(token[_BRACKETS], token.start(_BRACKETS), self.source, LarkSyntaxError)
-        is_parametric, mode = token[_IS_PARAMETRIC] is not None, self.mode
+        if token[OPTION_BRACKETS]:
+            options = parse_options(token[OPTION_BRACKETS], token.start(OPTION_BRACKETS), self.source, LarkSyntaxError)
+        is_parametric, mode = token[IS_PARAMETRIC] is not None, self.mode
         self.mode = "define"
 
         def finish(body: ast.Node) -> None:
@@ -371,15 +361,15 @@ class _Parser:
         self.mode = self.source[start + 1 : self.position].strip()
 
     def _declare(self, start: int) -> None:
-        match = _DECLARE.match(self.source, start)
+        match = DECLARE.match(self.source, start)
         if match is None:
             raise self.error("a malformed %declare", start, self.position, "write %declare NAME NAME")
-        for word in _WORD.finditer(self.source, match.start(1), match.end(1)):
+        for word in WORD.finditer(self.source, match.start(1), match.end(1)):
             self.declared.append(ast.Name(Span(*word.span()), word.group()))
         self.position = match.end()
 
     def _import(self, start: int) -> None:
-        match = _IMPORT.match(self.source, start)
+        match = IMPORT.match(self.source, start)
         if match is None:
             raise self.error("a malformed %import", start, self.position, "write %import common.NAME")
         path, opening, alias = match.groups()
@@ -388,10 +378,10 @@ class _Parser:
             module, _, name = path.rpartition(".")
             self.imports.append(ast.Import(Span(*match.span(1)), module, name, alias or name))
             return
-        names = _IMPORT_NAMES.match(self.source, match.end())
+        names = IMPORT_NAMES.match(self.source, match.end())
         if names is None:
             raise self.error("a malformed %import", start, match.end(), "write %import common (NAME, NAME)")
-        for word in _WORD.finditer(self.source, names.start(1), names.end(1)):
+        for word in WORD.finditer(self.source, names.start(1), names.end(1)):
             self.imports.append(ast.Import(Span(*word.span()), path, word.group(), word.group()))
         self.position = names.end()
 
@@ -402,7 +392,7 @@ class _Parser:
         self.options.update(value)
 
     def _embedded(self, token: re.Match[str]) -> None:
-        kind = token[_EMBEDDED_KIND]
+        kind = token[EMBEDDED_KIND]
         if kind == "lark":
             if self.embedding >= MAX_EMBEDDED:
                 raise LimitError(f"more than {MAX_EMBEDDED} %lark in each other", limit="lark depth")
@@ -433,18 +423,6 @@ def _extent(token: re.Match[str]) -> tuple[int, int]:
     assert token.lastgroup is not None
     return token.span(token.lastgroup)
 
-
-_GROUP = _TOKEN.groupindex
-_DEFINED = _GROUP["definition"] + 1
-_PARAMETERS, _BRACKETS, _IS_PARAMETRIC = _DEFINED + 1, _DEFINED + 2, _DEFINED + 3
-_PARAMETRIC_NAME, _PARAMETER = _GROUP["parametric"] + 1, _GROUP["parametric"] + 2
-_STRING_TEXT, _STRING_FLAG = _GROUP["string"] + 1, _GROUP["string"] + 2
-_PATTERN_TEXT, _PATTERN_FLAGS = _GROUP["pattern"] + 1, _GROUP["pattern"] + 2
-_COUNT_LOW = _GROUP["count"] + 1
-_RANGE_END = _GROUP["range"] + 1
-_SIDE_NAME = _GROUP["side"] + 1
-_CONDITION = _GROUP["condition"] + 1
-_EMBEDDED_KIND = _GROUP["embedded"] + 1
 
 _HANDLERS: dict[str, Callable[[_Parser, re.Match[str]], None]] = {
     "definition": _Parser._definition,

@@ -14,6 +14,7 @@ Tested by tests/frontends/test_lark.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -23,6 +24,8 @@ from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.lark.ast import Definition, Document, Import, Name, Node
 from maskwright.frontends.lark.parser import parse
 from maskwright.frontends.rule_options import RuleOption
+
+_STATEMENT = re.compile(r"^[ \t]*%(?!json|lark|regex|if|override|extend)", re.MULTILINE)
 
 
 class Entry:
@@ -50,7 +53,17 @@ class Scope:
         self.ignored: tuple[Node, ...] = ()
 
     def error(self, message: str, span: Span, hint: str | None = None) -> LarkSyntaxError:
-        return LarkSyntaxError(message, source=self.source, span=span, hint=hint)
+        return LarkSyntaxError(message, source=self.source, span=span, hint=hint, rule=self._rule_at(span.start))
+
+    def _rule_at(self, position: int) -> str | None:
+        """The rule in whose body a position is; None in a statement."""
+        before = [
+            (entry.span.start, name)
+            for name, entry in self.entries.items()
+            if entry.bodies[0][1] is self and not entry.is_declared and entry.span.start <= position
+        ]
+        start, name = max(before, default=(0, None))
+        return None if _STATEMENT.search(self.source, start, position) else name
 
     def entry(self, name: str, span: Span) -> Entry:
         """Look a name up.

@@ -18,9 +18,10 @@ Tested by tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from maskwright.errors import LarkSyntaxError, LimitError, RegexSyntaxError, Span
+from maskwright.errors import LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.resolve import Entry, Scope
@@ -32,6 +33,7 @@ from maskwright.ir import OP_AND, UNBOUNDED, Expr, alt, and_, never, repeat, seq
 
 Part: TypeAlias = "regex.Node | Expr"
 
+_MAX_KEPT = 100  # characters of a pattern
 MAX_SIZE = 200_000  # nodes of a terminal, those of the terminals in it included
 
 
@@ -66,6 +68,10 @@ class Terminals:
         """The texts of an item that stands in a rule."""
         if isinstance(node, ast.Text) and not node.ignore_case:
             return text(node.value)
+        if isinstance(node, ast.Pattern):
+            parsed = parsed_pattern(node.pattern, node.flags, node.span, scope)
+            is_small = len(node.pattern) <= _MAX_KEPT and not parsed.asserts
+            return _pattern_expr(node.pattern, node.flags) if is_small else as_expr(parsed)
         return as_expr(self.part(node, scope))
 
     def part(self, node: ast.Node, scope: Scope) -> Part:
@@ -144,18 +150,29 @@ class Terminals:
         raise scope.error(f"{_NOT_IN_TERMINALS[type(node)]} cannot stand in a terminal", span, "write a rule")
 
 
+# Grammars repeat their patterns, and are read again and again: the small ones are kept, as trees and as expressions.
+_kept_parse = lru_cache(maxsize=512)(parse)
+
+
+def _parse(pattern: str, flags: str) -> regex.Node:
+    return _kept_parse(pattern, flags) if len(pattern) <= _MAX_KEPT else parse(pattern, flags)
+
+
+@lru_cache(maxsize=512)
+def _pattern_expr(pattern: str, flags: str) -> Expr:
+    return as_expr(_parse(pattern, flags))
+
+
 def parsed_pattern(pattern: str, flags: str, span: Span, scope: Scope) -> regex.Node:
     """The tree of a regex in a grammar, with errors at its place there."""
     try:
-        return parse(pattern, flags)
+        return _parse(pattern, flags)
     except (RegexSyntaxError, LimitError) as error:
         within = error.span if isinstance(error, RegexSyntaxError) else None
         if within is not None and error.source is not None:  # type: ignore[union-attr]
             start = min(span.start + 1 + within.start, span.end - 1)
             span = Span(start, max(start + 1, min(span.start + 1 + within.end, span.end)))
-        raise LarkSyntaxError(
-            f"in the regex: {error.message}", source=scope.source, span=span, hint=error.hint
-        ) from error
+        raise scope.error(f"in the regex: {error.message}", span, error.hint) from error
 
 
 def _check_terminal(entry: Entry, span: Span, scope: Scope) -> None:
