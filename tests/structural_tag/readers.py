@@ -1,7 +1,7 @@
 """Readers of models' outputs, written from the formats' descriptions alone: from text to calls.
 
-`read(family, text, schemas, thinks=…)` returns `[(name, arguments), …]`. JSON arguments are read by Python's decoder from
-where they begin; elements are cut by their first end, as the models' own parsers do.
+`read(family, text, schemas, thinks=…)` returns `[(name, arguments), …]`. JSON arguments are read by Python's decoder
+from where they begin; elements are cut by their first end, as the models' own parsers do.
 """
 
 from __future__ import annotations

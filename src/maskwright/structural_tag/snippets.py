@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
-from maskwright.ir import Expr, GrammarIR, IRBuilder, Rule, ref, references, with_references
+from maskwright.ir import Expr, GrammarIR, IRBuilder, Rule, ref, refers_beyond, with_references
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding
@@ -34,7 +34,7 @@ class Snippet:
         self.own = ir.rules[len(prelude) :]
         self.root = ir.root - len(prelude)  # negative: a rule of the prelude
         self.report = report
-        self._needs = any(index >= len(prelude) for rule in self.own for index in references(rule.body))
+        self._needs = any(refers_beyond(rule.body, len(prelude)) for rule in self.own)
         # Where the prelude and the own rules stood last, and the own bodies as they were there.
         self._placed = (0, len(prelude) if self._needs else -1, [rule.body for rule in self.own])
 
