@@ -81,6 +81,17 @@ def test_bounded(monkeypatch: Any) -> None:
     assert made == [1, 2, 3, 4, 2]
 
 
+def test_bounded_in_bytes(monkeypatch: Any) -> None:
+    monkeypatch.setattr(snippets, "_MAX_KEY_BYTES", 1000)
+    cache = SnippetCache()
+    for number in range(20):
+        cache.get({"const": "x" * 300, "n": number}, None, lambda: snippet({}))
+    assert len(cache._known) == 3
+    cache.get({"const": "x" * 3000}, None, lambda: snippet({}))
+    assert not cache._known
+    assert cache._key_bytes == 0
+
+
 def test_one_more_tool_compiles_one_schema() -> None:
     def tag(count: int) -> dict[str, Any]:
         tags = [

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding
 
 _MAX_SNIPPETS = 4096
+_MAX_KEY_BYTES = 4 << 20  # of schemas; what is made of one takes some ten to fifty times as much
 
 
 class Snippet:
@@ -34,7 +35,7 @@ class Snippet:
         self.own = ir.rules[len(prelude) :]
         self.root = ir.root - len(prelude)  # negative: a rule of the prelude
         self.report = report
-        self._needs = any(refers_beyond(rule.body, len(prelude)) for rule in self.own)
+        self._needs = len(self.own) > 1 or any(refers_beyond(rule.body, len(prelude)) for rule in self.own)
         # Where the prelude and the own rules stood last, and the own bodies as they were there.
         self._placed = (0, len(prelude) if self._needs else -1, [rule.body for rule in self.own])
 
@@ -89,7 +90,8 @@ class SnippetCache:
     """Snippets by content. Thread-safe."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, Snippet] = OrderedDict()
+        self._known: OrderedDict[tuple[bytes, Hashable], Snippet] = OrderedDict()
+        self._key_bytes = 0
         self._lock = threading.Lock()
 
     def get(self, schema: Any, options: Hashable, make: Callable[[], Snippet]) -> Snippet:
@@ -106,14 +108,18 @@ class SnippetCache:
                 return found
         found = make()
         with self._lock:
-            self._known[key] = found
-            if len(self._known) > _MAX_SNIPPETS:
-                self._known.popitem(last=False)
+            if key not in self._known:
+                self._known[key] = found
+                self._key_bytes += len(key[0])
+            while len(self._known) > _MAX_SNIPPETS or self._key_bytes > _MAX_KEY_BYTES:
+                (dropped, _), _ = self._known.popitem(last=False)
+                self._key_bytes -= len(dropped)
         return found
 
     def clear(self) -> None:
         with self._lock:
             self._known.clear()
+            self._key_bytes = 0
 
 
 SCHEMAS = SnippetCache()
