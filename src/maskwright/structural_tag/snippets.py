@@ -5,7 +5,7 @@ values and white space of one layout), and its own. Placing it gives its rules i
 placed once. A snippet that comes to stand where it stood before is taken as it was, without a look at its expressions,
 and as the kernel interns groups of rules by structure, its automata and masks are those of before too.
 
-Invariants: what is kept never changes; the cache is bounded, the least recently used going first.
+Invariants: what is kept never changes, and threads may place the same snippet; the cache is bounded, the least recently used going first.
 Cost: about two microseconds for a snippet that is known.
 Tested by tests/structural_tag/test_snippets.py.
 """
@@ -43,13 +43,15 @@ class Snippet:
         """Return the bodies of the own rules where the first rules of the two parts have these indices."""
         if not self._needs:
             own_at = -1  # wherever they stand, they are the same
-        if self._placed[:2] != (prelude_at, own_at):
+        placed = self._placed  # taken once, for another thread may place it elsewhere meanwhile
+        if placed[:2] != (prelude_at, own_at):
             count = len(self.prelude)
             indices = [*range(prelude_at, prelude_at + count), *range(own_at, own_at + len(self.own))]
             moved: dict[int, Expr] = {}
             new = [ref(i) for i in indices]
-            self._placed = (prelude_at, own_at, [with_references(rule.body, new, moved) for rule in self.own])
-        return self._placed[2]
+            placed = (prelude_at, own_at, [with_references(rule.body, new, moved) for rule in self.own])
+            self._placed = placed
+        return placed[2]
 
 
 class Placing:
