@@ -5,7 +5,8 @@ values and white space of one layout), and its own. Placing it gives its rules i
 placed once. A snippet that comes to stand where it stood before is taken as it was, without a look at its expressions,
 and as the kernel interns groups of rules by structure, its automata and masks are those of before too.
 
-Invariants: what is kept never changes, and threads may place the same snippet; the cache is bounded, the least recently used going first.
+Invariants: what is kept never changes, and threads may place the same snippet; the cache is bounded, the least recently
+used going first.
 Cost: about two microseconds for a snippet that is known.
 Tested by tests/structural_tag/test_snippets.py.
 """
