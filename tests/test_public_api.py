@@ -28,18 +28,36 @@ METHODS = {
         "from_ebnf",
         "from_json_schema",
         "from_choices",
+        "from_lark",
         "from_structural_tag",
         "concat",
         "union",
     },
     "GrammarCompiler": {
-        "compile_json_schema",
-        "compile_regex",
-        "compile_grammar",
-        "compile_choices",
-        "compile_structural_tag",
+        *(
+            f"compile_{kind}{suffix}"
+            for kind in ("json_schema", "regex", "grammar", "lark", "choices", "structural_tag")
+            for suffix in ("", "_async")
+        ),
+        "stats",
+    },
+    "CompiledGrammar": {"precompute", "stats", "memory_size_bytes"},
+    "BatchGrammarMatcher": {
+        "accept_token",
+        "accept_tokens",
+        "accept_string",
+        "validate_tokens",
+        "fill_next_token_bitmask",
+        "fill_draft_bitmask",
+        "rollback",
+        "is_terminated",
     },
     "GrammarMatcher": {
+        "fill_draft_bitmask",
+        "traverse_draft_tree",
+        "find_jump_forward_tokens",
+        "forced_token",
+        "precompute",
         "accept_token",
         "accept_tokens",
         "accept_string",

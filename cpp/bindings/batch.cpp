@@ -91,22 +91,26 @@ void read_token_lists(PyBatch& self, nb::handle lists) {
   check_count(self, count, "lists of tokens");
 }
 
-// Calls work(i) for the sequences that are not finished, on the threads and without the GIL. Afterwards the first error
-// is thrown, after `undo`.
+// Does work(i, quick_only) for every sequence: first on the calling thread, quickly, and where that returns false the
+// rest on the threads, without the GIL. Afterwards the first error is thrown, after `undo`.
 template <class Work, class Undo>
-void finish(PyBatch& self, Work&& work, Undo&& undo) {
-  if (self.unfinished.empty()) return;
+void for_each_sequence(PyBatch& self, Work&& work, Undo&& undo) {
   self.errors.assign(self.size(), nullptr);
-  {
+  self.unfinished.clear();
+  const auto guarded = [&](size_t i, bool quick_only) {
+    try {
+      return work(i, quick_only);
+    } catch (...) {
+      self.errors[i] = std::current_exception();
+      return true;
+    }
+  };
+  for (size_t i = 0; i < self.size(); ++i)
+    if (!guarded(i, true)) self.unfinished.push_back(i);
+  if (!self.unfinished.empty()) {
     const Unlocked unlocked;
-    ThreadPool::shared().run(self.unfinished.size(), self.max_threads, [&](size_t k) {
-      const size_t i = self.unfinished[k];
-      try {
-        work(i);
-      } catch (...) {
-        self.errors[i] = std::current_exception();
-      }
-    });
+    ThreadPool::shared().run(self.unfinished.size(), self.max_threads,
+                             [&](size_t k) { guarded(self.unfinished[k], false); });
   }
   for (size_t i = 0; i < self.size(); ++i) {
     if (!self.errors[i]) continue;
@@ -122,8 +126,7 @@ void finish(PyBatch& self, Work&& work, Undo&& undo) {
 // Accepts self.token_lists and leaves in self.counts how many of each were accepted.
 void accept_lists(PyBatch& self) {
   self.counts.assign(self.size(), 0);
-  self.unfinished.clear();
-  const auto go_on = [&](size_t i, bool quick_only) {
+  const auto accept = [&](size_t i, bool quick_only) {
     Matcher& matcher = self.matcher(i);
     for (size_t& n = self.counts[i]; n < self.token_lists[i].size(); ++n) {
       if (quick_only && !matcher.accepts_quickly(self.token_lists[i][n])) return false;
@@ -131,13 +134,9 @@ void accept_lists(PyBatch& self) {
     }
     return true;
   };
-  for (size_t i = 0; i < self.size(); ++i)
-    if (!go_on(i, true)) self.unfinished.push_back(i);
-  finish(
-      self, [&](size_t i) { go_on(i, false); },
-      [&] {
-        for (size_t i = 0; i < self.size(); ++i) self.matcher(i).rollback(self.counts[i]);
-      });
+  for_each_sequence(self, accept, [&] {
+    for (size_t i = 0; i < self.size(); ++i) self.matcher(i).rollback(self.counts[i]);
+  });
 }
 
 std::vector<bool> accept_token(PyBatch& self, nb::handle token_ids) {
@@ -162,31 +161,25 @@ std::vector<bool> accept_bytes(PyBatch& self, const std::vector<nb::bytes>& text
   const BatchInUse in_use(self);
   std::vector<std::string_view> views;
   for (const nb::bytes& text : texts) views.emplace_back(text.c_str(), text.size());
-  self.counts.assign(self.size(), 0);
-  self.unfinished.clear();
   std::vector<size_t> lengths;
-  for (size_t i = 0; i < self.size(); ++i) {
-    lengths.push_back(self.matcher(i).num_accepted());
-    self.unfinished.push_back(i);
-  }
-  finish(
-      self, [&](size_t i) { self.counts[i] = self.matcher(i).accept_bytes(views[i]); },
-      [&] {
-        for (size_t i = 0; i < self.size(); ++i) self.matcher(i).rollback(self.matcher(i).num_accepted() - lengths[i]);
-      });
+  for (size_t i = 0; i < self.size(); ++i) lengths.push_back(self.matcher(i).num_accepted());
+  self.counts.assign(self.size(), 0);
+  const auto accept = [&](size_t i, bool quick_only) {
+    if (!quick_only) self.counts[i] = self.matcher(i).accept_bytes(views[i]);
+    return !quick_only;
+  };
+  for_each_sequence(self, accept, [&] {
+    for (size_t i = 0; i < self.size(); ++i) self.matcher(i).rollback(self.matcher(i).num_accepted() - lengths[i]);
+  });
   return {self.counts.begin(), self.counts.end()};
 }
 
 // Follows self.token_lists from where the matchers stand.
 void follow_lists(PyBatch& self) {
   self.drafts.resize(self.size());
-  self.unfinished.clear();
-  for (size_t i = 0; i < self.size(); ++i) {
-    self.drafts[i].set_line(self.token_lists[i]);
-    if (!self.drafts[i].follow(self.matcher(i), true)) self.unfinished.push_back(i);
-  }
-  finish(
-      self, [&](size_t i) { self.drafts[i].follow(self.matcher(i), false); }, [] {});
+  for (size_t i = 0; i < self.size(); ++i) self.drafts[i].set_line(self.token_lists[i]);
+  const auto follow = [&](size_t i, bool quick_only) { return self.drafts[i].follow(self.matcher(i), quick_only); };
+  for_each_sequence(self, follow, [] {});
 }
 
 std::vector<size_t> num_accepted_of_drafts(const PyBatch& self) {

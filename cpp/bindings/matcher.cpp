@@ -134,6 +134,15 @@ auto when_free(PyMatcher& self) {
   return (self.matcher.*Method)();
 }
 
+// For what looks at the mask.
+template <auto Method>
+auto with_mask(PyMatcher& self) {
+  const InUse in_use(self);
+  if (self.matcher.mask_is_known()) return (self.matcher.*Method)();
+  const Unlocked unlocked;
+  return (self.matcher.*Method)();
+}
+
 }  // namespace
 
 void bind_matcher(nb::module_& m) {
@@ -155,13 +164,8 @@ void bind_matcher(nb::module_& m) {
       .def("fill_draft_bitmask", &fill_draft_bitmask, nb::arg("draft_tokens"), nb::arg("bitmask"), nb::arg("index") = 0)
       .def("traverse_draft_tree", &traverse_draft_tree, nb::arg("retrieve_next_token"),
            nb::arg("retrieve_next_sibling"), nb::arg("draft_tokens"), nb::arg("bitmask"))
-      .def("forced_token",
-           [](PyMatcher& self) {
-             const InUse in_use(self);
-             if (self.matcher.mask_is_known()) return self.matcher.forced_token();
-             const Unlocked unlocked;
-             return self.matcher.forced_token();
-           })
+      .def("forced_token", &with_mask<&Matcher::forced_token>)
+      .def("text_may_follow", &with_mask<&Matcher::text_may_follow>)
       .def("forced_bytes",
            [](PyMatcher& self) {
              const InUse in_use(self);

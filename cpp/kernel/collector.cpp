@@ -1,7 +1,6 @@
 #include "collector.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace maskwright {
 namespace {
@@ -31,9 +30,16 @@ ExitCollector::Intervals complement(const ExitCollector::Intervals& disjoint) {
 
 }  // namespace
 
+// By plain arithmetic, which compilers turn into vector code; std::popcount is a call on the oldest x86-64.
 uint32_t count_bits(const std::vector<uint32_t>& words) {
   uint32_t count = 0;
-  for (const uint32_t word : words) count += static_cast<uint32_t>(std::popcount(word));
+  for (uint32_t word : words) {
+    word -= word >> 1 & 0x55555555;
+    word = (word & 0x33333333) + (word >> 2 & 0x33333333);
+    word = (word + (word >> 4)) & 0x0F0F0F0F;
+    word += word >> 8;
+    count += (word + (word >> 16)) & 0x3F;
+  }
   return count;
 }
 
@@ -123,10 +129,11 @@ void ExitCollector::exit_outside(const StateMask& mask, const Intervals& interva
 }
 
 void ExitCollector::store_exits(StateMask& mask) {
-  std::sort(nodes_.begin(), nodes_.end(), [this](NodeId a, NodeId b) {
+  const auto by_byte = [this](NodeId a, NodeId b) {
     const uint8_t x = vocabulary_.byte(a), y = vocabulary_.byte(b);
     return x != y ? x < y : a < b;
-  });
+  };
+  if (!std::ranges::is_sorted(nodes_, by_byte)) std::ranges::sort(nodes_, by_byte);
   nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     const uint8_t byte = vocabulary_.byte(nodes_[i]);

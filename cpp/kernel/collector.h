@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "recognizer.h"
 #include "state_mask.h"
 #include "vocabulary.h"
 
@@ -41,7 +42,7 @@ class Collector {
     for (uint32_t p = begin; p < end; ++p)
       if (vocabulary_.token_chars(p) <= limit) allow(p, p + 1);
   }
-  bool skips(NodeId) const { return false; }
+  bool skips(NodeId, const Recognizer&) const { return false; }
   void reject(NodeId) {}
   void exit(NodeId) {}
   void exit_range(const StateMask::ExitRange&) {}

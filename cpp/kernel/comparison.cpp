@@ -1,6 +1,7 @@
 #include "comparison.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "collector.h"
 #include "trie_walk.h"
@@ -22,6 +23,12 @@ DfaState* unbounded_next(DfaState& state, uint8_t byte) {
   if (byte == rule.terminator()) return state.terminates ? rule.end() : rule.next(state, byte);
   DfaState* next = rule.next(state, byte);
   return next && may_complete(*next, kUnboundedReg) ? next : nullptr;
+}
+
+// Where `a` is `b` with complements that are still alive, all other bytes than theirs lead to the same states.
+std::optional<ByteSet> bytes_that_part(const DfaState& a, const DfaState& b) {
+  if (a.operands.empty() || a.bounded) return std::nullopt;
+  return a.rule->complement_bytes(a, b);
 }
 
 class Comparison {
@@ -58,14 +65,21 @@ class Comparison {
     DfaState* b;
   };
   void compare_children(NodeId node, DfaState& a, DfaState& b) {
-    const Vocabulary::Node& at = vocabulary_.node(node);
-    num_visited_ += at.num_children;
-    for (uint32_t i = 0; i < at.num_children; ++i) {
-      const NodeId child = at.first_child + i;
+    const auto compare_child = [&](NodeId child) {
       const uint8_t byte = vocabulary_.byte(child);
       DfaState *x = unbounded_next(a, byte), *y = unbounded_next(b, byte);
       if (x != y) open_.push_back({child, x, y});
+    };
+    if (const auto bytes = bytes_that_part(a, b)) {
+      num_visited_ += static_cast<size_t>(bytes->count());
+      bytes->for_each([&](uint8_t byte) {
+        if (const NodeId child = vocabulary_.child(node, byte)) compare_child(child);
+      });
+      return;
     }
+    const Vocabulary::Node& at = vocabulary_.node(node);
+    num_visited_ += at.num_children;
+    for (uint32_t i = 0; i < at.num_children; ++i) compare_child(at.first_child + i);
   }
   void compare(NodeId node, DfaState* a, DfaState* b) {
     const Vocabulary::Node& at = vocabulary_.node(node);

@@ -17,8 +17,9 @@ class CountedSink : public ExitCollector {
   }
 
   // Below such a node everything is as it is without bounds, and within the limit.
-  bool skips(NodeId node) {
-    if (vocabulary_.max_chars_below(node) > limit_ || (vocabulary_.classes_from(node) & closing_)) return false;
+  bool skips(NodeId node, const Recognizer& recognizer) {
+    if (vocabulary_.max_chars_below(node) > limit_) return false;
+    if ((vocabulary_.classes_from(node) & closing_) && !has_enough(recognizer)) return false;
     const Vocabulary::Node& at = vocabulary_.node(node);
     if (at.num_children > 0) skipped_.emplace_back(at.first_child, at.below_end);
     return true;
@@ -39,6 +40,10 @@ class CountedSink : public ExitCollector {
   const std::vector<NodeId>& rejected() const { return rejected_; }
 
  private:
+  static bool has_enough(const Recognizer& recognizer) {
+    const Item* item = recognizer.sole_item();
+    return item && Count::of(item->reg).needed == 0;
+  }
   static CharClasses classes_of(uint8_t byte) {
     if (byte < 0x80) return CharClasses{1} << ascii_class(byte);
     return ~CharClasses{0} << kClassOther2;

@@ -85,7 +85,7 @@ class Engine {
   // gain nothing.
   void allow_for_replay();
   uint32_t num_configs() const { return configs_.size(); }
-  size_t num_items(ConfigId config) const { return configs_[config].num_items; }
+  std::span<const Item> items(ConfigId config) const { return configs_[config].span(); }
   struct Size {
     size_t configs, transitions, masks, bytes;
   };

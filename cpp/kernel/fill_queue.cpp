@@ -1,6 +1,8 @@
 #include "fill_queue.h"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "errors.h"
 #include "thread_pool.h"
@@ -20,39 +22,63 @@ void FillQueue::clear() {
 }
 
 void FillQueue::add(Matcher& matcher, uint32_t* row, size_t sequence) {
-  if (matcher.mask_is_known())
-    restricts_ |= is_restricted(matcher, matcher.fill(row));
+  if (matcher.here_is_known())
+    add(matcher, matcher.here(), row, sequence);
   else
-    items_.push_back({&matcher, {}, false, row, sequence});
+    items_.push_back({&matcher, std::nullopt, row, sequence});
 }
 
 void FillQueue::add(Matcher& matcher, Matcher::Point point, uint32_t* row, size_t sequence) {
   if (matcher.mask_is_known(point))
     restricts_ |= is_restricted(matcher, matcher.fill(point, row));
   else
-    items_.push_back({&matcher, point, true, row, sequence});
+    items_.push_back({&matcher, point, row, sequence});
+}
+
+bool FillQueue::same_mask(const Item& a, const Item& b) {
+  return a.point && b.point && a.matcher->engine() == b.matcher->engine() && a.point->config == b.point->config;
 }
 
 void FillQueue::fill(Item& item) noexcept {
   try {
     Matcher& matcher = *item.matcher;
-    item.restricts =
-        is_restricted(matcher, item.at_point ? matcher.fill(item.point, item.row) : matcher.fill(item.row));
+    const Matcher::Point point = item.point ? *item.point : matcher.here();
+    item.restricts = is_restricted(matcher, matcher.fill(point, item.row));
   } catch (...) {
     item.error = std::current_exception();
   }
 }
 
 void FillQueue::run(unsigned max_threads) {
-  ThreadPool::shared().run(items_.size(), max_threads, [this](size_t i) { fill(items_[i]); });
-  for (const Item& item : items_) restricts_ |= item.restricts;
+  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+    const auto key = [](const Item& item) {
+      return std::tuple(item.matcher->engine(), item.point ? item.point->config : kNoConfig, item.sequence, item.row);
+    };
+    return key(a) < key(b);
+  });
+  leaders_.clear();
+  for (size_t i = 0; i < items_.size(); ++i)
+    if (i == 0 || !same_mask(items_[i - 1], items_[i])) leaders_.push_back(i);
+  ThreadPool::shared().run(leaders_.size(), max_threads, [this](size_t k) { fill(items_[leaders_[k]]); });
+  leaders_.push_back(items_.size());
+  for (size_t k = 0; k + 1 < leaders_.size(); ++k) {
+    const Item& leader = items_[leaders_[k]];
+    for (size_t i = leaders_[k] + 1; i < leaders_[k + 1]; ++i)
+      if (leader.error)
+        items_[i].error = leader.error;
+      else
+        fill(items_[i]);
+  }
+  const Item* failed = nullptr;
   for (const Item& item : items_) {
-    if (!item.error) continue;
-    try {
-      std::rethrow_exception(item.error);
-    } catch (const LimitExceeded& e) {
-      throw LimitExceeded(e.limit, "sequence " + std::to_string(item.sequence) + ": " + e.what());
-    }
+    restricts_ |= item.restricts;
+    if (item.error && (!failed || item.sequence < failed->sequence)) failed = &item;
+  }
+  if (!failed) return;
+  try {
+    std::rethrow_exception(failed->error);
+  } catch (const LimitExceeded& e) {
+    throw LimitExceeded(e.limit, "sequence " + std::to_string(failed->sequence) + ": " + e.what());
   }
 }
 

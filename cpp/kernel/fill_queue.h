@@ -5,7 +5,8 @@
 //   if (!queue.empty()) queue.run(max_threads);      // a caller from Python lets go of the GIL before
 //
 // Copying a known mask takes half a microsecond, less than handing it to another thread. Computing one takes
-// microseconds to milliseconds. Warm, nothing is allocated. Tested by tests/contract/test_batch.py.
+// microseconds to milliseconds; rows that need the same one wait for one thread to compute it. Warm, nothing is
+// allocated. Tested by tests/contract/test_batch.py.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +33,16 @@ class FillQueue {
  private:
   struct Item {
     Matcher* matcher;
-    Matcher::Point point;
-    bool at_point;
+    std::optional<Matcher::Point> point;  // none: the matcher has to move to another engine first
     uint32_t* row;
     size_t sequence;
     bool restricts = false;
     std::exception_ptr error = nullptr;
   };
+  static bool same_mask(const Item& a, const Item& b);
   static void fill(Item& item) noexcept;
   std::vector<Item> items_;
+  std::vector<size_t> leaders_;  // the first item of each mask, and where the last one's end
   bool restricts_ = false;
 };
 

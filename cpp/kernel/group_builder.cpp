@@ -1,6 +1,7 @@
 #include "group_builder.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "components.h"
 #include "errors.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr size_t kMaxEdges = 5'000'000;
 constexpr uint64_t kMaxUnrolledCalls = 10'000;
 constexpr size_t kDfaThreshold = 4;  // alternatives that are literals; fewer stay separate branches
-constexpr size_t kPrefixFreeStates = 64;
+constexpr size_t kPrefixFreeStates = 1'000;
 
 [[noreturn]] void too_large() {
   throw LimitExceeded("grammar_size", "the grammar's automata grew past " + std::to_string(kMaxEdges) + " edges");
@@ -44,11 +45,12 @@ uint64_t start_register(const Rule& callee, const ExprNode& call) {
 // Whether no string of a plain rule is a prefix of another, as far as a small exploration can tell.
 bool is_prefix_free(Rule& rule) {
   std::vector<DfaState*> reached{rule.start()};
+  std::unordered_set<const DfaState*> seen{rule.start()};
   for (size_t i = 0; i < reached.size(); ++i) {
     if (reached.size() > kPrefixFreeStates || (reached[i]->final && !reached[i]->ends_only)) return false;
     reached[i]->live.for_each([&](uint8_t b) {
       DfaState* t = rule.next(*reached[i], b);
-      if (t && std::find(reached.begin(), reached.end(), t) == reached.end()) reached.push_back(t);
+      if (t && seen.insert(t).second) reached.push_back(t);
     });
   }
   return true;

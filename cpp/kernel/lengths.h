@@ -6,7 +6,8 @@
 // its way to that end returns to itself by one item: then all greater numbers of items will do, too. Only for states
 // that are not steady, and only while items are still needed, are pairs of state and count searched.
 //
-// Exact. What is found is kept with the states, read without a lock. A search that exceeds its limit throws
+// Exact. What is found is kept with the states, read without a lock. A search steps the automaton, so its lock comes
+// before the group's. A search that exceeds its limit throws
 // LimitExceeded. Tested by tests/exhaustive/test_counted_products.py.
 #pragma once
 

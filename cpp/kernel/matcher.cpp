@@ -78,8 +78,9 @@ bool Matcher::accepts_quickly(TokenId token) const {
   if (terminated_) return true;
   if (!here_is_known()) return false;
   const ConfigId from = config();
-  return engine_->known_step(from, token) != kNoConfig ||
-         engine_->num_items(from) * grammar_->vocabulary().text(token).size() <= kQuickWork;
+  if (engine_->known_step(from, token) != kNoConfig) return true;
+  return engine_->known_mask(from) != nullptr &&
+         engine_->items(from).size() * grammar_->vocabulary().text(token).size() <= kQuickWork;
 }
 
 size_t Matcher::validate(const TokenId* tokens, size_t count) {
@@ -130,6 +131,19 @@ std::optional<TokenId> Matcher::forced_token() {
       only = token;
     }
   return only;
+}
+
+bool Matcher::text_may_follow() {
+  const Point point = here();
+  if (point.terminated) return false;
+  const ConfigMask& mask = engine_->mask(point.config);
+  const std::vector<uint32_t>& texts = grammar_->vocabulary().text_tokens();
+  const auto is_text = [&](TokenId token) { return (texts[token / 32] >> (token % 32) & 1) != 0; };
+  if (std::any_of(mask.sparse.begin(), mask.sparse.end(), is_text)) return true;
+  const uint32_t* words = mask.dense();
+  for (uint32_t w = 0; words && w < num_words(); ++w)
+    if (words[w] & texts[w]) return true;
+  return false;
 }
 
 Precomputation Matcher::precomputation() {

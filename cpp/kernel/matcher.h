@@ -39,6 +39,8 @@ class Matcher {
   bool is_terminated() const { return terminated_ || (terminate_without_stop_token_ && is_completed()); }
   // The only token allowed, if there is exactly one.
   std::optional<TokenId> forced_token();
+  // Whether any token may come next that has a text of its own: none that is special or a stop token.
+  bool text_may_follow();
   std::string forced_bytes(size_t limit) {
     return terminated_ ? std::string() : engine_->forced_bytes(config(), limit);
   }
@@ -59,11 +61,12 @@ class Matcher {
   }
   bool mask_is_known(Point point) const { return point.terminated || engine_->known_mask(point.config) != nullptr; }
   bool mask_is_known() const { return here_is_known() && mask_is_known({config(), terminated_}); }
-  // Whether accepting takes a few microseconds at most.
+  // Whether accepting takes a few microseconds at most. Where the mask is known, so are the automata's states.
   bool accepts_quickly(TokenId token) const;
 
   size_t num_accepted() const { return history_.size(); }
   const CompiledGrammar& grammar() const { return *grammar_; }
+  const Engine* engine() const { return engine_.get(); }
   uint32_t num_words() const { return grammar_->vocabulary().num_words(); }
   const std::vector<TokenId>& stop_tokens() const { return stop_tokens_; }
 

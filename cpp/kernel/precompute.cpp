@@ -41,19 +41,32 @@ std::vector<TokenId> likely_tokens(const Vocabulary& vocabulary, const ConfigMas
 
 }  // namespace
 
-Precomputation::Precomputation(std::shared_ptr<Engine> engine, ConfigId from)
-    : engine_(std::move(engine)), waiting_{from}, seen_{from} {}
+Precomputation::Precomputation(std::shared_ptr<Engine> engine, ConfigId from) : engine_(std::move(engine)) {
+  add(from);
+}
+
+void Precomputation::add(ConfigId config) {
+  if (!seen_.insert(config).second) return;
+  bool is_new = false;
+  for (const Item& item : engine_->items(config)) is_new |= seen_states_.insert(item.state).second;
+  (is_new ? new_ : similar_).push_back(config);
+}
 
 void Precomputation::run(const std::function<bool()>& stop) {
-  while (!waiting_.empty() && !stop()) {
-    if (num_configs_ >= kMostConfigs || engine_->half_full()) return waiting_.clear();
-    const ConfigId config = waiting_.front();
-    waiting_.pop_front();
+  while (!is_done() && !stop()) {
+    if (num_configs_ >= kMostConfigs || engine_->half_full()) {
+      new_.clear();
+      similar_.clear();
+      return;
+    }
+    auto& waiting = new_.empty() ? similar_ : new_;
+    const ConfigId config = waiting.front();
+    waiting.pop_front();
     ++num_configs_;
     if (!engine_->known_mask(config)) ++num_masks_;
     for (const TokenId token : likely_tokens(engine_->vocabulary(), engine_->mask(config))) {
       const ConfigId next = engine_->step(config, token);
-      if (next != kNoConfig && seen_.insert(next).second) waiting_.push_back(next);
+      if (next != kNoConfig) add(next);
     }
   }
 }

@@ -5,9 +5,10 @@
 //   ahead.run([&] { return clock() > deadline; });
 //
 // What the engine lacks is computed in the order in which an output would come to it, so that a prompt can be read
-// meanwhile. Where few tokens are allowed (keys, punctuation) all are followed but those that are the beginning of a
-// longer one; where many are (in strings and numbers) the single bytes, since they show every way out of the state.
-// It never changes an answer, and leaves half of the engine's memory to what is really written.
+// meanwhile; configurations with automaton states that none had before come first, since a state's mask is what is dear
+// and others have it for little. Where few tokens are allowed (keys, punctuation) all are followed but those that are
+// the beginning of a longer one; where many are (in strings and numbers) the single bytes, since they show every way
+// out of the state. It never changes an answer, and leaves half of the engine's memory to what is really written.
 // Tested by tests/contract/test_precompute.py.
 #pragma once
 
@@ -26,14 +27,16 @@ class Precomputation {
   // Goes on until `stop` or until it is done. `stop` is asked between masks, each of which takes some microseconds to
   // milliseconds.
   void run(const std::function<bool()>& stop);
-  bool is_done() const { return waiting_.empty(); }    // nothing is left that is worth it
-  size_t num_masks() const { return num_masks_; }      // computed
-  size_t num_configs() const { return num_configs_; }  // looked at
+  bool is_done() const { return new_.empty() && similar_.empty(); }  // nothing is left that is worth it
+  size_t num_masks() const { return num_masks_; }                    // computed
+  size_t num_configs() const { return num_configs_; }                // looked at
 
  private:
   std::shared_ptr<Engine> engine_;
-  std::deque<ConfigId> waiting_;
+  void add(ConfigId config);
+  std::deque<ConfigId> new_, similar_;  // waiting: with states that no configuration had before, and others
   std::unordered_set<ConfigId> seen_;
+  std::unordered_set<const DfaState*> seen_states_;
   size_t num_masks_ = 0, num_configs_ = 0;
 };
 

@@ -11,6 +11,10 @@ namespace {
 
 constexpr size_t kMaxSearch = 200'000;
 
+[[noreturn]] void refuse() {
+  throw LimitExceeded("regular_expression_work", "an intersection of regular expressions grew too large");
+}
+
 }  // namespace
 
 ProductAutomaton::ProductAutomaton(std::vector<Operand> operands, uint64_t reg)
@@ -86,6 +90,15 @@ ByteSet ProductAutomaton::first(const Tuple& tuple) const {
   return out;
 }
 
+std::optional<ByteSet> ProductAutomaton::complement_bytes(const Tuple& tuple, const DfaState& sole) const {
+  ByteSet out;
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    if (!operands_[i].negated && tuple[i] != &sole) return std::nullopt;
+    if (operands_[i].negated && tuple[i]) out |= tuple[i]->live;
+  }
+  return out;
+}
+
 DfaState* ProductAutomaton::sole(const Tuple& tuple) const {
   DfaState* only = nullptr;
   for (size_t i = 0; i < tuple.size(); ++i) {
@@ -102,11 +115,14 @@ bool ProductAutomaton::is_live(const Tuple& tuple) {
   const auto obviously = [this](const Tuple& t) { return sole(t) || final(t) || terminates(t); };
   if (obviously(tuple)) return true;
   if (const auto it = life_.find(tuple); it != life_.end()) return it->second;
+  if (too_large_.contains(tuple)) refuse();
   std::vector<std::pair<Tuple, size_t>> reached{{tuple, 0}};  // with the index of the predecessor
   std::unordered_map<Tuple, char, TupleHash> seen{{tuple, 0}};
   for (size_t i = 0; i < reached.size(); ++i) {
-    if (reached.size() > kMaxSearch)
-      throw LimitExceeded("regular_expression_work", "an intersection of regular expressions grew too large");
+    if (reached.size() > kMaxSearch) {
+      too_large_.insert(tuple);  // or every mask would search again
+      refuse();
+    }
     for (const uint8_t byte : by_size_) {
       Tuple after = next(reached[i].first, byte);
       if (after.empty()) continue;

@@ -16,6 +16,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -58,6 +60,8 @@ class ProductAutomaton {
   bool terminates(const Tuple& tuple) const;
   bool nullable() const;
   ByteSet first(const Tuple& tuple) const;  // a superset of the bytes that may come next
+  // Where `sole` is the state of the only operand that is no complement: the bytes on which a complement goes on.
+  std::optional<ByteSet> complement_bytes(const Tuple& tuple, const DfaState& sole) const;
   // The state that alone decides from here on, or nullptr.
   DfaState* sole(const Tuple& tuple) const;
   // Whether any string follows. Throws LimitExceeded after too much work.
@@ -72,6 +76,7 @@ class ProductAutomaton {
  private:
   std::vector<Operand> operands_;
   std::unordered_map<Tuple, bool, TupleHash> life_;
+  std::set<Tuple> too_large_;  // searched in vain
   uint8_t class_of_[256] = {};
   std::vector<uint8_t> by_size_;
   Rule* counter_ = nullptr;

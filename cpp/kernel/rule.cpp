@@ -1,6 +1,7 @@
 #include "rule.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "byte_classes.h"
 #include "errors.h"

@@ -24,6 +24,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -170,6 +171,11 @@ class Rule {
   bool counts_characters() const { return counts_characters_; }
   int terminator() const { return facts_.terminator; }  // -1: none
   DfaState* end() const { return end_; }                // the state after the terminator
+  // Of a product's state whose only operand that is no complement stands in `sole`: the bytes on which complements go
+  // on. On all others it goes where `sole` goes. Nothing for other states.
+  std::optional<ByteSet> complement_bytes(const DfaState& state, const DfaState& sole) const {
+    return product_->complement_bytes(state.operands, sole);
+  }
   // Whether it counts within bounds of its own; and the register with which every caller then starts it.
   bool sets_bounds() const { return facts_.sets_bounds; }
   uint64_t start_register() const { return product_ ? product_->start_register() : 0; }

@@ -80,7 +80,7 @@ void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, 
 //   reject(node)                       none of the tokens at and below the node
 //   exit(node)                         the grammar may end after the bytes up to this node
 //   exit_range(range)                  it may end at many nodes (state_mask.h)
-// A sink that knows what is at and below a node beforehand says so by `skips(node)`.
+// A sink that knows beforehand what is at and below a node, the recogniser standing before it, says so by `skips`.
 // Precondition: the recogniser stands at `node`. It is left as it was.
 template <class Sink>
 void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
@@ -112,7 +112,7 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
       continue;
     }
     const NodeId child = level.next++;
-    if (sink.skips(child)) continue;
+    if (sink.skips(child, recognizer)) continue;
     if ((vocabulary.classes_from(child) & ~level.loop.classes) == 0) {
       take_looping(vocabulary, level.loop, child, sink);
       continue;

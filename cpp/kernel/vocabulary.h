@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,12 @@ class Vocabulary {
   void keep_within(std::vector<uint32_t>& bits, uint32_t limit) const;
   // Characters begun in a token, by sorted position.
   uint16_t token_chars(uint32_t position) const { return token_chars_[position]; }
+  // A node's child on this byte, or 0.
+  NodeId child(NodeId id, uint8_t byte) const {
+    const uint8_t* first = bytes_.data() + nodes_[id].first_child;
+    const void* found = std::memchr(first, byte, nodes_[id].num_children);
+    return found ? nodes_[id].first_child + static_cast<NodeId>(static_cast<const uint8_t*>(found) - first) : 0;
+  }
   // The root's child on this byte, or 0.
   NodeId root_child(uint8_t byte) const { return root_children_[byte]; }
   TokenId sorted_token(uint32_t position) const { return sorted_[position]; }

@@ -182,6 +182,17 @@ class GrammarCompiler:
         """Compile a grammar in Lark's syntax. See `Grammar.from_lark`."""
         return self._get(_lark_task(source, start, grammars, modules))
 
+    def compile_lark_async(
+        self,
+        source: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        modules: Mapping[str, str] | None = None,
+    ) -> Future[CompiledGrammar]:
+        """Compile a grammar in Lark's syntax in another thread."""
+        return self._submit(_lark_task(source, start, grammars, modules))
+
     def compile_choices(self, choices: Iterable[str | bytes]) -> CompiledGrammar:
         """Compile a choice between strings. See `Grammar.from_choices`."""
         return self._get(_choices_task(choices))

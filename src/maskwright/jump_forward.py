@@ -56,8 +56,8 @@ def _forced_text_tokens(matcher: GrammarMatcher, info: TokenizerInfo, encode: En
         return []
     behind = matcher.fork()
     behind.accept_string(text)
-    ends = behind.is_terminated() or behind.forced_token() in behind.stop_token_ids
-    return _encode_inside(text, info, encode) if ends else lasting_tokens(text, info, encode)
+    goes_on = behind.text_may_follow()
+    return lasting_tokens(text, info, encode) if goes_on else _encode_inside(text, info, encode)
 
 
 def lasting_tokens(text: str, info: TokenizerInfo, encode: Encode) -> list[int]:

@@ -15,7 +15,7 @@ import maskwright
     ("arguments", "message"),
     [
         ((), "COMMAND"),
-        (("generate",), "one of the arguments --schema --regex --grammar --choice is required"),
+        (("generate",), "one of the arguments --schema --regex --grammar --lark --choice is required"),
         (("generate", "--regex", "a", "--choice", "b"), "not allowed with"),
         (("generate", "--schema", "{}", "--grammar", "root ::= ''"), "not allowed with"),
         (("generate", "--regex", "a", "--max-tokens", "0"), "'0' is not a whole number from 1"),

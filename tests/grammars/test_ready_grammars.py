@@ -95,10 +95,10 @@ SAMPLES: dict[str, tuple[list[str], list[str]]] = {
     "sql_select": (
         [
             "SELECT * FROM t",
-            "SELECT a, COUNT(*) AS n FROM t JOIN u ON t.i = u.i WHERE a > 3 AND b LIKE 'x%' GROUP BY a HAVING MIN(c) > 2",
+            "SELECT a, COUNT(*) AS n FROM t JOIN u ON t.i = u.i WHERE a > 3 AND b LIKE 'x%' GROUP BY a HAVING c > 2",
             "WITH x AS (SELECT 1) SELECT * FROM x ORDER BY y DESC NULLS LAST LIMIT 10 OFFSET 5;",
             "SELECT CASE WHEN a = 1 THEN 'it''s' ELSE CAST(b AS TEXT) END FROM (SELECT c FROM d) AS e",
-            'SELECT DISTINCT t.*, "odd name" FROM s.t AS t LEFT OUTER JOIN u ON NOT a IS NULL UNION ALL SELECT a FROM b',
+            'SELECT DISTINCT t.*, "odd name" FROM s.t AS t LEFT OUTER JOIN u ON NOT a IS NULL UNION SELECT a FROM b',
             "SELECT a IN (1, 2), b NOT BETWEEN 1 AND 2, EXISTS (SELECT 1)",
         ],
         [

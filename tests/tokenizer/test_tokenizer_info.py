@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from maskwright import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
 from maskwright.errors import TokenizerError
 from maskwright.tokenizer import TokenizerInfo, from_vocab, info, raw, text_decoders
 
@@ -279,3 +280,22 @@ def test_examples(module: types.ModuleType) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_the_longest_tokens() -> None:
+    """Characters of a token are counted in 16 bits: longer ones are refused rather than miscounted."""
+    longest = TokenizerInfo.from_vocab([b"a", b"a" * 65_534], stop_token_ids=[])
+    compiler = GrammarCompiler(longest)
+    for limit, fits in ((65_533, False), (65_534, True)):
+        matcher = GrammarMatcher(compiler.compile_regex(f"a{{1,{limit}}}"))
+        assert matcher.fork().accept_token(1) is fits
+        bitmask = allocate_token_bitmask(1, 2)
+        matcher.fill_next_token_bitmask(bitmask)
+        assert bitmask[0, 0] == (0b11 if fits else 0b01)
+    with pytest.raises(TokenizerError, match="65535 bytes"):
+        _ = TokenizerInfo.from_vocab([b"a", b"a" * 65_535], stop_token_ids=[]).kernel_vocabulary
+
+
+def test_encode() -> None:
+    with pytest.raises(TokenizerError):
+        TokenizerInfo.from_vocab([b"a"], stop_token_ids=[]).encode("a")

@@ -40,6 +40,8 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     parser.add_argument("--version", action="version", version=f"maskwright {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_generate(commands)
+    _add_lint(commands)
+    _add_convert(commands)
     _add_demo(commands)
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
@@ -65,6 +67,7 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     structure.add_argument(
         "--grammar", metavar="FILE|EBNF", help="an EBNF (GBNF) grammar with a rule named root: likewise"
     )
+    structure.add_argument("--lark", metavar="FILE|LARK", help="a Lark grammar with a rule named start: likewise")
     structure.add_argument("--choice", metavar="TEXT", action="append", help="one of the possible outputs; repeat it")
     model = command.add_argument_group("model")
     model.add_argument(
@@ -126,6 +129,52 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--plain", action="store_true", help="no colours and no columns, as when the output is no terminal"
     )
     command.set_defaults(run=_run_demo)
+
+
+def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "lint",
+        help="look for mistakes in a grammar file",
+        description="Look for rules that are unused, match nothing, or lead back to themselves, and show figures.",
+        epilog="exit codes: 0 nothing found   1 problems found   2 the grammar cannot be read",
+        allow_abbrev=False,
+    )
+    _add_file(command)
+    command.set_defaults(run=_run_lint)
+
+
+def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "convert",
+        help="write a grammar file in another language",
+        description="Read a grammar, a regex or a JSON Schema; write it as EBNF, Lark, a regex or as the rules inside.",
+        allow_abbrev=False,
+    )
+    _add_file(command)
+    command.add_argument("--to", required=True, choices=("ebnf", "lark", "regex", "ir"), help="the language to write")
+    command.set_defaults(run=_run_convert)
+
+
+def _add_file(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help="the grammar, or - for stdin")
+    command.add_argument(
+        "--from",
+        dest="language",
+        choices=("ebnf", "lark", "regex", "schema"),
+        help="the language to read (default: by the file's ending)",
+    )
+
+
+def _run_lint(arguments: argparse.Namespace) -> int:
+    from .lint import run
+
+    return run(arguments)
+
+
+def _run_convert(arguments: argparse.Namespace) -> int:
+    from .convert import run
+
+    return run(arguments)
 
 
 def _run_generate(arguments: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """The structure that the user gave, read and compiled.
 
-`--schema` and `--grammar` take a file, `-` for stdin, or the text itself: a JSON text that begins with `{` or is
-`true` or `false`, a grammar that holds `::=`.
+`--schema`, `--grammar` and `--lark` take a file, `-` for stdin, or the text itself: a JSON text that begins with `{` or
+is `true` or `false`, a grammar that holds `::=`, a Lark grammar that holds `: ` or a line break.
 
 Invariants: every mistake becomes a `CommandError` or one of the library's typed errors, with the file's name in
 front.
@@ -61,6 +61,8 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
         return _schema(arguments.schema)
     if arguments.grammar is not None:
         return _grammar(arguments.grammar)
+    if arguments.lark is not None:
+        return _lark(arguments.lark)
     if arguments.regex is not None:
         pattern: str = arguments.regex
         return Structure("--regex", "regex", lambda compiler: compiler.compile_regex(pattern))
@@ -70,18 +72,29 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
 
 def _schema(argument: str) -> Structure:
     inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
-    label, text = ("--schema", argument) if inline else _read(argument, "--schema", "JSON that begins with '{'")
+    label, text = ("--schema", argument) if inline else read_text(argument, "--schema", "JSON that begins with '{'")
     parse_json(label, text)
     return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text))
 
 
 def _grammar(argument: str) -> Structure:
     inline = "::=" in argument
-    label, text = ("--grammar", argument) if inline else _read(argument, "--grammar", "rules with '::='")
+    label, text = ("--grammar", argument) if inline else read_text(argument, "--grammar", "rules with '::='")
     return Structure(label, "ebnf", lambda compiler: compiler.compile_grammar(text))
 
 
-def _read(argument: str, option: str, inline_form: str) -> tuple[str, str]:
+def _lark(argument: str) -> Structure:
+    inline = "\n" in argument or ": " in argument
+    label, text = ("--lark", argument) if inline else read_text(argument, "--lark", "rules with ': '")
+    return Structure(label, "lark", lambda compiler: compiler.compile_lark(text))
+
+
+def read_text(argument: str, option: str, inline_form: str) -> tuple[str, str]:
+    """Read a file, or stdin for `-`; return a label for messages and the text.
+
+    Raises:
+        CommandError: it cannot be read.
+    """
     if argument == "-":
         return "<stdin>", _decode("<stdin>", sys.stdin.buffer.read())
     try:

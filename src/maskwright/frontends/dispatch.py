@@ -4,7 +4,7 @@
 
 The text between holds no tag: the first that appears starts its rule, at the end of the tag. Where one tag ends another
 (`b`, `ab`), the longer counts. Each stretch of text is regular, so all of it is an alternative in a loop.
-Tested by tests/frontends/test_dispatch.py.
+Tested by tests/frontends/test_free_text.py, tests/corpus/ebnf.toml.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 `lazy`, `suffix`, `stop` and `max_chars` are said by the IR: they restrict the texts of a regular body. `capture`,
 `max_tokens` and `temperature` concern the run and are refused by name, as is every other.
-Tested by tests/frontends/test_rule_options.py.
+Tested by tests/frontends/test_ebnf.py, tests/corpus/.
 """
 
 from __future__ import annotations

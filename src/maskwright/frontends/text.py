@@ -6,7 +6,7 @@ r"""Texts without certain strings, up to certain strings, and no longer than nee
 
 All of these are regular if their arguments are. The kernel builds intersections and complements as products, so each
 costs about what an automaton for the strings costs.
-Tested by tests/frontends/test_text.py.
+Tested by tests/frontends/test_free_text.py.
 """
 
 from __future__ import annotations

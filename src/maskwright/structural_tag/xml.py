@@ -266,8 +266,6 @@ class _Writer:
 
     def _string(self, shape: StringShape, close: Pieces) -> Expr:
         """The strings of a shape, and what closes them."""
-        for refusal in shape.refusals:
-            self.emitter.refuse(refusal)
         if shape.values is not None:
             values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
             return alt(*values) if values else never()

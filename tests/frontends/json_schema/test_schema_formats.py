@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import random
 
 import pytest
 
 from maskwright.frontends.charset import utf8
-from maskwright.frontends.json_schema.formats import EXACT_FORMATS, FORMATS, MAX_LENGTHS, UNSUPPORTED_FORMATS
+from maskwright.frontends.json_schema.formats import EXACT_FORMATS, FORMATS, MAX_LENGTHS
 from maskwright.frontends.json_schema.matching import matches
-from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.regex import parse, regex_to_expr
 
 CASES: dict[str, tuple[list[str], list[str]]] = {
     "time": (
@@ -120,6 +121,48 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "iri": (["http://ƒøø.com/?q=ß#é", "http://a"], ["/ƒ", "http://a b", ""]),
     "iri-reference": (["/ƒ", "#é", "", "http://é"], ["\\é"]),
     "uri-template": (["", "/{a}/{b,c:3}{?d*}", "{+x}", "a'b"], ["{", "}", "{a", "a}", "{}", "{a:0}", "{-a}", "a b"]),
+    "idn-email": (
+        ["실례@실례.테스트", "é@a.b", "a@b", '"é x"@a', "a@[1.2.3.4]"],
+        ["a", "@a", "a@", "a@-b", "a b@c", "a＠b.c"],
+    ),
+    "idn-hostname": (["実例.example", "a-b.c", "παρα。gr", "a"], ["", "-a", "a..b", "a_b", "〮a", "a" * 64, "xn--zz"]),
+    "regex": (
+        [
+            "",
+            "a|b",
+            "^a+?$",
+            "[a-z0-9_-]{2,10}",
+            "(?:a(b|c))*",
+            "(?<n>x)y",
+            "(?<=a)(?!b)\\b",
+            "[]",
+            "[^]",
+            "\\p{Lu}",
+            "\\/",
+            "[^\\]-]",
+            "a{1,}",
+            "a{3,12}?",
+        ],
+        [
+            "(",
+            "a)",
+            "[",
+            "*",
+            "a**",
+            "a{2,1}",
+            "(?P<n>x)",
+            "(?i)a",
+            "\\a",
+            "\\u00",
+            "[z-a]",
+            "(?=a)*",
+            "{",
+            "]",
+            "\\",
+            "\\k<n>",
+            "(?<n>a)(?<n>b)",
+        ],
+    ),
     "json-pointer": (["", "/", "/a~0~1/é/0", '/"'], ["a", "/~", "/~2", "#/a"]),
     "relative-json-pointer": (["0", "10/a", "0#", "1"], ["", "01", "/a", "-1", "0##"]),
 }
@@ -152,4 +195,15 @@ def test_every_day_of_the_calendar() -> None:
 def test_every_format_has_cases() -> None:
     assert set(FORMATS) - set(CASES) <= {"date", "ip-address", "host-name"}
     assert set(FORMATS) >= EXACT_FORMATS
-    assert not UNSUPPORTED_FORMATS & set(FORMATS)
+
+
+def test_what_is_a_regex_can_be_read() -> None:
+    rng = random.Random(5)
+    expr = regex_to_expr(FORMATS["regex"], encode=utf8, dialect="ecma")
+    accepted = 0
+    for _ in range(4000):
+        text = "".join(rng.choice("ab()[]?:=!<>*+{}1,2|^$\\.dw-") for _ in range(rng.randint(1, 9)))
+        if matches(expr, text.encode()):
+            accepted += 1
+            parse(text, "", "ecma")
+    assert accepted > 100

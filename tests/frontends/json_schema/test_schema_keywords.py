@@ -130,8 +130,7 @@ def test_malformed_schemas_are_errors_at_their_place(schema: Any, pointer: str) 
 UNSUPPORTED: list[tuple[Any, str]] = [
     ({"uniqueItems": True}, "/uniqueItems"),
     ({"properties": {"a": {"contains": {"const": 1}, "minContains": 99999}}}, "/properties/a/contains"),
-    ({"multipleOf": 7}, "/multipleOf"),
-    ({"format": "idn-hostname"}, "/format"),
+    ({"multipleOf": 0.123456789}, "/multipleOf"),
     ({"pattern": "(a)\\1"}, "/pattern"),
     ({"minProperties": 3}, "/minProperties"),
     ({"not": {"uniqueItems": True}}, "/not"),

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from checking import check_texts
+from grammar_matcher import accepts_text
 
+from maskwright.frontends.json_schema import schema_to_ir
 from maskwright.frontends.json_schema.decimals import ceiling, digits_of, exact, floor, is_integral, is_multiple
 from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.numerals import integer_range, multiple_text, number_range
@@ -135,3 +137,27 @@ def test_spellings_of_constants() -> None:
     )
     check_texts({"type": "integer", "minimum": 3, "maximum": 20}, ["3", "3.0", "20.00"], ["2", "20.5", "3e0", "3e2"])
     check_texts({"type": "number"}, ["0", "-0.0", "1e3", "1E-3", "1.50"], NOT_JSON)
+
+
+@pytest.mark.parametrize(
+    ("schema", "divides"),
+    [
+        ({"multipleOf": 3}, lambda v: v % 3 == 0),
+        ({"multipleOf": 7, "type": "integer", "minimum": -20, "exclusiveMaximum": 150}, lambda v: v % 7 == 0),
+        ({"multipleOf": 1.5}, lambda v: v % Decimal("1.5") == 0),
+        ({"allOf": [{"multipleOf": 4}, {"multipleOf": 6}]}, lambda v: v % 12 == 0),
+        ({"multipleOf": 0.03, "minimum": 0.1}, lambda v: v % Decimal("0.03") == 0),
+        ({"type": "number", "not": {"multipleOf": 5}}, lambda v: v % 5 != 0),
+        ({"not": {"anyOf": [{"multipleOf": 2}, {"multipleOf": 3}]}, "type": "integer"}, lambda v: abs(v % 6) in (1, 5)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_multiples_by_remainders(schema: Any, divides: Any) -> None:
+    grammar = schema_to_ir(schema)
+    low, high = schema.get("minimum", -(10**9)), schema.get("exclusiveMaximum", 10**9)
+    for n in [*range(-700, 700), 123456, 10**8 - 1, 999_999]:
+        for text in (str(n), f"{Decimal(n) / 100:f}", f"{n}.0"):
+            value = Decimal(text)
+            is_kind = schema.get("type") != "integer" or value == int(value)
+            expected = is_kind and low <= value < high and divides(value)
+            assert accepts_text(grammar, text) == expected, (schema, text)

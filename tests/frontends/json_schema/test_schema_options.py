@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from checking import check
+from checking import check, check_texts
 
 from maskwright.frontends.json_schema import JsonSchemaOptions
 
@@ -41,3 +41,35 @@ def test_strict_mode_closes_what_is_declared() -> None:
     check({"prefixItems": [{"const": 1}], "items": True}, [[1, 2]], [], strict_mode=True)
     both = {"allOf": [schema, {"properties": {"b": {"const": 1}}}]}
     check(both, [{"a": None, "b": 1}], [{"b": 2}, {"c": 1}], strict_mode=True)
+
+
+def test_members_in_any_order() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "null"}, "b": {"type": "null"}, "c": {"type": "null"}},
+        "required": ["b"],
+        "additionalProperties": {"type": "integer"},
+    }
+    texts = [
+        '{"b": null}',
+        '{"c": null, "x": 1, "b": null, "a": null}',
+        '{"x": 1, "b": null}',
+        '{"a": null, "b": null}',
+    ]
+    check_texts(schema, texts, ['{"a": null}', '{"b": null, "b": null}', '{"x": null, "b": null}'], any_order=True)
+    check_texts(schema, texts[::3], texts[1:3])
+    counted = {**schema, "additionalProperties": False, "maxProperties": 2, "minProperties": 2}
+    check_texts(
+        counted, ['{"c": null, "b": null}'], ['{"b": null}', '{"c": null, "b": null, "a": null}'], any_order=True
+    )
+    some = {"properties": {"a": {}, "b": {}}, "not": {"additionalProperties": {"type": "null"}}}
+    check_texts(some, ['{"b": 0, "a": 1}', '{"b": 1, "x": 1}'], ['{"b": null}', '{"x": 1, "a": null}'], any_order=True)
+
+
+def test_large_objects_keep_the_declared_order() -> None:
+    schema = {
+        "properties": {f"p{i}": {"type": "null"} for i in range(40)},
+        "additionalProperties": False,
+        "type": "object",
+    }
+    check_texts(schema, ['{"p1": null, "p39": null}'], ['{"p39": null, "p1": null}'], any_order=True)

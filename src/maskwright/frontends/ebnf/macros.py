@@ -11,7 +11,7 @@
     >>> [a.value for a in arguments.positional], arguments.named["loop"].value
     ([1, '<a>'], False)
 
-Tested by tests/frontends/test_ebnf_macros.py.
+Tested by tests/frontends/test_ebnf_macros.py, tests/corpus/ebnf.toml.
 """
 
 from __future__ import annotations

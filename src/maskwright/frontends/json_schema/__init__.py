@@ -1,14 +1,15 @@
 """JSON Schema: `schema_to_ir` makes a grammar of the texts whose values a schema admits.
 
-    read        documents.py    the text, `$schema`, where a `$ref` points
+    read        documents.py    the text, `$schema`, where a reference points (resources.py)
     normalise   normalise.py    runs keywords*.py over each schema object: its shape, sorted by type (shape.py);
-                                intersect.py, complement.py and disjoint.py calculate with shapes
-    emit        emit.py         with arrays.py, objects.py, strings.py, numerals.py: from shapes to rules over bytes,
-                                laid out as layout.py says
+                                intersect.py, complement.py, disjoint.py and unevaluated.py calculate with shapes;
+                                leaves.py shares those of schemas without sub-schemas
+    emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
+                                where something is counted, laid out as layout.py says
 
 Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises
 `UnsupportedSchemaError` with its JSON pointer, or is reported where the caller chose `on_unsupported="relax"`. Of the
-many spellings of a value, some are left out: members come in declared order, integers without a fraction.
+many spellings of a value, some are left out: docs/json_schema.md says which.
 Tested by tests/frontends/json_schema/.
 """
 

@@ -6,7 +6,7 @@ A complement is again type-wise. The complement of one alternative is a union of
     not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
 
 Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
-exact: refused parts, formats of which only a part is known, multiples, elements that all differ. "Some element
+exact: formats of which only a part is known, elements that all differ. "Some element
 violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
 Tested by tests/frontends/json_schema/test_schema_complement.py.
 """
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from maskwright.frontends.json_schema.formats import EXACT_FORMATS
 from maskwright.frontends.json_schema.intersect import is_nothing
+from maskwright.frontends.json_schema.numerals import admitted_values
 from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
     ANY_KIND,
@@ -39,6 +40,7 @@ from maskwright.frontends.json_schema.shape import (
     Exact,
     NumberShape,
     ObjectShape,
+    Path,
     Shape,
     StringShape,
 )
@@ -50,13 +52,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def complement(shape: Shape, norm: Normaliser) -> Shape | None:
-    """Return the shape of the values that do not fit `shape`; None if there is no exact one."""
+def complement(shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
+    """Return the shape of the values that do not fit `shape`; None if there is no exact one. `path` asks for it."""
     parts: tuple[tuple[tuple[Any, ...], object, Callable[[Any], list[Any] | None]], ...] = (
         (shape.numbers, FREE_NUMBERS, _without_numbers),
         (shape.strings, FREE_STRINGS, _without_strings),
         (shape.arrays, FREE_ARRAYS, lambda part: _without_arrays(part, norm)),
-        (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm)),
+        (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm, path)),
     )
     result = Shape(ALL_TYPES)
     for i, (alternatives, free, violating) in enumerate(parts):
@@ -64,17 +66,13 @@ def complement(shape: Shape, norm: Normaliser) -> Shape | None:
             result = norm.intersect(result, _of_type(i, ()))
             continue
         for alternative in alternatives:
-            left: Any = None if _is_refused(alternative) else violating(alternative)
+            left: Any = violating(alternative)
             if left is None:
                 return None
             result = norm.intersect(result, _of_type(i, tuple(left)))
     simple = ~shape.mask & (NULL | FALSE | TRUE)
     containers = result.mask & ~(NULL | FALSE | TRUE)
     return Shape(simple | containers, result.numbers, result.strings, result.arrays, result.objects)
-
-
-def _is_refused(part: Any) -> bool:
-    return isinstance(part, (NumberShape, StringShape)) and bool(part.refusals)
 
 
 def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
@@ -84,11 +82,17 @@ def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
 
 
 def _without_numbers(shape: NumberShape) -> list[NumberShape] | None:
-    if shape.multiple_of:
-        return None
     if shape.values is not None:
-        return _between(sorted(shape.values))
+        return _between(sorted(admitted_values(shape)))
     out = []
+    for divisor in shape.multiple_of:
+        other = NumberShape()
+        other.not_multiple_of = (divisor,)
+        out.append(other)
+    for divisor in shape.not_multiple_of:
+        other = NumberShape()
+        other.multiple_of = (divisor,)
+        out.append(other)
     if shape.low is not None:
         out.append(_numbers(None, False, shape.low, not shape.low_open))
     if shape.high is not None:
@@ -112,7 +116,7 @@ def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: b
 
 
 def _without_strings(shape: StringShape) -> list[StringShape] | None:
-    if not EXACT_FORMATS.issuperset(shape.formats) or any(part.refusals for part in shape.excluded):
+    if not EXACT_FORMATS.issuperset(shape.formats):
         return None
     out: list[StringShape] = []
     if shape.patterns or shape.formats or shape.values is not None:
@@ -168,8 +172,8 @@ def _with(contains: Contains) -> ArrayShape:
     return shape
 
 
-def _without_objects(shape: ObjectShape, norm: Normaliser) -> list[ObjectShape] | None:
-    out = violations(shape, norm)
+def _without_objects(shape: ObjectShape, norm: Normaliser, path: Path) -> list[ObjectShape] | None:
+    out = violations(shape, norm, path)
     for name in shape.required:
         other = ObjectShape()
         other.properties = {name: NOTHING}

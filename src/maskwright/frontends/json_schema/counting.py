@@ -8,8 +8,9 @@ the closing bracket". States are made as they are reached; a schema that needs t
 Arrays: the state is the position (as far as it matters), how many elements matched each `contains`, and for
 `uniqueItems`, which asks for elements out of finite sets, the values used. Where only a lower bound is asked for, an
 element that matches need not be counted, so that nothing has to be negated.
-Objects: the state is the next declared member and the number of members. Further members count as one towards
-`minProperties`, as they might all have one name; where more would have to be told apart, the schema is refused.
+Objects: the state is the next declared member, the number of members, and the witnesses met (witnesses.py). Further
+members count as one towards `minProperties`, as they might all have one name; where more would have to be told apart,
+the schema is refused.
 Cost: at most MAX_STEPS steps between states for one array or object.
 Tested by tests/frontends/json_schema/test_schema_counting.py.
 """
@@ -29,6 +30,7 @@ from maskwright.frontends.json_schema.shape import (
     ArrayShape,
     Conj,
     Contains,
+    ObjectShape,
     Shape,
 )
 from maskwright.ir import OP_NEVER, Expr, alt, never, seq
@@ -37,8 +39,10 @@ if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
 MAX_STEPS = 4096
+_END, _PAST = -1, -2  # all declared members were written, and no more may come; or others may
 
 Member: TypeAlias = "tuple[Expr, Expr, bool]"  # name, value, whether it is required
+Others: TypeAlias = "dict[int, tuple[Expr, bool]]"
 
 
 class TooManyError(Exception):
@@ -116,7 +120,9 @@ class _Array(_Automaton):
         self.inner = emitter.layout.inner(depth)
         starts = [one.start for one in shape.contains]
         self.last = longest if longest >= 0 else max(len(shape.prefix), shape.min_items, *starts, 0)
-        self.values: dict[Any, Conj] = {}
+        self.values: dict[Any, int] = {}
+        self.constants: list[Conj] = []
+        self.items: dict[Any, Expr] = {}
         self.finite: dict[int, list[int]] = {}
         if shape.unique is not None:
             for position in range(min(len(shape.prefix), self.last) + 1):
@@ -130,8 +136,10 @@ class _Array(_Automaton):
         if values is None:
             raise TooManyError
         for value in values:
-            self.values.setdefault(value, norm.constant(value[1]))
-        return [list(self.values).index(value) for value in values]
+            if value not in self.values:
+                self.values[value] = len(self.constants)
+                self.constants.append(norm.constant(value[1]))
+        return [self.values[value] for value in values]
 
     def accepts(self, state: tuple[int, tuple[int, ...], int]) -> bool:
         position, counts, _ = state
@@ -145,19 +153,17 @@ class _Array(_Automaton):
         if 0 <= self.longest <= position:
             return
         following = min(position + 1, self.last)
+        kind = min(position, len(self.shape.prefix))
         choices = [self._choices(one, count, position) for one, count in zip(self.shape.contains, counts, strict=True)]
         for chosen in product(*choices):
-            conj = self.shape.item(position)
-            for place, _ in chosen:
-                conj = join(conj, place)
+            places = tuple([place for place, _ in chosen])
             after = tuple([count for _, count in chosen])
             if self.shape.unique is None:
-                yield self._item(conj), (following, after, 0)
+                yield self._item(kind, places, None), (following, after, 0)
                 continue
-            constants = list(self.values.values())
-            for value in self.finite[min(position, len(self.shape.prefix))]:
+            for value in self.finite[kind]:
                 if not used >> value & 1:
-                    yield self._item(join(conj, constants[value])), (following, after, used | 1 << value)
+                    yield self._item(kind, places, value), (following, after, used | 1 << value)
 
     def _choices(self, one: Contains, count: int, position: int) -> list[tuple[Conj, int]]:
         """Whether an element is counted as a match: what it must satisfy, and the number of matches then."""
@@ -170,8 +176,18 @@ class _Array(_Automaton):
             return [others]
         return [others, (one.place, min(count + 1, one.most))]
 
-    def _item(self, conj: Conj) -> Expr:
-        return self.emitter.place(conj, self.inner)
+    def _item(self, kind: int, places: tuple[Conj, ...], value: int | None) -> Expr:
+        """One element of a kind, in all of these places, and, if a value is given, that."""
+        key = (kind, tuple(map(id, places)), value)
+        item = self.items.get(key)
+        if item is None:
+            conj = self.shape.item(kind)
+            for place in places:
+                conj = join(conj, place)
+            if value is not None:
+                conj = join(conj, self.constants[value])
+            item = self.items[key] = self.emitter.as_rule("item", self.emitter.place(conj, self.inner))
+        return item
 
 
 def finite_values(shape: Shape) -> list[tuple[str, Any]] | None:
@@ -208,46 +224,91 @@ def counted_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int)
 
 
 class _Object(_Automaton):
-    """States are (next declared member, number of members); -1 stands for being past the declared ones."""
+    """States are (next declared member, number of members, witnesses met as bits).
+
+    Past the declared members the position is _PAST, or _END after the witness that must be the last.
+    """
 
     def __init__(
-        self, emitter: Emitter, members: list[Member], extra: Expr, bounds: tuple[int, int | None], style: Style
+        self, emitter: Emitter, members: list[Member], extra: Expr, asked: ObjectShape, others: Others, style: Style
     ) -> None:
         super().__init__(emitter, style, "members", CLOSE_OBJECT)
-        self.least, self.most = bounds
+        self.least, self.most = asked.min_properties, asked.max_properties
         self.members = [
             (emitter.as_rule("member", seq(name, style.colon, value)), required) for name, value, required in members
         ]
-        self.extra = extra if extra[0] == OP_NEVER else emitter.as_rule("member", extra)
         self.last_required = max([i for i, (_, required) in enumerate(self.members) if required], default=-1)
+        self.others = {bits: emitter.as_rule("member", other) for bits, (other, _) in others.items()}
+        self.others[0] = extra if extra[0] == OP_NEVER else emitter.as_rule("member", extra)
+        self.all_met = max(self.others)
+        self.final = {bits for bits, (_, is_last) in others.items() if is_last}
 
-    def accepts(self, state: tuple[int, int]) -> bool:
-        position, count = state
-        return count >= self.least and (position < 0 or position > self.last_required)
+    def accepts(self, state: tuple[int, int, int]) -> bool:
+        position, count, met = state
+        return count >= self.least and met == self.all_met and (position < 0 or position > self.last_required)
 
-    def steps_from(self, state: tuple[int, int]) -> Iterator[tuple[Expr, tuple[int, int]]]:
-        position, count = state
-        if self.most is not None and count >= self.most:
+    def steps_from(self, state: tuple[int, int, int]) -> Iterator[tuple[Expr, tuple[int, int, int]]]:
+        position, count, met = state
+        if position == _END or (self.most is not None and count >= self.most):
             return
         further = count + 1 if self.most is not None else min(count + 1, self.least)
         if position >= 0:
             for i in range(position, len(self.members)):
                 member, required = self.members[i]
-                yield member, (i + 1, further)
+                yield member, (i + 1, further, met)
                 if required:
                     return
-        yield self.extra, (-1, further)
+        for bits, other in self.others.items():
+            if bits & met:
+                continue
+            if bits not in self.final:
+                yield other, (_PAST, further, met | bits)
+            elif met | bits == self.all_met:
+                yield other, (_END, further, met | bits)
+
+
+class _Unordered(_Object):
+    """As `_Object`, but a state begins with the declared members that were written, as bits, or _END."""
+
+    def accepts(self, state: tuple[int, int, int]) -> bool:
+        written, count, met = state
+        everything = all(written >> i & 1 for i, (_, required) in enumerate(self.members) if required)
+        return count >= self.least and met == self.all_met and everything
+
+    def steps_from(self, state: tuple[int, int, int]) -> Iterator[tuple[Expr, tuple[int, int, int]]]:
+        written, count, met = state
+        if written == _END or (self.most is not None and count >= self.most):
+            return
+        further = count + 1 if self.most is not None else min(count + 1, self.least)
+        for i, (member, _) in enumerate(self.members):
+            if not written >> i & 1:
+                yield member, (written | 1 << i, further, met)
+        for bits, other in self.others.items():
+            if bits not in self.final and not bits & met:
+                yield other, (written, further, met | bits)
+            elif not bits & met and met | bits == self.all_met and self.accepts((written, self.least, self.all_met)):
+                yield other, (_END, further, met | bits)
 
 
 def counted_object(
-    emitter: Emitter, members: list[Member], extra: Expr, bounds: tuple[int, int | None], style: Style
+    emitter: Emitter,
+    members: list[Member],
+    extra: Expr,
+    asked: ObjectShape,
+    others: Others,
+    style: Style,
+    *,
+    any_order: bool = False,
 ) -> Expr:
-    """Return the spellings of objects with a number of members in these bounds.
+    """Return the spellings of objects with as many members as asked, and with all witnesses.
+
+    `others` has, for each set of witnesses as bits, a member that is all of them, and whether that must be the last.
 
     Raises:
         TooManyError: It takes too many rules.
     """
-    machine = _Object(emitter, members, extra, bounds, style)
-    ways = machine.begin((0, 0))
-    empty = [CLOSE_OBJECT] if machine.accepts((0, 0)) else []
+    machine = (_Unordered if any_order else _Object)(emitter, members, extra, asked, others, style)
+    start = (0, 0, 0)
+    ways = machine.begin(start)
+    empty = [CLOSE_OBJECT] if machine.accepts(start) else []
     return seq(style.open_object, alt(*empty, *[seq(style.lead, way) for way in ways])) if ways or empty else never()

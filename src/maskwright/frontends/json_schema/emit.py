@@ -97,8 +97,8 @@ class Emitter:
             raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
         shape = self.norm.shape_of(conj)
         if shape.text is not None and not is_target:
-            self._known[key] = shape.text
-            return shape.text
+            expr = self._known[key] = self._scalar(shape, shape.text)
+            return expr
         if self._level >= _INLINE_LEVELS:
             rule = self._known[key] = self._declare(conj)
             self._queue.append((rule, conj, depth))
@@ -136,7 +136,7 @@ class Emitter:
 
     def _shape(self, shape: Shape, depth: int) -> Expr:
         if shape.text is not None:
-            return shape.text
+            return self._scalar(shape, shape.text)
         if shape is ANY_SHAPE:
             return self.layout.style(depth).value
         parts: list[Expr] = []
@@ -151,11 +151,17 @@ class Emitter:
             else:
                 parts += [array_text(self, part, depth) for part in shape.arrays]
         if shape.mask & ~(OBJECT | ARRAY):
-            parts += scalar_texts(shape, self.refuse)
+            parts += scalar_texts(shape, self.refuse, self.builder)
         expr = one_of(parts)
         if not (shape.objects or shape.arrays):
             shape.text = expr
+            return self._scalar(shape, expr)
         return expr
+
+    def _scalar(self, shape: Shape, text: Expr) -> Expr:
+        """A pattern becomes a rule of its own, so that it keeps its masks, whatever object or array it stands in."""
+        has_pattern = any(part.values is None and (part.patterns or part.formats) for part in shape.strings)
+        return self.as_rule("string", text) if has_pattern else text
 
 
 def _name(conj: Conj) -> str:

@@ -3,11 +3,14 @@
 Dates know their calendar (29 February in leap years only). Each expression matches exactly what its source defines, or
 a part of it where the whole is not regular or not worth its size:
   * a leap second only in UTC (`Z`, `+00:00`), where it is 23:59:60;
-  * a host name's labels have no `--` in their third and fourth place, so no punycode, whose validity is not regular.
-A format that is not listed is an annotation, as the standard has it; one in UNSUPPORTED_FORMATS is an assertion that
-cannot be enforced.
+  * a host name's labels have no `--` in their third and fourth place, so no punycode, whose validity is not regular;
+  * an internationalized label has up to 12 letters out of alphabets that IDNA takes without conditions;
+  * a regular expression has groups in groups, but no deeper, a name at most for a group that it begins with, ranges of
+    characters from the start of an alphabet only, and no back-reference.
+A format that is not listed is an annotation, as the standard has it.
 Sources: RFC 3339 (dates, times, durations), RFC 2673 and 4291 (addresses), RFC 5321 (email), RFC 1123 (host names),
-RFC 3986 and 3987 (URI, IRI), RFC 4122 (UUID), RFC 6570 (templates), RFC 6901 (pointers).
+RFC 5890 to 5892 and 6531 (their international forms), RFC 3986 and 3987 (URI, IRI), ECMA-262 (regex), RFC 4122 (UUID),
+RFC 6570 (templates), RFC 6901 (pointers).
 Tested by tests/frontends/json_schema/test_schema_formats.py.
 """
 
@@ -55,6 +58,14 @@ _QUOTED = '"(?:[ !#-\\[\\]-~]|\\\\[ -~])*"'
 _ADDRESS_LITERAL = f"\\[(?:{_IPV4}|[Ii][Pp][Vv]6:{_IPV6})\\]"
 _EMAIL = f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})@(?:{_HOSTNAME}|{_ADDRESS_LITERAL})"
 
+# Lower-case Latin-1, Greek and Cyrillic; kana; Han; Hangul: valid in IDNA 2008, left to right, stable in NFC.
+_IDN_LETTERS = "à-öø-ÿα-ωа-я\\u3041-\\u3096\\u30A1-\\u30FA\\u4E00-\\u9FFF\\uAC00-\\uD7A3"
+_IDN_LABEL = f"(?:{_LABEL}|[a-z0-9{_IDN_LETTERS}]{{1,12}})"
+_IDN_HOSTNAME = f"(?:{_HOSTNAME}|{_IDN_LABEL}(?:[.\\u3002\\uFF0E\\uFF61]{_IDN_LABEL}){{0,2}})"
+_IDN_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10FFFF}-]+"
+_IDN_QUOTED = '"(?:[ !#-\\[\\]-~\\u0080-\\u{10FFFF}]|\\\\[ -~])*"'
+_IDN_EMAIL = f"(?:{_IDN_ATOM}(?:\\.{_IDN_ATOM})*|{_IDN_QUOTED})@(?:{_IDN_HOSTNAME}|{_ADDRESS_LITERAL})"
+
 _HEX = "[0-9A-Fa-f]"
 _UUID = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 
@@ -95,6 +106,25 @@ _URI_TEMPLATE = (
     f"|\\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\\}})*"
 )
 
+
+def _regex() -> str:
+    """Regular expressions of ECMA-262 that are valid with the `u` flag."""
+    escape = (
+        "\\\\(?:[dDwWsSfnrtv^$\\\\.*+?()\\[\\]{}|/]|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}"
+        "|u\\{0*(?:10[0-9A-Fa-f]{4}|[0-9A-Fa-f]{1,5})\\}|[pP]\\{(?:L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)\\})"
+    )
+    item = f"(?:0-[0-9]|1-[1-9]|a-[a-z]|A-[A-Z]|[^\\\\\\]^-]|{escape})"
+    char_class = f"\\[\\^?(?:-?{item}(?:{item}|\\^)*)?-?\\]"
+    counts = "|".join(f"{n},(?:[{n}-9]|[1-9][0-9]+)" for n in range(10))
+    quantifier = f"(?:(?:[*+?]|\\{{(?:[0-9]+,?|{counts})\\}})\\??)?"
+    atom = f"[^\\^$\\\\.*+?()\\[\\]{{}}|]|\\.|{escape}|{char_class}"
+    terms = f"(?:[|^$]|\\\\[bB]|(?:{atom}){quantifier})*"
+    for _ in range(2):
+        look = f"\\(\\?<?[=!]{terms}\\)"
+        terms = f"(?:[|^$]|\\\\[bB]|{look}|(?:{atom}|\\((?:\\?:)?{terms}\\)){quantifier})*"
+    return f"(?:\\(\\?<[A-Za-z_$][A-Za-z0-9_$]*>(?:{atom})*\\))?{terms}"
+
+
 FORMATS: dict[str, str] = {
     "date": _DATE,
     "time": _TIME,
@@ -106,6 +136,9 @@ FORMATS: dict[str, str] = {
     "hostname": _HOSTNAME,
     "host-name": _HOSTNAME,
     "email": _EMAIL,
+    "idn-email": _IDN_EMAIL,
+    "idn-hostname": _IDN_HOSTNAME,
+    "regex": _regex(),
     "uuid": _UUID,
     "uri": _URI,
     "uri-reference": _URI_REFERENCE,
@@ -115,8 +148,7 @@ FORMATS: dict[str, str] = {
     "json-pointer": _POINTER,
     "relative-json-pointer": f"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
 }
-MAX_LENGTHS = {"hostname": 253, "host-name": 253}
-UNSUPPORTED_FORMATS = frozenset({"idn-email", "idn-hostname", "regex"})
+MAX_LENGTHS = {"hostname": 253, "host-name": 253, "idn-hostname": 253}
 # Those of which the grammar above is the whole, so that "not in this format" can be said as well.
 EXACT_FORMATS = frozenset(
     (

@@ -96,7 +96,7 @@ def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
     out.low, out.low_open = _tighter(a.low, a.low_open, b.low, b.low_open, _greater)
     out.high, out.high_open = _tighter(a.high, a.high_open, b.high, b.high_open, _less)
     out.multiple_of = a.multiple_of + b.multiple_of
-    out.refusals = a.refusals + b.refusals
+    out.not_multiple_of = a.not_multiple_of + b.not_multiple_of
     if a.values is not None or b.values is not None:
         values = a.values if a.values is not None else b.values
         assert values is not None
@@ -146,7 +146,6 @@ def _intersect_strings(a: StringShape, b: StringShape) -> StringShape | None:
     out.patterns = a.patterns + tuple(p for p in b.patterns if p[0] not in known)
     out.formats = a.formats + tuple(f for f in b.formats if f not in a.formats)
     out.excluded = a.excluded + tuple(e for e in b.excluded if e not in a.excluded)
-    out.refusals = a.refusals + b.refusals
     if a.values is not None or b.values is not None:
         values = a.values if a.values is not None else b.values
         assert values is not None

@@ -2,9 +2,8 @@
 
 A function takes the `Site` of its schema object and the keyword's value, checks that the value is well-formed, and
 writes down what it asserts. `KEYWORDS` is the dispatch table; a keyword that is not in it is an annotation and ignored.
-A keyword speaks about one type and leaves the others free, unless it is an applicator to the same instance. Assertions
-that cannot be enforced become refusals of the part they speak about, so that they count only where that type is
-possible at all.
+A keyword speaks about one type and leaves the others free, unless it is an applicator to the same instance. What
+cannot be enforced is found out when the shape is emitted, so that it counts only where that type is possible at all.
 
 Sources: JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12, core and validation.
 Tested by tests/frontends/json_schema/test_schema_keywords.py and test_schema_suite.py.

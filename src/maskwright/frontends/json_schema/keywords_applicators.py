@@ -40,7 +40,7 @@ def not_(site: Site, value: Any) -> None:
         inner = site.norm.document.child(site.child("not", value), value["not"], ((site.node.path, "not"), "not"))
         site.applied.append(blind(site.norm.shape(inner)))
         return
-    shape = site.norm.complement(site.shape("not", value))
+    shape = site.norm.complement(site.shape("not", value), (site.node.path, "not"))
     if shape is None:
         site.refuse("not", "the complement of this schema has no exact form")
     else:
@@ -55,7 +55,7 @@ def if_(site: Site, value: Any) -> None:
     if "then" not in schema and "else" not in schema:
         site.applied.append(site.norm.union([ANY_SHAPE, condition]))
         return
-    negation = site.norm.complement(condition)
+    negation = site.norm.complement(condition, (site.node.path, "if"))
     then = site.norm.intersect(condition, site.shape("then", schema.get("then", True)))
     if negation is None:
         site.refuse("if", "the complement of this schema has no exact form")

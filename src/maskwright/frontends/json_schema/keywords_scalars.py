@@ -9,7 +9,7 @@ from typing import Any
 
 from maskwright.frontends.json_schema.constants import shape_of_values
 from maskwright.frontends.json_schema.decimals import exact
-from maskwright.frontends.json_schema.formats import FORMATS, MAX_LENGTHS, UNSUPPORTED_FORMATS
+from maskwright.frontends.json_schema.formats import FORMATS, MAX_LENGTHS
 from maskwright.frontends.json_schema.shape import (
     ANY_KIND,
     ARRAY,
@@ -155,7 +155,5 @@ def format_(site: Site, value: Any) -> None:
         site.strings().formats += (value,)
         if value in MAX_LENGTHS:
             maxLength(site, MAX_LENGTHS[value])
-    elif value in UNSUPPORTED_FORMATS:
-        site.strings().refusals += (site.refusal("format", f"the format {value} has no exact grammar here"),)
     else:
         site.annotate("format", f"the format {value[:60]!r} is not known")

@@ -16,7 +16,7 @@ import threading
 from typing import Any
 
 from maskwright.errors import LimitError, SchemaError
-from maskwright.frontends.json_schema.scalars import one_of, scalar_texts
+from maskwright.frontends.json_schema.scalars import NeedsRulesError, one_of, scalar_texts
 from maskwright.frontends.json_schema.shape import FREE_ARRAYS, FREE_OBJECTS, FREE_PLACES, OPEN, Conj, Refusal, Shape
 
 _MAX_LEAVES = 8192
@@ -103,8 +103,8 @@ def keep_leaf(content: bytes, shape: Shape) -> None:
     if shape.arrays not in (FREE_ARRAYS, ()) or shape.objects not in (FREE_OBJECTS, ()):
         return
     try:
-        texts = scalar_texts(shape, _refuse)
-    except (_RefusedError, SchemaError, LimitError):
+        texts = scalar_texts(shape, _refuse, None)
+    except (NeedsRulesError, SchemaError, LimitError):
         return  # for the one who needs it to say where
     if not (shape.arrays or shape.objects):
         shape.text = one_of(texts)
@@ -114,9 +114,5 @@ def keep_leaf(content: bytes, shape: Shape) -> None:
         _leaves[content] = shape
 
 
-class _RefusedError(Exception):
-    pass
-
-
 def _refuse(refusal: Refusal) -> None:
-    raise _RefusedError(refusal.keyword)
+    raise AssertionError(f"{refusal.keyword} is refused only where there are rules")

@@ -204,9 +204,9 @@ class Normaliser:
             return ANYTHING
         return (self.made(Union(places), node, (node.path, keyword)),)
 
-    def complement(self, shape: Shape) -> Shape | None:
+    def complement(self, shape: Shape, path: Path) -> Shape | None:
         """Return the shape of all other values; None if there is no exact one."""
-        return complement(shape, self)
+        return complement(shape, self, path)
 
     def _make(self, node: Node) -> Shape:
         schema = node.schema
@@ -230,7 +230,7 @@ class Normaliser:
         return self._finished(site)
 
     def _negated(self, node: Node, schema: Negation) -> Shape:
-        shape = self.complement(self.shape_of(schema.negated))
+        shape = self.complement(self.shape_of(schema.negated), node.path)
         if shape is None:
             site = Site(self, node, {})
             site.refuse("not", "the complement of this schema has no exact form")
@@ -264,7 +264,8 @@ class Normaliser:
                 if not disjoint(shapes[i], shapes[j], self):
                     overlaps[i].append(j)
                     overlaps[j].append(i)
-            exclusive = self.union([self._without(i, overlaps[i], shapes, branches) for i in range(len(shapes))])
+            path = (site.node.path, "oneOf")
+            exclusive = self.union([self._without(i, overlaps[i], shapes, branches, path) for i in range(len(shapes))])
             if len(exclusive.objects) > max(MAX_EXCLUSIVE, len(shapes)):
                 raise _NotExact
             return exclusive
@@ -272,14 +273,16 @@ class Normaliser:
             site.refuse("oneOf", "it cannot be shown that only one branch holds at a time")
             return self.union(shapes)
 
-    def _without(self, index: int, overlapping: list[int], shapes: list[Shape], branches: list[Shape]) -> Shape:
+    def _without(
+        self, index: int, overlapping: list[int], shapes: list[Shape], branches: list[Shape], path: Path
+    ) -> Shape:
         """One branch less all others that it overlaps."""
         shape = shapes[index]
         for other in overlapping:
             # What went away for one branch often was all that the next one overlapped.
             if disjoint(shape, shapes[other], self):
                 continue
-            rest = self.complement(branches[other])
+            rest = self.complement(branches[other], path)
             if rest is None:
                 raise _NotExact
             shape = self.intersect(shape, rest)

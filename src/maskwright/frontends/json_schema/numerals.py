@@ -318,22 +318,31 @@ def number_text(shape: NumberShape) -> Expr:
     return and_(text, _NOT_INTEGRAL) if shape.kind == FRACTION else text
 
 
+def admitted_values(shape: NumberShape) -> list[Exact]:
+    """Return the values of a finite set that are multiples as the shape asks."""
+    return [
+        value
+        for value in shape.values or ()
+        if all(is_multiple(value, divisor) for divisor, _ in shape.multiple_of)
+        and not any(is_multiple(value, divisor) for divisor, _ in shape.not_multiple_of)
+    ]
+
+
 def values_text(shape: NumberShape) -> Expr:
     """Return the spellings of a finite set of numbers: plain, those of `json.dumps`, integers with zeros after them."""
     integral: list[Expr] = []
     others: list[Expr] = []
-    for value in shape.values or ():
-        if all(is_multiple(value, multiple) for multiple, _ in shape.multiple_of):
-            negative, whole, fraction = digits_of(value)
-            sign = "-" if negative else ""
-            if fraction:
-                others.append(literal(f"{sign}{whole}.{fraction}".encode()))
-            elif whole == "0":
-                integral += (literal(b"0"), literal(b"-0"))
-            else:
-                integral.append(literal(f"{sign}{whole}".encode()))
-            if isinstance(value, Decimal) and "e" in repr(float(value)) and Decimal(repr(float(value))) == value:
-                others.append(literal(repr(float(value)).encode()))
+    for value in admitted_values(shape):
+        negative, whole, fraction = digits_of(value)
+        sign = "-" if negative else ""
+        if fraction:
+            others.append(literal(f"{sign}{whole}.{fraction}".encode()))
+        elif whole == "0":
+            integral += (literal(b"0"), literal(b"-0"))
+        else:
+            integral.append(literal(f"{sign}{whole}".encode()))
+        if isinstance(value, Decimal) and "e" in repr(float(value)) and Decimal(repr(float(value))) == value:
+            others.append(literal(repr(float(value)).encode()))
     return alt(seq(alt(*integral), _ZERO_FRACTION), *others)
 
 

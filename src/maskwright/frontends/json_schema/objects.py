@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from maskwright.frontends.json_schema.counting import Member, TooManyError, counted_object
+from maskwright.frontends.json_schema.counting import Member, Others, TooManyError, counted_object
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.scalars import STRING_RULE
@@ -51,18 +51,19 @@ _NOT_COUNTED = "members that may be missing are counted only if they are few"
 def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
     """Return the spellings of a shape's objects, inside containers of this depth."""
     if not shape.witnesses:
-        return _object(emitter, shape, None, depth)
+        return _object(emitter, shape, (), depth)
     try:
         ways = choices(shape, emitter.norm)
     except WitnessError:
-        reason = "the complement of this schema has no exact form"
-        emitter.refuse(Refusal("not", (shape.path, "not"), reason))
-        ways = [(shape, None)]
-    return alt(*[_object(emitter, part, last, depth) for part, last in ways])
+        path = shape.witnesses[-1].path
+        keyword = str(path[1]) if path is not None and path[1] in ("oneOf", "if") else "not"
+        emitter.refuse(Refusal(keyword, path, "the complement of this schema has no exact form"))
+        ways = [(shape, ())]
+    return alt(*[_object(emitter, part, witnesses, depth) for part, witnesses in ways])
 
 
-def _object(emitter: Emitter, shape: ObjectShape, last: Witness | None, depth: int) -> Expr:
-    """Objects without witnesses but one that is written last."""
+def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...], depth: int) -> Expr:
+    """Objects with some further members that are these witnesses; those of the shape are taken care of."""
     declared, required = shape.properties, shape.required
     if not required.keys() <= declared.keys():
         declared = dict(declared)
@@ -81,32 +82,38 @@ def _object(emitter: Emitter, shape: ObjectShape, last: Witness | None, depth: i
             members.append((name_text(name), value, name in required))
         elif name in required:
             return never()
-    extra = _extra_member(emitter, shape, None, declared, style, inner)
-    if last is None:
-        return _counted(emitter, shape, members, extra, style)
-    end = _extra_member(emitter, shape, last, declared, style, inner)
-    if shape.max_properties is not None or shape.min_properties > len(required) + 1:
-        keyword = "maxProperties" if shape.max_properties is not None else "minProperties"
-        emitter.refuse(Refusal(keyword, (shape.path, keyword), _NOT_COUNTED))
-    return style.object_of(*_before_last(members, extra, end, style), may_be_empty=False)
+    extra = _extra_member(emitter, shape, (), declared, style, inner)
+    others: Others = {}
+    for bits in range(1, 1 << len(witnesses)):
+        chosen = tuple([witness for i, witness in enumerate(witnesses) if bits >> i & 1])
+        is_last = any(witness.value for witness in chosen)
+        others[bits] = _extra_member(emitter, shape, chosen, declared, style, inner), is_last
+    return _counted(emitter, shape, members, extra, others, style)
 
 
-def _counted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
-    """The object, with as many members as `minProperties` and `maxProperties` ask, where that is easily said."""
+def _counted(
+    emitter: Emitter, shape: ObjectShape, members: list[Member], extra: Expr, others: Others, style: Style
+) -> Expr:
+    """The object, with as many members as `minProperties` and `maxProperties` ask, and with its witnesses."""
     num_required = len(shape.required)
     least, most = shape.min_properties, shape.max_properties
-    closed = extra[0] == OP_NEVER
+    closed = extra[0] == OP_NEVER and not others
     if closed and least > len(members):
         return never()
     if closed and least == len(members):
         members, num_required = [(name, value, True) for name, value, _ in members], least
     if most is not None and num_required > most:
         return never()
-    if (most is not None and not (closed and len(members) <= most)) or least > max(num_required, 1):
+    if emitter.layout.options.any_order and len(members) + (not closed) > 1 and (closed or least <= num_required + 1):
+        try:
+            return counted_object(emitter, members, extra, shape, others, style, any_order=True)
+        except TooManyError:
+            pass
+    if others or (most is not None and not (closed and len(members) <= most)) or least > max(num_required, 1):
         # Members that are not declared might all have one name, and then they are one member.
         if closed or least <= num_required + 1:
             try:
-                return counted_object(emitter, members, extra, (least, most), style)
+                return counted_object(emitter, members, extra, shape, others, style)
             except TooManyError:
                 pass
         keyword = "maxProperties" if most is not None else "minProperties"
@@ -134,14 +141,6 @@ def _around_pivot(members: list[Member], extra: Expr, style: Style) -> list[Expr
     if extra[0] != OP_NEVER:
         parts.append(star(seq(comma, extra)))
     return parts
-
-
-def _before_last(members: list[Member], extra: Expr, last: Expr, style: Style) -> list[Expr]:
-    """As `_around_pivot`, then one more member, which is the pivot if no other is required."""
-    if any(required for _, _, required in members):
-        return [*_around_pivot(members, extra, style), style.comma, last]
-    parts = [optional(seq(name, style.colon, value, style.comma)) for name, value, _ in members]
-    return [*parts, star(seq(extra, style.comma)), last]
 
 
 def _any_of(emitter: Emitter, members: list[Member], extra: Expr, style: Style) -> Expr:
@@ -175,12 +174,17 @@ def _admits_name(emitter: Emitter, shape: ObjectShape, name: str) -> bool:
 
 
 def _extra_member(
-    emitter: Emitter, shape: ObjectShape, witness: Witness | None, declared: dict[str, Conj], style: Style, inner: int
+    emitter: Emitter,
+    shape: ObjectShape,
+    witnesses: tuple[Witness, ...],
+    declared: dict[str, Conj],
+    style: Style,
+    inner: int,
 ) -> Expr:
-    """One member that is not declared; if there is a witness, one that it may be."""
+    """One member that is not declared, and is all of these witnesses."""
     patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
     closed = emitter.strict and bool(declared or patterns)
-    if witness is None and not patterns and not shape.names:
+    if not witnesses and not patterns and not shape.names:
         conj = _conj_of(shape.extras, frozenset())
         if is_nothing(conj) or (closed and not conj):
             return never()
@@ -189,15 +193,18 @@ def _extra_member(
         value = emitter.place(conj, inner)
         return seq(other_name(tuple(declared)), style.colon, value) if value[0] != OP_NEVER else value
     asked: dict[str, bool] = {}
-    if witness is not None:
-        patterns.update((pattern, path) for pattern, path, _ in witness.patterns)
-        asked = {pattern: is_matched for pattern, _, is_matched in witness.patterns}
+    wanted = shape.names
+    for witness in witnesses:
+        for pattern, path, is_matched in witness.patterns:
+            patterns[pattern] = path
+            if asked.setdefault(pattern, is_matched) != is_matched:
+                return never()
         declared = {**declared, **dict.fromkeys(witness.excluded, ANYTHING)}
+        wanted = join(wanted, witness.names)
     if len(patterns) > _MAX_PATTERNS:
         reason = f"more than {_MAX_PATTERNS} patterns may overlap"
         emitter.refuse(Refusal("patternProperties", (shape.path, "patternProperties"), reason))
         patterns = {}
-    wanted = join(shape.names, witness.names) if witness is not None else shape.names
     regions = []
     for bits in range(1 << len(patterns)):
         matched = frozenset(p for i, p in enumerate(patterns) if bits >> i & 1)
@@ -206,7 +213,7 @@ def _extra_member(
         conj = _conj_of(shape.extras, matched)
         if is_nothing(conj) or (closed and not conj):
             continue
-        if witness is not None:
+        for witness in witnesses:
             conj = join(conj, witness.value)
         regions.append(_member(emitter, _names(emitter, wanted, declared, patterns, matched), conj, style, inner))
     return alt(*regions)
@@ -240,8 +247,6 @@ def _names(
         parts.append(text if pattern in matched else not_(text))
     if wanted:
         strings = emitter.norm.shape_of(wanted).strings
-        for refusal in [refusal for part in strings for refusal in part.refusals]:
-            emitter.refuse(refusal)
         parts.append(alt(*[string_body(part) for part in strings]))
     if declared:
         parts.append(not_(any_of_names(declared)))

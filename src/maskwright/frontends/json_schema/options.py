@@ -23,6 +23,7 @@ class JsonSchemaOptions:
             `additionalProperties`, `items` or the like.
         on_unsupported: `"error"` refuses a schema with an assertion that cannot be enforced, `"relax"` leaves the
             assertion out and reports it.
+        any_order: Members come in any order, in objects that declare up to about nine; otherwise in declared order.
         registry: A `referencing.Registry` of the documents that references may lead to. Nothing is ever fetched.
         formats: `"assert"` enforces `format`, `"annotate"` only reports it, which is the standard's default.
     """
@@ -34,6 +35,7 @@ class JsonSchemaOptions:
     strict_mode: bool = False
     on_unsupported: Literal["error", "relax"] = "error"
     formats: Literal["assert", "annotate"] = "assert"
+    any_order: bool = False
     registry: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

@@ -2,7 +2,8 @@
 
     STRING | NULL, strings (at most 2 characters)   →   "\\"" character{0,2} "\\"" | "null"
 
-These depend on the shape alone, so that an expression made once serves every schema (leaves.py).
+These mostly depend on the shape alone, so that an expression made once serves every schema (leaves.py). Only remainders
+are computed by rules.
 Tested by tests/frontends/json_schema/test_schema_emit.py.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from maskwright.frontends.json_schema.multiples import TooManyStatesError, multiples_rule
 from maskwright.frontends.json_schema.numerals import multiple_text, number_text, values_text
 from maskwright.frontends.json_schema.shape import (
     FALSE,
@@ -23,32 +25,36 @@ from maskwright.frontends.json_schema.shape import (
     Shape,
 )
 from maskwright.frontends.json_schema.strings import string_text
-from maskwright.ir import Expr, alt, and_, literal, ref
+from maskwright.ir import Expr, IRBuilder, alt, and_, literal, ref
 
 # Every layout opens its grammar with these rules.
 STRING_RULE, INTEGER_RULE, NUMBER_RULE = ref(0), ref(1), ref(2)
 NULL_TEXT, FALSE_TEXT, TRUE_TEXT = literal(b"null"), literal(b"false"), literal(b"true")
 
 
-def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None]) -> list[Expr]:
+class NeedsRulesError(Exception):
+    """Numbers of the shape take rules, and there is no builder."""
+
+
+def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None], builder: IRBuilder | None) -> list[Expr]:
     """Return expressions for a shape's values that are neither arrays nor objects.
 
     `refuse` is told what cannot be enforced; if it returns, that is left out.
+
+    Raises:
+        NeedsRulesError: There is no builder, and numbers take rules.
     """
     texts: list[Expr] = []
     if shape.strings is FREE_STRINGS:
         texts.append(STRING_RULE)
     else:
-        for string in shape.strings:
-            for refusal in string.refusals:
-                refuse(refusal)
-            texts.append(string_text(string))
+        texts += map(string_text, shape.strings)
     if shape.numbers is FREE_NUMBERS:
         texts.append(NUMBER_RULE)
     elif shape.numbers is FREE_INTEGERS:
         texts.append(INTEGER_RULE)
     else:
-        texts += [_number_text(part, refuse) for part in shape.numbers]
+        texts += [_number_text(part, refuse, builder) for part in shape.numbers]
     if shape.mask & TRUE:
         texts.append(TRUE_TEXT)
     if shape.mask & FALSE:
@@ -58,19 +64,22 @@ def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None]) -> list[Expr]:
     return texts
 
 
-def _number_text(part: NumberShape, refuse: Callable[[Refusal], None]) -> Expr:
-    for refusal in part.refusals:
-        refuse(refusal)
+def _number_text(part: NumberShape, refuse: Callable[[Refusal], None], builder: IRBuilder | None) -> Expr:
     if part.values is not None:
         return values_text(part)
     text = number_text(part)
-    for multiple, path in part.multiple_of:
-        allowed = multiple_text(multiple)
-        if allowed is None:
-            refuse(Refusal("multipleOf", path, "only divisors and powers of a power of ten are regular here"))
-        else:
-            text = and_(text, allowed)
-    return text
+    by_digits = [multiple_text(divisor) for divisor, _ in part.multiple_of]
+    if not part.not_multiple_of and None not in by_digits:
+        return and_(text, *[allowed for allowed in by_digits if allowed is not None])
+    if builder is None:
+        raise NeedsRulesError
+    try:
+        divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
+        return multiples_rule(text, divisors, others, builder)
+    except TooManyStatesError:
+        _, path = (part.multiple_of + part.not_multiple_of)[0]
+        refuse(Refusal("multipleOf", path, "there are too many remainders to tell apart"))
+        return text
 
 
 def one_of(texts: list[Expr]) -> Expr:

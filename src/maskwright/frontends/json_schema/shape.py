@@ -107,7 +107,7 @@ class TrackError(Exception):
 
 
 class Refusal(NamedTuple):
-    """An assertion that cannot be enforced: raised, or reported, when the shape is emitted."""
+    """An assertion that cannot be enforced: raised, or reported, where the shape is emitted."""
 
     keyword: str
     path: Path
@@ -115,9 +115,9 @@ class Refusal(NamedTuple):
 
 
 class NumberShape:
-    """Numbers of one kind between two bounds, or a finite set of them, that are multiples."""
+    """Numbers of one kind between two bounds, or a finite set of them, that are multiples of some and not of others."""
 
-    __slots__ = ("high", "high_open", "kind", "low", "low_open", "multiple_of", "refusals", "values")
+    __slots__ = ("high", "high_open", "kind", "low", "low_open", "multiple_of", "not_multiple_of", "values")
 
     def __init__(self) -> None:
         self.kind = ANY_KIND
@@ -126,14 +126,14 @@ class NumberShape:
         self.high: Exact | None = None
         self.high_open = False
         self.multiple_of: tuple[tuple[Exact, Path], ...] = ()
+        self.not_multiple_of: tuple[tuple[Exact, Path], ...] = ()
         self.values: tuple[Any, ...] | None = None
-        self.refusals: tuple[Refusal, ...] = ()
 
 
 class StringShape:
     """Strings of bounded length that match all `patterns` and `formats` and none of `excluded`, or a finite set."""
 
-    __slots__ = ("excluded", "formats", "max_length", "min_length", "patterns", "refusals", "values")
+    __slots__ = ("excluded", "formats", "max_length", "min_length", "patterns", "values")
 
     def __init__(self) -> None:
         self.min_length = 0
@@ -142,7 +142,6 @@ class StringShape:
         self.formats: tuple[str, ...] = ()
         self.values: tuple[str, ...] | None = None
         self.excluded: tuple[StringShape, ...] = ()
-        self.refusals: tuple[Refusal, ...] = ()
 
 
 class SeenItems(NamedTuple):
@@ -212,6 +211,7 @@ class Witness(NamedTuple):
     names: Conj
     value: Conj
     excluded: frozenset[str]
+    path: Path  # of the keyword that asks for it
 
 
 class ObjectShape:

@@ -3,8 +3,9 @@
     not {"additionalProperties": A}   →   some member that is not declared, and not an A
 
 Such a witness is one of the declared members, or one with a name out of a finite set, which becomes declared; or it is
-any other member. That one is written last, so that no later member of the same name takes its place; a second witness
-of this kind is refused, as their names might have to differ.
+any other member. If its value matters, that one is written last, so that no later member of the same name takes its
+place; a second witness of this kind is refused, as their names might have to differ. Witnesses of which only the name
+matters come anywhere among the other members, and one member may be several of them.
 Tested by tests/frontends/json_schema/test_schema_complement.py and test_schema_random.py.
 """
 
@@ -13,32 +14,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maskwright.frontends.json_schema.intersect import join, undeclared
-from maskwright.frontends.json_schema.shape import ANYTHING, NOTHING, Conj, Extras, ObjectShape, Witness
+from maskwright.frontends.json_schema.shape import ANYTHING, NOTHING, Conj, Extras, ObjectShape, Path, Witness
 from maskwright.frontends.json_schema.strings import admits_string
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise import Normaliser
 
 _MAX_CHOICES = 400
+_MAX_OTHERS = 4
 
 
 class WitnessError(Exception):
     """The witnesses of a shape have no exact form."""
 
 
-def violations(shape: ObjectShape, norm: Normaliser) -> list[ObjectShape]:
+def violations(shape: ObjectShape, norm: Normaliser, path: Path) -> list[ObjectShape]:
     """Return the objects with a member that a shape's rules for undeclared members or for names forbid."""
     found = []
     declared = frozenset(shape.properties)
     for extras in shape.extras:
         for pattern, path, conj in extras.patterns:
             if not is_free(conj):
-                found.append(Witness(((pattern, path, True),), ANYTHING, opposite(conj, norm), declared))
+                found.append(Witness(((pattern, path, True),), ANYTHING, opposite(conj, norm), declared, path))
         if not is_free(extras.additional):
             unmatched = tuple((pattern, path, False) for pattern, path, _ in extras.patterns)
-            found.append(Witness(unmatched, ANYTHING, opposite(extras.additional, norm), declared))
+            found.append(Witness(unmatched, ANYTHING, opposite(extras.additional, norm), declared, path))
     if not is_free(shape.names):
-        found.append(Witness((), opposite(shape.names, norm), ANYTHING, frozenset()))
+        found.append(Witness((), opposite(shape.names, norm), ANYTHING, frozenset(), path))
     return [_with(witness) for witness in found]
 
 
@@ -80,29 +82,29 @@ def without(witness: Witness, norm: Normaliser) -> ObjectShape | None:
     return shape
 
 
-def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, Witness | None]]:
-    """Return the ways to choose a member for each witness: objects without witnesses, and the witness to write last.
+def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, tuple[Witness, ...]]]:
+    """Return the ways to choose a member for each witness: objects without witnesses, and those that are not declared.
 
     Raises:
-        WitnessError: There are too many, or two would be written last.
+        WitnessError: There are too many, or the values of two matter.
     """
     named = [(witness, _finite_names(witness, norm)) for witness in shape.witnesses]
     bare = shape.copy()
     bare.witnesses = ()
-    ways: list[tuple[ObjectShape, Witness | None]] = [(bare, None)]
+    ways: list[tuple[ObjectShape, tuple[Witness, ...]]] = [(bare, ())]
     # Finite ones first, as the names that they declare may be those of others.
     for witness, its_names in sorted(named, key=lambda pair: pair[1] is None):
-        following: list[tuple[ObjectShape, Witness | None]] = []
-        for part, last in ways:
+        following: list[tuple[ObjectShape, tuple[Witness, ...]]] = []
+        for part, others in ways:
             names = dict.fromkeys([*part.properties, *part.required, *(its_names or ())])
-            following += [(_with_member(part, n, witness, norm), last) for n in names if _admits(witness, n, norm)]
+            following += [(_with_member(part, n, witness, norm), others) for n in names if _admits(witness, n, norm)]
             if its_names is None:
-                if last is not None:
-                    raise WitnessError
-                following.append((part, witness))
+                following.append((part, (*others, witness)))
         ways = following
         if len(ways) > _MAX_CHOICES:
             raise WitnessError
+    if any(len(others) > _MAX_OTHERS or sum(bool(w.value) for w in others) > 1 for _, others in ways):
+        raise WitnessError
     return ways
 
 

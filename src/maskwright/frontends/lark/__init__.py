@@ -6,7 +6,7 @@ r"""Grammars in Lark's syntax, with the additions of llguidance's dialect: `lark
 The files in the order of the work: `ast.py`, `parser.py` (with `parameters.py` for parametric rules), `resolve.py`
 (names, imports), `terminals.py` (regular languages), `lower.py` (rules, templates, what is ignored). `common.lark` is
 what `%import common` finds.
-Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py.
+Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 
 from __future__ import annotations

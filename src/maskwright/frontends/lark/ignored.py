@@ -12,7 +12,7 @@ stands before an ignored text or a terminal that begins otherwise (a newline), a
     a terminal itself:   terminal | open (terminal, not beginning in the run)
     the end:             open?
 
-Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py.
+Tested by tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ changed: the grammar stays context-free, with no lexer that would have to choose
 
 Rules wait in a queue until their turn, so no recursion is deeper than a body nests. An instance of a template is a
 rule of its own, found again by what its arguments mean.
-Tested by tests/frontends/test_lark.py.
+Tested by tests/frontends/test_lark.py, tests/corpus/lark.toml.
 """
 
 from __future__ import annotations

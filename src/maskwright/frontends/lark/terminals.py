@@ -12,7 +12,7 @@ the others: `/.*?/ /(?<!\\)/ "\""`. Where `&` or `~` come in, the parts are lowe
 A terminal that ends in a non-greedy repetition ends where it first can: `/".*?"/` has no quote inside. What follows
 the last such repetition may be of fixed length; from the first part of variable length on, it is free again.
 Otherwise a terminal matches every text of its language, not only the longest there is.
-Tested by tests/frontends/test_lark.py.
+Tested by tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 
 from __future__ import annotations

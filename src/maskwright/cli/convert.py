@@ -1,0 +1,26 @@
+"""`maskwright convert`: a grammar file in another language.
+
+Tested by tests/cli/test_convert.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from maskwright import Grammar
+from maskwright.errors import MaskwrightError
+
+from .errors import EXIT_OK, CommandError
+from .grammar_files import read_grammar_file
+
+WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to_regex, "ir": Grammar.dump}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    file = read_grammar_file(arguments.file, arguments.language)
+    try:
+        print(WRITERS[arguments.to](file.grammar))
+    except MaskwrightError as error:
+        raise CommandError(f"{file.label}: {error}") from error
+    return EXIT_OK

@@ -1,0 +1,32 @@
+"""`maskwright lint`: what looks wrong in a grammar file, and its figures.
+
+Tested by tests/cli/test_lint_command.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from maskwright.lint import lint
+
+from .errors import EXIT_OK, EXIT_PROBLEMS
+from .grammar_files import read_grammar_file
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    file = read_grammar_file(arguments.file, arguments.language)
+    report = lint(file.grammar)
+    # What an embedded schema brings along unused is nobody's mistake.
+    problems = [p for p in report.problems if p.kind != "unused" or file.place(p.rule)]
+    for problem in problems:
+        place = file.place(problem.rule) or file.label
+        print(f"{place}: {problem.kind}: {problem.message}\n  hint: {problem.hint}")
+    for finding in file.grammar.report:
+        print(f"{file.label}: {finding}")
+    figures = report.statistics
+    print(
+        f"{figures.rules} rules ({figures.recursive_rules} recursive), {figures.expressions} expressions, "
+        f"{figures.token_sets} token sets, {len(problems)} problems"
+    )
+    return EXIT_PROBLEMS if problems else EXIT_OK

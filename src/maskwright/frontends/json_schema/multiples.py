@@ -1,0 +1,180 @@
+"""`multipleOf` for any number: an automaton that computes remainders, written as rules.
+
+    {"type": "integer", "multipleOf": 3}   →   a rule for each remainder: r1 ::= [0369] r1 | [147] r2 | [258] r0
+
+Numbers are written plainly, without an exponent. A state is the derivative of the expression for the numbers within
+bounds, by what was read so far, and the remainder for each multiple. Divisors of powers of ten need none of this: the
+last digits tell (numerals.py).
+Source: J. Brzozowski, "Derivatives of Regular Expressions", JACM 1964.
+Cost: at most MAX_STATES states. Tested by tests/frontends/json_schema/test_schema_numbers.py.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import NamedTuple, TypeAlias
+
+from maskwright.frontends.json_schema.decimals import digits_of
+from maskwright.frontends.json_schema.shape import Exact
+from maskwright.ir import (
+    EMPTY,
+    OP_ALT,
+    OP_AND,
+    OP_EMPTY,
+    OP_LITERAL,
+    OP_NEVER,
+    OP_NOT,
+    OP_REPEAT,
+    OP_SEQ,
+    OP_SET,
+    UNBOUNDED,
+    Expr,
+    IRBuilder,
+    alt,
+    and_,
+    byte_set,
+    literal,
+    never,
+    not_,
+    repeat,
+    seq,
+)
+
+MAX_STATES = 1000
+_BYTES = b"-0123456789."
+
+
+class TooManyStatesError(Exception):
+    """The automaton has more than MAX_STATES states."""
+
+
+class _Divisor(NamedTuple):
+    """An integer times a power of ten, `unit / 10**scale`, and whether numbers must be multiples of it or must not."""
+
+    unit: int
+    scale: int
+    wanted: bool
+
+
+def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], builder: IRBuilder) -> Expr:
+    """Return the numbers of an expression that are multiples of all of `multiples`, and of none of `others`.
+
+    Raises:
+        TooManyStatesError: It takes too many rules.
+    """
+    divisors = [_divisor(value, True) for value in multiples] + [_divisor(value, False) for value in others]
+    if lcm(*[divisor.unit for divisor in divisors]) > MAX_STATES:
+        raise TooManyStatesError
+    bounds = _Bounds(text)
+    start: _State = (0, tuple([(0, -1)] * len(divisors)))
+    states = {start: builder.declare("multiple")}
+    waiting = [start]
+    while waiting:
+        state = waiting.pop()
+        ways: dict[Expr, int] = {}
+        for byte, following in bounds.steps[state[0]].items():
+            after = (following, tuple(map(_next_remainder, state[1], divisors, [byte] * len(divisors))))
+            if after not in states:
+                states[after] = builder.declare("multiple")
+                waiting.append(after)
+            target = states[after]
+            ways[target] = ways.get(target, 0) | 1 << byte
+        parts = [seq(byte_set(mask), target) for target, mask in ways.items()]
+        if bounds.accepts[state[0]] and all(map(_is_right, state[1], divisors)):
+            parts.append(EMPTY)
+        builder.define(states[state], alt(*parts))
+        if len(states) > MAX_STATES:
+            for rule in states.values():
+                builder.define(rule, never())
+            raise TooManyStatesError
+    return states[start]
+
+
+# The remainder of the digits so far, -1 for "no multiple any more"; the places of them after the point, -1 before it.
+_Remainder: TypeAlias = "tuple[int, int]"
+_State: TypeAlias = "tuple[int, tuple[_Remainder, ...]]"
+
+
+class _Bounds:
+    """The automaton of an expression over numbers: steps by byte, and which states accept."""
+
+    def __init__(self, text: Expr) -> None:
+        self.steps: list[dict[int, int]] = []
+        self.accepts: list[bool] = []
+        known = {text: 0}
+        open_texts = [text]
+        for expr in open_texts:
+            steps = {}
+            for byte in _BYTES:
+                after = derivative(expr, byte)
+                if after[0] != OP_NEVER:
+                    if after not in known:
+                        known[after] = len(known)
+                        open_texts.append(after)
+                    steps[byte] = known[after]
+            self.steps.append(steps)
+            self.accepts.append(nullable(expr))
+            if len(known) > MAX_STATES:
+                raise TooManyStatesError
+
+
+def _divisor(value: Exact, wanted: bool) -> _Divisor:
+    _, whole, fraction = digits_of(value)
+    return _Divisor(int(whole + fraction), len(fraction), wanted)
+
+
+def _next_remainder(remainder: _Remainder, divisor: _Divisor, byte: int) -> _Remainder:
+    value, places = remainder
+    if byte == 0x2D or value < 0:
+        return remainder
+    if byte == 0x2E:
+        return value, 0
+    digit = byte - 0x30
+    if places == divisor.scale:
+        return (-1, -1) if digit else remainder
+    return (10 * value + digit) % divisor.unit, places + 1 if places >= 0 else -1
+
+
+def _is_right(remainder: _Remainder, divisor: _Divisor) -> bool:
+    value, places = remainder
+    is_multiple = value >= 0 and value * 10 ** (divisor.scale - max(places, 0)) % divisor.unit == 0
+    return is_multiple == divisor.wanted
+
+
+def nullable(expr: Expr) -> bool:
+    """Whether an expression matches the empty string."""
+    op = expr[0]
+    if op in (OP_SEQ, OP_AND):
+        return all(map(nullable, expr[1:]))
+    if op == OP_ALT:
+        return any(map(nullable, expr[1:]))
+    if op == OP_REPEAT:
+        return expr[2] == 0 or nullable(expr[1])
+    return op == OP_EMPTY or (op == OP_NOT and not nullable(expr[1]))
+
+
+def derivative(expr: Expr, byte: int) -> Expr:
+    """Return what may follow a byte in the matches of an expression that begin with it."""
+    op = expr[0]
+    if op == OP_LITERAL:
+        return literal(expr[1][1:]) if expr[1][0] == byte else never()
+    if op == OP_SET:
+        return EMPTY if expr[1] >> byte & 1 else never()
+    if op == OP_ALT:
+        return alt(*[derivative(branch, byte) for branch in expr[1:]])
+    if op == OP_AND:
+        return and_(*[derivative(operand, byte) for operand in expr[1:]])
+    if op == OP_NOT:
+        return not_(derivative(expr[1], byte))
+    if op == OP_REPEAT:
+        _, item, minimum, maximum = expr
+        rest = repeat(item, max(minimum - 1, 0), maximum if maximum == UNBOUNDED else maximum - 1)
+        return seq(derivative(item, byte), rest)
+    if op != OP_SEQ:
+        return never()
+    ways = []
+    for i, part in enumerate(expr[1:], 2):
+        ways.append(seq(derivative(part, byte), *expr[i:]))
+        if not nullable(part):
+            break
+    return alt(*ways)

@@ -1,0 +1,229 @@
+"""What looks like a mistake in a grammar that can be read: problems as data, and some figures.
+
+    >>> report = lint(Grammar.from_ebnf('root ::= a | "x"\\na ::= a "y"\\nb ::= "z"'))
+    >>> [(problem.kind, problem.rule) for problem in report.problems]
+    [('unproductive', 'a'), ('unused', 'b')]
+
+Nothing here changes what a grammar matches: unproductive rules are dropped and cycles cost nothing when masks are made.
+Whether an intersection is empty is not asked; the compiler tells if nothing is left at all.
+Cost: linear, but for rules of many others, which are looked at again as those turn out productive.
+Tested by tests/test_lint.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from maskwright.grammar import Grammar
+from maskwright.ir import (
+    OP_ALT,
+    OP_AND,
+    OP_EMPTY,
+    OP_LITERAL,
+    OP_NEVER,
+    OP_NOT,
+    OP_REF,
+    OP_REPEAT,
+    OP_SEQ,
+    OP_SET,
+    OP_TOKENS,
+    Expr,
+    GrammarIR,
+    operands,
+    postorder,
+)
+
+
+class Problem(NamedTuple):
+    """Something in a rule that is probably not meant: `kind` is "unused", "unproductive" or "cycle"."""
+
+    kind: str
+    rule: str
+    message: str
+    hint: str
+
+
+class Statistics(NamedTuple):
+    """The size of a grammar, of the rules that its root leads to."""
+
+    rules: int
+    expressions: int
+    recursive_rules: int
+    token_sets: int
+
+
+class Report(NamedTuple):
+    """What `lint` finds."""
+
+    problems: tuple[Problem, ...]
+    statistics: Statistics
+
+
+def lint(grammar: Grammar) -> Report:
+    """Look for rules that are never used, match nothing, or lead back to themselves over nothing."""
+    ir = grammar.ir
+    facts = _Facts(ir)
+    used = _reachable(facts.calls, ir.root)
+    problems = []
+    for index, rule in enumerate(ir.rules):
+        if index not in used:
+            problems.append(
+                Problem("unused", rule.name, f"rule {rule.name!r} is never used", "leave it out, or use it")
+            )
+        elif not facts.productive[index]:
+            hint = "give it a way out: an alternative without recursion"
+            if rule.body[0] == OP_NEVER:
+                hint = "define it, or supply a grammar of that name"
+            problems.append(Problem("unproductive", rule.name, f"rule {rule.name!r} matches nothing", hint))
+        elif index in facts.cyclic:
+            message = f"rule {rule.name!r} leads back to itself over nothing"
+            problems.append(Problem("cycle", rule.name, message, "it adds nothing to what is matched"))
+    sizes = [facts.sizes[index] for index in used]
+    on_cycles = _on_cycles(facts.calls)
+    statistics = Statistics(
+        rules=len(used),
+        expressions=sum(sizes),
+        recursive_rules=sum(index in on_cycles for index in used),
+        token_sets=sum(index in used for index, _ in ir.token_sets),
+    )
+    return Report(tuple(problems), statistics)
+
+
+class _Facts:
+    """For each rule: what it calls, its size, whether it matches anything, whether it matches the empty string."""
+
+    def __init__(self, ir: GrammarIR) -> None:
+        self.nodes = [postorder(rule.body) for rule in ir.rules]
+        self.sizes = [len(nodes) for nodes in self.nodes]
+        self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] == OP_REF)) for nodes in self.nodes]
+        supplied = {index for index, _ in ir.token_sets}
+        self.productive = self._least(_is_productive, supplied)
+        self.nullable = self._least(_is_nullable, set())
+        links = [self._links(index) for index in range(len(ir.rules))]
+        self.cyclic = _on_cycles(links)
+
+    def _least(self, holds: Callable[[Expr, list[bool], list[bool]], bool], known: Iterable[int]) -> list[bool]:
+        """The least fixpoint of a property of rules, by looking again at the callers of each rule that gains it."""
+        found = [False] * len(self.nodes)
+        callers: list[list[int]] = [[] for _ in self.nodes]
+        for caller, called in enumerate(self.calls):
+            for index in called:
+                callers[index].append(caller)
+        for index in known:
+            found[index] = True
+        pending = list(range(len(self.nodes)))
+        waiting = set(pending)
+        while pending:
+            index = pending.pop()
+            waiting.discard(index)
+            if found[index] or not self._value(index, holds, found)[id(self.nodes[index][-1])]:
+                continue
+            found[index] = True
+            fresh = [caller for caller in callers[index] if not found[caller] and caller not in waiting]
+            waiting.update(fresh)
+            pending.extend(fresh)
+        return found
+
+    def _value(
+        self, index: int, holds: Callable[[Expr, list[bool], list[bool]], bool], found: list[bool]
+    ) -> dict[int, bool]:
+        values: dict[int, bool] = {}
+        for node in self.nodes[index]:
+            values[id(node)] = holds(node, [values[id(part)] for part in operands(node)], found)
+        return values
+
+    def _links(self, index: int) -> list[int]:
+        """The rules that this one may become with nothing around them."""
+        empty = self._value(index, _is_nullable, self.nullable)
+        links: dict[int, None] = {}
+        pending, seen = [self.nodes[index][-1]], set()
+        while pending:
+            node = pending.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if node[0] == OP_REF:
+                links[node[1]] = None
+            elif node[0] == OP_SEQ:
+                parts = operands(node)
+                filled = [part for part in parts if not empty[id(part)]]
+                pending += filled if len(filled) == 1 else parts if not filled else []
+            elif node[0] == OP_ALT or (node[0] == OP_REPEAT and (node[2] <= 1 or empty[id(node[1])])):
+                pending += operands(node)
+        return list(links)
+
+
+def _is_productive(node: Expr, parts: list[bool], found: list[bool]) -> bool:
+    op: int = node[0]
+    if op == OP_REF:
+        return found[int(node[1])]
+    if op in (OP_SEQ, OP_AND):
+        return all(parts)
+    if op == OP_ALT:
+        return any(parts)
+    if op == OP_REPEAT:
+        return parts[0] or bool(node[2] == 0)
+    return op != OP_NEVER
+
+
+def _is_nullable(node: Expr, parts: list[bool], found: list[bool]) -> bool:
+    op: int = node[0]
+    if op == OP_REF:
+        return found[int(node[1])]
+    if op in (OP_SEQ, OP_AND):
+        return all(parts)
+    if op == OP_ALT:
+        return any(parts)
+    if op == OP_REPEAT:
+        return parts[0] or bool(node[2] == 0)
+    if op == OP_NOT:
+        return not parts[0]
+    assert op in (OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS)
+    return op == OP_EMPTY
+
+
+def _reachable(calls: list[list[int]], root: int) -> dict[int, None]:
+    found = {root: None}
+    pending = [root]
+    for index in pending:  # grows meanwhile
+        for called in calls[index]:
+            if called not in found:
+                found[called] = None
+                pending.append(called)
+    return found
+
+
+def _on_cycles(links: list[list[int]]) -> set[int]:
+    """The rules that lead back to themselves: components of more than one, and loops (Tarjan, without recursion)."""
+    found: set[int] = set()
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    open_rules: list[int] = []
+    is_open: set[int] = set()
+    for start in range(len(links)):
+        stack = [(start, iter(links[start]))] if start not in number else []
+        while stack:
+            index, targets = stack[-1]
+            if index not in number:
+                number[index] = low[index] = len(number)
+                open_rules.append(index)
+                is_open.add(index)
+            for target in targets:
+                if target not in number:
+                    stack.append((target, iter(links[target])))
+                    break
+                if target in is_open:
+                    low[index] = min(low[index], number[target])
+            else:
+                stack.pop()
+                if stack:
+                    low[stack[-1][0]] = min(low[stack[-1][0]], low[index])
+                if low[index] == number[index]:
+                    component = [open_rules.pop()]
+                    while component[-1] != index:
+                        component.append(open_rules.pop())
+                    is_open.difference_update(component)
+                    if len(component) > 1 or index in links[index]:
+                        found.update(component)
+    return found

@@ -1,0 +1,45 @@
+"""`maskwright lint FILE`."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+def test_a_clean_grammar(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.ebnf"
+    path.write_text('root ::= "a" root?')
+    assert cli("lint", str(path)) == (0, "1 rules (1 recursive), 4 expressions, 0 token sets, 0 problems\n", "")
+
+
+def test_problems_have_places(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.lark"
+    path.write_text('start: "a" | b\n  \n  ?b: b "x"\nc: "y"\n')
+    code, out, err = cli("lint", str(path))
+    assert (code, err) == (1, "")
+    assert f"{path}:3:4: unproductive: rule 'b' matches nothing\n  hint: " in out
+    assert f"{path}:4:1: unused: rule 'c' is never used" in out
+
+
+def test_errors_have_places(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.gbnf"
+    path.write_text("root ::= (a\n")
+    code, out, err = cli("lint", str(path))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"maskwright: error: {path}:1:10: a group that is not closed\n  hint: add )")
+
+
+def test_stdin_and_unknown_endings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"type": "null"}')))
+    assert cli("lint", "-", "--from", "schema")[0] == 0
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    code, _, err = cli("lint", "-")
+    assert code == 2
+    assert "what language is it in?" in err
+    assert cli("lint", "no-such-file.lark")[0] == 2

@@ -1,0 +1,71 @@
+"""Limits reached while matching: the same typed error every time, at once after the first time, and nothing changes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import maskwright
+from maskwright.ir import Expr, GrammarIR, alt, and_, bytes_in, seq, star
+from oracle.comparing import compile_ir
+from oracle.grammars import A, B, grammar
+from oracle.vocabularies import BYTES
+
+AB = bytes_in(b"ab")
+
+
+def letter_before_the_end(letter: Expr) -> Expr:
+    """Strings with this letter 18 before the end: 2^18 states, as the last 18 letters must be remembered."""
+    return alt(bytes_in(b"wxyz"), seq(star(AB), letter, *[AB] * 18))
+
+
+def contradiction() -> GrammarIR:
+    """After `a` or `b` nothing can follow, which takes longer to find out than the limit allows."""
+    return grammar(and_(letter_before_the_end(A), letter_before_the_end(B)))
+
+
+def refusal_seconds(call: object, *arguments: object) -> float:
+    begin = time.perf_counter()
+    with pytest.raises(maskwright.LimitError, match="intersection") as caught:
+        call(*arguments)  # type: ignore[operator]
+    assert caught.value.limit == "regular_expression_work"
+    return time.perf_counter() - begin
+
+
+def test_a_search_given_up_is_not_begun_again() -> None:
+    compiler = maskwright.GrammarCompiler(BYTES.info())
+    matcher = maskwright.GrammarMatcher(compile_ir(contradiction(), compiler))
+    bitmask = maskwright.allocate_token_bitmask(3, BYTES.vocab_size)
+    first = refusal_seconds(matcher.accept_token, ord("a"))
+    again = min(refusal_seconds(matcher.accept_token, ord("a")) for _ in range(3))
+    assert again < first / 10
+    refusal_seconds(matcher.fill_next_token_bitmask, bitmask)
+    assert min(refusal_seconds(matcher.fill_next_token_bitmask, bitmask) for _ in range(3)) < first / 10
+    assert matcher.num_accepted_tokens == 0
+    assert matcher.accept_token(ord("x"))
+    assert matcher.is_completed()
+
+
+def test_in_a_batch_the_sequence_is_named_and_none_changes() -> None:
+    compiler = maskwright.GrammarCompiler(BYTES.info())
+    harmless = [maskwright.GrammarMatcher(compiler.compile_regex("[ab]*")) for _ in range(2)]
+    matcher = maskwright.GrammarMatcher(compile_ir(contradiction(), compiler))
+    batch = maskwright.BatchGrammarMatcher([harmless[0], matcher, harmless[1]])
+    bitmask = maskwright.allocate_token_bitmask(3, BYTES.vocab_size)
+    bitmask[:] = 0
+    calls = (
+        lambda: batch.accept_token([ord("a")] * 3),
+        lambda: batch.accept_tokens([[ord("a"), ord("b")]] * 3),
+        lambda: batch.accept_string(["ab"] * 3),
+        lambda: batch.validate_tokens([[ord("a")]] * 3),
+        lambda: batch.fill_draft_bitmask([[], [ord("a")], []], maskwright.allocate_token_bitmask(4, BYTES.vocab_size)),
+        lambda: batch.fill_next_token_bitmask(bitmask),
+    )
+    for call in calls:
+        with pytest.raises(maskwright.LimitError, match="sequence 1: "):
+            call()
+        assert [m.num_accepted_tokens for m in batch.matchers] == [0, 0, 0]
+    assert bitmask[0].any()
+    assert (bitmask[2] == bitmask[0]).all(), "the other rows are written"
+    assert batch.accept_token([ord("a"), ord("x"), ord("b")]) == [True, True, True]

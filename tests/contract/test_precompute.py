@@ -1,0 +1,109 @@
+"""Precomputation: it fills in what fills would, keeps to its time and memory, and changes no answer."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+
+import maskwright
+from maskwright.ir import seq, star, tokens
+from oracle.comparing import compile_fresh, mask_of
+from oracle.grammars import A, B, grammar
+from oracle.vocabularies import BYTES, SMALL
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "size": {"enum": ["small", "large"]}, "next": {"$ref": "#"}},
+    "required": ["name", "size"],
+    "additionalProperties": False,
+}
+ENDLESS = "([a-z]{1,60}[0-9]{1,60}){1,60}"
+
+
+def compiled(pattern: str, **options: int) -> maskwright.CompiledGrammar:
+    return maskwright.GrammarCompiler(BYTES.info(), **options).compile_regex(pattern)
+
+
+def test_what_was_precomputed_is_not_computed_again() -> None:
+    ahead = compile_fresh(grammar(star(seq(A, B)), B), SMALL)
+    done = ahead.precompute(10_000_000)
+    assert done.finished
+    assert done.num_masks == ahead.stats().num_masks > 0
+    misses = ahead.stats().mask_misses
+    matcher = maskwright.GrammarMatcher(ahead)
+    for token in (0, 1, 0, 1):
+        mask_of(matcher, SMALL.vocab_size)
+        assert matcher.accept_token(token)
+    assert ahead.stats().mask_misses == misses
+    assert ahead.precompute(10_000_000).num_masks == 0
+
+
+def test_masks_are_the_same_with_and_without() -> None:
+    compiler = maskwright.GrammarCompiler(BYTES.info(), cache_enabled=False)
+    ahead, plain = (maskwright.GrammarMatcher(compiler.compile_json_schema(SCHEMA)) for _ in range(2))
+    ahead.compiled_grammar.precompute(20_000)
+    for token in b'{"name": "a\\u00e9", "size": "large"}':
+        assert ahead.precompute(500).elapsed_us >= 0
+        assert mask_of(ahead, BYTES.vocab_size) == mask_of(plain, BYTES.vocab_size)
+        assert ahead.accept_token(token)
+        assert plain.accept_token(token)
+    assert ahead.is_completed()
+
+
+def test_special_tokens_are_followed() -> None:
+    ahead = compile_fresh(grammar(seq(tokens([SMALL.special[0]]), A, B)), SMALL)
+    assert ahead.precompute(1_000_000).num_configurations >= 3
+
+
+@pytest.mark.parametrize("budget_us", [0, -5, 0.0])
+def test_no_time_no_work(budget_us: float) -> None:
+    assert compiled(ENDLESS).precompute(budget_us)[:3] == (0, 0, False)
+
+
+def test_it_keeps_to_its_time_and_goes_further_when_called_again() -> None:
+    ahead = compiled(ENDLESS)
+    first = ahead.precompute(3_000)
+    assert not first.finished
+    assert 0 < first.elapsed_us < 1_000_000
+    assert ahead.precompute(100_000).num_masks > 0
+    with pytest.raises((TypeError, ValueError)):
+        ahead.precompute("long")  # type: ignore[arg-type]
+
+
+def test_it_leaves_half_of_the_memory() -> None:
+    ahead = compiled(ENDLESS, grammar_limit_bytes=2 << 20)
+    ahead.precompute(2_000_000)
+    assert ahead.memory_size_bytes < 2 << 20
+    assert ahead.stats().num_flushes == 0
+
+
+def test_a_terminated_matcher_has_nothing_ahead() -> None:
+    matcher = maskwright.GrammarMatcher(compile_fresh(grammar(A), SMALL))
+    matcher.accept_tokens([0, SMALL.stop[0]])
+    assert matcher.precompute(1_000).finished
+
+
+def test_other_threads_run_meanwhile() -> None:
+    ahead, turns = compiled(ENDLESS), 0
+    worker = threading.Thread(target=ahead.precompute, args=(200_000,))
+    worker.start()
+    while worker.is_alive():
+        maskwright.GrammarMatcher(ahead).accept_token(ord("a"))
+        turns += 1
+    assert turns > 10
+
+
+def test_an_interrupt_ends_it() -> None:
+    ahead = compiled(ENDLESS, grammar_limit_bytes=1 << 30)
+    timer = threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ahead.precompute(20_000_000)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        timer.join()
+    assert maskwright.GrammarMatcher(ahead).accept_token(ord("a"))

@@ -1,0 +1,60 @@
+"""What `lint` finds, and that it ends."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from maskwright import Grammar
+from maskwright.ir import EMPTY, GrammarIR, Rule, alt, never, ref, seq, text
+from maskwright.lint import lint
+
+CASES = [
+    ('root ::= "a" root | ""', []),
+    ('root ::= "a" root', ["unproductive root"]),
+    ('root ::= a | "x"\na ::= b "y"\nb ::= a', ["unproductive a", "unproductive b"]),
+    ('root ::= "x"\na ::= b\nb ::= a', ["unused a", "unused b"]),
+    ("root ::= root | 'a'", ["cycle root"]),
+    ("root ::= a?\na ::= b b\nb ::= a | ''", ["cycle a", "cycle b"]),
+    ("root ::= a 'x'\na ::= b\nb ::= 'y'", []),
+    ("root ::= (root 'x'?)* 'y'?", ["cycle root"]),
+    ("root ::= root 'x' | 'y'", []),
+    ("root ::= <think> a\na ::= <b>", []),
+    ("root ::= a{2}\na ::= root | 'x'", []),
+]
+
+
+@pytest.mark.parametrize(("source", "problems"), CASES)
+def test_problems(source: str, problems: list[str]) -> None:
+    assert [f"{p.kind} {p.rule}" for p in lint(Grammar.from_ebnf(source)).problems] == problems
+
+
+def test_a_declared_terminal_that_nobody_supplied() -> None:
+    report = lint(Grammar.from_lark('start: "a" | _INDENT\n%declare _INDENT'))
+    assert [(p.kind, p.rule) for p in report.problems] == [("unproductive", "_INDENT")]
+    assert "supply a grammar" in report.problems[0].hint
+
+
+def test_figures() -> None:
+    report = lint(Grammar.from_ebnf('root ::= "(" root ")" | a <b>\na ::= [0-9]+\nunused ::= root'))
+    assert report.statistics == (3, report.statistics.expressions, 1, 1)
+    assert report.statistics.expressions > 5
+
+
+def test_ready_grammars_are_clean() -> None:
+    from maskwright import grammars
+
+    for name in grammars.NAMES:
+        problems = [p for p in lint(grammars.load(name)).problems if p.kind != "unused" or not p.rule.isupper()]
+        assert not problems, name
+
+
+def test_large_grammars_end_at_once() -> None:
+    count = 20_000
+    chain = [Rule(f"r{i}", seq(text("a"), ref(i + 1))) for i in range(count)] + [Rule("last", EMPTY)]
+    cycle = [Rule(f"c{i}", alt(ref((i + 1) % count), never())) for i in range(count)]
+    for rules in (chain, cycle, chain[::-1]):
+        start = time.perf_counter()
+        lint(Grammar(GrammarIR(tuple(rules), 0)))
+        assert time.perf_counter() - start < 3
