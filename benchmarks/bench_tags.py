@@ -7,11 +7,11 @@ sample. Transcripts are text, a call, text, a call, in two formats, each as trig
     llama     {"name": "NAME", "parameters": {…}}
     harmony   <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>
 Engines get the same tags and tokens: XGrammar by compile_structural_tag, llguidance by StructTag. Those that are not
-installed are left out. Only functions that all of them accept are used. Microseconds around the Python calls, one
-thread; the least of three runs for compiling, for the machine may be busy:
+installed are left out. Only functions that all of them accept are used. Around the Python calls, one thread; the least
+of five runs, each from an empty cache, for the machine may be busy:
     ttfm        compile + matcher + first mask, with an empty cache of grammars
     one more    the same once that many tools but one were compiled before
-    token       fill + accept, over all tokens of the transcripts, and of text alone
+    token       fill + accept: mean over all tokens of the transcripts, median of text alone; then the same once more
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TEXT = (
     "Sure, I will look that up. If x < 5, then {x} is small, and we are done\n",
     "Let me see what the functions say about it, step by step.\n",
 )
-REPEATS = 3
+REPEATS = 5
 
 
 class Function(NamedTuple):
@@ -240,27 +240,31 @@ def per_token(engine: Any, pieces: list[list[int]]) -> tuple[list[float], list[f
     return text, calls
 
 
-def measure(engine: Any, it: Format, chosen: list[Function], longest: Longest) -> dict[str, Any]:
+def measure(engine: Any, it: Format, chosen: list[Function], longest: Longest) -> dict[str, float]:
+    """The least of several runs, each from an empty cache."""
     tag = it.tag(chosen)
-    out: dict[str, Any] = {"ttfm": [], "more": []}
-    for repeat in range(REPEATS):
-        engine.clear()
-        if len(chosen) > 1:
-            # Another one is left out each time, so that no run meets what the run before it made.
-            engine.compile(it.tag(chosen[:-1]))
-            added = chosen[-1]._replace(schema=chosen[-1].schema | {"title": f"{repeat}"})
-            changed = it.tag([*chosen[:-1], added])
-            out["more"].append(timed(lambda changed=changed: first_mask(engine, changed)))
-        engine.clear()
-        out["ttfm"].append(timed(lambda: first_mask(engine, tag)))
     spread = [chosen[i * len(chosen) // 6] for i in range(6)]
     pieces = []
     for i, each in enumerate(spread):
         pieces += [longest.encode(TEXT[i % 2].encode()), longest.encode(it.call(each).encode())]
-    text, calls = per_token(engine, pieces)
-    again, calls_again = per_token(engine, pieces)
-    out.update(text=text, token=text + calls, text_again=again, token_again=again + calls_again)
-    return out
+    runs: list[dict[str, float]] = []
+    for repeat in range(REPEATS):
+        engine.clear()
+        run = {"more": float("nan")}
+        if len(chosen) > 1:
+            # The added schema is another one each time, so that no run meets what the run before it made.
+            engine.compile(it.tag(chosen[:-1]))
+            added = chosen[-1]._replace(schema=chosen[-1].schema | {"title": f"{repeat}"})
+            changed = it.tag([*chosen[:-1], added])
+            run["more"] = timed(lambda changed=changed: first_mask(engine, changed))
+        engine.clear()
+        run["ttfm"] = timed(lambda: first_mask(engine, tag))
+        for name in ("", " again"):
+            text, calls = per_token(engine, pieces)
+            run[f"token{name}"] = float(np.mean(text + calls))
+            run[f"text{name}"] = float(np.median(text))
+        runs.append(run)
+    return {name: min(run[name] for run in runs) for name in runs[0]}
 
 
 def main() -> None:
@@ -282,12 +286,11 @@ def main() -> None:
             print(f"{name}, {len(chosen)} tools")
             for engine_name, engine in engines.items():
                 found = measure(engine, FORMATS[name], chosen, longest)
-                more = f"{min(found['more']) / 1e3:9.2f}" if found["more"] else "        -"
-                token, again = np.array(found["token"]), np.array(found["token_again"])
                 print(
-                    f"   {engine_name:11s} ttfm {min(found['ttfm']) / 1e3:9.2f} ms   one more {more} ms   "
-                    f"token avg {token.mean():8.2f} us  again {again.mean():7.2f}   "
-                    f"text p50 {np.median(found['text']):7.2f} us  again {np.median(found['text_again']):6.2f}"
+                    f"   {engine_name:11s} ttfm {found['ttfm'] / 1e3:8.2f} ms   "
+                    f"one more {found['more'] / 1e3:8.2f} ms   "
+                    f"token avg {found['token']:7.2f} us, again {found['token again']:7.2f}   "
+                    f"text p50 {found['text']:6.2f} us, again {found['text again']:6.2f}"
                 )
 
 

@@ -19,6 +19,7 @@ Tested by tests/test_ir.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 # The kernel reads these numbers: cpp/kernel/ir.h lists the same.
@@ -291,19 +292,45 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
     open_nodes = [root]
     while open_nodes:
         expr = open_nodes[-1]
-        children = [part for part in expr[1:] if isinstance(part, Expr)]
+        op = expr[0]
+        children = _children(expr, op)
         waiting = [child for child in children if id(child) not in moved]
-        if waiting and id(expr) not in moved:
+        if waiting:
             open_nodes.extend(waiting)
             continue
         open_nodes.pop()
-        if expr[0] == OP_REF:
+        if op == OP_REF:
             moved[id(expr)] = references[expr[1]]
-        elif children:
-            moved[id(expr)] = Expr(moved[id(part)] if isinstance(part, Expr) else part for part in expr)
-        else:
-            moved[id(expr)] = expr
+            continue
+        new = [moved[id(child)] for child in children]
+        unchanged = all(map(is_, new, children))
+        moved[id(expr)] = expr if unchanged else Expr((op, *new, *expr[1 + len(new) :]))
     return moved[id(root)]
+
+
+def refers_beyond(root: Expr, count: int) -> bool:
+    """Whether an expression names a rule that is not among the first `count`."""
+    open_nodes, seen = [root], set()
+    while open_nodes:
+        expr = open_nodes.pop()
+        op = expr[0]
+        if op == OP_REF and expr[1] >= count:
+            return True
+        for child in _children(expr, op):
+            if child[0] not in _LEAVES and id(child) not in seen:
+                seen.add(id(child))
+                open_nodes.append(child)
+    return False
+
+
+_LEAVES = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS))
+_ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT))
+
+
+def _children(expr: Expr, op: int) -> tuple[Expr, ...]:
+    if op in _LEAVES or op == OP_REF:
+        return ()
+    return expr[1:2] if op in _ONE_OPERAND else expr[1:]
 
 
 def operands(expr: Expr) -> list[Expr]:

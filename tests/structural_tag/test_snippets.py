@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import maskwright as mw
@@ -81,6 +82,17 @@ def test_bounded(monkeypatch: Any) -> None:
     assert made == [1, 2, 3, 4, 2]
 
 
+def test_bounded_in_bytes(monkeypatch: Any) -> None:
+    monkeypatch.setattr(snippets, "_MAX_KEY_BYTES", 1000)
+    cache = SnippetCache()
+    for number in range(20):
+        cache.get({"const": "x" * 300, "n": number}, None, lambda: snippet({}))
+    assert len(cache._known) == 3
+    cache.get({"const": "x" * 3000}, None, lambda: snippet({}))
+    assert not cache._known
+    assert cache._key_bytes == 0
+
+
 def test_one_more_tool_compiles_one_schema() -> None:
     def tag(count: int) -> dict[str, Any]:
         tags = [
@@ -99,3 +111,17 @@ def test_one_more_tool_compiles_one_schema() -> None:
     mw.Grammar.from_structural_tag(tag(21))
     assert len(SCHEMAS._known) == 21
     assert all(SCHEMAS._known[key] is value for key, value in known.items())
+
+
+def test_threads_place_the_same_snippet() -> None:
+    schema = SCHEMAS_USED[3]
+    reference = COMPILER.compile_json_schema(schema)
+
+    def work(number: int) -> bool:
+        placing = Placing(builder := IRBuilder())
+        roots = [placing.place(snippet(s), "s") for s in (*SCHEMAS_USED[: number % 4], schema)]
+        compiled = COMPILER.compile_grammar(mw.Grammar(builder.build(seq(text("!"), roots[-1]))))
+        return all(accepts(compiled, "!" + v) == accepts(reference, v) for v in map(json.dumps, VALUES))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(64)))

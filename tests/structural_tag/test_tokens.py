@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
 
 import maskwright as mw
 from maskwright.errors import StructuralTagError
-from maskwright.structural_tag.tokens import Tokens, joined
+from maskwright.structural_tag.tokens import _KNOWN, Tokens, joined, tokens_of
 from structural_tag.spelling import vocabulary
 
 INFO = vocabulary(["<|a|>", "<|a|>b", "<x>"], ["hello", "ab"])
@@ -125,3 +126,12 @@ def test_errors(data: dict[str, Any], pointer: str) -> None:
     with pytest.raises(StructuralTagError) as caught:
         COMPILER.compile_structural_tag({"format": data})
     assert caught.value.pointer == pointer
+
+
+def test_kept_as_long_as_the_tokenizer() -> None:
+    info = vocabulary(["<y>"])
+    assert tokens_of(info) is tokens_of(info)
+    known = len(_KNOWN)
+    del info
+    gc.collect()
+    assert len(_KNOWN) == known - 1

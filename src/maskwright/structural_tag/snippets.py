@@ -5,7 +5,8 @@ values and white space of one layout), and its own. Placing it gives its rules i
 placed once. A snippet that comes to stand where it stood before is taken as it was, without a look at its expressions,
 and as the kernel interns groups of rules by structure, its automata and masks are those of before too.
 
-Invariants: what is kept never changes; the cache is bounded, the least recently used going first.
+Invariants: what is kept never changes, and threads may place the same snippet; the cache is bounded, the least recently
+used going first.
 Cost: about two microseconds for a snippet that is known.
 Tested by tests/structural_tag/test_snippets.py.
 """
@@ -18,12 +19,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
-from maskwright.ir import Expr, GrammarIR, IRBuilder, Rule, ref, references, with_references
+from maskwright.ir import Expr, GrammarIR, IRBuilder, Rule, ref, refers_beyond, with_references
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding
 
 _MAX_SNIPPETS = 4096
+_MAX_KEY_BYTES = 4 << 20  # of schemas; what is made of one takes some ten to fifty times as much
 
 
 class Snippet:
@@ -34,7 +36,7 @@ class Snippet:
         self.own = ir.rules[len(prelude) :]
         self.root = ir.root - len(prelude)  # negative: a rule of the prelude
         self.report = report
-        self._needs = any(index >= len(prelude) for rule in self.own for index in references(rule.body))
+        self._needs = len(self.own) > 1 or any(refers_beyond(rule.body, len(prelude)) for rule in self.own)
         # Where the prelude and the own rules stood last, and the own bodies as they were there.
         self._placed = (0, len(prelude) if self._needs else -1, [rule.body for rule in self.own])
 
@@ -42,13 +44,15 @@ class Snippet:
         """Return the bodies of the own rules where the first rules of the two parts have these indices."""
         if not self._needs:
             own_at = -1  # wherever they stand, they are the same
-        if self._placed[:2] != (prelude_at, own_at):
+        placed = self._placed  # taken once, for another thread may place it elsewhere meanwhile
+        if placed[:2] != (prelude_at, own_at):
             count = len(self.prelude)
             indices = [*range(prelude_at, prelude_at + count), *range(own_at, own_at + len(self.own))]
             moved: dict[int, Expr] = {}
             new = [ref(i) for i in indices]
-            self._placed = (prelude_at, own_at, [with_references(rule.body, new, moved) for rule in self.own])
-        return self._placed[2]
+            placed = (prelude_at, own_at, [with_references(rule.body, new, moved) for rule in self.own])
+            self._placed = placed
+        return placed[2]
 
 
 class Placing:
@@ -89,7 +93,8 @@ class SnippetCache:
     """Snippets by content. Thread-safe."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, Snippet] = OrderedDict()
+        self._known: OrderedDict[tuple[bytes, Hashable], Snippet] = OrderedDict()
+        self._key_bytes = 0
         self._lock = threading.Lock()
 
     def get(self, schema: Any, options: Hashable, make: Callable[[], Snippet]) -> Snippet:
@@ -106,14 +111,18 @@ class SnippetCache:
                 return found
         found = make()
         with self._lock:
-            self._known[key] = found
-            if len(self._known) > _MAX_SNIPPETS:
-                self._known.popitem(last=False)
+            if key not in self._known:
+                self._known[key] = found
+                self._key_bytes += len(key[0])
+            while len(self._known) > _MAX_SNIPPETS or self._key_bytes > _MAX_KEY_BYTES:
+                (dropped, _), _ = self._known.popitem(last=False)
+                self._key_bytes -= len(dropped)
         return found
 
     def clear(self) -> None:
         with self._lock:
             self._known.clear()
+            self._key_bytes = 0
 
 
 SCHEMAS = SnippetCache()

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TypeAlias
+from weakref import finalize
 
 from maskwright.errors import StructuralTagError
 from maskwright.ir import Expr, seq, text, tokens
@@ -32,10 +33,16 @@ class Tokens:
     """What structural tags need to know of a tokenizer, which may be None."""
 
     def __init__(self, info: TokenizerInfo | None) -> None:
-        self.info = info
+        self.is_known = info is not None
+        self._texts: tuple[bytes, ...] = ()
+        self._vocab_size = 0
+        self._special_ids: frozenset[int] = frozenset()
+        self._stop_ids: frozenset[int] = frozenset()
         self._special: dict[str, int] = {}
         self._pattern: re.Pattern[str] | None = None
-        if info is not None:
+        if info is not None:  # which is not kept itself: see `tokens_of`
+            self._texts, self._vocab_size = info.token_bytes, info.vocab_size
+            self._special_ids, self._stop_ids = frozenset(info.special_token_ids), frozenset(info.stop_token_ids)
             for token_id in (*info.special_token_ids, *info.stop_token_ids):
                 name = info.token_bytes[token_id].decode("utf-8", "replace")
                 if name:
@@ -62,11 +69,10 @@ class Tokens:
             StructuralTagError: There is no such token, or no tokenizer to look it up in.
         """
         if isinstance(token, int):
-            size = None if self.info is None else self.info.vocab_size
-            if token < 0 or (size is not None and token >= size):
+            if token < 0 or (self.is_known and token >= self._vocab_size):
                 raise StructuralTagError(f"there is no token {token}", pointer=pointer)
             return token
-        if self.info is None:
+        if not self.is_known:
             raise StructuralTagError(
                 f"the id of the token {token[:60]!r} is not known without a tokenizer",
                 pointer=pointer,
@@ -85,7 +91,7 @@ class Tokens:
         Raises:
             StructuralTagError: There is no tokenizer.
         """
-        if self.info is None:
+        if not self.is_known:
             raise StructuralTagError(
                 "the vocabulary is not known without a tokenizer",
                 pointer=pointer,
@@ -95,14 +101,12 @@ class Tokens:
 
     @cached_property
     def _ordinary(self) -> dict[bytes, int]:
-        assert self.info is not None
-        return {text: i for i, text in reversed(list(enumerate(self.info.token_bytes))) if text}
+        return {text: i for i, text in reversed(list(enumerate(self._texts))) if text}
 
     @cached_property
     def _all(self) -> tuple[int, ...]:
-        assert self.info is not None
-        special, stop = set(self.info.special_token_ids), set(self.info.stop_token_ids)
-        return tuple(i for i, text in enumerate(self.info.token_bytes) if (text or i in special) and i not in stop)
+        texts = enumerate(self._texts)
+        return tuple(i for i, text in texts if (text or i in self._special_ids) and i not in self._stop_ids)
 
 
 def joined(pieces: Iterable[str | int]) -> Pieces:
@@ -121,7 +125,16 @@ def spelled(pieces: Pieces) -> Expr:
     return seq(*[text(piece) if isinstance(piece, str) else tokens((piece,)) for piece in pieces])
 
 
-@lru_cache(maxsize=8)
+_NO_TOKENIZER = Tokens(None)
+_KNOWN: dict[int, Tokens] = {}  # by identity: comparing tokenizers by content takes longer than all else here
+
+
 def tokens_of(info: TokenizerInfo | None) -> Tokens:
-    """Return the `Tokens` of a tokenizer, which are kept."""
-    return Tokens(info)
+    """Return the `Tokens` of a tokenizer, which are kept as long as it is."""
+    if info is None:
+        return _NO_TOKENIZER
+    found = _KNOWN.get(id(info))
+    if found is None:
+        found = _KNOWN[id(info)] = Tokens(info)
+        finalize(info, _KNOWN.pop, id(info), None)
+    return found
