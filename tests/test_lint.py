@@ -55,6 +55,6 @@ def test_large_grammars_end_at_once() -> None:
     chain = [Rule(f"r{i}", seq(text("a"), ref(i + 1))) for i in range(count)] + [Rule("last", EMPTY)]
     cycle = [Rule(f"c{i}", alt(ref((i + 1) % count), never())) for i in range(count)]
     for rules in (chain, cycle, chain[::-1]):
-        start = time.perf_counter()
+        start = time.thread_time()
         lint(Grammar(GrammarIR(tuple(rules), 0)))
-        assert time.perf_counter() - start < 3
+        assert time.thread_time() - start < 3

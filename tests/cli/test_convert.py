@@ -37,8 +37,8 @@ def test_what_cannot_be_written(cli: Cli, tmp_path: Path) -> None:
 
 def test_a_schema(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_text('{"const": 1}')
-    assert cli("convert", "--to", "ebnf", str(path)) == (0, 'root ::= "1"\n', "")
+    path.write_text('{"const": "x"}')
+    assert cli("convert", "--to", "ebnf", str(path)) == (0, 'root ::= "\\"x\\""\n', "")
 
 
 def test_lark_as_a_structure(cli: Cli, tmp_path: Path) -> None:

