@@ -1,6 +1,8 @@
 #include "collector.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace maskwright {
 namespace {
@@ -128,19 +130,27 @@ void ExitCollector::exit_outside(const StateMask& mask, const Intervals& interva
   exit_inside(mask, complement(merged(intervals)));
 }
 
+// Nodes come from a few walks, each of them ascending: dealt out by byte, most groups are sorted already.
 void ExitCollector::store_exits(StateMask& mask) {
-  const auto by_byte = [this](NodeId a, NodeId b) {
-    const uint8_t x = vocabulary_.byte(a), y = vocabulary_.byte(b);
-    return x != y ? x < y : a < b;
-  };
-  if (!std::ranges::is_sorted(nodes_, by_byte)) std::ranges::sort(nodes_, by_byte);
-  nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
-  for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    const uint8_t byte = vocabulary_.byte(nodes_[i]);
-    if (mask.exit_groups.empty() || mask.exit_groups.back().byte != byte) mask.exit_groups.push_back({byte, i});
-    mask.exit_groups.back().end = i + 1;
+  std::array<uint32_t, 257> begin{};
+  for (const NodeId node : nodes_) ++begin[vocabulary_.byte(node) + 1];
+  for (size_t byte = 0; byte < 256; ++byte) begin[byte + 1] += begin[byte];
+  std::vector<NodeId>& sorted = mask.exit_nodes;
+  sorted.resize(nodes_.size());
+  for (std::array<uint32_t, 257> next = begin; const NodeId node : nodes_)
+    sorted[next[vocabulary_.byte(node)]++] = node;
+  uint32_t end = 0;
+  for (size_t byte = 0; byte < 256; ++byte) {
+    if (begin[byte] == begin[byte + 1]) continue;
+    const std::span group(sorted.data() + begin[byte], begin[byte + 1] - begin[byte]);
+    if (!std::ranges::is_sorted(group)) std::ranges::sort(group);
+    const auto distinct = std::unique(group.begin(), group.end()) - group.begin();
+    std::copy_n(group.begin(), distinct, sorted.begin() + end);
+    end += static_cast<uint32_t>(distinct);
+    mask.exit_groups.push_back({static_cast<uint8_t>(byte), end});
   }
-  mask.exit_nodes = std::move(nodes_);
+  sorted.resize(end);
+  nodes_.clear();
   mask.exit_ranges = std::move(exit_ranges_);
 }
 

@@ -1,14 +1,13 @@
 #include "nfa_reduction.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxGrowth = 8;  // edges after the removal of empty moves, to edges before
 constexpr size_t kMinEdges = 4096;
-constexpr size_t kMaxVisits = 2'000;  // of states, over all rounds: long rules have long texts, and need many rounds
 constexpr uint32_t kNone = 0xFFFFFFFF;
 
 bool before(const NfaEdge& a, const NfaEdge& b) {
@@ -25,28 +24,88 @@ void sort_unique(std::vector<NfaEdge>& edges) {
   edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
 }
 
-// The class of each state in the coarsest stable partition; empty if that takes too long.
-std::vector<uint32_t> equivalence_classes(const std::vector<ReducedState>& states) {
-  std::vector<uint32_t> class_of(states.size(), 0);
-  size_t num_classes = 0;
-  for (size_t visits = 0; visits < kMaxVisits; visits += states.size()) {
-    std::map<std::vector<uint32_t>, uint32_t> known;
-    std::vector<uint32_t> refined(states.size());
-    for (size_t s = 0; s < states.size(); ++s) {
-      std::vector<NfaEdge> edges = states[s].edges;
-      for (NfaEdge& edge : edges) edge.target = class_of[edge.target];
-      sort_unique(edges);
-      std::vector<uint32_t> signature{states[s].accepting ? 1u : 0u};
-      for (const NfaEdge& edge : edges)
-        signature.insert(signature.end(), {static_cast<uint32_t>(edge.kind), edge.argument, edge.target});
-      refined[s] = known.emplace(std::move(signature), static_cast<uint32_t>(known.size())).first->second;
-    }
-    class_of = std::move(refined);
-    if (known.size() == num_classes) return class_of;
-    num_classes = known.size();
+using Signature = std::vector<uint32_t>;  // the labels of a state's edges and the classes that they lead to
+
+struct SignatureHash {
+  size_t operator()(const Signature& signature) const {
+    uint64_t h = signature.size();
+    for (const uint32_t value : signature) h = mix(h, value);
+    return h;
   }
-  return {};
-}
+};
+
+// The coarsest partition of the states in which those of one class have edges alike.
+class Refinement {
+ public:
+  explicit Refinement(const std::vector<ReducedState>& states)
+      : states_(states), class_of_(states.size()), class_size_(2), sources_(states.size()), dirty_(states.size()) {
+    for (uint32_t s = 0; s < states.size(); ++s) {
+      class_of_[s] = states[s].accepting ? 1 : 0;
+      ++class_size_[class_of_[s]];
+      dirty_[s] = s;
+      for (const NfaEdge& edge : states[s].edges) sources_[edge.target].push_back(s);
+    }
+  }
+  std::vector<uint32_t> run() {
+    while (!dirty_.empty()) split();
+    return std::move(class_of_);
+  }
+
+ private:
+  // Splits the classes that have states whose edges lead to other classes than before. The largest part keeps the
+  // class's number, so that a state gets a new one a logarithmic number of times (Hopcroft 1971).
+  void split() {
+    std::ranges::sort(dirty_, {}, [this](uint32_t s) { return class_of_[s]; });
+    std::vector<uint32_t> moved;
+    for (size_t begin = 0, end = 0; begin < dirty_.size(); begin = end) {
+      const uint32_t old_class = class_of_[dirty_[begin]];
+      std::unordered_map<Signature, std::vector<uint32_t>, SignatureHash> parts;
+      for (; end < dirty_.size() && class_of_[dirty_[end]] == old_class; ++end)
+        parts[signature(dirty_[end])].push_back(dirty_[end]);
+      // Those that are not dirty are alike, and differ from all others, which lead to a class made since.
+      size_t largest = class_size_[old_class] - (end - begin);
+      const std::vector<uint32_t>* stays = nullptr;
+      for (const auto& [_, part] : parts)
+        if (part.size() > largest) {
+          largest = part.size();
+          stays = &part;
+        }
+      for (const auto& [_, part] : parts) {
+        if (&part == stays) continue;
+        leavers_.emplace_back(static_cast<uint32_t>(class_size_.size()), part);
+        class_size_.push_back(static_cast<uint32_t>(part.size()));
+        class_size_[old_class] -= static_cast<uint32_t>(part.size());
+      }
+    }
+    // Only now, as signatures are told by the classes before the round.
+    dirty_.clear();
+    for (const auto& [new_class, part] : leavers_)
+      for (const uint32_t s : part) {
+        class_of_[s] = new_class;
+        dirty_.insert(dirty_.end(), sources_[s].begin(), sources_[s].end());
+      }
+    leavers_.clear();
+    std::ranges::sort(dirty_);
+    dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
+  }
+  Signature signature(uint32_t state) {
+    edges_ = states_[state].edges;
+    for (NfaEdge& edge : edges_) edge.target = class_of_[edge.target];
+    sort_unique(edges_);
+    Signature out;
+    out.reserve(2 * edges_.size());
+    for (const NfaEdge& edge : edges_)
+      out.insert(out.end(), {static_cast<uint32_t>(edge.kind) << 29 | edge.argument, edge.target});
+    return out;
+  }
+
+  const std::vector<ReducedState>& states_;
+  std::vector<uint32_t> class_of_, class_size_;
+  std::vector<std::vector<uint32_t>> sources_;
+  std::vector<uint32_t> dirty_;
+  std::vector<std::pair<uint32_t, std::vector<uint32_t>>> leavers_;
+  std::vector<NfaEdge> edges_;
+};
 
 }  // namespace
 
@@ -88,11 +147,10 @@ std::vector<ReducedState> without_empty_moves(const NfaDraft& draft) {
 bool reduce(NfaDraft& draft) {
   const std::vector<ReducedState> states = without_empty_moves(draft);
   if (states.empty()) return false;
-  const std::vector<uint32_t> class_of = equivalence_classes(states);
-  if (class_of.empty()) return false;
+  const std::vector<uint32_t> class_of = Refinement(states).run();
 
   NfaDraft out;
-  std::vector<uint32_t> state_of(states.size(), kNone);  // by class
+  std::vector<uint32_t> state_of(states.size() + 2, kNone);  // by class
   const auto numbered = [&](uint32_t state) {
     uint32_t& number = state_of[class_of[state]];
     if (number == kNone) number = states[state].accepting && states[state].edges.empty() ? kFinal : out.add_state();
@@ -100,7 +158,7 @@ bool reduce(NfaDraft& draft) {
   };
   state_of[class_of[kStart]] = kStart;
   std::vector<uint32_t> open{kStart};
-  std::vector<uint8_t> done(states.size());
+  std::vector<uint8_t> done(states.size() + 2);
   while (!open.empty()) {
     const uint32_t state = open.back();
     open.pop_back();
