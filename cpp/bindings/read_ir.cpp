@@ -24,7 +24,7 @@ class Reader {
       if (!PyTuple_Check(object) || PyTuple_Size(object) < 1)
         throw nb::type_error("an expression must be a maskwright Expr");
       const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-      if (op < 0 || op > static_cast<long>(Op::Not)) throw nb::type_error("an expression has an unknown op");
+      if (op < 0 || op > static_cast<long>(Op::Capture)) throw nb::type_error("an expression has an unknown op");
       if (children_done || !open_children(object, static_cast<Op>(op))) {
         open_.pop_back();
         done_[object] = add(object, static_cast<Op>(op));
@@ -44,7 +44,7 @@ class Reader {
     Py_ssize_t end = 1;
     if (op == Op::Seq || op == Op::Alt || op == Op::And)
       end = PyTuple_Size(object);
-    else if (op == Op::Repeat || op == Op::Not)
+    else if (op == Op::Repeat || op == Op::Not || op == Op::Guard || op == Op::Capture)
       end = 2;
     if (end > PyTuple_Size(object)) throw nb::type_error("an expression has too few fields");
     open_.back().children_done = true;
@@ -69,6 +69,7 @@ class Reader {
   }
 
   ExprId add(PyObject* object, Op op) {
+    if (op == Op::Capture) return done_.at(field(object, 1));
     ExprNode node{.op = op};
     switch (op) {
       case Op::Empty:
@@ -107,12 +108,23 @@ class Reader {
         node.begin = done_.at(field(object, 1));
         node.depth = ir_.nodes[node.begin].depth + 1;
         break;
+      case Op::Call:
+        node.end = static_cast<uint32_t>(ir_.values.size());
+        ir_.values.push_back(read_value(field(object, 2)));
+        [[fallthrough]];
       case Op::Ref: {
         const int64_t rule = integer(field(object, 1));
         if (rule < 0 || static_cast<size_t>(rule) >= num_rules_) throw nb::type_error("a reference names no rule");
         node.begin = static_cast<uint32_t>(rule);
         break;
       }
+      case Op::Guard:
+        node.begin = done_.at(field(object, 1));
+        node.depth = ir_.nodes[node.begin].depth + 1;
+        node.end = static_cast<uint32_t>(ir_.conditions.size());
+        ir_.conditions.push_back(read_condition(field(object, 2)));
+        break;
+      case Op::Capture: break;  // seen through above
       case Op::Tokens: {
         std::vector<TokenId> ids;
         for (nb::handle id : nb::borrow<nb::tuple>(field(object, 1))) ids.push_back(read_token_id(id));

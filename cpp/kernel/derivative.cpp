@@ -73,8 +73,11 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Not: term = make_not(done[node.begin]); break;
       case Op::Ref:
       case Op::Tokens:
+      case Op::Guard:
+      case Op::Call:
+      case Op::Capture:
         throw LimitExceeded("regular_operands",
-                            "an operand of & or ~ refers to a rule or a token; only regular ones can");
+                            "an operand of & or ~ refers to a rule, a parameter or a token; only regular ones can");
     }
     done[id] = term;
   }

@@ -146,6 +146,7 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
     bool by_token = false;
     for (const Item& item : recognizer.items()) {
       by_token = by_token || !item.state->token_edges.empty();
+      item.state->rule->link(*item.state);
       for (const CallEdge& call : item.state->calls) by_token = by_token || call.callee->first_has_tokens();
     }
     if (by_token) break;

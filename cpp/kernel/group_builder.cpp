@@ -4,6 +4,7 @@
 
 #include "components.h"
 #include "errors.h"
+#include "family.h"
 
 namespace maskwright {
 namespace {
@@ -16,18 +17,22 @@ constexpr size_t kTrieThreshold = 4;  // alternatives that are literals; fewer s
   throw LimitExceeded("grammar_size", "the grammar's automata grew past " + std::to_string(kMaxEdges) + " edges");
 }
 
-// Whether a call can be passed without consuming anything.
+UnitTable& no_units() {
+  static const GrammarIr empty;
+  static UnitTable table{empty, {}, {}, {}, {}, {}};
+  return table;
+}
+
+}  // namespace
+
 bool is_nullable(const Callee& callee) {
   if (!callee.rule->counts()) return callee.rule->nullable();
   return callee.rule->terminator() < 0 && (callee.rule->nullable() || Count::of(callee.reg).needed == 0);
 }
 
-// Whether a call can consume anything. A terminator can come without any item.
 bool is_productive(const Callee& callee) {
   return callee.rule->productive() || (callee.rule->terminator() >= 0 && Count::of(callee.reg).needed == 0);
 }
-
-}  // namespace
 
 uint32_t UnitTable::counter(ExprId repetition, int terminator) {
   const ExprId item = ir.nodes[repetition].begin;
@@ -77,11 +82,15 @@ GroupBuilder::GroupBuilder(UnitTable& table, const std::vector<uint32_t>& member
   members_.resize(members.size());
   for (size_t i = 0; i < members.size(); ++i) {
     group.rules_.push_back(std::make_unique<Rule>(group, static_cast<uint32_t>(i)));
-    members_[i].unit = &table.units[members[i]];
-    members_[i].rule = members_[i].unit->rule = group.rules_.back().get();
+    Unit& unit = table.units[members[i]];
+    members_[i].unit = &unit;
+    members_[i].rule = unit.rule = group.rules_.back().get();
     member_of_[members_[i].rule] = i;
+    if (table.is_parametric(*members_[i].unit) && !group.family_) group.family_ = std::make_unique<Family>(group);
   }
 }
+
+GroupBuilder::GroupBuilder(RuleGroup& group) : table_(no_units()), group_(group) {}
 
 void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) {
   for (Member& m : members_) {
@@ -91,6 +100,7 @@ void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) 
       case Unit::Kind::Regular: draft_regular(m, intern_item); break;
     }
   }
+  if (group_.family_) return keep_templates();
   find_nullable();
   find_productive();
   remove_dead_calls();
@@ -106,17 +116,36 @@ void GroupBuilder::build(const std::function<const Unit&(ExprId)>& intern_item) 
 
 uint32_t GroupBuilder::callee_index(Member& member, Callee callee) {
   auto& callees = member.rule->callees_;
-  const auto [it, fresh] = member.callee_index.emplace(mix(reinterpret_cast<uintptr_t>(callee.rule), callee.reg),
-                                                       static_cast<uint32_t>(callees.size()));
+  const uint64_t key = mix(mix(reinterpret_cast<uintptr_t>(callee.rule), callee.reg), callee.value);
+  const auto [it, fresh] = member.callee_index.emplace(key, static_cast<uint32_t>(callees.size()));
   if (!fresh && callees[it->second] == callee) return it->second;
   callees.push_back(callee);
   return static_cast<uint32_t>(callees.size() - 1);
 }
 
-// The index of a callee among the member's; its group is kept alive if it is another.
-uint32_t GroupBuilder::call(Member& member, const Unit& callee, uint64_t reg) {
+// The index among the member's callees of what a node calls; its group is kept alive if it is another.
+uint32_t GroupBuilder::call(Member& member, const Unit& callee, ExprId node) {
+  const uint64_t reg = table_.start_register(node);
   if (&callee.rule->group() != &group_) keep_alive(callee.group);
-  return callee_index(member, {callee.rule, reg});
+  if (!callee.rule->group().family_) return callee_index(member, {callee.rule, reg});
+  const ValueFunction& value = passed_value(callee, node);
+  if (group_.family_) return callee_index(member, {callee.rule, reg, nullptr, group_.family_->add_value(value)});
+  return callee_index(member, {instantiate(*callee.rule, value_of(value, 0)), reg});
+}
+
+const ValueFunction& GroupBuilder::passed_value(const Unit& callee, ExprId node) const {
+  static const ValueFunction zero{{ValueStep::Kind::Mask, 0, 0}}, same;
+  const ExprNode& at = table_.ir.nodes[node];
+  if (!table_.is_parametric(callee) || at.op == Op::Ref) return zero;
+  return at.op == Op::Call ? table_.ir.values[at.end] : same;
+}
+
+// Members of a family stay drafts, to be made into rules for one parameter at a time.
+void GroupBuilder::keep_templates() {
+  for (Member& m : members_) {
+    m.draft.trim();
+    group_.family_->add(*m.rule, m.unit->kind, m.unit->terminator, table_.is_parametric(*m.unit), m.draft);
+  }
 }
 
 void GroupBuilder::keep_alive(const std::shared_ptr<RuleGroup>& callee) {
@@ -131,6 +160,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
   };
   const GrammarIr& ir = table_.ir;
   NfaDraft& draft = member.draft;
+  const bool parametric = table_.is_parametric(*member.unit);
   std::unordered_map<uint32_t, uint32_t> set_index;
   std::vector<Task> tasks{{root, kStart, kFinal}};
   while (!tasks.empty()) {
@@ -138,12 +168,13 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
     const auto [expr, from, to] = tasks.back();
     tasks.pop_back();
     const ExprNode& node = ir.nodes[expr];
-    if (const uint32_t index = table_.of_node[expr]; index != UnitTable::kNone) {
+    const uint32_t index = parametric && table_.outlined[expr] ? table_.item_units.at(expr) : table_.of_node[expr];
+    if (index != UnitTable::kNone) {
       const Unit& unit = table_.units[index];
       if (unit.inlined)
         tasks.push_back({unit.expr, from, to});
       else
-        draft.add(from, EdgeKind::Call, call(member, unit, table_.start_register(expr)), to);
+        draft.add(from, EdgeKind::Call, call(member, unit, expr), to);
       continue;
     }
     switch (node.op) {
@@ -179,7 +210,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
           const Unit& unit = table_.units[table_.counter(repetition, terminator)];
           const uint32_t end = c + 1 == node.end ? to : draft.add_state();
           uint32_t next = literal.end - literal.begin == 1 ? end : draft.add_state();
-          draft.add(state, EdgeKind::Call, call(member, unit, table_.start_register(repetition)), next);
+          draft.add(state, EdgeKind::Call, call(member, unit, repetition), next);
           draft_bytes(member, literal.begin + 1, literal.end, next, end);
           state = end;
         }
@@ -220,9 +251,17 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
         }
         break;
       }
+      case Op::Guard: {
+        const uint32_t inside = draft.add_state();
+        draft.add(from, EdgeKind::Guard, group_.family_->add_condition(ir.conditions[node.end]), inside);
+        tasks.push_back({node.begin, inside, to});
+        break;
+      }
       case Op::Ref:
+      case Op::Call:
       case Op::And:
-      case Op::Not: break;  // references, handled above
+      case Op::Not:
+      case Op::Capture: break;  // references, handled above; captures are never read
     }
   }
 }
@@ -291,6 +330,7 @@ void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&
   Rule& rule = *member.rule;
   const ExprId expr = member.unit->expr;
   rule.counts_ = true;
+  if (group_.family_) return draft_counted_call(member, intern_item);
   draft_expression(member, expr);
   const bool regular = rule.callees_.empty() && rule.token_sets_.empty();
   if (regular && !member.dirty && !expression_is_nullable(member)) {
@@ -308,10 +348,15 @@ void GroupBuilder::draft_counter(Member& member, const std::function<const Unit&
   rule.callees_.clear();
   rule.token_sets_.clear();
   rule.sets_.clear();
+  draft_counted_call(member, intern_item);
+}
+
+void GroupBuilder::draft_counted_call(Member& member, const std::function<const Unit&(ExprId)>& intern_item) {
+  const ExprId expr = member.unit->expr;
   const auto it = table_.item_units.find(expr);
   const Unit& item = it != table_.item_units.end() ? table_.units[it->second] : intern_item(expr);
-  member.draft.add(kStart, EdgeKind::Call, call(member, item, table_.start_register(expr)), kStart);
-  rule.terminator_ = member.unit->terminator;
+  member.draft.add(kStart, EdgeKind::Call, call(member, item, expr), kStart);
+  member.rule->terminator_ = member.unit->terminator;
 }
 
 // Replaces the member's calls of a counter by chains of calls of the item. An item that begins with its own counter

@@ -43,10 +43,14 @@ struct UnitTable {
   std::vector<uint32_t> of_node;  // by node: the unit of a Ref, or of an And, Not, Repeat that became one
   std::unordered_map<uint64_t, uint32_t> counters;  // by item and terminator
   std::vector<bool> counting;                       // by node: a repetition that is counted instead of unrolled
-  std::unordered_map<ExprId, uint32_t> item_units;  // the items of counters that call rules
+  std::unordered_map<ExprId, uint32_t> item_units;  // expressions that are rules: what is counted, what is outlined
+  std::vector<bool> uses_parameter = {};            // by node: it depends on the parameter of the rule that it is in
+  std::vector<bool> outlined = {};  // by node: in a parametric rule, a rule of its own that all parameters share
   static constexpr uint32_t kNone = 0xFFFFFFFF;
   // The unit of a counted repetition, made if there is none yet.
   uint32_t counter(ExprId repetition, int terminator);
+  // Whether a unit's rule has a parameter.
+  bool is_parametric(const Unit& unit) const { return uses_parameter[unit.expr]; }
   // Whether an expression has no references, tokens, & and ~, and nothing counted.
   bool is_plain(ExprId expr) const;
   // The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
@@ -55,18 +59,26 @@ struct UnitTable {
   uint64_t start_register(ExprId node) const;
 };
 
+// Whether a call can be passed without consuming anything.
+bool is_nullable(const Callee& callee);
+// Whether a call can consume anything. A terminator can come without any item.
+bool is_productive(const Callee& callee);
+
 class GroupBuilder {
  public:
   // `members` are indices into the table; their rules are created in `group` in this order.
   GroupBuilder(UnitTable& table, const std::vector<uint32_t>& members, RuleGroup& group);
+  // For instances of templates, which bring their drafts along (instance_linker.h).
+  explicit GroupBuilder(RuleGroup& group);
   // `intern_item` makes a unit of a regular expression that a counter must call.
   void build(const std::function<const Unit&(ExprId)>& intern_item);
 
  private:
+  friend class InstanceLinker;
   struct Member {
-    Unit* unit;
+    const Unit* unit;
     Rule* rule;
-    NfaDraft draft;
+    NfaDraft draft = {};
     std::unordered_map<uint64_t, uint32_t> callee_index = {};
     bool dirty = false;  // edges may lead nowhere
   };
@@ -76,8 +88,11 @@ class GroupBuilder {
   void draft_regular(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
   void keep_alive(const std::shared_ptr<RuleGroup>& callee);
   void draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
+  void draft_counted_call(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
   void unroll_calls(Member& member, const Rule* counter);
-  uint32_t call(Member& member, const Unit& callee, uint64_t reg);
+  uint32_t call(Member& member, const Unit& callee, ExprId node);
+  const ValueFunction& passed_value(const Unit& callee, ExprId node) const;
+  void keep_templates();
   uint32_t callee_index(Member& member, Callee callee);
   bool expression_is_nullable(const Member& member) const;
   bool has_nonempty_string(const Member& member) const;

@@ -423,6 +423,7 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   // Start states that this mask rests on, callees of callees included; lower ranks first.
   std::vector<std::pair<DfaState*, uint64_t>> needed;
   const auto need_callees = [&](DfaState& caller) {
+    caller.rule->link(caller);
     for (CallEdge& call : caller.calls) {
       const std::pair start{call.callee->start(), call.reg};
       if (!known_mask(vocabulary, *start.first, start.second) &&

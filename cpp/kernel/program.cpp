@@ -4,6 +4,7 @@
 
 #include "components.h"
 #include "errors.h"
+#include "family.h"
 #include "group_builder.h"
 
 namespace maskwright {
@@ -23,6 +24,7 @@ class Linker {
   void weigh();
   bool counts(const ExprNode& node) const;
   std::vector<uint32_t> callees(uint32_t unit);
+  uint32_t item_unit(ExprId expr);
   void visit_callees(ExprId root, std::vector<uint32_t>& out);
   bool may_inline(const std::vector<uint32_t>& component);
   void intern(const std::vector<uint32_t>& component);
@@ -44,15 +46,36 @@ void append(std::string& out, uint64_t value) {
   out.push_back(static_cast<char>(value));
 }
 
+void append(std::string& out, const ValueFunction& value) {
+  append(out, value.size());
+  for (const ValueStep& step : value) {
+    append(out, static_cast<uint64_t>(step.kind));
+    append(out, step.a);
+    append(out, step.b);
+  }
+}
+
+void append(std::string& out, const Condition& condition) {
+  append(out, condition.tests.size());
+  append(out, condition.entry);
+  for (const Condition::Test& test : condition.tests)
+    for (const uint64_t field :
+         {uint64_t{test.first}, uint64_t{test.last}, uint64_t{test.counts}, test.minimum, test.maximum,
+          uint64_t{test.if_true}, uint64_t{test.if_false}})
+      append(out, field);
+}
+
 // Nodes are numbered children first, so one ascending pass suffices.
 void Linker::weigh() {
   weights_.resize(ir_.nodes.size());
   loops_.resize(ir_.nodes.size());
   table_.counting.resize(ir_.nodes.size());
+  table_.uses_parameter.resize(ir_.nodes.size());
+  table_.outlined.resize(ir_.nodes.size());
   for (ExprId id = 0; id < ir_.nodes.size(); ++id) {
     const ExprNode& node = ir_.nodes[id];
     uint64_t weight = 1;
-    bool loops = false;
+    bool loops = false, uses = false;
     switch (node.op) {
       case Op::Literal: weight = node.end - node.begin; break;
       case Op::Seq:
@@ -60,19 +83,30 @@ void Linker::weigh() {
         for (uint32_t c = node.begin; c < node.end; ++c) {
           weight += weights_[ir_.children[c]];
           loops = loops || loops_[ir_.children[c]];
+          uses = uses || table_.uses_parameter[ir_.children[c]];
         }
         break;
       case Op::Repeat:
         loops = loops_[node.begin] || node.maximum == kUnbounded;
+        uses = table_.uses_parameter[node.begin];
         table_.counting[id] = counts(node);
         if (!table_.counting[id])
           weight = weights_[node.begin] * static_cast<uint64_t>(std::max<int64_t>(
                                               node.maximum == kUnbounded ? node.minimum + 1 : node.maximum, 1));
         break;
+      case Op::Guard:
+        weight += weights_[node.begin];
+        loops = loops_[node.begin];
+        uses = true;
+        break;
+      case Op::Call: uses = !is_constant(ir_.values[node.end]); break;
       default: break;
     }
     weights_[id] = std::min(weight, kWeightCap);
     loops_[id] = loops;
+    table_.uses_parameter[id] = uses;
+    const bool composed = node.op == Op::Seq || node.op == Op::Alt || node.op == Op::Repeat;
+    table_.outlined[id] = composed && !uses && !table_.counting[id] && (loops || weight > kMaxInlinedWeight);
   }
 }
 
@@ -91,18 +125,21 @@ std::vector<uint32_t> Linker::callees(uint32_t unit) {
   if (kind == Unit::Kind::Counter) {
     std::vector<uint32_t> of_item;
     visit_callees(expr, of_item);
-    if (!of_item.empty()) {
-      const auto [it, fresh] = table_.item_units.emplace(expr, static_cast<uint32_t>(table_.units.size()));
-      if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = expr});
-      out.push_back(it->second);
-    }
+    if (!of_item.empty() || table_.uses_parameter[expr]) out.push_back(item_unit(expr));
   } else if (kind == Unit::Kind::Expression) {
     visit_callees(expr, out);
   }
   return out;
 }
 
+uint32_t Linker::item_unit(ExprId expr) {
+  const auto [it, fresh] = table_.item_units.emplace(expr, static_cast<uint32_t>(table_.units.size()));
+  if (fresh) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = expr});
+  return it->second;
+}
+
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
+  const bool parametric = table_.uses_parameter[root];
   ++visit_;
   std::vector<ExprId> open{root};
   while (!open.empty()) {
@@ -112,7 +149,7 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     visited_[id] = visit_;
     const ExprNode& node = ir_.nodes[id];
     uint32_t& of_node = table_.of_node[id];
-    if (of_node == UnitTable::kNone && node.op != Op::Ref) {
+    if (of_node == UnitTable::kNone) {
       if (node.op == Op::And || node.op == Op::Not) {
         of_node = static_cast<uint32_t>(table_.units.size());
         table_.units.push_back({.kind = Unit::Kind::Regular, .expr = id});
@@ -122,6 +159,8 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     }
     if (of_node != UnitTable::kNone) {
       out.push_back(of_node);
+    } else if (parametric && table_.outlined[id]) {
+      out.push_back(item_unit(id));
     } else if (node.op == Op::Alt) {
       for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
     } else if (node.op == Op::Seq) {
@@ -132,7 +171,7 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         else
           out.push_back(table_.counter(ir_.children[c], terminator));
       }
-    } else if (node.op == Op::Repeat) {
+    } else if (node.op == Op::Repeat || node.op == Op::Guard) {
       open.push_back(node.begin);
     }
   }
@@ -144,7 +183,7 @@ Program Linker::link() {
   table_.of_node.assign(ir_.nodes.size(), UnitTable::kNone);
   for (const ExprId body : ir_.rules) table_.units.push_back({.kind = Unit::Kind::Expression, .expr = body});
   for (ExprId id = 0; id < ir_.nodes.size(); ++id)
-    if (ir_.nodes[id].op == Op::Ref) table_.of_node[id] = ir_.nodes[id].begin;
+    if (ir_.nodes[id].op == Op::Ref || ir_.nodes[id].op == Op::Call) table_.of_node[id] = ir_.nodes[id].begin;
 
   const auto components = strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); });
   for (const auto& component : components) {
@@ -154,6 +193,7 @@ Program Linker::link() {
       intern(component);
   }
   program_.root = table_.units[ir_.root].rule;
+  if (program_.root->group().family()) program_.root = instantiate(*program_.root, 0);
   if (!program_.root->productive() && !program_.root->nullable())
     throw Unsatisfiable("no output at all satisfies this structure");
   return std::move(program_);
@@ -163,6 +203,7 @@ Program Linker::link() {
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  if (table_.is_parametric(table_.units[index])) return false;
   uint64_t weight = 0;
   std::vector<ExprId> open{table_.units[index].expr};
   while (!open.empty()) {
@@ -211,7 +252,7 @@ std::shared_ptr<RuleGroup> Linker::build(const std::vector<uint32_t>& component)
 // A component's structure in preorder: expressions met again by number, members by their index in the component, other
 // rules by group and index. Equal strings mean equal automata.
 std::string Linker::serialise(const std::vector<uint32_t>& component) {
-  constexpr char kSeen = 0x40, kMember = 0x41, kOther = 0x42, kUnit = 0x43;
+  constexpr char kSeen = 0x40, kMember = 0x41, kOther = 0x42, kUnit = 0x43, kValue = 0x44;
   std::string out;
   std::unordered_map<ExprId, uint32_t> number;
   for (const uint32_t index : component) {
@@ -228,6 +269,7 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
       const ExprNode& node = ir_.nodes[id];
       // Counted repetitions are told by their item and bounds; what terminates them stands beside them.
       uint32_t callee = inside_regular || table_.counting[id] ? UnitTable::kNone : table_.of_node[id];
+      if (table_.is_parametric(unit) && table_.outlined[id]) callee = table_.item_units.at(id);
       if (unit.kind == Unit::Kind::Counter && id == unit.expr)
         if (const auto it = table_.item_units.find(id); it != table_.item_units.end()) callee = it->second;
       if (callee != UnitTable::kNone) {
@@ -244,6 +286,10 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
           out.push_back(kOther);
           append(out, called.group->id());
           append(out, called.rule->index());
+        }
+        if (node.op == Op::Call) {
+          out.push_back(kValue);
+          append(out, ir_.values[node.end]);
         }
         continue;
       }
@@ -278,6 +324,10 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
           open.push_back(node.begin);
           break;
         case Op::Not: open.push_back(node.begin); break;
+        case Op::Guard:
+          append(out, ir_.conditions[node.end]);
+          open.push_back(node.begin);
+          break;
         default: break;
       }
     }

@@ -37,8 +37,10 @@
 
 namespace maskwright {
 
+class Family;
 class Rule;
 class RuleGroup;
+struct Instance;
 class RuleStore;
 struct DfaState;
 
@@ -77,7 +79,10 @@ struct DfaState {
   Rule* rule = nullptr;
   std::vector<uint32_t> key;        // the NFA states, sorted; or one term
   std::vector<DfaState*> operands;  // of a product
-  ByteSet live;                     // the bytes that may come next, calls included; a superset in rules with & and ~
+  // The bytes that may come next, calls included; a superset in rules with & and ~. It and the callees of `calls` are
+  // there once the state is linked: until then, some callee is an instance that nobody has needed yet.
+  ByteSet live;
+  std::atomic<bool> linked{true};
   bool final = false;               // the rule may end here (counting rules: if the count allows)
   bool ends_only = false;           // final, and nothing else can happen
   bool counter_head = false;
@@ -98,8 +103,10 @@ struct DfaState {
 
 // A rule and the register to start it with.
 struct Callee {
-  Rule* rule;
+  Rule* rule;                    // nullptr: the instance's, once it is linked
   uint64_t reg;
+  Instance* instance = nullptr;  // of a parametric rule
+  uint32_t value = 0;            // in a template: what the call passes, by its index in the family
   bool operator==(const Callee&) const = default;
 };
 
@@ -134,6 +141,10 @@ class Rule {
     DfaState* t = edge.target.load(std::memory_order_acquire);
     return t ? t : build_target(state, EdgeKind::Tokens, edge.argument, edge.target);
   }
+  // Links what the state calls. To be called before `live` or a callee is read.
+  void link(DfaState& state) {
+    if (!state.linked.load(std::memory_order_acquire)) link_calls(state);
+  }
   // The classes of characters on which the state returns to itself, whatever the character.
   CharClasses loop_classes(DfaState& state) {
     const CharClasses known = state.loop_classes.load(std::memory_order_relaxed);
@@ -154,12 +165,16 @@ class Rule {
   uint32_t rank() const { return rank_; }  // above the rank of every rule that it can call before its first byte
   const std::vector<TokenId>& token_set(uint32_t index) const { return token_sets_[index]; }
   RuleGroup& group() const { return group_; }
+  bool is_template() const { return is_template_; }  // of a family: it has instances and is never run itself
   uint32_t index() const { return index_; }  // in its group
   size_t memory_bytes() const;
 
  private:
+  friend class Family;
   friend class GroupBuilder;
+  friend class InstanceLinker;
   friend class RuleGroup;
+  friend class WitnessSearch;
   static DfaState* unknown() { return reinterpret_cast<DfaState*>(1); }
   DfaState* build_start();
   DfaState* build_next(DfaState& state, uint8_t byte);
@@ -172,6 +187,7 @@ class Rule {
   DfaState* add_tuple(ProductAutomaton::Tuple tuple);
   DfaState* add_state(std::vector<uint32_t> key);
   void describe(DfaState& state);
+  void link_calls(DfaState& state);
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
   CharClasses compute_loop_classes(DfaState& state);
   bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator_ && next(state, byte) == &state; }
@@ -185,6 +201,7 @@ class Rule {
   RuleGroup& group_;
   uint32_t index_;
   bool nullable_ = false, productive_ = false, first_has_tokens_ = false, counts_ = false;
+  bool is_template_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   uint32_t rank_ = 0;
   ByteSet first_;
@@ -231,6 +248,9 @@ class RuleGroup {
   uint64_t id() const { return id_; }
   Rule& rule(uint32_t index) { return *rules_[index]; }
   std::mutex& lock() { return lock_; }
+  RuleStore& store() const { return store_; }
+  // If the component has parametric rules: `rules_` are then templates, and rules are their instances.
+  Family* family() const { return family_.get(); }
   size_t memory_bytes();
   // What is known of it without taking the lock: memory of masks, most of the whole.
   size_t approximate_bytes() const { return mask_bytes_.load(std::memory_order_relaxed) + sizeof(*this); }
@@ -241,11 +261,13 @@ class RuleGroup {
   const StateMask* keep(std::unique_ptr<const StateMask> mask);
 
  private:
+  friend class Family;
   friend class GroupBuilder;
   const uint64_t id_;
   std::vector<std::unique_ptr<Rule>> rules_;
   std::vector<std::shared_ptr<RuleGroup>> callee_groups_;
   std::vector<std::unique_ptr<const StateMask>> masks_;
+  std::unique_ptr<Family> family_;
   std::mutex lock_;
   RuleStore& store_;
   std::atomic<size_t> mask_bytes_{0};

@@ -27,11 +27,14 @@ class RuleStore {
   std::shared_ptr<RuleGroup> insert(const std::string& key, std::shared_ptr<RuleGroup> group);
   uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
   size_t size();
+  // Held while instances of parametric rules are linked, of whatever group. No other lock is taken under it.
+  std::mutex& linking_lock() { return linking_lock_; }
 
  private:
   void keep_recent(const std::shared_ptr<RuleGroup>& group);
   void sweep(const std::vector<std::shared_ptr<RuleGroup>>& recent, const RuleGroup& current);
   std::mutex lock_;
+  std::mutex linking_lock_;
   std::unordered_map<std::string, std::weak_ptr<RuleGroup>> groups_;
   std::list<std::shared_ptr<RuleGroup>> recent_;
   std::unordered_map<const RuleGroup*, std::list<std::shared_ptr<RuleGroup>>::iterator> recent_position_;

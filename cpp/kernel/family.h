@@ -1,0 +1,87 @@
+// Rules with a parameter: the templates of one component, and their instances, made one at a time as they are needed.
+//
+// A component that holds a parametric rule is not built. Its members stay templates: automata with guards, "go on if
+// this holds for the parameter", and with calls that say how the callee's parameter comes from the caller's. The
+// instance of a template for one parameter is an ordinary rule: guards decided, calls of what derives nothing removed.
+//
+// Example: perm::_ ::= "" %if is_ones([0:2]) | "a" perm::set_bit(0) %if bit_clear(0) | "b" perm::set_bit(1) %if ...
+// has 4 instances for 2 letters and 2^60 for 60, of which an output of 60 letters needs 61: what a state calls is linked
+// when a byte is to be read there (Rule::link).
+//
+// What does not depend on the parameter is done once: parts of a body that mention it nowhere are rules of their own
+// if they are of any size ("outlined"), with automata and masks that all instances share.
+//
+// Rules of the component that have no parameter have one instance, for zero.
+// Tested by tests/exhaustive/test_parametric.py.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "group_builder.h"
+#include "nfa.h"
+#include "parameter.h"
+#include "rule.h"
+
+namespace maskwright {
+
+// A template with its parameter. What is known of it is guarded by the store's linking lock.
+struct Instance {
+  enum class Fact : uint8_t { Unknown, Asked, No, Yes };  // Asked: only while a WitnessSearch runs
+  Rule* model;
+  uint64_t parameter;
+  Fact nullable = Fact::Unknown;    // it matches the empty string
+  Fact productive = Fact::Unknown;  // it matches some other string
+  Rule* rule = nullptr;             // once linked
+};
+
+class Family {
+ public:
+  struct Template {
+    Unit unit;  // its kind and terminator
+    NfaDraft draft;
+    Nfa silent;  // the ways through it on which nothing may be consumed
+    bool parametric;
+  };
+  explicit Family(RuleGroup& group) : group_(group) {}
+
+  // While the component is drafted.
+  uint32_t add_value(const ValueFunction& value);
+  uint32_t add_condition(const Condition& condition);
+  void add(Rule& model, Unit::Kind kind, int terminator, bool parametric, NfaDraft draft);
+
+  // From here on under the linking lock.
+  Instance& instance(Rule& model, uint64_t parameter);
+  const Template& of(const Rule& model) const { return templates_[model.index()]; }
+  uint64_t value(uint32_t index, uint64_t parameter) const { return value_of(values_[index], parameter); }
+  bool holds(uint32_t condition, uint64_t parameter) const { return conditions_[condition].holds(parameter); }
+  void keep(std::unique_ptr<Rule> rule);
+
+  // Both take locks: the first the linking lock, the second that, with the group's held.
+  size_t num_linked();
+  size_t memory_bytes();
+
+ private:
+  struct Key {
+    uint32_t index;
+    uint64_t parameter;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& k) const { return mix(k.index, k.parameter); }
+  };
+  RuleGroup& group_;
+  std::vector<Template> templates_;
+  std::vector<ValueFunction> values_;
+  std::vector<Condition> conditions_;
+  std::unordered_map<Key, Instance, KeyHash> instances_;
+  std::deque<std::unique_ptr<Rule>> linked_;
+};
+
+// The rule of an instance, linked if it is not yet. Thread-safe; the lock of a group that calls it may be held.
+Rule* link(Instance& instance);
+Rule* instantiate(Rule& model, uint64_t parameter);
+
+}  // namespace maskwright
