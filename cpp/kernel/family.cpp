@@ -44,7 +44,6 @@ uint32_t Family::add_condition(const Condition& condition) {
 }
 
 void Family::add(Rule& model, Unit::Kind kind, int terminator, bool parametric, NfaDraft draft) {
-  model.is_template_ = true;
   model.nfa_ = Nfa(draft);
   Nfa silent = silent_part(model, model.callees_, draft);
   templates_.push_back({{.kind = kind, .terminator = terminator}, std::move(draft), std::move(silent), parametric});

@@ -10,6 +10,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxEdges = 5'000'000;
+const ValueFunction kSameParameter;
 constexpr uint64_t kMaxUnrolledCalls = 10'000;
 constexpr size_t kTrieThreshold = 4;  // alternatives that are literals; fewer stay separate branches
 
@@ -123,27 +124,27 @@ uint32_t GroupBuilder::callee_index(Member& member, Callee callee) {
   return static_cast<uint32_t>(callees.size() - 1);
 }
 
-// The index among the member's callees of what a node calls; its group is kept alive if it is another.
-uint32_t GroupBuilder::call(Member& member, const Unit& callee, ExprId node) {
-  const uint64_t reg = table_.start_register(node);
+// The index of a callee among the member's; its group is kept alive if it is another.
+uint32_t GroupBuilder::call(Member& member, const Unit& callee, uint64_t reg, const ValueFunction& value) {
   if (&callee.rule->group() != &group_) keep_alive(callee.group);
   if (!callee.rule->group().family_) return callee_index(member, {callee.rule, reg});
-  const ValueFunction& value = passed_value(callee, node);
   if (group_.family_) return callee_index(member, {callee.rule, reg, nullptr, group_.family_->add_value(value)});
   return callee_index(member, {instantiate(*callee.rule, value_of(value, 0)), reg});
 }
 
-const ValueFunction& GroupBuilder::passed_value(const Unit& callee, ExprId node) const {
-  static const ValueFunction zero{{ValueStep::Kind::Mask, 0, 0}}, same;
+// What a node passes on. Parts of a rule's body that became rules of their own have its parameter.
+const ValueFunction& GroupBuilder::passed_value(ExprId node) const {
+  static const ValueFunction zero{{ValueStep::Kind::Mask, 0, 0}};
   const ExprNode& at = table_.ir.nodes[node];
-  if (!table_.is_parametric(callee) || at.op == Op::Ref) return zero;
-  return at.op == Op::Call ? table_.ir.values[at.end] : same;
+  if (at.op == Op::Ref) return zero;
+  return at.op == Op::Call ? table_.ir.values[at.end] : kSameParameter;
 }
 
 // Members of a family stay drafts, to be made into rules for one parameter at a time.
 void GroupBuilder::keep_templates() {
+  for (Member& m : members_) m.rule->is_template_ = true;
   for (Member& m : members_) {
-    m.draft.trim();
+    if (m.unit->kind == Unit::Kind::Expression) m.draft.trim();
     group_.family_->add(*m.rule, m.unit->kind, m.unit->terminator, table_.is_parametric(*m.unit), m.draft);
   }
 }
@@ -174,7 +175,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       if (unit.inlined)
         tasks.push_back({unit.expr, from, to});
       else
-        draft.add(from, EdgeKind::Call, call(member, unit, expr), to);
+        draft.add(from, EdgeKind::Call, call(member, unit, table_.start_register(expr), passed_value(expr)), to);
       continue;
     }
     switch (node.op) {
@@ -210,7 +211,8 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
           const Unit& unit = table_.units[table_.counter(repetition, terminator)];
           const uint32_t end = c + 1 == node.end ? to : draft.add_state();
           uint32_t next = literal.end - literal.begin == 1 ? end : draft.add_state();
-          draft.add(state, EdgeKind::Call, call(member, unit, repetition), next);
+          draft.add(state, EdgeKind::Call, call(member, unit, table_.start_register(repetition), kSameParameter),
+                    next);
           draft_bytes(member, literal.begin + 1, literal.end, next, end);
           state = end;
         }
@@ -355,7 +357,7 @@ void GroupBuilder::draft_counted_call(Member& member, const std::function<const 
   const ExprId expr = member.unit->expr;
   const auto it = table_.item_units.find(expr);
   const Unit& item = it != table_.item_units.end() ? table_.units[it->second] : intern_item(expr);
-  member.draft.add(kStart, EdgeKind::Call, call(member, item, expr), kStart);
+  member.draft.add(kStart, EdgeKind::Call, call(member, item, table_.start_register(expr), kSameParameter), kStart);
   member.rule->terminator_ = member.unit->terminator;
 }
 
@@ -590,7 +592,7 @@ void GroupBuilder::merge_left_corner(const std::vector<uint32_t>& cycle, const s
         continue;
       }
       uint32_t argument = edge.argument;
-      if (callee.rule)
+      if (edge.kind == EdgeKind::Call)
         argument = callee_index(out, callee);
       else if (edge.kind == EdgeKind::Set)
         argument = moved(set_of, out.rule->sets_, from.sets_[argument], argument);

@@ -90,8 +90,8 @@ class GroupBuilder {
   void draft_counter(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
   void draft_counted_call(Member& member, const std::function<const Unit&(ExprId)>& intern_item);
   void unroll_calls(Member& member, const Rule* counter);
-  uint32_t call(Member& member, const Unit& callee, ExprId node);
-  const ValueFunction& passed_value(const Unit& callee, ExprId node) const;
+  uint32_t call(Member& member, const Unit& callee, uint64_t reg, const ValueFunction& value);
+  const ValueFunction& passed_value(ExprId node) const;
   void keep_templates();
   uint32_t callee_index(Member& member, Callee callee);
   bool expression_is_nullable(const Member& member) const;
