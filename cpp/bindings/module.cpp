@@ -97,6 +97,7 @@ void bind_compile(nb::module_& m) {
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
       .def_prop_ro("shared_memory_bytes", &CompiledGrammar::shared_memory_bytes)
       .def_prop_ro("num_flushes", &CompiledGrammar::num_flushes)
+      .def_prop_ro("num_instances", &CompiledGrammar::num_instances)
       .def_prop_ro("num_configurations", [](CompiledGrammar& g) { return g.engine()->num_configs(); });
 
   m.def(
@@ -110,7 +111,7 @@ void bind_compile(nb::module_& m) {
             return id < 0 || static_cast<uint32_t>(id) >= vocabulary.context->vocabulary->vocab_size();
           });
         const nb::gil_scoped_release release;
-        return std::make_shared<CompiledGrammar>(vocabulary.context, ir, memory_budget_bytes);
+        return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), memory_budget_bytes);
       },
       nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"), nb::arg("memory_budget_bytes"));
 }

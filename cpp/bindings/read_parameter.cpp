@@ -40,8 +40,8 @@ uint32_t add_tests(nb::handle condition, uint32_t if_true, uint32_t if_false, in
   if (op < 2) {
     const std::vector<uint64_t> test = words(condition, 5);
     check_bits(test[1], test[2]);
-    out.tests.push_back({static_cast<uint8_t>(test[1]), static_cast<uint8_t>(test[2]), op == 1, test[3], test[4],
-                         if_true, if_false});
+    out.tests.push_back(
+        {static_cast<uint8_t>(test[1]), static_cast<uint8_t>(test[2]), op == 1, test[3], test[4], if_true, if_false});
     return static_cast<uint32_t>(out.tests.size() - 1);
   }
   const bool all = op == 2;

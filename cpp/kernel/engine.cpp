@@ -54,9 +54,13 @@ void TransitionTable::grow(size_t size) {
   tables_.push_back(std::move(table));
 }
 
-Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes)
-    : vocabulary_(std::move(vocabulary)), initial_budget_bytes_(budget_bytes), budget_bytes_(budget_bytes) {
-  Rule& root = *program.root;
+Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<const Program> program,
+               size_t budget_bytes)
+    : vocabulary_(std::move(vocabulary)),
+      program_(std::move(program)),
+      initial_budget_bytes_(budget_bytes),
+      budget_bytes_(budget_bytes) {
+  Rule& root = *program_->root;
   std::vector<Item> items;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
   intern(std::move(items), root.nullable());

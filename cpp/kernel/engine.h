@@ -50,7 +50,7 @@ class TransitionTable {
 
 class Engine {
  public:
-  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes);
+  Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<const Program> program, size_t budget_bytes);
 
   ConfigId initial() const { return 0; }
   // The configuration after a token by its text or its token edges, or kNoConfig.
@@ -64,7 +64,8 @@ class Engine {
   std::string forced_bytes(ConfigId config, size_t limit);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
-  size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // Instances of parametric rules count too: they are let go of with the engine.
+  size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed) + program_->instance_bytes(); }
   bool past_budget() const { return memory_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
   // Raises the budget, up to a limit, where a replayed history alone fills much of it: flushing again at once would
   // gain nothing.
@@ -85,6 +86,7 @@ class Engine {
   void account();
 
   std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<const Program> program_;
   std::mutex lock_;
   StackStore stacks_;
   ChunkedVector<Config> configs_;

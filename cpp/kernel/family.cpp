@@ -4,12 +4,14 @@
 
 #include "errors.h"
 #include "instance_linker.h"
+#include "progress.h"
 #include "rule_store.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxInstances = 4'000'000;
+constexpr size_t kRecordBytes = sizeof(Instance) + 48;  // with its place in the table
 
 // Edges that can be passed without consuming anything, on some way from start to end.
 Nfa silent_part(const Rule& model, const std::vector<Callee>& callees, const NfaDraft& draft) {
@@ -49,27 +51,32 @@ void Family::add(Rule& model, Unit::Kind kind, int terminator, bool parametric, 
   templates_.push_back({{.kind = kind, .terminator = terminator}, std::move(draft), std::move(silent), parametric});
 }
 
+void Family::finish() {
+  std::vector<Rule*> models;
+  for (const auto& rule : group_.rules_) models.push_back(rule.get());
+  const std::vector<bool> progresses = find_progress(*this, models);
+  for (size_t m = 0; m < models.size(); ++m) templates_[m].progresses = progresses[m];
+}
+
 Instance& Family::instance(Rule& model, uint64_t parameter) {
   if (!of(model).parametric) parameter = 0;
   const auto [it, fresh] = instances_.try_emplace(Key{model.index(), parameter}, &model, parameter);
   if (fresh && instances_.size() > kMaxInstances)
     throw LimitExceeded("parametric_instances", "rules with a parameter were needed with more than " +
                                                     std::to_string(kMaxInstances) + " different ones");
+  if (fresh) account(kRecordBytes);
   return it->second;
 }
 
 void Family::keep(std::unique_ptr<Rule> rule) {
+  account(rule->memory_bytes());
+  num_linked_.fetch_add(1, std::memory_order_relaxed);
   linked_.push_back(std::move(rule));
-}
-
-size_t Family::num_linked() {
-  const std::lock_guard guard(group_.store().linking_lock());
-  return linked_.size();
 }
 
 size_t Family::memory_bytes() {
   const std::lock_guard guard(group_.store().linking_lock());
-  size_t bytes = sizeof(*this) + instances_.size() * (sizeof(Instance) + 48);
+  size_t bytes = sizeof(*this) + instances_.size() * kRecordBytes;
   for (const Template& t : templates_) bytes += t.draft.edges.capacity() * sizeof(NfaDraft::Edge);
   for (const auto& rule : linked_) bytes += rule->memory_bytes();
   return bytes;

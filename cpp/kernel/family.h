@@ -5,8 +5,8 @@
 // instance of a template for one parameter is an ordinary rule: guards decided, calls of what derives nothing removed.
 //
 // Example: perm::_ ::= "" %if is_ones([0:2]) | "a" perm::set_bit(0) %if bit_clear(0) | "b" perm::set_bit(1) %if ...
-// has 4 instances for 2 letters and 2^60 for 60, of which an output of 60 letters needs 61: what a state calls is linked
-// when a byte is to be read there (Rule::link).
+// has 4 instances for 2 letters and 2^60 for 60, of which an output of 60 letters needs 61: what a state calls is
+// linked when a byte is to be read there (Rule::link).
 //
 // What does not depend on the parameter is done once: parts of a body that mention it nowhere are rules of their own
 // if they are of any size ("outlined"), with automata and masks that all instances share.
@@ -15,6 +15,7 @@
 // Tested by tests/exhaustive/test_parametric.py.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -44,6 +45,7 @@ class Family {
     NfaDraft draft;
     Nfa silent;  // the ways through it on which nothing may be consumed
     bool parametric;
+    bool progresses = false;  // it derives something, if only the empty string, for every parameter
   };
   explicit Family(RuleGroup& group) : group_(group) {}
 
@@ -51,16 +53,25 @@ class Family {
   uint32_t add_value(const ValueFunction& value);
   uint32_t add_condition(const Condition& condition);
   void add(Rule& model, Unit::Kind kind, int terminator, bool parametric, NfaDraft draft);
+  void finish();  // once all members are there
 
   // From here on under the linking lock.
   Instance& instance(Rule& model, uint64_t parameter);
   const Template& of(const Rule& model) const { return templates_[model.index()]; }
   uint64_t value(uint32_t index, uint64_t parameter) const { return value_of(values_[index], parameter); }
   bool holds(uint32_t condition, uint64_t parameter) const { return conditions_[condition].holds(parameter); }
+  const ValueFunction& function(uint32_t index) const { return values_[index]; }
+  const Condition& condition(uint32_t index) const { return conditions_[index]; }
   void keep(std::unique_ptr<Rule> rule);
 
-  // Both take locks: the first the linking lock, the second that, with the group's held.
-  size_t num_linked();
+  // Instances only ever grow in number. A family that has grown too large is retired: who links its grammar from then
+  // on gets a fresh one, and this one goes with its last user. Any thread may ask, without a lock.
+  size_t num_linked() const { return num_linked_.load(std::memory_order_relaxed); }
+  size_t instance_bytes() const { return instance_bytes_.load(std::memory_order_relaxed); }
+  void account(size_t bytes) { instance_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  void retire() { retired_.store(true, std::memory_order_relaxed); }
+  bool is_retired() const { return retired_.load(std::memory_order_relaxed); }
+  // With the group's lock held.
   size_t memory_bytes();
 
  private:
@@ -78,6 +89,8 @@ class Family {
   std::vector<Condition> conditions_;
   std::unordered_map<Key, Instance, KeyHash> instances_;
   std::deque<std::unique_ptr<Rule>> linked_;
+  std::atomic<size_t> num_linked_{0}, instance_bytes_{0};
+  std::atomic<bool> retired_{false};
 };
 
 // The rule of an instance, linked if it is not yet. Thread-safe; the lock of a group that calls it may be held.

@@ -147,6 +147,7 @@ void GroupBuilder::keep_templates() {
     if (m.unit->kind == Unit::Kind::Expression) m.draft.trim();
     group_.family_->add(*m.rule, m.unit->kind, m.unit->terminator, table_.is_parametric(*m.unit), m.draft);
   }
+  group_.family_->finish();
 }
 
 void GroupBuilder::keep_alive(const std::shared_ptr<RuleGroup>& callee) {
@@ -211,8 +212,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
           const Unit& unit = table_.units[table_.counter(repetition, terminator)];
           const uint32_t end = c + 1 == node.end ? to : draft.add_state();
           uint32_t next = literal.end - literal.begin == 1 ? end : draft.add_state();
-          draft.add(state, EdgeKind::Call, call(member, unit, table_.start_register(repetition), kSameParameter),
-                    next);
+          draft.add(state, EdgeKind::Call, call(member, unit, table_.start_register(repetition), kSameParameter), next);
           draft_bytes(member, literal.begin + 1, literal.end, next, end);
           state = end;
         }

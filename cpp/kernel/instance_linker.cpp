@@ -87,8 +87,7 @@ void InstanceLinker::decide_calls(Instance& instance, Rule& rule) {
       nullable = is_nullable(called);
       if (called.rule->counts_ && called.rule->nullable_) callee.reg = Count{0, Count::of(called.reg).remaining}.reg();
     }
-    passable_[argument] =
-        static_cast<uint8_t>(4 | (productive ? kProductive : 0) | (nullable ? kNullable : 0));
+    passable_[argument] = static_cast<uint8_t>(4 | (productive ? kProductive : 0) | (nullable ? kNullable : 0));
   };
   // Only calls that some guard lets through need an answer.
   const Nfa& nfa = model.nfa_;
@@ -144,7 +143,7 @@ void InstanceLinker::link_left_calls(size_t index) {
     Callee& callee = rules_[index]->callees_[edge.argument];
     if (callee.rule) continue;
     const auto it = in_batch_.find(callee.instance);
-    callee.rule = callee.instance->rule ? callee.instance->rule
+    callee.rule = callee.instance->rule   ? callee.instance->rule
                   : it != in_batch_.end() ? it->second
                                           : add(*callee.instance);
     callee.instance = nullptr;

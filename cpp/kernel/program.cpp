@@ -59,9 +59,8 @@ void append(std::string& out, const Condition& condition) {
   append(out, condition.tests.size());
   append(out, condition.entry);
   for (const Condition::Test& test : condition.tests)
-    for (const uint64_t field :
-         {uint64_t{test.first}, uint64_t{test.last}, uint64_t{test.counts}, test.minimum, test.maximum,
-          uint64_t{test.if_true}, uint64_t{test.if_false}})
+    for (const uint64_t field : {uint64_t{test.first}, uint64_t{test.last}, uint64_t{test.counts}, test.minimum,
+                                 test.maximum, uint64_t{test.if_true}, uint64_t{test.if_false}})
       append(out, field);
 }
 
@@ -233,6 +232,7 @@ void Linker::intern(const std::vector<uint32_t>& component) {
     table_.units[component[i]].rule = &group->rule(static_cast<uint32_t>(i));
     table_.units[component[i]].group = group;
   }
+  if (group->family()) program_.families.push_back(group->family());
   program_.groups.push_back(std::move(group));
 }
 
@@ -336,6 +336,18 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
 }
 
 }  // namespace
+
+size_t Program::instance_bytes() const {
+  size_t bytes = 0;
+  for (const Family* family : families) bytes += family->instance_bytes();
+  return bytes;
+}
+
+size_t Program::num_instances() const {
+  size_t count = 0;
+  for (const Family* family : families) count += family->num_linked();
+  return count;
+}
 
 Program link(const GrammarIr& ir, RuleStore& store) {
   return Linker(ir, store).link();

@@ -24,6 +24,11 @@ namespace maskwright {
 struct Program {
   Rule* root = nullptr;
   std::vector<std::shared_ptr<RuleGroup>> groups;
+  std::vector<Family*> families;  // of those groups that have one
+
+  // What instances of parametric rules hold, whoever made them.
+  size_t instance_bytes() const;
+  size_t num_instances() const;
 };
 
 // Throws Unsatisfiable if the root derives nothing, LimitExceeded if the automata would be too large.

@@ -168,6 +168,7 @@ DfaState* Rule::add_state(std::vector<uint32_t> key) {
   state.rule = this;
   state.key = std::move(key);
   describe(state);
+  if (group_.family()) group_.family()->account(sizeof(state) + state.key.size() * 4 + num_classes_ * sizeof(void*));
   return &state;
 }
 
@@ -344,6 +345,10 @@ size_t RuleGroup::memory_bytes() {
   return bytes;
 }
 
+size_t RuleGroup::approximate_bytes() const {
+  return sizeof(*this) + (family_ ? family_->instance_bytes() : mask_bytes_.load(std::memory_order_relaxed));
+}
+
 RuleGroup::RuleGroup(RuleStore& store) : id_(store.next_id()), store_(store) {}
 
 // A long chain of groups is let go link by link: the groups called wait until the one that let go of them is gone.
@@ -382,7 +387,9 @@ DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId te
 }
 
 const StateMask* RuleGroup::keep(std::unique_ptr<const StateMask> mask) {
-  mask_bytes_.fetch_add(mask->memory_bytes(), std::memory_order_relaxed);
+  const size_t bytes = mask->memory_bytes();
+  mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (family_) family_->account(bytes);
   masks_.push_back(std::move(mask));
   return masks_.back().get();
 }

@@ -83,8 +83,8 @@ struct DfaState {
   // there once the state is linked: until then, some callee is an instance that nobody has needed yet.
   ByteSet live;
   std::atomic<bool> linked{true};
-  bool final = false;               // the rule may end here (counting rules: if the count allows)
-  bool ends_only = false;           // final, and nothing else can happen
+  bool final = false;      // the rule may end here (counting rules: if the count allows)
+  bool ends_only = false;  // final, and nothing else can happen
   bool counter_head = false;
   bool has_own_bytes = false;
   EdgeArray<CallEdge> calls;
@@ -103,7 +103,7 @@ struct DfaState {
 
 // A rule and the register to start it with.
 struct Callee {
-  Rule* rule;                    // nullptr: the instance's, once it is linked
+  Rule* rule;  // nullptr: the instance's, once it is linked
   uint64_t reg;
   Instance* instance = nullptr;  // of a parametric rule
   uint32_t value = 0;            // in a template: what the call passes, by its index in the family
@@ -165,7 +165,10 @@ class Rule {
   uint32_t rank() const { return rank_; }  // above the rank of every rule that it can call before its first byte
   const std::vector<TokenId>& token_set(uint32_t index) const { return token_sets_[index]; }
   RuleGroup& group() const { return group_; }
-  bool is_template() const { return is_template_; }  // of a family: it has instances and is never run itself
+  // Of a family: it has instances and is never run itself. Its automaton has guards, and its callees are templates.
+  bool is_template() const { return is_template_; }
+  const Nfa& automaton() const { return nfa_; }
+  const Callee& callee(uint32_t argument) const { return callees_[argument]; }
   uint32_t index() const { return index_; }  // in its group
   size_t memory_bytes() const;
 
@@ -253,7 +256,7 @@ class RuleGroup {
   Family* family() const { return family_.get(); }
   size_t memory_bytes();
   // What is known of it without taking the lock: memory of masks, most of the whole.
-  size_t approximate_bytes() const { return mask_bytes_.load(std::memory_order_relaxed) + sizeof(*this); }
+  size_t approximate_bytes() const;
   // The state from which another rule's term goes on as an expression of its own, in a group that all grammars share.
   // The group's lock is held; the other group is kept alive by this one.
   DfaState* shared_tail(const DerivativeAutomaton& automaton, TermId term);

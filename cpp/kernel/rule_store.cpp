@@ -2,18 +2,26 @@
 
 #include <vector>
 
+#include "family.h"
+
 namespace maskwright {
 namespace {
 
 constexpr size_t kSweepEvery = 256;
 constexpr size_t kMaxIdleGroups = 16'384;
 
+// The group, unless it is gone or not to be used any more.
+std::shared_ptr<RuleGroup> in_use(const std::weak_ptr<RuleGroup>& known) {
+  auto group = known.lock();
+  return group && group->family() && group->family()->is_retired() ? nullptr : group;
+}
+
 }  // namespace
 
 std::shared_ptr<RuleGroup> RuleStore::find(const std::string& key) {
   const std::lock_guard guard(lock_);
   const auto it = groups_.find(key);
-  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.lock();
+  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : in_use(it->second);
   if (group) keep_recent(group);
   return group;
 }
@@ -23,7 +31,7 @@ std::shared_ptr<RuleGroup> RuleStore::insert(const std::string& key, std::shared
   {
     const std::lock_guard guard(lock_);
     std::weak_ptr<RuleGroup>& slot = groups_[key];
-    if (auto earlier = slot.lock()) return earlier;
+    if (auto earlier = in_use(slot)) return earlier;
     slot = group;
     keep_recent(group);
     if (++inserts_since_sweep_ < kSweepEvery) return group;

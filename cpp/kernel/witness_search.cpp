@@ -41,8 +41,9 @@ void WitnessSearch::search(Question root) {
     pending_.clear();
     const Fact found = answer(question);
     if (work_ > kMaxWork)
-      throw LimitExceeded("parametric_search", "whether a rule with a parameter derives anything is not decided after " +
-                                                   std::to_string(kMaxWork) + " steps: it takes too many values");
+      throw LimitExceeded("parametric_search",
+                          "whether a rule with a parameter derives anything is not decided after " +
+                              std::to_string(kMaxWork) + " steps: it takes too many values");
     if (found == Fact::Unknown && next_.instance) {
       enter(next_);
       continue;
@@ -79,7 +80,8 @@ Instance::Fact WitnessSearch::answer(Question question) {
 Instance::Fact WitnessSearch::ask(const Callee& callee, Instance& caller, bool productive) {
   const auto known = [](bool yes) { return yes ? Fact::Yes : Fact::No; };
   Rule& model = *callee.rule;
-  if (!model.is_template()) return known(productive ? maskwright::is_productive(callee) : maskwright::is_nullable(callee));
+  if (!model.is_template())
+    return known(productive ? maskwright::is_productive(callee) : maskwright::is_nullable(callee));
   if (model.counts()) {
     const bool none_needed = Count::of(callee.reg).needed == 0, terminated = model.terminator() >= 0;
     if (!productive && (terminated || none_needed)) return known(!terminated);
@@ -146,10 +148,16 @@ Instance::Fact WitnessSearch::find_consuming_path(Instance& instance) {
       continue;
     }
     // Once something is consumed, the empty string will do as well, and is sooner decided.
+    const Callee& callee = instance.model->callees_[edge.argument];
+    if (consumed && callee.rule->is_template() && callee.rule->group().family()->of(*callee.rule).progresses) {
+      ++step.edge;
+      enter(edge.target, true);
+      continue;
+    }
     const bool productive = consumed == step.second;
     if (step.second) ++step.edge;
     step.second = !step.second;
-    const Fact fact = ask(instance.model->callees_[edge.argument], instance, productive);
+    const Fact fact = ask(callee, instance, productive);
     if (fact == Fact::Unknown) return Fact::Unknown;
     if (fact == Fact::Yes) enter(edge.target, consumed || productive);
   }
