@@ -17,8 +17,8 @@ A rule may have a parameter of 64 bits: branches are guarded by conditions on it
     r::_ ::= "" | "x" r::incr(_) %if _ <= 1
 
 Invariants: an expression equals another iff their tuples are equal; operands of `and_`/`not_` are regular (no `ref`,
-`call`, `guard`, `capture`, `tokens`); a byte set is an int whose bit b stands for byte b. Cost: about a quarter of a microsecond a node; the kernel
-reads the tuples directly, so there is no second representation in Python.
+`call`, `guard`, `tokens`); a byte set is an int whose bit b stands for byte b. Cost: about a quarter of a microsecond a
+node; the kernel reads the tuples directly, so there is no second representation in Python.
 Tested by tests/test_ir.py.
 """
 
@@ -42,7 +42,7 @@ OP_TOKENS = 8  # (op, (token id, ...))     exactly one token out of a sorted set
 OP_AND = 9  # (op, expr, expr, ...)        strings in all of them
 OP_NOT = 10  # (op, expr)                  all byte strings but these
 OP_GUARD = (
-    11  # (op, expr, condition)     the expression where the condition on the rule's parameter holds, else nothing
+    11  # (op, expr, condition)     the expression where the rule's parameter meets the condition
 )
 OP_CALL = 12  # (op, rule index, value)    a rule with a parameter (maskwright.parameters); a reference passes zero
 OP_CAPTURE = 13  # (op, expr, name)        the expression; what it matches can be asked for by name

@@ -11,8 +11,8 @@ of p whose last position loops to itself on every symbol; so with `open_ended` t
 nothing else changes (this is Bar-Hillel's product of a grammar and an automaton). That a rule has any word at all needs
 no separate treatment: it says exactly that the rule leads from the last position to itself.
 
-A rule with a parameter is a rule for each of its values: `ends(expr, i, v)` decides guards by v and asks for rule r with
-value w where r is called with w. Only what is reached counts, so a test's parameters must take few values.
+A rule with a parameter is a rule for each of its values: `ends(expr, i, v)` decides guards by v and asks for rule r
+with value w where r is called with w. Only what is reached counts, so a test's parameters must take few values.
 
 Complements and intersections are regular: tests/oracle/derivatives.py follows them byte by byte.
 

@@ -1,7 +1,7 @@
 """Lists whose items are bound together: each at most once and in any order, or so many of one kind.
 
-Both keep what was taken in the parameter of a rule (maskwright.parameters): a bit for each item, or a number. Nothing is
-spelled out for each order or each count; the kernel makes the few instances that an output passes through.
+Both keep what was taken in the parameter of a rule (maskwright.parameters): a bit for each item, or a number. Nothing
+is spelled out for each order or each count; the kernel makes the few instances that an output passes through.
 
     >>> from maskwright.ir import text
     >>> builder = IRBuilder()
