@@ -21,6 +21,10 @@ namespace nb = nanobind;
 // Reads rules given as the tuples of src/maskwright/ir.py. Throws nb::type_error on anything else.
 GrammarIr read_ir(const nb::tuple& rules, uint32_t root);
 
+// The tuples of src/maskwright/parameters.py. Throws nb::type_error on anything else.
+ValueFunction read_value(nb::handle value);
+Condition read_condition(nb::handle condition);
+
 // Raises the class of maskwright.errors with this message.
 [[noreturn]] void raise_error(const char* class_name, const std::string& message, const char* hint = nullptr);
 

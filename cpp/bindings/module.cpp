@@ -107,6 +107,7 @@ void bind_compile(nb::module_& m) {
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
       .def_prop_ro("shared_memory_bytes", &CompiledGrammar::shared_memory_bytes)
       .def_prop_ro("num_flushes", &CompiledGrammar::num_flushes)
+      .def_prop_ro("num_instances", &CompiledGrammar::num_instances)
       .def_prop_ro("num_mask_hits", &CompiledGrammar::num_mask_hits)
       .def_prop_ro("num_mask_misses", &CompiledGrammar::num_mask_misses)
       .def("size",
@@ -139,7 +140,7 @@ void bind_compile(nb::module_& m) {
             return id < 0 || static_cast<uint32_t>(id) >= vocabulary.context->vocabulary->vocab_size();
           });
         const Unlocked unlocked;
-        return std::make_shared<CompiledGrammar>(vocabulary.context, ir, memory_budget_bytes);
+        return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), memory_budget_bytes);
       },
       nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"), nb::arg("memory_budget_bytes"));
 }

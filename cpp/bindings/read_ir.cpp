@@ -96,13 +96,15 @@ class Reader {
     const Py_ssize_t size = PyTuple_Size(object);
     if (size < 1) throw nb::type_error("an expression must be a maskwright Expr");
     const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (op < 0 || op > static_cast<long>(Op::Not)) throw nb::type_error("an expression has an unknown op");
+    if (op < 0 || op > static_cast<long>(Op::Capture)) throw nb::type_error("an expression has an unknown op");
     switch (static_cast<Op>(op)) {
       case Op::Seq:
       case Op::Alt:
       case Op::And: open_.push_back({object, static_cast<Op>(op), 1, size}); break;
       case Op::Repeat:
       case Op::Not:
+      case Op::Guard:
+      case Op::Capture:
         if (size < 2) throw nb::type_error("an expression has too few fields");
         open_.push_back({object, static_cast<Op>(op), 1, 2});
         break;
@@ -111,10 +113,13 @@ class Reader {
   }
 
   void add(PyObject* object, const ExprNode& node) {
-    const auto id = static_cast<ExprId>(ir_.nodes.size());
     ir_.nodes.push_back(node);
-    node_of_.insert(object, id);
-    nodes_.push_back(id);
+    set_node(object, static_cast<ExprId>(ir_.nodes.size() - 1));
+  }
+
+  void set_node(PyObject* object, ExprId node) {
+    node_of_.insert(object, node);
+    nodes_.push_back(node);
   }
 
   ExprNode leaf(PyObject* object, Op op) {
@@ -135,6 +140,10 @@ class Reader {
         ir_.sets.push_back(byte_set(field(object, 1)));
         if (ir_.sets.back().empty()) node.op = Op::Never;
         break;
+      case Op::Call:
+        node.end = static_cast<uint32_t>(ir_.values.size());
+        ir_.values.push_back(read_value(field(object, 2)));
+        [[fallthrough]];
       case Op::Ref: {
         const int64_t rule = integer(field(object, 1));
         if (rule < 0 || static_cast<size_t>(rule) >= num_rules_) throw nb::type_error("a reference names no rule");
@@ -156,16 +165,25 @@ class Reader {
 
   // Makes the node of an expression whose operands are the last of nodes_.
   void finish(const Open& open) {
+    if (open.op == Op::Capture) {  // stands for what it captures
+      const ExprId captured = nodes_.back();
+      nodes_.pop_back();
+      return set_node(open.object, captured);
+    }
     ExprNode node{.op = open.op};
     const auto num_operands = static_cast<size_t>(open.end - 1);
     const auto operands = nodes_.end() - static_cast<std::ptrdiff_t>(num_operands);
     for (auto o = operands; o != nodes_.end(); ++o) node.depth = std::max(node.depth, ir_.nodes[*o].depth + 1);
-    if (open.op == Op::Repeat || open.op == Op::Not) {
+    if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard) {
       node.begin = *operands;
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
       ir_.children.insert(ir_.children.end(), operands, nodes_.end());
       node.end = static_cast<uint32_t>(ir_.children.size());
+    }
+    if (open.op == Op::Guard) {
+      node.end = static_cast<uint32_t>(ir_.conditions.size());
+      ir_.conditions.push_back(read_condition(field(open.object, 2)));
     }
     if (open.op == Op::Repeat) {
       node.minimum = integer(field(open.object, 2));

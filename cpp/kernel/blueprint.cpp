@@ -6,7 +6,7 @@
 namespace maskwright {
 namespace {
 
-constexpr uint8_t kUnit = 0x40, kCallees = 0x41;  // beside the ops
+constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCallees = 0x42;  // beside the ops
 
 }  // namespace
 
@@ -79,17 +79,48 @@ ExprId BlueprintWriter::call(uint32_t target, int64_t minimum, int64_t maximum) 
   return id;
 }
 
+ExprId BlueprintWriter::call(uint32_t target, const ValueFunction& value, int64_t minimum, int64_t maximum) {
+  const ExprId id = begin(Op::Call);
+  number(target);
+  number(value.size());
+  for (const ValueStep& step : value) {
+    number(static_cast<uint64_t>(step.kind));
+    number(step.a);
+    number(step.b);
+  }
+  number(static_cast<uint64_t>(minimum));
+  number(static_cast<uint64_t>(maximum + 1));
+  return id;
+}
+
+ExprId BlueprintWriter::guard(ExprId operand, const Condition& condition) {
+  const ExprId id = begin(Op::Guard);
+  number(operand);
+  number(condition.entry);
+  number(condition.tests.size());
+  for (const Condition::Test& test : condition.tests)
+    for (const uint64_t part : {uint64_t{test.first}, uint64_t{test.last}, uint64_t{test.counts}, test.minimum,
+                                test.maximum, uint64_t{test.if_true}, uint64_t{test.if_false}})
+      number(part);
+  return id;
+}
+
 void BlueprintWriter::unit(const BlueprintUnit& unit) {
-  text_.push_back(static_cast<char>(kUnit));
+  text_.push_back(static_cast<char>(unit.parametric ? kParametricUnit : kUnit));
   text_.push_back(static_cast<char>(unit.kind));
   number(unit.root);
   number(static_cast<uint64_t>(unit.terminator + 1));
 }
 
-void BlueprintWriter::callee(uint64_t group, uint32_t rule) {
+void BlueprintWriter::callee(uint64_t group, uint32_t rule, uint64_t parameter) {
   text_.push_back(static_cast<char>(kCallees));
   number(group);
   number(rule);
+  number(parameter);
+}
+
+bool Blueprint::is_parametric() const {
+  return std::ranges::any_of(units, &BlueprintUnit::parametric);
 }
 
 Blueprint Blueprint::read(std::string_view text) {
@@ -109,10 +140,10 @@ Blueprint Blueprint::read(std::string_view text) {
   while (at < text.size()) {
     const auto tag = static_cast<uint8_t>(text[at++]);
     if (tag == kCallees) break;  // the group has them as pointers
-    if (tag == kUnit) {
+    if (tag == kUnit || tag == kParametricUnit) {
       const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
       const ExprId root = index();
-      out.units.push_back({kind, root, static_cast<int>(index()) - 1});
+      out.units.push_back({kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit});
       continue;
     }
     ExprNode node{.op = static_cast<Op>(tag)};
@@ -155,10 +186,40 @@ Blueprint Blueprint::read(std::string_view text) {
         deepen(node.begin);
         break;
       case Op::Ref: node.begin = index(); break;
+      case Op::Call: {
+        node.begin = index();
+        node.end = static_cast<uint32_t>(ir.values.size());
+        ValueFunction& value = ir.values.emplace_back(number());
+        for (ValueStep& step : value) {
+          step.kind = static_cast<ValueStep::Kind>(number());
+          step.a = number();
+          step.b = number();
+        }
+        break;
+      }
+      case Op::Guard: {
+        node.begin = index();
+        deepen(node.begin);
+        node.end = static_cast<uint32_t>(ir.conditions.size());
+        Condition& condition = ir.conditions.emplace_back();
+        condition.entry = index();
+        condition.tests.resize(number());
+        for (Condition::Test& test : condition.tests) {
+          test.first = static_cast<uint8_t>(number());
+          test.last = static_cast<uint8_t>(number());
+          test.counts = number() != 0;
+          test.minimum = number();
+          test.maximum = number();
+          test.if_true = index();
+          test.if_false = index();
+        }
+        break;
+      }
       case Op::Empty:
-      case Op::Never: break;
+      case Op::Never:
+      case Op::Capture: break;
     }
-    if (node.op == Op::Repeat || node.op == Op::Ref) {
+    if (node.op == Op::Repeat || node.op == Op::Ref || node.op == Op::Call) {
       node.minimum = static_cast<int64_t>(number());
       node.maximum = static_cast<int64_t>(number()) - 1;
     }

@@ -8,6 +8,9 @@
 //     root ::= "a" root | digit     →     literal "a" · call 0 · seq 0 1 · call 1 · alt 2 3 · unit expression 4 · (7,
 //     0)
 //
+// Where a unit is parametric, all units of the component become templates (family.h). In it, calls of templates say
+// what they pass; elsewhere, the callee is the template's instance for a parameter, which is part of its name.
+//
 // About three bytes a node. Tested by tests/exhaustive (several grammars on one tokenizer).
 #pragma once
 
@@ -30,14 +33,18 @@ struct BlueprintUnit {
     Derivative,  // the root is any other And or Not
   } kind;
   ExprId root;
-  int terminator = -1;  // of a counter: the byte after the last item, if it belongs to the rule
+  int terminator = -1;      // of a counter: the byte after the last item, if it belongs to the rule
+  bool parametric = false;  // it depends on a parameter
 };
 
-// As read back. In `ir`, a Ref's `begin` is a member or, from units.size() on, a callee; minimum and maximum are the
-// bounds with which it is called, if it counts. No repetition is counted but below a Derivative.
+// As read back. In `ir`, the `begin` of a Ref, or of a Call, which passes a value to a template, is a member or, from
+// units.size() on, a callee; minimum and maximum are the bounds with which it is called, if it counts. No repetition is
+// counted but below a Derivative.
 struct Blueprint {
   GrammarIr ir;
   std::vector<BlueprintUnit> units;
+
+  bool is_parametric() const;
 
   static Blueprint read(std::string_view text);
 };
@@ -54,9 +61,12 @@ class BlueprintWriter {
   ExprId repeat(ExprId item, int64_t minimum, int64_t maximum);
   ExprId negation(ExprId operand);
   ExprId call(uint32_t target, int64_t minimum = 0, int64_t maximum = 0);
+  ExprId call(uint32_t target, const ValueFunction& value, int64_t minimum, int64_t maximum);
+  ExprId guard(ExprId operand, const Condition& condition);
 
   void unit(const BlueprintUnit& unit);
-  void callee(uint64_t group, uint32_t rule);
+  // `parameter`: of an instance.
+  void callee(uint64_t group, uint32_t rule, uint64_t parameter = 0);
   const std::string& text() const { return text_; }
 
  private:

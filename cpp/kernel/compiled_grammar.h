@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "engine.h"
+#include "family.h"
 #include "program.h"
 
 namespace maskwright {
@@ -19,17 +20,20 @@ struct TokenizerContext {
 
 class CompiledGrammar {
  public:
-  CompiledGrammar(std::shared_ptr<TokenizerContext> context, const GrammarIr& ir, size_t engine_budget_bytes)
+  CompiledGrammar(std::shared_ptr<TokenizerContext> context, GrammarIr ir, size_t engine_budget_bytes)
       : context_(std::move(context)),
-        program_(link(ir, context_->rules)),
+        program_(std::make_shared<const Program>(link(ir, context_->rules))),
         source_bytes_(ir.nodes.size() * kSourceBytesPerNode),
         engine_budget_bytes_(engine_budget_bytes),
-        engine_(new_engine()) {}
+        engine_(new_engine()) {
+    if (!program_->families.empty()) ir_ = std::make_unique<const GrammarIr>(std::move(ir));
+  }
 
   // The engine to use from now on: a fresh one if the last is past its budget.
   std::shared_ptr<Engine> engine() {
     const std::lock_guard guard(lock_);
     if (engine_->past_budget()) {
+      if (2 * program_->instance_bytes() > engine_budget_bytes_) link_afresh();
       engine_ = new_engine();
       num_flushes_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -50,26 +54,39 @@ class CompiledGrammar {
   }
   // What it holds: its engine, its source, and of rules in common with others its part of them.
   size_t memory_bytes() {
-    size_t bytes = sizeof(*this) + source_bytes_ + program_.groups.capacity() * sizeof(program_.groups[0]);
-    for (const auto& group : program_.groups)
-      bytes += group->approximate_bytes() / static_cast<size_t>(std::max(group.use_count(), 1L));
     const std::lock_guard guard(lock_);
+    size_t bytes = sizeof(*this) + source_bytes_ + program_->groups.capacity() * sizeof(program_->groups[0]);
+    for (const auto& group : program_->groups)
+      bytes += group->approximate_bytes() / static_cast<size_t>(std::max(group.use_count(), 1L));
     return bytes + engine_->memory_bytes();
   }
   // Of the rules it uses, shared with other grammars.
   size_t shared_memory_bytes() {
+    const auto program = this->program();
     size_t bytes = 0;
-    for (const auto& group : program_.groups) bytes += group->memory_bytes();
+    for (const auto& group : program->groups) bytes += group->memory_bytes();
     return bytes;
   }
+  // Of parametric rules, made so far.
+  size_t num_instances() { return program()->num_instances(); }
 
  private:
+  std::shared_ptr<const Program> program() {
+    const std::lock_guard guard(lock_);
+    return program_;
+  }
+  // Leaves behind the instances that have piled up: they go with the last engine that runs on them.
+  void link_afresh() {
+    for (Family* family : program_->families) family->retire();
+    program_ = std::make_shared<const Program>(link(*ir_, context_->rules));
+  }
   std::shared_ptr<Engine> new_engine() const {
     return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_, counters_);
   }
   static constexpr size_t kSourceBytesPerNode = 128;  // Python's, which lives as long
   std::shared_ptr<TokenizerContext> context_;
-  Program program_;
+  std::shared_ptr<const Program> program_;
+  std::unique_ptr<const GrammarIr> ir_;  // if it has parametric rules
   size_t source_bytes_;
   size_t engine_budget_bytes_;
   std::shared_ptr<MaskCounters> counters_ = std::make_shared<MaskCounters>();

@@ -72,7 +72,10 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Repeat: term = make_repeat(done[node.begin], node.minimum, node.maximum); break;
       case Op::Not: term = make_not(done[node.begin]); break;
       case Op::Ref:
-      case Op::Tokens: break;  // excluded by the precondition
+      case Op::Tokens:
+      case Op::Guard:
+      case Op::Call:
+      case Op::Capture: break;  // excluded by the precondition
     }
     done[id] = term;
   }

@@ -54,13 +54,14 @@ void TransitionTable::grow(size_t size) {
   tables_.push_back(std::move(table));
 }
 
-Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes,
-               std::shared_ptr<MaskCounters> counters)
+Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<const Program> program,
+               size_t budget_bytes, std::shared_ptr<MaskCounters> counters)
     : vocabulary_(std::move(vocabulary)),
+      program_(std::move(program)),
       counters_(std::move(counters)),
       initial_budget_bytes_(budget_bytes),
       budget_bytes_(budget_bytes) {
-  Rule& root = *program.root;
+  Rule& root = *program_->root;
   std::vector<Item> items;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
   intern(std::move(items), root.nullable());
@@ -160,6 +161,7 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
     bool by_token = false;
     for (const Item& item : recognizer.items()) {
       by_token = by_token || !item.state->token_edges.empty();
+      item.state->rule->link(*item.state);
       for (const CallEdge& call : item.state->calls) by_token = by_token || call.callee->first_has_tokens();
     }
     if (by_token) break;
@@ -246,9 +248,9 @@ Engine::Size Engine::size() {
 }
 
 void Engine::allow_for_replay() {
-  const size_t wanted = 2 * memory_bytes();
+  const size_t wanted = 2 * held_bytes();
   if (wanted > std::max(kMaxBudgetGrowth * initial_budget_bytes_, kMaxSmallBudget))
-    throw LimitExceeded("grammar_memory", "the output so far alone needs " + std::to_string(memory_bytes() >> 20) +
+    throw LimitExceeded("grammar_memory", "the output so far alone needs " + std::to_string(held_bytes() >> 20) +
                                               " MiB of parse state: it nests too deep or is too ambiguous");
   size_t budget = budget_bytes_.load(std::memory_order_relaxed);
   while (budget < wanted && !budget_bytes_.compare_exchange_weak(budget, wanted, std::memory_order_relaxed)) {

@@ -59,7 +59,7 @@ struct MaskCounters {
 
 class Engine {
  public:
-  Engine(std::shared_ptr<const Vocabulary> vocabulary, const Program& program, size_t budget_bytes,
+  Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<const Program> program, size_t budget_bytes,
          std::shared_ptr<MaskCounters> counters);
 
   ConfigId initial() const { return 0; }
@@ -78,9 +78,12 @@ class Engine {
   std::string forced_bytes(ConfigId config, size_t limit);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  // Without the rules. What is held against the budget are also the instances of parametric rules: they are let go of
+  // with the engine.
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  bool past_budget() const { return memory_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
-  bool half_full() const { return 2 * memory_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
+  size_t held_bytes() const { return memory_bytes() + program_->instance_bytes(); }
+  bool past_budget() const { return held_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
+  bool half_full() const { return 2 * held_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
   // Raises the budget, up to a limit, where a replayed history alone fills much of it: flushing again at once would
   // gain nothing.
   void allow_for_replay();
@@ -105,6 +108,7 @@ class Engine {
   void account();
 
   std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<const Program> program_;
   std::mutex lock_;
   StackStore stacks_;
   ChunkedVector<Config> configs_;

@@ -10,6 +10,10 @@ namespace {
 
 constexpr uint32_t kMaxDecidedDepth = 500;  // deeper ones may be too deep for derivatives, and that shall show at once
 
+bool is_call(const ExprNode& node) {
+  return node.op == Op::Ref || node.op == Op::Call;
+}
+
 }  // namespace
 
 bool is_nullable(const RuleFacts& rule, int64_t minimum) {
@@ -21,6 +25,12 @@ bool is_nullable(const RuleFacts& rule, int64_t minimum) {
 bool is_productive(const RuleFacts& rule, int64_t minimum) {
   if (rule.sets_bounds) return rule.productive;
   return rule.productive || (rule.terminator >= 0 && (rule.nullable || minimum == 0));
+}
+
+void follow_call(const RuleFacts& callee, RuleFacts& caller) {
+  caller.first |= callee.first;
+  caller.first_has_tokens = caller.first_has_tokens || callee.first_has_tokens;
+  caller.rank = std::max(caller.rank, callee.rank + 1);
 }
 
 GroupFacts::GroupFacts(const Blueprint& blueprint, std::span<Rule* const> callees)
@@ -55,7 +65,8 @@ void GroupFacts::weigh() {
     if (node.op == Op::Repeat)
       edges[id] = 2 + edges[node.begin] * static_cast<uint64_t>(std::max(node.minimum + 1, node.maximum));
     edges[id] = std::min(edges[id], kMost);
-    has_calls_ = has_calls_ || node.op == Op::Ref;
+    if (node.op == Op::Guard) edges[id] += edges[node.begin];
+    has_calls_ = has_calls_ || is_call(node);
     if (node.op == Op::And || node.op == Op::Not)
       boolean_[id] = true;
     else if (node.op == Op::Seq || node.op == Op::Alt)
@@ -75,9 +86,9 @@ void GroupFacts::find_dependents() {
       const ExprNode& node = ir.nodes[id];
       if (node.op == Op::Seq || node.op == Op::Alt)
         for (uint32_t c = node.begin; c < node.end; ++c) add(ir.children[c], id);
-      else if (node.op == Op::Repeat)
+      else if (node.op == Op::Repeat || node.op == Op::Guard)
         add(node.begin, id);
-      else if (node.op == Op::Ref && is_member(node))
+      else if (is_call(node) && is_member(node))
         add(blueprint_.units[node.begin].root, id);
     }
   };
@@ -123,9 +134,11 @@ void GroupFacts::solve_all() {
     switch (node.op) {
       case Op::Empty: return 0;
       case Op::Seq: return node.end - node.begin;
-      case Op::Alt: return 1;
+      case Op::Alt:
+      case Op::Guard: return 1;
       case Op::Repeat: return node.minimum == 0 ? 0 : 1;
       case Op::Ref:
+      case Op::Call:
         if (!is_member(node)) return known(is_nullable(callee(node), node.minimum));
         if (!rules_[node.begin].counts) return 1;
         return rules_[node.begin].terminator >= 0 ? kNever : node.minimum == 0 ? 0 : 1;
@@ -147,8 +160,10 @@ void GroupFacts::solve_all() {
     switch (node.op) {
       case Op::Seq: return node.end - node.begin;
       case Op::Alt:
+      case Op::Guard:
       case Op::Repeat: return 1;
       case Op::Ref:
+      case Op::Call:
         if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
         return may_terminate(node) ? 0 : 1;
       default: return known(consumes(node.op) && has_tokens(node));
@@ -158,8 +173,10 @@ void GroupFacts::solve_all() {
     switch (node.op) {
       case Op::Seq:
       case Op::Alt:
+      case Op::Guard:
       case Op::Repeat: return if_any(live[id]);
       case Op::Ref:
+      case Op::Call:
         if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
         return may_terminate(node) ? 0 : 1;
       default: return known(consumes(node.op) && has_tokens(node));
@@ -236,7 +253,7 @@ void GroupFacts::describe_first() {
     for (const uint32_t u : cycle) {
       left_recursive_ =
           left_recursive_ || cycle.size() > 1 || std::ranges::find(left_calls[u], u) != left_calls[u].end();
-      for (const uint32_t callee : left_calls[u]) follow(rules_[callee], joint);
+      for (const uint32_t callee : left_calls[u]) follow_call(rules_[callee], joint);
       joint.rank = std::max(joint.rank, rules_[u].rank);
       joint.first |= rules_[u].first;
       joint.first_has_tokens = joint.first_has_tokens || rules_[u].first_has_tokens;
@@ -247,13 +264,6 @@ void GroupFacts::describe_first() {
       rules_[u].first_has_tokens = joint.first_has_tokens;
     }
   }
-}
-
-// What a call before the first byte adds to its caller.
-void GroupFacts::follow(const RuleFacts& callee, RuleFacts& caller) {
-  caller.first |= callee.first;
-  caller.first_has_tokens = caller.first_has_tokens || callee.first_has_tokens;
-  caller.rank = std::max(caller.rank, callee.rank + 1);
 }
 
 std::vector<uint32_t> GroupFacts::first_of(ExprId root, RuleFacts& out) {
@@ -272,7 +282,8 @@ std::vector<uint32_t> GroupFacts::first_of(ExprId root, RuleFacts& out) {
       case Op::Set: out.first |= ir.sets[node.begin]; break;
       case Op::Tokens: out.first_has_tokens = true; break;
       case Op::Alt: open.insert(open.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end); break;
-      case Op::Repeat: open.push_back(node.begin); break;
+      case Op::Repeat:
+      case Op::Guard: open.push_back(node.begin); break;
       case Op::Seq:
         for (uint32_t c = node.begin; c < node.end; ++c) {
           open.push_back(ir.children[c]);
@@ -280,10 +291,11 @@ std::vector<uint32_t> GroupFacts::first_of(ExprId root, RuleFacts& out) {
         }
         break;
       case Op::Ref:
+      case Op::Call:
         if (is_member(node))
           members_called.push_back(node.begin);
         else
-          follow(callee(node), out);
+          follow_call(callee(node), out);
         break;
       default: break;
     }

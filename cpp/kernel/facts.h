@@ -9,6 +9,9 @@
 //
 // The first three are least solutions of Horn clauses over the blueprint's nodes ("a sequence is nullable if all its
 // parts are"), found in linear time by counting the conditions that each node still misses (Dowling and Gallier 1984).
+// Of templates (family.h) all of them are bounds: what holds of an instance holds of its template, for which every
+// guard counts as open.
+//
 // `first` and `rank` follow the calls before the first byte, cycles taken together.
 // Tested by tests/exhaustive, tests/kernel/test_link.py.
 #pragma once
@@ -41,6 +44,9 @@ struct RuleFacts {
 bool is_nullable(const RuleFacts& rule, int64_t minimum);
 bool is_productive(const RuleFacts& rule, int64_t minimum);
 
+// What a call before the first byte adds to its caller.
+void follow_call(const RuleFacts& callee, RuleFacts& caller);
+
 class GroupFacts {
  public:
   // `callees` are the rules of other groups that the blueprint refers to.
@@ -67,7 +73,6 @@ class GroupFacts {
   void describe_first();
   // Adds what the node's strings begin with; returns the members called there.
   std::vector<uint32_t> first_of(ExprId root, RuleFacts& out);
-  static void follow(const RuleFacts& callee, RuleFacts& caller);
   bool is_member(const ExprNode& node) const { return node.begin < blueprint_.units.size(); }
   const RuleFacts& callee(const ExprNode& node) const;
 

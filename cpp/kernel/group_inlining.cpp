@@ -8,7 +8,7 @@
 // Source: inlining and node merging as in XGrammar (Dong et al. 2024); self calls as jumps after Nederhof 2000.
 #include <algorithm>
 
-#include "group_builder.h"
+#include "group_drafts.h"
 #include "nfa_reduction.h"
 #include "optimisations.h"
 
@@ -22,7 +22,7 @@ constexpr int kMaxRounds = 8;              // an inlined member may turn its cal
 
 }  // namespace
 
-void GroupBuilder::inline_members() {
+void GroupDrafts::inline_members() {
   if (!optimisations.inlining) return;
   const auto is_expression = [](const Member& m) { return m.kind == BlueprintUnit::Kind::Expression; };
   std::vector<uint32_t> changed;
@@ -47,7 +47,7 @@ void GroupBuilder::inline_members() {
 }
 
 // The members that a member calls, once for each call.
-std::vector<uint32_t> GroupBuilder::member_callees(const Member& member) const {
+std::vector<uint32_t> GroupDrafts::member_callees(const Member& member) const {
   std::vector<uint32_t> out;
   for (const auto& [source, edge] : member.draft.edges)
     if (edge.kind == EdgeKind::Call)
@@ -57,7 +57,7 @@ std::vector<uint32_t> GroupBuilder::member_callees(const Member& member) const {
 }
 
 // Those that can be reached from the entry: members inlined everywhere are left out.
-std::vector<uint32_t> GroupBuilder::members_callees_first() const {
+std::vector<uint32_t> GroupDrafts::members_callees_first() const {
   struct Visit {
     uint32_t member;
     std::vector<uint32_t> callees;
@@ -84,7 +84,7 @@ std::vector<uint32_t> GroupBuilder::members_callees_first() const {
 }
 
 // By member: whether it is called from one place, or small. Counters call their items, whatever these are.
-std::vector<uint8_t> GroupBuilder::members_to_inline(const std::vector<uint32_t>& reached) const {
+std::vector<uint8_t> GroupDrafts::members_to_inline(const std::vector<uint32_t>& reached) const {
   std::vector<size_t> num_calls(members_.size());
   std::vector<uint8_t> out(members_.size(), 1);
   for (const uint32_t i : reached)
@@ -101,7 +101,7 @@ std::vector<uint8_t> GroupBuilder::members_to_inline(const std::vector<uint32_t>
 }
 
 // Puts a copy of the callee's automaton in the place of each call that `is_inlined` says.
-bool GroupBuilder::splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined) {
+bool GroupDrafts::splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined) {
   NfaDraft& draft = caller.draft;
   const size_t num_edges = draft.edges.size();
   bool changed = false;
@@ -127,7 +127,7 @@ bool GroupBuilder::splice_calls(Member& caller, const std::function<bool(uint32_
 // Calls of itself that a rule can do without. If, wherever the rule ends, it can go on as it does after the call, then
 // the callee's end may as well be the caller's: S·L(after) ⊆ S. If it may also end after the call, or if the strings of
 // S can begin at the call in any case, the call adds S itself and is a jump to the start: `S → S S | "a"` is regular.
-void GroupBuilder::loop_self_calls(Member& member) {
+void GroupDrafts::loop_self_calls(Member& member) {
   const auto is_self_call = [&](const NfaDraft::Edge& e) {
     return e.edge.kind == EdgeKind::Call && member.callees[e.edge.argument].rule == member.rule;
   };

@@ -10,17 +10,19 @@
 
 #include "byte_set.h"
 #include "ids.h"
+#include "parameter.h"
 
 namespace maskwright {
 
-enum class Op : uint8_t { Empty, Never, Literal, Set, Seq, Alt, Repeat, Ref, Tokens, And, Not };
+enum class Op : uint8_t { Empty, Never, Literal, Set, Seq, Alt, Repeat, Ref, Tokens, And, Not, Guard, Call, Capture };
 
 inline constexpr int64_t kUnbounded = -1;
 
 struct ExprNode {
   Op op;
   // Literal: bytes [begin, end). Seq, Alt, And: children [begin, end). Repeat, Not: begin = the operand.
-  // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index.
+  // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index. Guard: begin = the operand,
+  // end = index into conditions. Call: begin = rule index, end = index into values. A capture is what it captures.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat
@@ -34,6 +36,8 @@ struct GrammarIr {
   std::string bytes;
   std::vector<ByteSet> sets;
   std::vector<std::vector<TokenId>> token_sets;
+  std::vector<Condition> conditions;
+  std::vector<ValueFunction> values;
   std::vector<ExprId> rules;
   uint32_t root = 0;
 };

@@ -142,6 +142,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
 void walk_from_config(const Vocabulary& vocabulary, Recognizer& recognizer, Collector& sink) {
   walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
   const bool by_token = std::ranges::any_of(recognizer.items(), [](const Item& item) {
+    item.state->rule->link(*item.state);
     return !item.state->token_edges.empty() ||
            std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->first_has_tokens(); });
   });
@@ -160,6 +161,7 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   // Start states that this mask rests on, callees of callees included; lower ranks first.
   std::vector<std::pair<DfaState*, uint64_t>> needed;
   const auto need_callees = [&](DfaState& caller) {
+    caller.rule->link(caller);
     for (CallEdge& call : caller.calls) {
       const std::pair start{call.callee->start(), call.reg};
       if (!known_mask(vocabulary, *start.first, start.second) &&

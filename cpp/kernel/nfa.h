@@ -16,7 +16,8 @@
 
 namespace maskwright {
 
-enum class EdgeKind : uint8_t { Epsilon, Byte, Set, Call, Tokens };
+// Guards are in the templates of parametric rules only (family.h): empty moves on a condition.
+enum class EdgeKind : uint8_t { Epsilon, Byte, Set, Call, Tokens, Guard };
 
 struct NfaEdge {
   EdgeKind kind;

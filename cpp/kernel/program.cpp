@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <span>
 #include <unordered_map>
 
 #include "blueprint.h"
 #include "components.h"
 #include "errors.h"
+#include "family.h"
 #include "group_builder.h"
 #include "optimisations.h"
 #include "registers.h"
@@ -27,15 +29,20 @@ constexpr uint32_t kNone = 0xFFFFFFFF;
 
 using Kind = BlueprintUnit::Kind;
 
+// The component that something was last written for, and its number there.
+struct Written {
+  uint32_t component = 0, number = 0;
+};
+
 // Something that becomes a rule: a declared rule's body, an & or ~, a counter, or what these call.
 struct Unit {
   Kind kind = Kind::Expression;
-  ExprId expr = 0;         // the body; of a counter, the item
-  int terminator = -1;     // of a counter
-  bool unrolled = false;   // an operand of a product: its counted repetitions are spelled out
-  ExprId counted = kNone;  // of a product: the operand that counts, if one does
-  uint32_t component = 0,
-           place = 0;  // the component that it was last met in, and its number there, as member or callee
+  ExprId expr = 0;             // the body; of a counter, the item
+  int terminator = -1;         // of a counter
+  bool unrolled = false;       // an operand of a product: its counted repetitions are spelled out
+  ExprId counted = kNone;      // of a product: the operand that counts, if one does
+  Written place = {};          // as member or callee
+  Written outlined_call = {};  // of a part of a parametric rule
   // Once its own component is done:
   bool inlined = false;
   Rule* rule = nullptr;
@@ -49,18 +56,20 @@ class Linker {
   Program link();
 
  private:
-  enum class Form : uint8_t { Plain, Boolean, Irregular };  // neither of these; with & or ~; with references or tokens
+  enum class Form : uint8_t { Plain, Boolean, Irregular };  // neither; with & or ~; with references, guards or tokens
   // What is known of an expression.
   struct Node {
     uint64_t weight = 1;
-    bool loops = false;                  // an unbounded repetition inside
-    bool counting = false;               // a repetition that is counted instead of unrolled
-    Form form = Form::Plain;             // of the expression and all in it
-    uint32_t longest = 0;                // bytes of the longest string, up to one more than a character's; if plain
-    uint64_t unrolled_weight = 1;        // with counted repetitions spelled out
-    uint32_t unit = kNone;               // of a Ref, or of an And, Not, Repeat that became one
-    uint32_t visit = 0;                  // the walk that saw it last
-    uint32_t component = 0, number = 0;  // the component it was last written for, and its number there
+    bool uses_parameter = false;   // it depends on the parameter of the rule that it is in
+    bool outlined = false;         // in a parametric rule, it is a rule of its own that all parameters share
+    bool loops = false;            // an unbounded repetition inside
+    bool counting = false;         // a repetition that is counted instead of unrolled
+    Form form = Form::Plain;       // of the expression and all in it
+    uint32_t longest = 0;          // bytes of the longest string, up to one more than a character's; if plain
+    uint64_t unrolled_weight = 1;  // with counted repetitions spelled out
+    uint32_t unit = kNone;         // of a Ref, or of an And, Not, Repeat that became one
+    uint32_t visit = 0;            // the walk that saw it last
+    Written written;
   };
   void weigh();
   bool counts(const ExprNode& node) const;
@@ -76,10 +85,16 @@ class Linker {
   bool counts_exactly(ExprId operand);
   bool may_inline(const std::vector<uint32_t>& component);
   void intern(const std::vector<uint32_t>& component);
-  void write_unit(const Unit& unit);
+  void write_unit(uint32_t index);
   ExprId write(ExprId root, bool regular);
+  uint32_t called_unit(ExprId id, bool regular);
+  bool is_outlined(ExprId id) const { return outlines_ && nodes_[id].outlined; }
+  Written& written(ExprId id);
   ExprId write_node(const ExprNode& node, bool regular);
   ExprId write_call(uint32_t unit, const ExprNode& node);
+  const ValueFunction& passed_value(uint32_t unit, const ExprNode& node) const;
+  uint32_t place(uint32_t unit, uint64_t parameter);
+  bool is_parametric(uint32_t unit) const { return nodes_[units_[unit].expr].uses_parameter; }
   ExprId resolve(ExprId id) const;
 
   const GrammarIr& ir_;
@@ -95,7 +110,14 @@ class Linker {
   BlueprintWriter writer_;
   uint32_t component_ = 0;
   uint32_t num_members_ = 0;
-  std::vector<uint32_t> callee_units_;
+  bool is_family_ = false;
+  bool outlines_ = false;  // the unit that is being written is parametric
+  struct Called {
+    uint32_t unit;
+    uint64_t parameter;  // of an instance
+  };
+  std::vector<Called> callees_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> instance_places_;
   std::vector<std::pair<ExprId, bool>> open_;  // whether the operands are written
   std::vector<ExprId> operands_;
 };
@@ -119,6 +141,7 @@ void Linker::weigh() {
           out.weight += child.weight;
           out.unrolled_weight += child.unrolled_weight;
           out.loops = out.loops || child.loops;
+          out.uses_parameter = out.uses_parameter || child.uses_parameter;
           out.longest = node.op == Op::Seq ? out.longest + child.longest : std::max(out.longest, child.longest);
           contains(ir_.children[c]);
         }
@@ -126,6 +149,7 @@ void Linker::weigh() {
       case Op::Repeat: {
         const Node& item = nodes_[node.begin];
         out.loops = item.loops || node.maximum == kUnbounded;
+        out.uses_parameter = item.uses_parameter;
         out.counting = counts(node);
         contains(node.begin);
         const int64_t most = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
@@ -143,6 +167,13 @@ void Linker::weigh() {
         out.form = Form::Boolean;
         contains(node.begin);
         break;
+      case Op::Guard:
+        out.weight += nodes_[node.begin].weight;
+        out.loops = nodes_[node.begin].loops;
+        out.uses_parameter = true;
+        out.form = Form::Irregular;
+        break;
+      case Op::Call: out.uses_parameter = !is_constant(ir_.values[node.end]); [[fallthrough]];
       case Op::Ref: out.unit = node.begin; [[fallthrough]];
       case Op::Tokens: out.form = Form::Irregular; break;
       default: break;
@@ -150,6 +181,10 @@ void Linker::weigh() {
     out.longest = std::min(out.longest, kCharacterBytes + 1);
     out.weight = std::min(out.weight, kWeightCap);
     out.unrolled_weight = std::min(out.unrolled_weight, kWeightCap);
+    const bool composed = node.op == Op::Seq || node.op == Op::Alt || node.op == Op::Repeat;
+    const bool is_large = out.loops || out.weight > kMaxInlinedWeight;
+    const bool is_character = out.form == Form::Plain && out.longest <= kCharacterBytes;
+    out.outlined = composed && is_large && !is_character && !out.uses_parameter && !out.counting;
   }
 }
 
@@ -190,7 +225,8 @@ uint32_t Linker::part(ExprId expr, bool unrolled) {
 // is a product of their automata; anything else is derived.
 uint32_t Linker::boolean_unit(ExprId id) {
   if (nodes_[id].form == Form::Irregular)
-    throw LimitExceeded("regular_operands", "an operand of & or ~ refers to a rule or a token; only regular ones can");
+    throw LimitExceeded("regular_operands",
+                        "an operand of & or ~ refers to a rule, a parameter or a token; only regular ones can");
   const ExprNode& node = ir_.nodes[id];
   const auto operands = std::span(ir_.children).subspan(node.begin, node.op == Op::And ? node.end - node.begin : 0);
   const auto is_negated = [&](ExprId operand) { return ir_.nodes[operand].op == Op::Not; };
@@ -259,6 +295,7 @@ uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
 }
 
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
+  const bool outlines = nodes_[root].uses_parameter;
   ++visit_;
   std::vector<ExprId> open{root};
   while (!open.empty()) {
@@ -276,6 +313,8 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     }
     if (known.unit != kNone) {
       out.push_back(known.unit);
+    } else if (outlines && known.outlined) {
+      out.push_back(part(id, false));
     } else if (node.op == Op::Alt) {
       for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
     } else if (node.op == Op::Seq) {
@@ -286,7 +325,7 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         else
           out.push_back(counter(ir_.children[c], end));
       }
-    } else if (node.op == Op::Repeat) {
+    } else if (node.op == Op::Repeat || node.op == Op::Guard) {
       open.push_back(node.begin);
     }
   }
@@ -302,6 +341,7 @@ Program Linker::link() {
       intern(component);
   }
   program_.root = units_[ir_.root].rule;
+  if (program_.root->group().family()) program_.root = instantiate(*program_.root, 0);
   if (!program_.root->productive() && !program_.root->nullable())
     throw Unsatisfiable("no output at all satisfies this structure");
   return std::move(program_);
@@ -312,6 +352,7 @@ Program Linker::link() {
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  if (is_parametric(index)) return false;
   const Node& body = nodes_[units_[index].expr];
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;
@@ -342,30 +383,36 @@ void Linker::intern(const std::vector<uint32_t>& component) {
   if (units_[component[0]].rule) return;
   ++component_;
   num_members_ = static_cast<uint32_t>(component.size());
-  callee_units_.clear();
+  is_family_ = std::ranges::any_of(component, [this](uint32_t unit) { return is_parametric(unit); });
+  callees_.clear();
+  instance_places_.clear();
   writer_.clear();
-  for (uint32_t i = 0; i < num_members_; ++i) {
-    units_[component[i]].component = component_;
-    units_[component[i]].place = i;
-  }
-  for (const uint32_t member : component) write_unit(units_[member]);
-  for (const uint32_t callee : callee_units_) writer_.callee(units_[callee].group->id(), units_[callee].rule->index());
+  for (uint32_t i = 0; i < num_members_; ++i) units_[component[i]].place = {component_, i};
+  for (const uint32_t member : component) write_unit(member);
+  for (const Called& callee : callees_)
+    writer_.callee(units_[callee.unit].group->id(), units_[callee.unit].rule->index(), callee.parameter);
 
   std::shared_ptr<RuleGroup> group = store_.find(writer_.text());
   if (!group) {
     std::vector<RuleGroup::CalleeLink> links;
-    links.reserve(callee_units_.size());
-    for (const uint32_t callee : callee_units_) links.push_back({units_[callee].group, units_[callee].rule});
+    links.reserve(callees_.size());
+    for (const auto& [unit, parameter] : callees_) {
+      Rule& rule = *units_[unit].rule;
+      const bool as_instance = rule.group().family() && !is_family_;
+      links.push_back({units_[unit].group, as_instance ? instantiate(rule, parameter) : &rule});
+    }
     group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links)));
   }
   for (uint32_t i = 0; i < num_members_; ++i) {
     units_[component[i]].rule = &group->rule(i);
     units_[component[i]].group = group;
   }
+  if (group->family()) program_.families.push_back(group->family());
   program_.groups.push_back(std::move(group));
 }
 
-void Linker::write_unit(const Unit& unit) {
+void Linker::write_unit(uint32_t index) {
+  const Unit& unit = units_[index];
   ExprId root = 0;
   switch (unit.kind) {
     case Kind::Expression: root = write(unit.expr, unit.unrolled); break;
@@ -385,7 +432,7 @@ void Linker::write_unit(const Unit& unit) {
       break;
     }
   }
-  writer_.unit({unit.kind, root, unit.terminator});
+  writer_.unit({unit.kind, root, unit.terminator, is_parametric(index)});
 }
 
 // An inlined rule stands for its body.
@@ -397,16 +444,17 @@ ExprId Linker::resolve(ExprId id) const {
 // Writes an expression, children first, and returns its number. In a `regular` one, & and ~ and repetitions stay.
 ExprId Linker::write(ExprId root, bool regular) {
   root = resolve(root);
+  outlines_ = nodes_[root].uses_parameter;
   open_.assign(1, {root, false});
   while (!open_.empty()) {
     const auto [id, operands_written] = open_.back();
-    Node& known = nodes_[id];
-    if (known.component == component_) {
+    const uint32_t called = called_unit(id, regular);
+    if (written(id).component == component_) {
       open_.pop_back();
       continue;
     }
     const ExprNode& node = ir_.nodes[id];
-    if (!operands_written && (regular || known.unit == kNone)) {
+    if (!operands_written && called == kNone) {
       open_.back().second = true;
       const size_t before = open_.size();
       if (node.op == Op::Seq || node.op == Op::Alt || node.op == Op::And) {
@@ -417,20 +465,32 @@ ExprId Linker::write(ExprId root, bool regular) {
             open_.emplace_back(resolve(ir_.children[c]), false);
         }
         std::reverse(open_.begin() + static_cast<std::ptrdiff_t>(before), open_.end());
-      } else if (node.op == Op::Repeat || node.op == Op::Not) {
+      } else if (node.op == Op::Repeat || node.op == Op::Not || node.op == Op::Guard) {
         open_.emplace_back(resolve(node.begin), false);
       }
       if (open_.size() > before) continue;
     }
     open_.pop_back();
-    known.number = !regular && known.unit != kNone ? write_call(known.unit, node) : write_node(node, regular);
-    known.component = component_;
+    const ExprId number = called != kNone ? write_call(called, node) : write_node(node, regular);
+    written(id) = {component_, number};
   }
-  return nodes_[root].number;
+  return written(root).number;
+}
+
+// The unit that an expression calls where it stands, or kNone.
+uint32_t Linker::called_unit(ExprId id, bool regular) {
+  if (regular) return kNone;
+  const Node& known = nodes_[id];
+  return known.unit == kNone && is_outlined(id) ? part(id, false) : known.unit;
+}
+
+// What is outlined here may stand elsewhere in the component as it is: the body of its own rule does.
+Written& Linker::written(ExprId id) {
+  return is_outlined(id) ? units_[part(id, false)].outlined_call : nodes_[id].written;
 }
 
 ExprId Linker::write_node(const ExprNode& node, bool regular) {
-  const auto number = [&](ExprId id) { return nodes_[resolve(id)].number; };
+  const auto number = [&](ExprId id) { return written(resolve(id)).number; };
   const auto bytes = [&](const ExprNode& literal, uint32_t skipped) {
     return std::string_view(ir_.bytes).substr(literal.begin + skipped, literal.end - literal.begin - skipped);
   };
@@ -440,6 +500,7 @@ ExprId Linker::write_node(const ExprNode& node, bool regular) {
     case Op::Tokens: return writer_.tokens(ir_.token_sets[node.begin]);
     case Op::Repeat: return writer_.repeat(number(node.begin), node.minimum, node.maximum);
     case Op::Not: return writer_.negation(number(node.begin));
+    case Op::Guard: return writer_.guard(number(node.begin), ir_.conditions[node.end]);
     case Op::Seq:
     case Op::Alt:
     case Op::And:
@@ -462,21 +523,59 @@ ExprId Linker::write_node(const ExprNode& node, bool regular) {
 
 // A call of a unit on behalf of a node: a reference, or a repetition with the bounds to count.
 ExprId Linker::write_call(uint32_t index, const ExprNode& node) {
-  Unit& unit = units_[index];
-  if (unit.component != component_) {
-    unit.component = component_;
-    unit.place = num_members_ + static_cast<uint32_t>(callee_units_.size());
-    callee_units_.push_back(index);
+  const Unit& unit = units_[index];
+  int64_t minimum = 0, maximum = 0;
+  if (unit.kind == Kind::Counter) {
+    if (node.minimum >= Count::kUnlimited)
+      throw LimitExceeded("repetition_bound",
+                          "a repetition needs more than " + std::to_string(Count::kUnlimited) + " items");
+    minimum = node.minimum;
+    maximum = node.maximum < Count::kUnlimited ? node.maximum : kUnbounded;  // more can no output reach
   }
-  if (unit.kind != Kind::Counter) return writer_.call(unit.place);
-  if (node.minimum >= Count::kUnlimited)
-    throw LimitExceeded("repetition_bound",
-                        "a repetition needs more than " + std::to_string(Count::kUnlimited) + " items");
-  // A maximum that no output can reach is no maximum.
-  return writer_.call(unit.place, node.minimum, node.maximum < Count::kUnlimited ? node.maximum : kUnbounded);
+  const bool is_member = unit.place.component == component_ && unit.place.number < num_members_;
+  const bool has_instances = is_member ? is_family_ : unit.group->family() != nullptr;
+  if (!has_instances) return writer_.call(place(index, 0), minimum, maximum);
+  const ValueFunction& value = passed_value(index, node);
+  if (is_family_) return writer_.call(place(index, 0), value, minimum, maximum);
+  return writer_.call(place(index, value_of(value, 0)), minimum, maximum);
+}
+
+// A rule's parts have its parameter.
+const ValueFunction& Linker::passed_value(uint32_t unit, const ExprNode& node) const {
+  static const ValueFunction zero{{ValueStep::Kind::Mask, 0, 0}}, same;
+  if (unit >= ir_.rules.size()) return same;
+  return node.op == Op::Call ? ir_.values[node.end] : zero;
+}
+
+// The number of a member or callee, given to it when it is first called.
+uint32_t Linker::place(uint32_t index, uint64_t parameter) {
+  const auto next = num_members_ + static_cast<uint32_t>(callees_.size());
+  if (parameter != 0) {
+    const auto [it, fresh] = instance_places_.emplace(std::pair{index, parameter}, next);
+    if (fresh) callees_.push_back({index, parameter});
+    return it->second;
+  }
+  Written& known = units_[index].place;
+  if (known.component != component_) {
+    known = {component_, next};
+    callees_.push_back({index, 0});
+  }
+  return known.number;
 }
 
 }  // namespace
+
+size_t Program::instance_bytes() const {
+  size_t bytes = 0;
+  for (const Family* family : families) bytes += family->instance_bytes();
+  return bytes;
+}
+
+size_t Program::num_instances() const {
+  size_t count = 0;
+  for (const Family* family : families) count += family->num_linked();
+  return count;
+}
 
 Program link(const GrammarIr& ir, RuleStore& store) {
   return Linker(ir, store).link();

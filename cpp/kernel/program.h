@@ -4,10 +4,10 @@
 //   1. weigh     expressions; long repetitions and every & and ~ become rules of their own ("units").
 //   2. group     units into strongly connected components of the reference graph, callees first; small rules without
 //                loops and calls are inlined into their callers.
-//   3. intern    each component by its structure, written as a blueprint, in the RuleStore: one seen before, in
-//   whatever
+//   3. intern    each component by its structure, written as a blueprint, in the RuleStore: one seen before, in any
 //                grammar, is reused with its automata and masks.
 //   4. make      the others (group_builder.h): what must be known of them at once; automata follow when they are used.
+//                A component with a parametric rule is drafted only; its instances are made as needed (family.h).
 //
 // No step walks the vocabulary and none recurses on the C stack.
 #pragma once
@@ -24,6 +24,11 @@ namespace maskwright {
 struct Program {
   Rule* root = nullptr;
   std::vector<std::shared_ptr<RuleGroup>> groups;
+  std::vector<Family*> families;  // of those groups that have one
+
+  // What instances of parametric rules hold, whoever made them.
+  size_t instance_bytes() const;
+  size_t num_instances() const;
 };
 
 // Throws Unsatisfiable if the root derives nothing, LimitExceeded if the automata would be too large.

@@ -82,6 +82,7 @@ bool Recognizer::push_token(TokenId token) {
 
 void Recognizer::scan(const Item& item, uint8_t byte) {
   DfaState& state = *item.state;
+  state.rule->link(state);
   if (!state.live.test(byte)) return;
   scan_own(item, byte);
   if (!may_repeat(state, item.reg)) return;
@@ -101,6 +102,7 @@ void Recognizer::scan_own(const Item& item, uint8_t byte) {
 
 void Recognizer::scan_token(const Item& item, TokenId token) {
   DfaState& state = *item.state;
+  state.rule->link(state);
   if (!may_repeat(state, item.reg)) return;
   for (TokenEdge& edge : state.token_edges) {
     const auto& set = state.rule->token_set(edge.argument);
@@ -218,8 +220,11 @@ void Recognizer::complete_returns() {
 
 ByteSet Recognizer::next_bytes() const {
   ByteSet out;
-  for (const Item& item : items())
-    if (may_continue(*item.state, item.reg)) out |= item.state->live;
+  for (const Item& item : items()) {
+    if (!may_continue(*item.state, item.reg)) continue;
+    item.state->rule->link(*item.state);
+    out |= item.state->live;
+  }
   return out;
 }
 

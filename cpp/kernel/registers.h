@@ -20,6 +20,11 @@ struct Count {
   }
 };
 
+// With what a call within these bounds starts to count. An item that can be empty makes up any missing count.
+constexpr uint64_t start_register(Count bounds, bool item_nullable) {
+  return Count{item_nullable ? 0 : bounds.needed, bounds.remaining}.reg();
+}
+
 // Counting without bounds.
 inline constexpr uint64_t kUnboundedReg = Count{0, Count::kUnlimited}.reg();
 

@@ -5,6 +5,7 @@
 
 #include "byte_classes.h"
 #include "errors.h"
+#include "family.h"
 #include "group_builder.h"
 #include "rule_store.h"
 
@@ -220,10 +221,14 @@ void Rule::describe(DfaState& state) {
           break;
         case EdgeKind::Call:
           add(callees, e->argument);
-          state.live |= callees_[e->argument].rule->first();
+          if (const Rule* callee = callees_[e->argument].rule)
+            state.live |= callee->first();
+          else
+            state.linked.store(false, std::memory_order_relaxed);
           break;
         case EdgeKind::Tokens: add(token_sets, e->argument); break;
-        case EdgeKind::Epsilon: break;
+        case EdgeKind::Epsilon:
+        case EdgeKind::Guard: break;
       }
   }
   state.calls.assign(static_cast<uint32_t>(callees.size()));
@@ -237,6 +242,17 @@ void Rule::describe(DfaState& state) {
   if (num_byte_edges != 1) state.single_byte = -1;
   state.has_own_bytes = num_byte_edges > 0;
   state.ends_only = state.final && !state.has_own_bytes && state.calls.empty() && state.token_edges.empty();
+}
+
+void Rule::link_calls(DfaState& state) {
+  const std::lock_guard guard(group_.lock());
+  if (state.linked.load(std::memory_order_relaxed)) return;
+  for (CallEdge& call : state.calls) {
+    if (call.callee) continue;
+    call.callee = maskwright::link(*callees_[call.argument].instance);
+    state.live |= call.callee->first();
+  }
+  state.linked.store(true, std::memory_order_release);
 }
 
 DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, std::atomic<DfaState*>& slot) {
@@ -347,6 +363,7 @@ size_t RuleGroup::memory_bytes() {
   size_t bytes = sizeof(*this);
   for (const Rule& rule : rules_) bytes += rule.memory_bytes();
   for (const auto& mask : masks_) bytes += mask->memory_bytes();
+  if (family_) bytes += family_->memory_bytes();
   return bytes;
 }
 

@@ -41,10 +41,12 @@
 
 namespace maskwright {
 
+class Family;
 class Rule;
 class RuleGroup;
 class RuleStore;
 struct DfaState;
+struct Instance;
 
 // An edge that is no byte. Targets are made when first followed, so that building one state never builds another.
 struct CallEdge {
@@ -81,9 +83,12 @@ struct DfaState {
   Rule* rule = nullptr;
   std::vector<uint32_t> key;        // the NFA states, sorted; or one term
   std::vector<DfaState*> operands;  // of a product
-  ByteSet live;                     // the bytes that may come next, calls included; a superset in rules with & and ~
-  bool final = false;               // the rule may end here (counting rules: if the count allows)
-  bool ends_only = false;           // final, and nothing else can happen
+  // The bytes that may come next, calls included; a superset in rules with & and ~. It and the callees of `calls` are
+  // there once the state is linked: until then, some callee is an instance that nobody has needed yet.
+  ByteSet live;
+  std::atomic<bool> linked{true};
+  bool final = false;      // the rule may end here (counting rules: if the count allows)
+  bool ends_only = false;  // final, and nothing else can happen
   bool counter_head = false;
   bool terminates = false;  // the rule's terminator may come, if the count allows
   bool bounded = false;     // of a counted product: its count may leave it no completion
@@ -119,8 +124,12 @@ struct DfaState {
 
 // A rule and the register to start it with.
 struct Callee {
-  Rule* rule;
+  static constexpr uint32_t kNone = 0xFFFFFFFF;
+  Rule* rule;  // nullptr: the instance's, once it is linked
   uint64_t reg;
+  Instance* instance = nullptr;  // of a template (family.h)
+  uint32_t value = kNone;  // in a template, the rule being another: what the call passes, by its index in the family
+  bool is_template() const { return value != kNone; }
   bool operator==(const Callee&) const = default;
 };
 
@@ -154,6 +163,10 @@ class Rule {
   DfaState* target(DfaState& state, TokenEdge& edge) {
     DfaState* t = edge.target.load(std::memory_order_acquire);
     return t ? t : build_target(state, EdgeKind::Tokens, edge.argument, edge.target);
+  }
+  // Links what the state calls. To be called before `live` or a callee is read.
+  void link(DfaState& state) {
+    if (!state.linked.load(std::memory_order_acquire)) link_calls(state);
   }
   // The classes of characters on which the state returns to itself, whatever the character.
   CharClasses loop_classes(DfaState& state) {
@@ -196,6 +209,8 @@ class Rule {
 
  private:
   friend class GroupBuilder;
+  friend class GroupDrafts;
+  friend class InstanceLinker;
   friend class RuleGroup;
   static DfaState* unknown() { return reinterpret_cast<DfaState*>(1); }
   DfaState* build_start();
@@ -209,6 +224,7 @@ class Rule {
   DfaState* add_tuple(ProductAutomaton::Tuple tuple);
   DfaState* add_state(std::vector<uint32_t> key);
   void describe(DfaState& state);
+  void link_calls(DfaState& state);
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
   CharClasses compute_loop_classes(DfaState& state);
   bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator() && next(state, byte) == &state; }
@@ -272,9 +288,13 @@ class RuleGroup {
   Rule& rule(uint32_t index) { return rules_[index]; }
   const std::string& blueprint() const { return blueprint_; }
   std::mutex& lock() { return lock_; }
+  RuleStore& store() const { return store_; }
+  // If the component has parametric rules: `rules_` are then templates, and what is run are their instances.
+  Family* family() const { return family_.get(); }
   size_t memory_bytes();
   // What is known of it without taking the lock: its rules when it was made, and its masks, most of the whole.
   size_t approximate_bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  void account(size_t more_bytes);
   // The state from which another rule's term goes on as an expression of its own, in a group that all grammars share.
   // The group's lock is held; the other group is kept alive by this one.
   DfaState* shared_tail(const DerivativeAutomaton& automaton, TermId term);
@@ -289,12 +309,12 @@ class RuleGroup {
   std::vector<CalleeLink> callees_;  // in the order in which the blueprint numbers them
   std::vector<std::shared_ptr<RuleGroup>> tails_;
   std::deque<Rule> rules_;
+  std::unique_ptr<Family> family_;
   bool is_built_ = false;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;
   std::atomic<size_t> bytes_{0};
-  void account(size_t more_bytes);
 };
 
 // Whether the rule may end in the state.

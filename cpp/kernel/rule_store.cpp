@@ -1,14 +1,20 @@
 #include "rule_store.h"
 
+#include "family.h"
 #include "optimisations.h"
 
 namespace maskwright {
+
+std::shared_ptr<RuleGroup> RuleStore::in_use(const Entry& entry) {
+  std::shared_ptr<RuleGroup> group = entry.alive.lock();
+  return group && group->family() && group->family()->is_retired() ? nullptr : group;
+}
 
 std::shared_ptr<RuleGroup> RuleStore::find(std::string_view blueprint) {
   if (!optimisations.sharing) return nullptr;
   const std::lock_guard guard(lock_);
   const auto it = groups_.find(blueprint);
-  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : it->second.alive.lock();
+  std::shared_ptr<RuleGroup> group = it == groups_.end() ? nullptr : in_use(it->second);
   if (group) keep_recent(it->second, group);
   return group;
 }
@@ -19,14 +25,15 @@ std::shared_ptr<RuleGroup> RuleStore::insert(std::shared_ptr<RuleGroup> group) {
   const std::lock_guard guard(lock_);
   const auto it = groups_.find(group->blueprint());
   if (it != groups_.end()) {
-    if (auto earlier = it->second.alive.lock()) return earlier;
-    groups_.erase(it);  // its key dies with the group, which is about to
+    if (auto earlier = in_use(it->second)) return earlier;
+    if (it->second.is_recent) idle.splice(idle.begin(), recent_, it->second.recent);
+    groups_.erase(it);  // its key dies with the group
   }
   Entry& entry = groups_[group->blueprint()];
   entry.group = group.get();
   entry.alive = group;
   keep_recent(entry, group);
-  idle = take_idle();
+  idle.splice(idle.begin(), take_idle());
   return group;
 }
 

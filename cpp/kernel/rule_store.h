@@ -28,6 +28,8 @@ class RuleStore {
   std::shared_ptr<RuleGroup> insert(std::shared_ptr<RuleGroup> group);
   // Called by a group that dies.
   void forget(const RuleGroup& group);
+  // Held while instances of parametric rules are linked, of whatever group. No other lock is taken under it.
+  std::mutex& linking_lock() { return linking_lock_; }
   uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
   size_t size();
   // What all groups that are alive hold, as they last reported it.
@@ -42,6 +44,8 @@ class RuleStore {
     Recent::iterator recent;
     bool is_recent = false;
   };
+  // The entry's group, unless it is gone or not to be used any more.
+  static std::shared_ptr<RuleGroup> in_use(const Entry& entry);
   void keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& group);
   // Takes the least recent groups out while there are too many bytes. The caller lets go of them without the lock.
   Recent take_idle();
@@ -49,6 +53,7 @@ class RuleStore {
   std::atomic<size_t> bytes_{0};
   const size_t budget_bytes_;
   std::mutex lock_;
+  std::mutex linking_lock_;
   std::unordered_map<std::string_view, Entry> groups_;  // the keys belong to the groups
   Recent recent_;                                       // dies first: its groups are forgotten
 };

@@ -10,9 +10,16 @@ stand in it as `TokenSet`s, each the body of a rule, until a tokenizer resolves 
     >>> print(ir.dump())
     root ::= "a" [0-9]* "b"
 
-Invariants: an expression equals another iff their tuples are equal; operands of `and_`/`not_` are regular (no `ref`, no
-`tokens`); a byte set is an int whose bit b stands for byte b. Cost: about a quarter of a microsecond a node; the kernel
-reads the tuples directly, so there is no second representation in Python.
+A rule may have a parameter of 64 bits: branches are guarded by conditions on it, and calls pass a value made from it.
+
+    >>> from maskwright.parameters import compare, increment
+    >>> at_most_two = alt(EMPTY, guard(compare("<", 2), seq(literal(b"x"), call(0, increment()))))
+    >>> print(GrammarIR((Rule("r", at_most_two),), 0).dump())
+    r::_ ::= "" | "x" r::incr(_) %if _ <= 1
+
+Invariants: an expression equals another iff their tuples are equal; operands of `and_`/`not_` are regular (no `ref`,
+`call`, `guard`, `tokens`); a byte set is an int whose bit b stands for byte b. Cost: about a quarter of a microsecond a
+node; the kernel reads the tuples directly, so there is no second representation in Python.
 Tested by tests/test_ir.py.
 """
 
@@ -21,6 +28,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from operator import is_
 from typing import Any, NamedTuple
+
+from maskwright.parameters import FALSE, TRUE, Condition, Value, both
 
 # The kernel reads these numbers: cpp/kernel/ir.h lists the same.
 OP_EMPTY = 0  # (op,)                      the empty string
@@ -34,6 +43,9 @@ OP_REF = 7  # (op, rule index)
 OP_TOKENS = 8  # (op, (token id, ...))     exactly one token out of a sorted set, whatever its text
 OP_AND = 9  # (op, expr, expr, ...)        strings in all of them
 OP_NOT = 10  # (op, expr)                  all byte strings but these
+OP_GUARD = 11  # (op, expr, condition)     the expression where the rule's parameter meets the condition
+OP_CALL = 12  # (op, rule index, value)    a rule with a parameter (maskwright.parameters); a reference passes zero
+OP_CAPTURE = 13  # (op, expr, name)        the expression; what it matches can be asked for by name
 
 UNBOUNDED = -1
 ALL_BYTES = (1 << 256) - 1
@@ -200,6 +212,25 @@ def ref(rule_index: int) -> Expr:
     return Expr((OP_REF, rule_index))
 
 
+def call(rule_index: int, value: Value) -> Expr:
+    """What the rule with this index matches with this parameter."""
+    return ref(rule_index) if value.constant == 0 else Expr((OP_CALL, rule_index, value))
+
+
+def guard(condition: Condition, body: Expr) -> Expr:
+    """`body`, where the condition on the rule's parameter holds; nothing elsewhere."""
+    if body[0] == OP_GUARD:
+        return guard(both(condition, body[2]), body[1])
+    if condition == FALSE or body[0] == OP_NEVER:
+        return _NEVER
+    return body if condition == TRUE else Expr((OP_GUARD, body, condition))
+
+
+def capture(name: str, body: Expr) -> Expr:
+    """`body`; what it matches can be asked for by this name."""
+    return body if body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name))
+
+
 def tokens(token_ids: Iterable[int]) -> Expr:
     """Exactly one token out of these ids, whatever its bytes."""
     ids = tuple(sorted(set(token_ids)))
@@ -278,7 +309,8 @@ class GrammarIR(NamedTuple):
             order.update(dict.fromkeys(new))
             pending.extend(new)
         bodies = (shown[i].dump() if i in shown else self.rules[i].body.dump(names) for i in order)
-        return "\n".join(f"{names[i]} ::= {body}" for i, body in zip(order, bodies, strict=True))
+        heads = (names[i] + ("::_" if uses_parameter(self.rules[i].body) else "") for i in order)
+        return "\n".join(f"{head} ::= {body}" for head, body in zip(heads, bodies, strict=True))
 
 
 def joined(grammars: Sequence[GrammarIR]) -> tuple[IRBuilder, list[Expr]]:
@@ -302,6 +334,9 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
         if op == OP_REF:
             moved[id(expr)] = references[expr[1]]
             continue
+        if op == OP_CALL:
+            moved[id(expr)] = call(references[expr[1]][1], expr[2])
+            continue
         new = [moved[id(child)] for child in children]
         unchanged = all(map(is_, new, children))
         moved[id(expr)] = expr if unchanged else Expr((op, *new, *expr[1 + len(new) :]))
@@ -314,7 +349,7 @@ def refers_beyond(root: Expr, count: int) -> bool:
     while open_nodes:
         expr = open_nodes.pop()
         op = expr[0]
-        if op == OP_REF and expr[1] >= count:
+        if op in _NAMES_RULES and expr[1] >= count:
             return True
         for child in _children(expr, op):
             if child[0] not in _LEAVES and id(child) not in seen:
@@ -324,11 +359,12 @@ def refers_beyond(root: Expr, count: int) -> bool:
 
 
 _LEAVES = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS))
-_ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT))
+_NAMES_RULES = frozenset((OP_REF, OP_CALL))
+_ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE))
 
 
 def _children(expr: Expr, op: int) -> tuple[Expr, ...]:
-    if op in _LEAVES or op == OP_REF:
+    if op in _LEAVES or op in _NAMES_RULES:
         return ()
     return expr[1:2] if op in _ONE_OPERAND else expr[1:]
 
@@ -360,10 +396,23 @@ def references(root: Expr) -> list[int]:
     open_nodes = [root]
     while open_nodes:
         expr = open_nodes.pop()
-        if expr[0] == OP_REF:
+        if expr[0] in (OP_REF, OP_CALL):
             found[expr[1]] = None
         open_nodes.extend(part for part in reversed(expr[1:]) if isinstance(part, Expr))
     return list(found)
+
+
+def uses_parameter(root: Expr) -> bool:
+    """Whether a rule with this body has a parameter: whether the body guards by it or passes something made from it."""
+    open_nodes, seen = [root], {id(root)}
+    while open_nodes:
+        expr = open_nodes.pop()
+        if expr[0] == OP_GUARD or (expr[0] == OP_CALL and expr[2].constant is None):
+            return True
+        new = [part for part in expr[1:] if isinstance(part, Expr) and id(part) not in seen]
+        seen.update(map(id, new))
+        open_nodes.extend(new)
+    return False
 
 
 class IRBuilder:
@@ -453,6 +502,13 @@ def _dump(expr: Expr, names: tuple[str, ...] | None, outer: int) -> str:
         return _dump(expr[1], names, _PRECEDENCE_ATOM) + _suffix(expr[2], expr[3])
     if op == OP_NOT:
         return "~" + _dump(expr[1], names, _PRECEDENCE_ATOM)
+    if op == OP_CALL:
+        return f"{names[expr[1]] if names else f'${expr[1]}'}::{expr[2].dump()}"
+    if op == OP_CAPTURE:
+        return f"<{expr[2]}: {_dump(expr[1], names, _PRECEDENCE_ALT)}>"
+    if op == OP_GUARD:
+        shown = f"{_dump(expr[1], names, _PRECEDENCE_SEQ)} %if {expr[2].dump()}"
+        return f"({shown})" if outer > _PRECEDENCE_AND else shown
     level, joint = {
         OP_SEQ: (_PRECEDENCE_SEQ, " "),
         OP_AND: (_PRECEDENCE_AND, " & "),

@@ -16,6 +16,10 @@ from functools import lru_cache
 from maskwright.ir import (
     ALL_BYTES,
     EMPTY,
+    OP_AND,
+    OP_NOT,
+    OP_REF,
+    OP_TOKENS,
     Expr,
     GrammarIR,
     Rule,
@@ -23,6 +27,8 @@ from maskwright.ir import (
     and_,
     byte_set,
     bytes_in,
+    call,
+    guard,
     literal,
     not_,
     optional,
@@ -32,6 +38,24 @@ from maskwright.ir import (
     seq,
     star,
     tokens,
+)
+from maskwright.parameters import (
+    SELF,
+    Condition,
+    Value,
+    bit_clear,
+    bit_set,
+    both,
+    clear_bit,
+    compare,
+    compare_count,
+    constant,
+    decrement,
+    either,
+    increment,
+    masked,
+    negated,
+    set_bit,
 )
 
 A, B, AB = literal(b"a"), literal(b"b"), bytes_in(b"ab")
@@ -111,3 +135,47 @@ def random_grammar(rng: random.Random, token_ids: tuple[int, ...] = ()) -> Gramm
     """A grammar of one to four rules with everything in it, token edges for `token_ids` included."""
     refs = rng.randint(1, 4)
     return grammar(*(random_expr(rng, rng.randint(1, 4), refs, token_ids) for _ in range(refs)))
+
+
+def random_value(rng: random.Random) -> Value:
+    """A function within the values 0 to 7."""
+    return rng.choice(
+        (
+            SELF,
+            constant(rng.randrange(8)),
+            set_bit(rng.randrange(3)),
+            clear_bit(rng.randrange(3)),
+            masked(rng.randrange(8), rng.randrange(8)),
+            increment((0, rng.choice((1, 2, 3)))),
+            decrement((0, rng.choice((2, 3)))),
+            increment((0, 2)).then(set_bit(2)),
+        )
+    )
+
+
+def random_condition(rng: random.Random, depth: int = 1) -> Condition:
+    """A condition on the lowest three bits."""
+    kind = rng.randrange(8 if depth else 5)
+    if kind < 3:
+        return rng.choice((bit_set, bit_clear))(rng.randrange(3))
+    if kind < 5:
+        compared = rng.choice((compare, compare_count))
+        return compared(rng.choice(("==", "!=", "<", "<=", ">", ">=")), rng.randrange(4), rng.choice(((0, 2), (0, 3))))
+    parts = (random_condition(rng, depth - 1), random_condition(rng, depth - 1))
+    return (both(*parts), either(*parts), negated(parts[0]))[kind - 5]
+
+
+def random_parametric_grammar(rng: random.Random, token_ids: tuple[int, ...] = ()) -> GrammarIR:
+    """A grammar whose rules guard by parameters of three bits and pass them on; rules without one may be among them."""
+    refs = rng.randint(1, 3)
+
+    def with_parameters(e: Expr) -> Expr:
+        if e[0] in (OP_AND, OP_NOT, OP_TOKENS):
+            return e
+        if e[0] == OP_REF:
+            return call(e[1], random_value(rng)) if rng.random() < 0.8 else e
+        built = Expr(with_parameters(part) if isinstance(part, Expr) else part for part in e)
+        return guard(random_condition(rng), built) if rng.random() < 0.3 else built
+
+    bodies = [random_expr(rng, rng.randint(1, 3), refs, token_ids) for _ in range(refs)]
+    return grammar(*(with_parameters(e) if rng.random() < 0.8 else e for e in bodies))

@@ -11,6 +11,9 @@ of p whose last position loops to itself on every symbol; so with `open_ended` t
 nothing else changes (this is Bar-Hillel's product of a grammar and an automaton). That a rule has any word at all needs
 no separate treatment: it says exactly that the rule leads from the last position to itself.
 
+A rule with a parameter is a rule for each of its values: `ends(expr, i, v)` decides guards by v and asks for rule r
+with value w where r is called with w. Only what is reached counts, so a test's parameters must take few values.
+
 Complements and intersections are regular: tests/oracle/derivatives.py follows them byte by byte.
 
     >>> grammar = ir.GrammarIR((ir.Rule("s", ir.alt(ir.seq(ir.ref(0), ir.ref(0)), ir.literal(b"ab"))),), 0)
@@ -44,21 +47,21 @@ def is_viable(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
 
 
 class _Chart:
-    """The sets `ends(rule, i)` for one input."""
+    """The sets `ends(rule, value, i)` for one input."""
 
     def __init__(self, grammar: GrammarIR, symbols: Sequence[Symbol], *, open_ended: bool) -> None:
         self.grammar, self.symbols, self.open_ended = grammar, symbols, open_ended
-        self.rule_ends: dict[tuple[int, int], set[int]] = {(grammar.root, 0): set()}
+        self.rule_ends: dict[tuple[int, int, int], set[int]] = {(grammar.root, 0, 0): set()}
 
     def solve(self) -> set[int]:
         before = None
         while before != self.rule_ends:
             before = dict(self.rule_ends)
-            for rule, i in before:
-                self.rule_ends[rule, i] = self.ends(self.grammar.rules[rule].body, i)
-        return self.rule_ends[self.grammar.root, 0]
+            for rule, v, i in before:
+                self.rule_ends[rule, v, i] = self.ends(self.grammar.rules[rule].body, i, v)
+        return self.rule_ends[self.grammar.root, 0, 0]
 
-    def ends(self, e: Expr, i: int) -> set[int]:
+    def ends(self, e: Expr, i: int, v: int) -> set[int]:
         op = e[0]
         if op == ir.OP_EMPTY:
             return {i}
@@ -76,14 +79,20 @@ class _Chart:
         if op == ir.OP_SEQ:
             at = {i}
             for part in e[1:]:
-                at = self.ends_from(part, at)
+                at = self.ends_from(part, at, v)
             return at
         if op == ir.OP_ALT:
-            return {j for branch in e[1:] for j in self.ends(branch, i)}
+            return {j for branch in e[1:] for j in self.ends(branch, i, v)}
         if op == ir.OP_REPEAT:
-            return self.repeat_ends(e, i)
+            return self.repeat_ends(e, i, v)
         if op == ir.OP_REF:
-            return set(self.rule_ends.setdefault((e[1], i), set()))
+            return set(self.rule_ends.setdefault((e[1], 0, i), set()))
+        if op == ir.OP_CALL:
+            return set(self.rule_ends.setdefault((e[1], e[2].of(v), i), set()))
+        if op == ir.OP_GUARD:
+            return self.ends(e[1], i, v) if e[2].holds(v) else set()
+        if op == ir.OP_CAPTURE:
+            return self.ends(e[1], i, v)
         assert op in (ir.OP_AND, ir.OP_NOT)
         return self.regular_ends(e, i)
 
@@ -92,17 +101,17 @@ class _Chart:
             return {i} if self.open_ended else set()
         return {i + 1} if accepts(self.symbols[i]) else set()
 
-    def ends_from(self, e: Expr, starts: set[int]) -> set[int]:
-        return {j for i in starts for j in self.ends(e, i)}
+    def ends_from(self, e: Expr, starts: set[int], v: int) -> set[int]:
+        return {j for i in starts for j in self.ends(e, i, v)}
 
-    def repeat_ends(self, e: Expr, i: int) -> set[int]:
+    def repeat_ends(self, e: Expr, i: int, v: int) -> set[int]:
         _, item, minimum, maximum = e
         at, before, count = {i}, None, 0
         while count < minimum and at != before:  # once a round changes nothing, the next ones do not either
-            at, before, count = self.ends_from(item, at), at, count + 1
+            at, before, count = self.ends_from(item, at, v), at, count + 1
         reached, fresh, count = set(at), at, minimum
         while fresh and count != maximum:  # a position reached before had more repetitions left than now
-            fresh, count = self.ends_from(item, fresh) - reached, count + 1
+            fresh, count = self.ends_from(item, fresh, v) - reached, count + 1
             reached |= fresh
         return reached
 

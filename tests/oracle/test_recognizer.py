@@ -9,7 +9,15 @@ import pytest
 
 from maskwright import ir
 from maskwright.ir import Expr, GrammarIR, alt, and_, literal, not_, ref, repeat, seq, star, tokens
-from oracle.grammars import A, B, grammar, one_rule_grammars, random_grammar, two_rule_grammars
+from oracle.grammars import (
+    A,
+    B,
+    grammar,
+    one_rule_grammars,
+    random_grammar,
+    random_parametric_grammar,
+    two_rule_grammars,
+)
 from oracle.recognizer import Symbol, is_viable, matches
 
 Word = tuple[Symbol, ...]
@@ -83,6 +91,35 @@ def test_one_rule_grammars() -> None:
 def test_two_rule_grammars() -> None:
     for g in random.Random(1).sample(list(two_rule_grammars(3)), 150):
         assert_agrees(g, limit=MAX_LENGTH, checked=2, alphabet=tuple(b"ab"))
+
+
+def expanded(g: GrammarIR) -> GrammarIR:
+    """The same language with one plain rule for each rule and value that is reached."""
+    numbers: dict[tuple[int, int], int] = {(g.root, 0): 0}
+    bodies: list[Expr] = []
+
+    def plain(e: Expr, v: int) -> Expr:
+        if e[0] == ir.OP_GUARD:
+            return plain(e[1], v) if e[2].holds(v) else ir.never()
+        if e[0] in (ir.OP_REF, ir.OP_CALL):
+            callee = (e[1], 0 if e[0] == ir.OP_REF else e[2].of(v))
+            return ref(numbers.setdefault(callee, len(numbers)))
+        return Expr(plain(part, v) if isinstance(part, Expr) else part for part in e)
+
+    while len(bodies) < len(numbers):
+        rule, v = list(numbers)[len(bodies)]
+        bodies.append(plain(g.rules[rule].body, v))
+    return grammar(*bodies)
+
+
+def test_a_parameter_stands_for_a_rule_for_each_value() -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        g = random_parametric_grammar(rng, token_ids=(1, 2))
+        by_value = expanded(g)
+        for word in itertools.product((*b"ab", ("token", 1)), repeat=rng.randint(0, 3)):
+            assert matches(g, word) == matches(by_value, word), (g.dump(), word)
+            assert is_viable(g, word) == is_viable(by_value, word), (g.dump(), word)
 
 
 X = ir.byte_set(ir.ALL_BYTES & ~(1 << ord("a")))

@@ -24,7 +24,10 @@ from maskwright.frontends.text import spelled_out
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
+    OP_CALL,
+    OP_CAPTURE,
     OP_EMPTY,
+    OP_GUARD,
     OP_LITERAL,
     OP_NEVER,
     OP_NOT,
@@ -175,6 +178,12 @@ class _Notation:
             return self.intersection(parts)
         if op == OP_NOT:
             return self.complement(parts[0])
+        if op == OP_CAPTURE:
+            return parts[0]
+        if op in (OP_GUARD, OP_CALL):
+            raise GrammarError(
+                "a rule with a parameter cannot be printed in this notation", hint="GrammarIR.dump shows such rules"
+            )
         return self.bytes(0 if op == OP_NEVER else node[1])
 
     def _joined(self, parts: list[Shown], level: int, joint: str) -> Shown:

@@ -23,7 +23,10 @@ from maskwright.ir import (
     EMPTY,
     OP_ALT,
     OP_AND,
+    OP_CALL,
+    OP_CAPTURE,
     OP_EMPTY,
+    OP_GUARD,
     OP_LITERAL,
     OP_NEVER,
     OP_NOT,
@@ -51,6 +54,7 @@ MAX_SPELLED_DEPTH = 2_000
 
 ANY_CHARACTER = utf8(ALL_CHARACTERS)
 ANY_TEXT = star(ANY_CHARACTER)
+_IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE))
 
 
 def shortest(body: Expr) -> Expr:
@@ -123,14 +127,15 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
 
 
 def is_regular(root: Expr) -> bool:
-    """Whether an expression holds no rule and no tokens, so that it can be intersected and complemented."""
-    return all(node[0] not in (OP_REF, OP_TOKENS) for node in postorder(root))
+    """Whether an expression is made of bytes and operators alone, so that it can be intersected and complemented."""
+    return all(node[0] not in _IRREGULAR for node in postorder(root))
 
 
 def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:
     """A regular expression without references: each is replaced by its rule's body, as often as it stands there.
 
-    None if it cannot be, for a rule calls itself, or a token is in it. `body_of` gives None for a rule without a body.
+    None if it cannot be, for a rule calls itself or has a parameter, or a token is in it. `body_of` gives None for a
+    rule without a body.
 
     Raises:
         LimitError: It is too large without its rules.
@@ -172,17 +177,15 @@ def _own_size(node: Expr) -> int:
 
 
 def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] | None:
-    if node[0] == OP_TOKENS:
-        return None
     if node[0] == OP_REF:
         body = body_of(node[1])
         return None if body is None else [body]
-    return operands(node)
+    return None if node[0] in (OP_TOKENS, OP_GUARD, OP_CALL) else operands(node)
 
 
 def _rebuilt(node: Expr, parts: list[Expr]) -> Expr:
     op = node[0]
-    if op == OP_REF:
+    if op in (OP_REF, OP_CAPTURE):
         return parts[0]
     if op == OP_SEQ:
         return seq(*parts)

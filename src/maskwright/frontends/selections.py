@@ -1,0 +1,153 @@
+"""Lists whose items are bound together: each at most once and in any order, or so many of one kind.
+
+Both keep what was taken in the parameter of a rule (maskwright.parameters): a bit for each item, or a number. Nothing
+is spelled out for each order or each count; the kernel makes the few instances that an output passes through.
+
+    >>> from maskwright.ir import text
+    >>> builder = IRBuilder()
+    >>> body = permutation(builder, "key", [text("a"), text("b")], required=[1], separator=text(","))
+    >>> print(builder.build(body).dump())
+    key_choice::_ ::= "b" key_rest::set_bit(0) %if bit_clear(0) | "a" key_rest::set_bit(1) %if bit_clear(1)
+    key_rest::_ ::= "" %if bit_set(0) | "," key_choice::_
+
+Tested by tests/frontends/test_selections.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from maskwright.errors import LimitError
+from maskwright.ir import EMPTY, OP_NEVER, UNBOUNDED, Expr, IRBuilder, alt, call, guard, never, ref, seq
+from maskwright.parameters import (
+    FALSE,
+    SELF,
+    TRUE,
+    WHOLE,
+    Bits,
+    Condition,
+    Value,
+    bit_clear,
+    both,
+    compare,
+    compare_count,
+    contains,
+    increment,
+    set_bit,
+)
+
+_BITS = WHOLE[1]
+
+
+def permutation(
+    builder: IRBuilder,
+    name: str,
+    items: Sequence[Expr],
+    *,
+    required: Collection[int] = (),
+    separator: Expr = EMPTY,
+    extra: Expr | None = None,
+    minimum: int = 0,
+    maximum: int = UNBOUNDED,
+) -> Expr:
+    """Each item at most once, in any order.
+
+    Args:
+        builder: Where the rules go.
+        name: What they are called after.
+        items: What may come; at most 64, fewer if the number of items counts too.
+        required: Indices of the items that must come.
+        separator: What stands between two items.
+        extra: What may come besides, any number of times.
+        minimum: How many must come, extras included.
+        maximum: How many may come.
+
+    Raises:
+        LimitError: There are more items than a parameter has bits; a number of extras needs some too.
+    """
+    # Required items have the lowest bits and are listed first: the shortest way to the end begins with them. Only the
+    # others count, against bounds that leave room for what is required, so that no choice leads to a dead end.
+    if len(items) > _BITS:
+        raise _too_many_bits(len(items))
+    needed = [items[i] for i in sorted(set(required))]
+    free = [item for i, item in enumerate(items) if i not in set(required)]
+    minimum = max(minimum - len(needed), 0)
+    has_extra = extra is not None and extra[0] != OP_NEVER
+    if minimum > len(free) and not has_extra:
+        return never()
+    if maximum != UNBOUNDED:
+        maximum -= len(needed)
+        if maximum < minimum:
+            return never()
+    limits = (
+        _number(len(items), minimum, maximum) if has_extra else _set_bits((len(needed), len(items)), minimum, maximum)
+    )
+    done = both(contains((1 << len(needed)) - 1), limits.enough)
+    choice, rest = builder.declare(f"{name}_choice"), builder.declare(f"{name}_rest")
+
+    def taking(bit: int, item: Expr, step: Value) -> Expr:
+        return guard(bit_clear(bit), seq(item, call(rest[1], set_bit(bit).then(step))))
+
+    required_choices = [taking(i, item, SELF) for i, item in enumerate(needed)]
+    free_choices = [taking(i, item, limits.step) for i, item in enumerate(free, len(needed))]
+    if extra is not None and has_extra:
+        free_choices.append(seq(extra, call(rest[1], limits.step)))
+    builder.define(choice, alt(*required_choices, *(guard(limits.more, c) for c in free_choices)))
+    builder.define(rest, alt(guard(done, EMPTY), seq(separator, call(choice[1], SELF))))
+    return alt(EMPTY if done.holds(0) else never(), ref(choice[1]))
+
+
+def counted(
+    builder: IRBuilder,
+    name: str,
+    counted_item: Expr,
+    other_item: Expr,
+    *,
+    minimum: int = 0,
+    maximum: int = UNBOUNDED,
+    separator: Expr = EMPTY,
+) -> Expr:
+    """Any number of both items in any order, the first of them between `minimum` and `maximum` times."""
+    limits = _number(0, minimum, maximum)
+    choice, rest = builder.declare(f"{name}_choice"), builder.declare(f"{name}_rest")
+    one_more = guard(limits.more, seq(counted_item, call(rest[1], limits.step)))
+    builder.define(choice, alt(one_more, seq(other_item, call(rest[1], SELF))))
+    builder.define(rest, alt(guard(limits.enough, EMPTY), seq(separator, call(choice[1], SELF))))
+    return alt(EMPTY if limits.enough.holds(0) else never(), ref(choice[1]))
+
+
+class _Limits(NamedTuple):
+    """How things that are taken are counted: what each adds, when there are enough, and when one more may come."""
+
+    step: Value
+    enough: Condition
+    more: Condition
+
+
+def _set_bits(bits: Bits, minimum: int, maximum: int) -> _Limits:
+    """Count the bits that are set among these; there may be none at all."""
+    if bits[0] == bits[1]:
+        return _Limits(SELF, TRUE, TRUE)
+    more = TRUE if maximum == UNBOUNDED else compare_count("<", maximum, bits)
+    return _Limits(SELF, compare_count(">=", minimum, bits), more)
+
+
+def _number(first: int, minimum: int, maximum: int) -> _Limits:
+    """Keep a number in the bits from `first` on, as many as its bounds need."""
+    most = max(minimum, maximum)
+    if most <= 0:
+        return _Limits(SELF, TRUE, TRUE if maximum == UNBOUNDED else FALSE)
+    bits = (first, first + most.bit_length())
+    if bits[1] > _BITS:
+        raise _too_many_bits(bits[1])
+    more = TRUE if maximum == UNBOUNDED else compare("<", maximum, bits)
+    return _Limits(increment(bits), compare(">=", minimum, bits), more)
+
+
+def _too_many_bits(needed: int) -> LimitError:
+    return LimitError(
+        f"what may come in any order needs {needed} bits to keep track of, and a parameter has {_BITS}",
+        limit="parameter_bits",
+        hint="let fewer items be in any order",
+    )

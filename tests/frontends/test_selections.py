@@ -1,0 +1,110 @@
+"""Permutations and counted lists against their enumeration."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+import maskwright
+from maskwright.frontends.selections import counted, permutation
+from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, literal, text
+from oracle.comparing import compile_fresh
+from oracle.recognizer import is_viable, matches
+from oracle.vocabularies import BYTES
+
+
+def grammar_of(builder: IRBuilder, body: Expr) -> GrammarIR:
+    return builder.build(body)
+
+
+@pytest.mark.parametrize("required", [(), (1,), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize(
+    ("minimum", "maximum"), [(0, UNBOUNDED), (2, UNBOUNDED), (0, 2), (1, 3), (3, 4), (2, 1), (0, 0)]
+)
+@pytest.mark.parametrize("extra", [None, text("x")])
+def test_permutations(required: tuple[int, ...], minimum: int, maximum: int, extra: Expr | None) -> None:
+    builder = IRBuilder()
+    body = permutation(
+        builder,
+        "p",
+        [text(c) for c in "abc"],
+        required=required,
+        separator=text(","),
+        extra=extra,
+        minimum=minimum,
+        maximum=maximum,
+    )
+    g = grammar_of(builder, body)
+    expected = set()
+    for n in range(5):
+        for word in itertools.product("abcx" if extra else "abc", repeat=n):
+            plain = [c for c in word if c != "x"]
+            good = len(set(plain)) == len(plain) and all("abc"[i] in word for i in required)
+            if good and minimum <= n and (maximum == UNBOUNDED or n <= maximum):
+                expected.add(",".join(word).encode())
+    if not expected:
+        with pytest.raises(maskwright.UnsatisfiableError):
+            compile_fresh(g, BYTES)
+        return
+    matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES))
+    for n in range(5):
+        for word in itertools.product("abcx", repeat=n):
+            data = ",".join(word).encode()
+            assert matches(g, data) == (data in expected), (g.dump(), data)
+            accepted = matcher.accept_string(data)
+            assert accepted == is_viable(g, data), (g.dump(), data)
+            assert (accepted and matcher.is_completed()) == (data in expected), (g.dump(), data)
+            matcher.reset()
+
+
+@pytest.mark.parametrize(("minimum", "maximum"), [(0, UNBOUNDED), (2, UNBOUNDED), (0, 2), (1, 3), (0, 0), (3, 1)])
+def test_counted_lists(minimum: int, maximum: int) -> None:
+    builder = IRBuilder()
+    body = counted(builder, "c", text("a"), text("b"), minimum=minimum, maximum=maximum, separator=text(","))
+    g = grammar_of(builder, body)
+    if maximum != UNBOUNDED and maximum < minimum:
+        with pytest.raises(maskwright.UnsatisfiableError):
+            compile_fresh(g, BYTES)
+        return
+    matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES))
+    for n in range(6):
+        for word in itertools.product("ab", repeat=n):
+            count = word.count("a")
+            good = minimum <= count and (maximum == UNBOUNDED or count <= maximum)
+            accepted = matcher.accept_string(",".join(word))
+            assert (accepted and matcher.is_completed()) == good, word
+            assert accepted == (maximum == UNBOUNDED or count <= maximum), word
+            matcher.reset()
+
+
+def test_counts_reach_far() -> None:
+    builder = IRBuilder()
+    g = grammar_of(builder, counted(builder, "c", text("a"), text("b"), minimum=5_000, maximum=5_001))
+    matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES))
+    assert matcher.accept_string("ab" * 4_999)
+    assert not matcher.is_completed()
+    assert matcher.accept_string("aa")
+    assert matcher.is_completed()
+    assert not matcher.accept_string("a")
+
+
+def test_many_items_with_a_maximum_and_required_ones_last() -> None:
+    """What is still required is kept room for, however the optional ones come."""
+    builder = IRBuilder()
+    items = [literal(bytes((b,))) for b in range(65, 65 + 50)]
+    g = grammar_of(builder, permutation(builder, "p", items, required=range(40, 50), maximum=20))
+    matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES))
+    assert matcher.accept_string(bytes(range(65, 75)))
+    assert not matcher.accept_string(b"L")
+    assert matcher.accept_string(bytes(range(65 + 40, 65 + 50)))
+    assert matcher.is_completed()
+    assert not matcher.accept_string(b"L")
+
+
+def test_more_items_than_bits_are_refused() -> None:
+    with pytest.raises(maskwright.LimitError) as error:
+        permutation(IRBuilder(), "p", [EMPTY] * 65)
+    assert error.value.limit == "parameter_bits"
+    with pytest.raises(maskwright.LimitError):
+        permutation(IRBuilder(), "p", [EMPTY] * 60, maximum=100, extra=text("x"))
