@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kMaxGrowth = 8;  // edges after the removal of empty moves, to edges before
 constexpr size_t kMinEdges = 4096;
+constexpr size_t kMaxVisits = 100;  // of a state, on the average
 constexpr uint32_t kNone = 0xFFFFFFFF;
 
 bool before(const NfaEdge& a, const NfaEdge& b) {
@@ -46,14 +47,16 @@ class Refinement {
       for (const NfaEdge& edge : states[s].edges) sources_[edge.target].push_back(s);
     }
   }
+  // The class of each state; empty if that takes too long.
   std::vector<uint32_t> run() {
-    while (!dirty_.empty()) split();
+    for (size_t work = 0; !dirty_.empty(); split())
+      if ((work += dirty_.size()) > kMaxVisits * states_.size()) return {};
     return std::move(class_of_);
   }
 
  private:
-  // Splits the classes that have states whose edges lead to other classes than before. The largest part keeps the
-  // class's number, so that a state gets a new one a logarithmic number of times (Hopcroft 1971).
+  // Splits the classes that have states whose edges lead to other classes than before. Only those that lead to what
+  // has moved are looked at again.
   void split() {
     std::ranges::sort(dirty_, {}, [this](uint32_t s) { return class_of_[s]; });
     std::vector<uint32_t> moved;
@@ -62,14 +65,11 @@ class Refinement {
       std::unordered_map<Signature, std::vector<uint32_t>, SignatureHash> parts;
       for (; end < dirty_.size() && class_of_[dirty_[end]] == old_class; ++end)
         parts[signature(dirty_[end])].push_back(dirty_[end]);
-      // Those that are not dirty are alike, and differ from all others, which lead to a class made since.
-      size_t largest = class_size_[old_class] - (end - begin);
+      // Those that are not dirty are alike, and differ from all others, which lead to a class made since. They stay.
       const std::vector<uint32_t>* stays = nullptr;
-      for (const auto& [_, part] : parts)
-        if (part.size() > largest) {
-          largest = part.size();
-          stays = &part;
-        }
+      if (class_size_[old_class] == end - begin)
+        for (const auto& [_, part] : parts)
+          if (!stays || part.size() > stays->size()) stays = &part;
       for (const auto& [_, part] : parts) {
         if (&part == stays) continue;
         leavers_.emplace_back(static_cast<uint32_t>(class_size_.size()), part);
@@ -148,6 +148,7 @@ bool reduce(NfaDraft& draft) {
   const std::vector<ReducedState> states = without_empty_moves(draft);
   if (states.empty()) return false;
   const std::vector<uint32_t> class_of = Refinement(states).run();
+  if (class_of.empty()) return false;
 
   NfaDraft out;
   std::vector<uint32_t> state_of(states.size() + 2, kNone);  // by class

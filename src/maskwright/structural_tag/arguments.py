@@ -24,9 +24,9 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         SchemaError: The schema is malformed, or cannot be enforced; pointers start at the schema.
         StructuralTagError: An option does not go with the style.
     """
-    if it.any_order:
-        raise UnsupportedSchemaError("members in any order are not supported yet", keyword="any_order")
-    options = _options(it.strict_mode, it.max_whitespace_cnt)
+    if it.any_order and it.style != "json":
+        raise UnsupportedSchemaError("parameters in elements come in declared order", keyword="any_order")
+    options = _options(it.strict_mode, it.max_whitespace_cnt, it.any_order)
     if it.style == "json":
         if it.excludes:
             raise StructuralTagError(
@@ -41,10 +41,10 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
 
 
 @lru_cache(maxsize=64)
-def _options(strict_mode: bool, max_whitespace_cnt: int | None) -> JsonSchemaOptions:
+def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool) -> JsonSchemaOptions:
     if max_whitespace_cnt is None:
-        return JsonSchemaOptions(strict_mode=strict_mode)
-    return JsonSchemaOptions(strict_mode=strict_mode, max_whitespace_cnt=max_whitespace_cnt)
+        return JsonSchemaOptions(strict_mode=strict_mode, any_order=any_order)
+    return JsonSchemaOptions(strict_mode=strict_mode, max_whitespace_cnt=max_whitespace_cnt, any_order=any_order)
 
 
 def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:

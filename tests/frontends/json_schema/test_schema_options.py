@@ -66,10 +66,13 @@ def test_members_in_any_order() -> None:
     check_texts(some, ['{"b": 0, "a": 1}', '{"b": 1, "x": 1}'], ['{"b": null}', '{"x": 1, "a": null}'], any_order=True)
 
 
-def test_large_objects_keep_the_declared_order() -> None:
+@pytest.mark.parametrize(("count", "reversed_too"), [(40, True), (70, False)])
+def test_very_large_objects_keep_the_declared_order(count: int, reversed_too: bool) -> None:
     schema = {
-        "properties": {f"p{i}": {"type": "null"} for i in range(40)},
+        "properties": {f"p{i}": {"type": "null"} for i in range(count)},
         "additionalProperties": False,
         "type": "object",
     }
-    check_texts(schema, ['{"p1": null, "p39": null}'], ['{"p39": null, "p1": null}'], any_order=True)
+    backwards = ['{"p39": null, "p1": null}']
+    right, wrong = ['{"p1": null, "p39": null}'], ['{"p1": null, "p1": null}']
+    check_texts(schema, right + backwards * reversed_too, wrong + backwards * (not reversed_too), any_order=True)

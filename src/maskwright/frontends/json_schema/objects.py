@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.counting import Member, Others, TooManyError, counted_object
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
-from maskwright.frontends.json_schema.layout import Style
+from maskwright.frontends.json_schema.layout import CLOSE_OBJECT, Style
 from maskwright.frontends.json_schema.scalars import STRING_RULE
 from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal, Witness
 from maskwright.frontends.json_schema.strings import (
@@ -38,7 +39,22 @@ from maskwright.frontends.json_schema.strings import (
     string_body,
 )
 from maskwright.frontends.json_schema.witnesses import WitnessError, choices
-from maskwright.ir import OP_NEVER, Expr, alt, alt_of_distinct, and_, never, not_, optional, seq, star
+from maskwright.frontends.selections import permutation
+from maskwright.ir import (
+    OP_ALT,
+    OP_EMPTY,
+    OP_NEVER,
+    UNBOUNDED,
+    Expr,
+    alt,
+    alt_of_distinct,
+    and_,
+    never,
+    not_,
+    optional,
+    seq,
+    star,
+)
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
@@ -106,8 +122,10 @@ def _counted(
         return never()
     if emitter.layout.options.any_order and len(members) + (not closed) > 1 and (closed or least <= num_required + 1):
         try:
-            return counted_object(emitter, members, extra, shape, others, style, any_order=True)
-        except TooManyError:
+            if others:
+                return counted_object(emitter, members, extra, shape, others, style, any_order=True)
+            return _permuted(emitter, shape, members, extra, style)
+        except (TooManyError, LimitError):
             pass
     if others or (most is not None and not (closed and len(members) <= most)) or least > max(num_required, 1):
         # Members that are not declared might all have one name, and then they are one member.
@@ -121,6 +139,30 @@ def _counted(
     if num_required:
         return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
+
+
+def _permuted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
+    """The object with its members in any order, each declared one at most once.
+
+    Raises:
+        LimitError: There are too many members.
+    """
+    items = [emitter.as_rule("member", seq(name, style.colon, value)) for name, value, _ in members]
+    body = permutation(
+        emitter.builder,
+        "members",
+        items,
+        required=[i for i, (_, _, required) in enumerate(members) if required],
+        separator=style.comma,
+        extra=extra if extra[0] == OP_NEVER else emitter.as_rule("member", extra),
+        minimum=shape.min_properties,
+        maximum=UNBOUNDED if shape.max_properties is None else shape.max_properties,
+    )
+    ways = body[1:] if body[0] == OP_ALT else (body,)
+    filled = [way for way in ways if way[0] != OP_EMPTY]
+    if not filled:
+        return body if body[0] == OP_NEVER else seq(style.open_object, CLOSE_OBJECT)
+    return style.object_of(alt(*filled), may_be_empty=len(filled) < len(ways))
 
 
 def _around_pivot(members: list[Member], extra: Expr, style: Style) -> list[Expr]:

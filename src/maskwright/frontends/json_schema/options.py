@@ -23,7 +23,7 @@ class JsonSchemaOptions:
             `additionalProperties`, `items` or the like.
         on_unsupported: `"error"` refuses a schema with an assertion that cannot be enforced, `"relax"` leaves the
             assertion out and reports it.
-        any_order: Members come in any order, in objects that declare up to about nine; otherwise in declared order.
+        any_order: Members come in any order, in objects that declare up to 64; otherwise in declared order.
         registry: A `referencing.Registry` of the documents that references may lead to. Nothing is ever fetched.
         formats: `"assert"` enforces `format`, `"annotate"` only reports it, which is the standard's default.
     """
