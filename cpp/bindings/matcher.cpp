@@ -5,16 +5,12 @@
 #include <algorithm>
 
 #include "bindings.h"
+#include "py_matcher.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxForcedBytes = 4096;
-
-struct PyMatcher {
-  Matcher matcher;
-  BitmaskReader bitmasks;
-};
 
 std::vector<TokenId> read_token_ids(nb::handle ids) {
   std::vector<TokenId> out;
@@ -38,6 +34,25 @@ bool fill(PyMatcher& self, nb::handle bitmask, int64_t index) {
   return allowed < matcher.grammar().vocabulary().vocab_size();
 }
 
+// (name, bytes, whether it is closed), in the order in which they begin.
+nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::bytes, bool>> captures(PyMatcher& self,
+                                                                             const CaptureProgram& program) {
+  const Matcher& matcher = self.matcher;
+  if (!self.captures)
+    self.captures = std::make_unique<CaptureTracker>(program.program, matcher.grammar().context()->vocabulary);
+  std::vector<Capture> found;
+  {
+    const nb::gil_scoped_release release;
+    matcher.update(*self.captures);
+    found = self.captures->captures(self.matcher.is_terminated());
+  }
+  const std::string& text = self.captures->text();
+  nb::list out;
+  for (const Capture& c : found)
+    out.append(nb::make_tuple(c.name, nb::bytes(text.data() + c.begin, c.end - c.begin), c.closed));
+  return nb::steal<nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::bytes, bool>>>(out.release());
+}
+
 }  // namespace
 
 void bind_matcher(nb::module_& m) {
@@ -52,10 +67,13 @@ void bind_matcher(nb::module_& m) {
                 raise_error("TokenizerError", "stop token " + std::to_string(id) + " is outside the vocabulary");
               stops.push_back(static_cast<TokenId>(id));
             }
-            new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}};
+            new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}, {}};
           },
           nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"))
-      .def("__init__", [](PyMatcher* self, const PyMatcher& other) { new (self) PyMatcher{other.matcher, {}}; })
+      .def("__init__",
+           [](PyMatcher* self, const PyMatcher& other) {
+             new (self) PyMatcher{other.matcher, {}, {}};
+           })
       .def(
           "accept_token",
           [](PyMatcher& self, nb::handle token_id) { return self.matcher.accept(read_token_id(token_id)); },
@@ -95,8 +113,18 @@ void bind_matcher(nb::module_& m) {
              }
              return nb::bytes(out.data(), out.size());
            })
-      .def("rollback_tokens", [](PyMatcher& self, size_t count) { return self.matcher.rollback(count); })
-      .def("reset", [](PyMatcher& self) { self.matcher.reset(); })
+      .def("rollback_tokens",
+           [](PyMatcher& self, size_t count) {
+             if (!self.matcher.rollback(count)) return false;
+             if (self.captures) self.captures->truncate(self.matcher.num_accepted());
+             return true;
+           })
+      .def("reset",
+           [](PyMatcher& self) {
+             self.matcher.reset();
+             self.captures.reset();
+           })
+      .def("captures", &captures, nb::arg("program"))
       .def("is_completed", [](PyMatcher& self) { return self.matcher.is_completed(); })
       .def("is_terminated", [](PyMatcher& self) { return self.matcher.is_terminated(); })
       .def_prop_ro("num_accepted_tokens", [](PyMatcher& self) { return self.matcher.num_accepted(); })

@@ -7,6 +7,7 @@
 
 #include "../kernel/errors.h"
 #include "bindings.h"
+#include "py_matcher.h"
 
 namespace maskwright {
 
@@ -99,6 +100,17 @@ void bind_compile(nb::module_& m) {
       .def_prop_ro("num_flushes", &CompiledGrammar::num_flushes)
       .def_prop_ro("num_instances", &CompiledGrammar::num_instances)
       .def_prop_ro("num_configurations", [](CompiledGrammar& g) { return g.engine()->num_configs(); });
+
+  nb::class_<CaptureProgram>(m, "CaptureProgram")
+      .def(
+          "__init__",
+          [](CaptureProgram* self, const PyVocabulary& vocabulary,
+             const nb::typed<nb::tuple, nb::object, nb::ellipsis>& rules, uint32_t root) {
+            const GrammarIr ir = read_ir(rules, root, true);
+            const nb::gil_scoped_release release;
+            new (self) CaptureProgram{std::make_shared<const Program>(link(ir, vocabulary.context->rules))};
+          },
+          nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"));
 
   m.def(
       "compile",

@@ -1,5 +1,7 @@
 // From the tuples of src/maskwright/ir.py to the kernel's flat form. An object met twice becomes one node; no
 // recursion.
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -11,7 +13,8 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(GrammarIr& ir, size_t num_rules) : ir_(ir), num_rules_(num_rules) {}
+  Reader(GrammarIr& ir, size_t num_rules, bool with_captures)
+      : ir_(ir), num_rules_(num_rules), with_captures_(with_captures) {}
 
   ExprId read(nb::handle root) {
     open_.push_back({root.ptr(), false});
@@ -69,7 +72,7 @@ class Reader {
   }
 
   ExprId add(PyObject* object, Op op) {
-    if (op == Op::Capture) return done_.at(field(object, 1));
+    if (op == Op::Capture && !with_captures_) return done_.at(field(object, 1));
     ExprNode node{.op = op};
     switch (op) {
       case Op::Empty:
@@ -124,7 +127,12 @@ class Reader {
         node.end = static_cast<uint32_t>(ir_.conditions.size());
         ir_.conditions.push_back(read_condition(field(object, 2)));
         break;
-      case Op::Capture: break;  // seen through above
+      case Op::Capture:
+        node.begin = done_.at(field(object, 1));
+        node.depth = ir_.nodes[node.begin].depth + 1;
+        node.end = static_cast<uint32_t>(ir_.names.size());
+        ir_.names.push_back(nb::cast<std::string>(nb::handle(field(object, 2))));
+        break;
       case Op::Tokens: {
         std::vector<TokenId> ids;
         for (nb::handle id : nb::borrow<nb::tuple>(field(object, 1))) ids.push_back(read_token_id(id));
@@ -152,16 +160,17 @@ class Reader {
 
   GrammarIr& ir_;
   size_t num_rules_;
+  bool with_captures_;
   std::vector<Open> open_;
   std::unordered_map<PyObject*, ExprId> done_;
 };
 
 }  // namespace
 
-GrammarIr read_ir(const nb::tuple& rules, uint32_t root) {
+GrammarIr read_ir(const nb::tuple& rules, uint32_t root, bool with_captures) {
   GrammarIr ir;
   if (root >= nb::len(rules)) throw nb::type_error("the root names no rule");
-  Reader reader(ir, nb::len(rules));
+  Reader reader(ir, nb::len(rules), with_captures);
   // A rule is (name, body).
   for (nb::handle rule : rules) ir.rules.push_back(reader.read(nb::borrow<nb::tuple>(rule)[1]));
   ir.root = root;

@@ -86,6 +86,7 @@ GroupBuilder::GroupBuilder(UnitTable& table, const std::vector<uint32_t>& member
     Unit& unit = table.units[members[i]];
     members_[i].unit = &unit;
     members_[i].rule = unit.rule = group.rules_.back().get();
+    if (unit.capture != UnitTable::kNone) unit.rule->capture_ = table.ir.names[unit.capture];
     member_of_[members_[i].rule] = i;
     if (table.is_parametric(*members_[i].unit) && !group.family_) group.family_ = std::make_unique<Family>(group);
   }
@@ -263,7 +264,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::Call:
       case Op::And:
       case Op::Not:
-      case Op::Capture: break;  // references, handled above; captures are never read
+      case Op::Capture: break;  // references, handled above
     }
   }
 }
@@ -552,6 +553,10 @@ void GroupBuilder::remove_left_recursion() {
           if (m.unit->kind == Unit::Kind::Expression) unroll_calls(m, members_[i].rule);
   for (const auto& cycle : left_call_components()) {
     if (!is_cycle(cycle)) continue;
+    for (const uint32_t i : cycle)
+      if (members_[i].rule->captures())
+        throw LimitExceeded("left_recursive_capture",
+                            "what \"" + *members_[i].rule->capture() + "\" captures begins with itself");
     std::vector<Member> before;
     for (const uint32_t i : cycle) before.push_back(members_[i]);
     for (const uint32_t i : cycle) merge_left_corner(cycle, before, i);

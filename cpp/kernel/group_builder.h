@@ -28,8 +28,9 @@ namespace maskwright {
 // Something that becomes a rule: a declared rule's body, an & or ~, or an item to be counted.
 struct Unit {
   enum class Kind : uint8_t { Expression, Regular, Counter } kind = Kind::Expression;
-  ExprId expr = 0;      // the body, or the item that a counter repeats
-  int terminator = -1;  // of a counter: the byte after the last item, if it belongs to the rule
+  ExprId expr = 0;                // the body, or the item that a counter repeats
+  int terminator = -1;            // of a counter: the byte after the last item, if it belongs to the rule
+  uint32_t capture = 0xFFFFFFFF;  // the name of what it matches, by its index in the IR, or none
   // Once its component is done:
   bool inlined = false;
   Rule* rule = nullptr;

@@ -41,6 +41,7 @@ Rule* InstanceLinker::add(Instance& instance) {
   rule->token_sets_ = model.token_sets_;
   rule->counts_ = model.counts_;
   rule->terminator_ = model.terminator_;
+  rule->capture_ = model.capture_;
   rule->nullable_ = WitnessSearch::is_nullable(instance);
   rule->productive_ = WitnessSearch::is_productive(instance);
   const Family& family = *model.group().family();

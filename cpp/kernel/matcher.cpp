@@ -46,12 +46,12 @@ void History::clear() {
   *this = History();
 }
 
-std::vector<TokenId> History::tokens() const {
-  std::vector<TokenId> out(size());
+std::vector<TokenId> History::tokens(size_t first) const {
+  std::vector<TokenId> out(size() - first);
   const Chunk* chunk = chunk_.get();
   size_t begin = before_, used = used_;
-  while (chunk && used > 0) {
-    for (size_t i = 0; i < used; ++i) out[begin + i] = chunk->entries[i].token;
+  while (chunk && used > 0 && begin + used > first) {
+    for (size_t i = begin < first ? first - begin : 0; i < used; ++i) out[begin + i - first] = chunk->entries[i].token;
     chunk = chunk->previous.get();
     used = kChunk;
     begin = begin >= kChunk ? begin - kChunk : 0;
@@ -153,6 +153,19 @@ uint32_t Matcher::fill(uint32_t* words) {
       word |= bit;
     }
   return allowed;
+}
+
+void Matcher::update(CaptureTracker& tracker) const {
+  if (tracker.num_entries() >= history_.size()) return;
+  std::vector<TokenId> tokens = history_.tokens(tracker.num_entries());
+  if (terminated_) tokens.pop_back();  // a stop token is no output
+  auto bytes = std::lower_bound(byte_entries_.begin(), byte_entries_.end(), tracker.num_entries(),
+                                [](const auto& entry, size_t position) { return entry.first < position; });
+  for (const TokenId token : tokens)
+    if (token == kBytes)
+      tracker.read_bytes((bytes++)->second);
+    else
+      tracker.read_token(token);
 }
 
 bool Matcher::rollback(size_t count) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture_tracker.h"
 #include "compiled_grammar.h"
 
 namespace maskwright {
@@ -25,7 +26,7 @@ class History {
   void push(Entry entry);
   void pop(size_t count);
   void clear();
-  std::vector<TokenId> tokens() const;
+  std::vector<TokenId> tokens(size_t first = 0) const;
 
  private:
   static constexpr size_t kChunk = 64;
@@ -67,6 +68,8 @@ class Matcher {
   const CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
   const std::vector<TokenId>& stop_tokens() const { return stop_tokens_; }
+  // Brings a tracker made for this matcher up to what was accepted.
+  void update(CaptureTracker& tracker) const;
 
  private:
   // Bytes accepted as such appear in the history under this id; their text is kept beside it.

@@ -98,6 +98,10 @@ void Linker::weigh() {
         loops = loops_[node.begin];
         uses = true;
         break;
+      case Op::Capture:
+        loops = loops_[node.begin];
+        uses = table_.uses_parameter[node.begin];
+        break;
       case Op::Call: uses = !is_constant(ir_.values[node.end]); break;
       default: break;
     }
@@ -152,6 +156,9 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
       if (node.op == Op::And || node.op == Op::Not) {
         of_node = static_cast<uint32_t>(table_.units.size());
         table_.units.push_back({.kind = Unit::Kind::Regular, .expr = id});
+      } else if (node.op == Op::Capture) {
+        of_node = static_cast<uint32_t>(table_.units.size());
+        table_.units.push_back({.kind = Unit::Kind::Expression, .expr = node.begin, .capture = node.end});
       } else if (table_.counting[id]) {
         of_node = table_.counter(id, -1);
       }
@@ -252,7 +259,7 @@ std::shared_ptr<RuleGroup> Linker::build(const std::vector<uint32_t>& component)
 // A component's structure in preorder: expressions met again by number, members by their index in the component, other
 // rules by group and index. Equal strings mean equal automata.
 std::string Linker::serialise(const std::vector<uint32_t>& component) {
-  constexpr char kSeen = 0x40, kMember = 0x41, kOther = 0x42, kUnit = 0x43, kValue = 0x44;
+  constexpr char kSeen = 0x40, kMember = 0x41, kOther = 0x42, kUnit = 0x43, kValue = 0x44, kCapture = 0x45;
   std::string out;
   std::unordered_map<ExprId, uint32_t> number;
   for (const uint32_t index : component) {
@@ -260,6 +267,11 @@ std::string Linker::serialise(const std::vector<uint32_t>& component) {
     out.push_back(kUnit);
     out.push_back(static_cast<char>(unit.kind));
     append(out, static_cast<uint64_t>(unit.terminator + 1));
+    if (unit.capture != UnitTable::kNone) {
+      out.push_back(kCapture);
+      append(out, ir_.names[unit.capture].size());
+      out += ir_.names[unit.capture];
+    }
     const bool inside_regular = unit.kind == Unit::Kind::Regular;
     std::vector<ExprId> open{unit.expr};
     number.clear();

@@ -24,6 +24,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -158,6 +160,8 @@ class Rule {
 
   // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
   bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts_; }
+  bool captures() const { return capture_.has_value(); }
+  const std::optional<std::string>& capture() const { return capture_; }  // the name of what it matches
   bool nullable() const { return nullable_; }      // matches the empty string, which the automaton leaves out
   bool productive() const { return productive_; }  // matches some other string
   const ByteSet& first() const { return first_; }
@@ -207,6 +211,7 @@ class Rule {
   bool is_template_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   uint32_t rank_ = 0;
+  std::optional<std::string> capture_;
   ByteSet first_;
   Nfa nfa_;
   std::unique_ptr<DerivativeAutomaton> derivatives_;

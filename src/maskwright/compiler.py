@@ -36,7 +36,7 @@ class CompiledGrammar:
         tokenizer_info: the tokenizer.
     """
 
-    __slots__ = ("_native", "grammar", "tokenizer_info")
+    __slots__ = ("_capture_program", "_native", "grammar", "tokenizer_info")
 
     def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
         self.grammar = grammar
@@ -44,6 +44,16 @@ class CompiledGrammar:
         self._native = _kernel.compile(
             tokenizer_info.kernel_vocabulary, grammar.ir.rules, grammar.ir.root, memory_budget_bytes
         )
+
+        self._capture_program: _kernel.CaptureProgram | None = None
+
+    @property
+    def capture_program(self) -> _kernel.CaptureProgram:
+        """The grammar with its captures, made when they are first asked for. Masks do not need it."""
+        if self._capture_program is None:
+            ir = self.grammar.ir
+            self._capture_program = _kernel.CaptureProgram(self.tokenizer_info.kernel_vocabulary, ir.rules, ir.root)
+        return self._capture_program
 
     @property
     def memory_size_bytes(self) -> int:
