@@ -33,6 +33,7 @@ from maskwright.parameters import bit_clear, is_ones, set_bit
 from oracle.comparing import compile_fresh, compile_ir, scaled, seeded, walk
 from oracle.grammars import grammar, random_expr
 from oracle.model import Language
+from oracle.recognizer import matches
 from oracle.vocabularies import BYTES, SMALL, of
 
 LETTER, DIGIT = byte_range(97, 122), byte_range(48, 57)
@@ -230,6 +231,61 @@ def test_masks_are_those_of_the_bare_grammar() -> None:
         language = Language(g)
         if language.viable(()):
             walk(compile_fresh(g, SMALL), language, SMALL, rng, steps=4)
+
+
+def with_brackets(e: Expr) -> Expr:
+    """The grammar with each capture's bounds spelled out, for those that match something."""
+    if e[0] == ir.OP_CAPTURE:
+        inner = with_brackets(e[1])
+        return alt(seq(text(f"<{e[2]}"), inner, text(">")), EMPTY if matches(grammar(e[1], EMPTY), b"") else ir.never())
+    return Expr(with_brackets(part) if isinstance(part, Expr) else part for part in e)
+
+
+def test_captures_are_those_of_a_reading() -> None:
+    """The output with its captures in brackets belongs to the grammar with the brackets spelled out."""
+    rng, checked = seeded("brackets"), 0
+    for _ in range(scaled(150)):
+        body = with_captures(random_expr(rng, 4, 1, ()), rng)
+        if ir._references(body):
+            continue
+        g, bracketed = grammar(body, EMPTY), grammar(with_brackets(body), EMPTY)
+        if not Language(g).viable(()):
+            continue
+        matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES))
+        for _ in range(6):
+            output = bytes(rng.choice(b"aab") for _ in range(rng.randint(1, 6)))
+            matcher.reset()
+            if not (matcher.accept_string(output) and matcher.accept_token(BYTES.stop[0])):
+                continue
+            assert not matcher.get_open_captures()
+            found = matcher.captures(matcher.compiled_grammar.capture_program)
+            assert [data for _, data, _ in found] == [data for _, data in matcher.get_captures()]
+            candidates = bracketings(output, [(name, data) for name, data, _ in found])
+            assert any(matches(bracketed, data) for data in candidates), (g.dump(), output, found)
+            checked += 1
+    assert checked > scaled(30)
+
+
+def bracketings(output: bytes, found: list[tuple[str, bytes]], at: int = 0) -> list[bytes]:
+    """All ways to put these captures, in this order, into brackets from a place on; nested ones inside."""
+
+    def place(i: int, at: int, open_ends: tuple[int, ...]) -> list[bytes]:
+        closing = b">" if open_ends and open_ends[-1] == at else b""
+        out = []
+        if closing:
+            out += [closing + rest for rest in place(i, at, open_ends[:-1])]
+        if i < len(found):
+            name, data = found[i]
+            end = at + len(data)
+            if output[at:end] == data and all(end <= e for e in open_ends):
+                out += [f"<{name}".encode() + rest for rest in place(i + 1, at, (*open_ends, end))]
+        if at < len(output) and not closing:
+            out += [output[at : at + 1] + rest for rest in place(i, at + 1, open_ends)]
+        if at == len(output) and i == len(found) and not open_ends:
+            out.append(b"")
+        return out
+
+    return place(0, at, ())
 
 
 def test_captures_cost_the_masks_nothing() -> None:
