@@ -8,6 +8,7 @@
 //   reused
 //                with its automata and masks.
 //   4. build     the others (group_builder.h): NFAs, empty strings and left recursion removed, dead ends trimmed.
+//                A component with a parametric rule is drafted only; its instances are made as needed (family.h).
 //
 // No step walks the vocabulary and none recurses on the C stack.
 #pragma once

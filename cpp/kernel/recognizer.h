@@ -7,6 +7,7 @@
 //      complete;
 //   2. returns from every item whose rule may end: its frames' targets become items, and so on.
 // Calls whose return could do nothing but return again push no frame. Nodes made here are scratch: dropped by pop.
+// Callees that are instances of parametric rules are linked when a state that calls them is scanned, not before.
 //
 // With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
 // reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
