@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture_tracker.h"
 #include "compiled_grammar.h"
 #include "precompute.h"
 #include "shared_log.h"
@@ -66,6 +67,8 @@ class Matcher {
   const CompiledGrammar& grammar() const { return *grammar_; }
   uint32_t num_words() const { return grammar_->vocabulary().num_words(); }
   const std::vector<TokenId>& stop_tokens() const { return stop_tokens_; }
+  // Brings a tracker made for this matcher to what was accepted.
+  void update(CaptureTracker& tracker) const;
 
  private:
   struct Entry {
