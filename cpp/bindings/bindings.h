@@ -18,8 +18,9 @@ namespace maskwright {
 
 namespace nb = nanobind;
 
-// Reads rules given as the tuples of src/maskwright/ir.py. Throws nb::type_error on anything else.
-GrammarIr read_ir(const nb::tuple& rules, uint32_t root);
+// Reads rules given as the tuples of src/maskwright/ir.py. Throws nb::type_error on anything else. Captures are seen
+// through unless they are asked for.
+GrammarIr read_ir(const nb::tuple& rules, uint32_t root, bool with_captures);
 
 // The tuples of src/maskwright/parameters.py. Throws nb::type_error on anything else.
 ValueFunction read_value(nb::handle value);

@@ -31,12 +31,12 @@ void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::
       raise_error("TokenizerError", "stop token " + std::to_string(id) + " is outside the vocabulary");
     stops.push_back(static_cast<TokenId>(id));
   }
-  new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}};
+  new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}, {}};
 }
 
 void make_fork(PyMatcher* self, PyMatcher& other) {
   const InUse in_use(other);
-  new (self) PyMatcher{other.matcher, {}};
+  new (self) PyMatcher{other.matcher, {}, {}};
 }
 
 bool accept(PyMatcher& self, TokenId token) {
@@ -128,6 +128,34 @@ size_t traverse_draft_tree(PyMatcher& self, nb::handle retrieve_next_token, nb::
   return fill_draft(self, *use, bitmask, 0);
 }
 
+// (name, bytes, whether it is closed), in the order in which they begin.
+using CaptureList = nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::bytes, bool>>;
+
+CaptureList captures(PyMatcher& self, const CaptureProgram& program) {
+  const InUse in_use(self);
+  if (!self.captures)
+    self.captures = std::make_unique<CaptureTracker>(program.program, self.matcher.grammar().shared_vocabulary());
+  std::vector<Capture> found;
+  {
+    const Unlocked unlocked;
+    self.matcher.update(*self.captures);
+    found = self.captures->captures(self.matcher.is_terminated());
+  }
+  const std::string& text = self.captures->text();
+  nb::list out;
+  for (const Capture& c : found)
+    out.append(nb::make_tuple(c.name, nb::bytes(text.data() + c.begin, c.end - c.begin), c.closed));
+  return nb::steal<CaptureList>(out.release());
+}
+
+// What is accepted after a rollback may be different.
+bool rollback(PyMatcher& self, size_t count) {
+  const InUse in_use(self);
+  if (!self.matcher.rollback(count)) return false;
+  if (self.captures) self.captures->truncate(self.matcher.num_accepted());
+  return true;
+}
+
 template <auto Method>
 auto when_free(PyMatcher& self) {
   const InUse in_use(self);
@@ -181,14 +209,12 @@ void bind_matcher(nb::module_& m) {
              const InUse in_use(self);
              return run_within(budget_us, self.matcher.precomputation());
            })
-      .def("rollback_tokens",
-           [](PyMatcher& self, size_t count) {
-             const InUse in_use(self);
-             return self.matcher.rollback(count);
-           })
+      .def("captures", &captures, nb::arg("program"))
+      .def("rollback_tokens", &rollback)
       .def("reset",
            [](PyMatcher& self) {
              const InUse in_use(self);
+             self.captures.reset();
              if (self.matcher.here_is_known()) return self.matcher.reset();
              const Unlocked unlocked;  // the old engine may go
              self.matcher.reset();

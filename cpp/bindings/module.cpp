@@ -81,6 +81,18 @@ bool begins_longer_token(const PyVocabulary& self, const nb::bytes& text) {
   return vocabulary.node(at).num_children > 0;
 }
 
+using PyRules = nb::typed<nb::tuple, nb::object, nb::ellipsis>;
+
+GrammarIr read_for(const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root, bool with_captures) {
+  GrammarIr ir = read_ir(rules, root, with_captures);
+  // A token that the vocabulary does not have can never come.
+  for (auto& ids : ir.token_sets)
+    std::erase_if(ids, [&](TokenId id) {
+      return id < 0 || static_cast<uint32_t>(id) >= vocabulary.context->vocabulary->vocab_size();
+    });
+  return ir;
+}
+
 }  // namespace
 
 void bind_compile(nb::module_& m) {
@@ -129,16 +141,20 @@ void bind_compile(nb::module_& m) {
       nb::arg("state_masks") = true, nb::arg("config_memo") = true, nb::arg("sharing") = true,
       "Switches off what is False, for the whole process: to measure what each is worth (cpp/kernel/optimisations.h).");
 
+  nb::class_<CaptureProgram>(m, "CaptureProgram")
+      .def(
+          "__init__",
+          [](CaptureProgram* self, const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root) {
+            const GrammarIr ir = read_for(vocabulary, rules, root, true);
+            const Unlocked unlocked;
+            new (self) CaptureProgram{std::make_shared<const Program>(link(ir, vocabulary.context->rules))};
+          },
+          nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"));
+
   m.def(
       "compile",
-      [](const PyVocabulary& vocabulary, const nb::typed<nb::tuple, nb::object, nb::ellipsis>& rules, uint32_t root,
-         size_t memory_budget_bytes) {
-        GrammarIr ir = read_ir(rules, root);
-        // A token that the vocabulary does not have can never come.
-        for (auto& ids : ir.token_sets)
-          std::erase_if(ids, [&](TokenId id) {
-            return id < 0 || static_cast<uint32_t>(id) >= vocabulary.context->vocabulary->vocab_size();
-          });
+      [](const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root, size_t memory_budget_bytes) {
+        GrammarIr ir = read_for(vocabulary, rules, root, false);
         const Unlocked unlocked;
         return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), memory_budget_bytes);
       },

@@ -1,4 +1,5 @@
-// A matcher as Python holds it, and the guards around its use. Shared by the files that bind matchers.
+// A matcher as Python holds it, the grammar that tells its captures, and the guards around its use. Shared by the files
+// that bind matchers.
 #pragma once
 
 #include <nanobind/stl/tuple.h>
@@ -8,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../kernel/capture_tracker.h"
 #include "../kernel/matcher.h"
 #include "bindings.h"
 
@@ -16,7 +18,13 @@ namespace maskwright {
 struct PyMatcher {
   Matcher matcher;
   BitmaskReader bitmasks;
+  std::unique_ptr<CaptureTracker> captures;  // once they are asked for
   std::atomic<bool> in_use{false};
+};
+
+// A grammar linked with its captures as rules.
+struct CaptureProgram {
+  std::shared_ptr<const Program> program;
 };
 
 // Holds a matcher, or a batch, for one call. A second one at the same time is refused rather than made to wait: it is a

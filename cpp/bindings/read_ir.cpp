@@ -1,5 +1,7 @@
 // From the tuples of src/maskwright/ir.py to the kernel's flat form. An object met twice becomes one node; no
 // recursion. About 50 ns a node.
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -45,7 +47,8 @@ class NodeOfObject {
 
 class Reader {
  public:
-  Reader(GrammarIr& ir, size_t num_rules) : ir_(ir), num_rules_(num_rules) {}
+  Reader(GrammarIr& ir, size_t num_rules, bool with_captures)
+      : ir_(ir), num_rules_(num_rules), with_captures_(with_captures) {}
 
   ExprId read(PyObject* root) {
     visit(root);
@@ -165,7 +168,7 @@ class Reader {
 
   // Makes the node of an expression whose operands are the last of nodes_.
   void finish(const Open& open) {
-    if (open.op == Op::Capture) {  // stands for what it captures
+    if (open.op == Op::Capture && !with_captures_) {  // stands for what it captures
       const ExprId captured = nodes_.back();
       nodes_.pop_back();
       return set_node(open.object, captured);
@@ -174,12 +177,16 @@ class Reader {
     const auto num_operands = static_cast<size_t>(open.end - 1);
     const auto operands = nodes_.end() - static_cast<std::ptrdiff_t>(num_operands);
     for (auto o = operands; o != nodes_.end(); ++o) node.depth = std::max(node.depth, ir_.nodes[*o].depth + 1);
-    if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard) {
+    if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard || open.op == Op::Capture) {
       node.begin = *operands;
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
       ir_.children.insert(ir_.children.end(), operands, nodes_.end());
       node.end = static_cast<uint32_t>(ir_.children.size());
+    }
+    if (open.op == Op::Capture) {
+      node.end = static_cast<uint32_t>(ir_.names.size());
+      ir_.names.push_back(nb::cast<std::string>(nb::handle(field(open.object, 2))));
     }
     if (open.op == Op::Guard) {
       node.end = static_cast<uint32_t>(ir_.conditions.size());
@@ -209,6 +216,7 @@ class Reader {
 
   GrammarIr& ir_;
   size_t num_rules_;
+  bool with_captures_;
   std::vector<Open> open_;
   std::vector<ExprId> nodes_;  // read, but not yet operands of a node
   NodeOfObject node_of_;
@@ -216,11 +224,11 @@ class Reader {
 
 }  // namespace
 
-GrammarIr read_ir(const nb::tuple& rules, uint32_t root) {
+GrammarIr read_ir(const nb::tuple& rules, uint32_t root, bool with_captures) {
   GrammarIr ir;
   const size_t num_rules = nb::len(rules);
   if (root >= num_rules) throw nb::type_error("the root names no rule");
-  Reader reader(ir, num_rules);
+  Reader reader(ir, num_rules, with_captures);
   ir.rules.reserve(num_rules);
   // A rule is (name, body).
   for (nb::handle rule : rules) ir.rules.push_back(reader.read(nb::borrow<nb::tuple>(rule)[1].ptr()));

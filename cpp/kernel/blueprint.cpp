@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace maskwright {
 namespace {
 
-constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCallees = 0x42;  // beside the ops
+constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCapture = 0x42, kCallees = 0x43;  // beside the ops
 
 }  // namespace
 
@@ -106,6 +107,11 @@ ExprId BlueprintWriter::guard(ExprId operand, const Condition& condition) {
 }
 
 void BlueprintWriter::unit(const BlueprintUnit& unit) {
+  if (unit.capture) {
+    text_.push_back(static_cast<char>(kCapture));
+    number(unit.capture->size());
+    text_ += *unit.capture;
+  }
   text_.push_back(static_cast<char>(unit.parametric ? kParametricUnit : kUnit));
   text_.push_back(static_cast<char>(unit.kind));
   number(unit.root);
@@ -137,13 +143,21 @@ Blueprint Blueprint::read(std::string_view text) {
   };
   const auto index = [&] { return static_cast<uint32_t>(number()); };
   ir.nodes.reserve(text.size() / 4);
+  std::optional<std::string> capture;  // of the unit that follows
   while (at < text.size()) {
     const auto tag = static_cast<uint8_t>(text[at++]);
     if (tag == kCallees) break;  // the group has them as pointers
+    if (tag == kCapture) {
+      const size_t size = number();
+      capture = text.substr(at, size);
+      at += size;
+      continue;
+    }
     if (tag == kUnit || tag == kParametricUnit) {
       const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
       const ExprId root = index();
-      out.units.push_back({kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit});
+      out.units.push_back(
+          {kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit, std::exchange(capture, {})});
       continue;
     }
     ExprNode node{.op = static_cast<Op>(tag)};

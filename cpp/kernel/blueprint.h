@@ -11,10 +11,13 @@
 // Where a unit is parametric, all units of the component become templates (family.h). In it, calls of templates say
 // what they pass; elsewhere, the callee is the template's instance for a parameter, which is part of its name.
 //
+// What a unit captures is part of the text, so that a rule that captures is never one that does not.
+//
 // About three bytes a node. Tested by tests/exhaustive (several grammars on one tokenizer).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +38,7 @@ struct BlueprintUnit {
   ExprId root;
   int terminator = -1;      // of a counter: the byte after the last item, if it belongs to the rule
   bool parametric = false;  // it depends on a parameter
+  std::optional<std::string> capture = std::nullopt;  // the name of what it matches
 };
 
 // As read back. In `ir`, the `begin` of a Ref, or of a Call, which passes a value to a template, is a member or, from

@@ -40,6 +40,7 @@ class CompiledGrammar {
     return engine_;
   }
   const Vocabulary& vocabulary() const { return *context_->vocabulary; }
+  const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return context_->vocabulary; }
   uint64_t num_flushes() const { return num_flushes_.load(std::memory_order_relaxed); }
   uint64_t num_mask_hits() const { return counters_->hits.value(); }
   uint64_t num_mask_misses() const { return counters_->misses.value(); }

@@ -61,7 +61,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
   if (facts.num_edges() > kMaxEdges) too_large();
   bool undecided = false;
   for (uint32_t i = 0; i < facts.rules().size(); ++i) {
-    group->rules_.emplace_back(*group, i, facts.rules()[i]);
+    group->rules_.emplace_back(*group, i, facts.rules()[i]).capture_ = builder.blueprint_.units[i].capture;
     undecided = undecided || facts.undecided(i);
   }
   group->account(facts.rules().size() * sizeof(Rule));

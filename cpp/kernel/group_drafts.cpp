@@ -138,11 +138,16 @@ void GroupDrafts::remove_left_recursion() {
     const auto callees = left_callees(members_[component[0]]);
     return component.size() > 1 || std::find(callees.begin(), callees.end(), component[0]) != callees.end();
   };
-  for (const auto& cycle : left_call_components())
-    for (const uint32_t i : cycle)
-      if (is_cycle(cycle) && members_[i].rule->counts())
-        for (Member& m : members_)
-          if (m.kind == BlueprintUnit::Kind::Expression) unroll_calls(m, members_[i]);
+  for (const auto& cycle : left_call_components()) {
+    if (!is_cycle(cycle)) continue;
+    for (const uint32_t i : cycle) {
+      if (const auto& name = members_[i].rule->capture())
+        throw LimitExceeded("left_recursive_capture", "what \"" + *name + "\" captures begins with itself");
+      if (!members_[i].rule->counts()) continue;
+      for (Member& m : members_)
+        if (m.kind == BlueprintUnit::Kind::Expression) unroll_calls(m, members_[i]);
+    }
+  }
   for (const auto& cycle : left_call_components()) {
     if (!is_cycle(cycle)) continue;
     std::vector<Member> before;

@@ -22,7 +22,8 @@ struct ExprNode {
   Op op;
   // Literal: bytes [begin, end). Seq, Alt, And: children [begin, end). Repeat, Not: begin = the operand.
   // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index. Guard: begin = the operand,
-  // end = index into conditions. Call: begin = rule index, end = index into values. A capture is what it captures.
+  // end = index into conditions. Call: begin = rule index, end = index into values. Capture: begin = the operand,
+  // end = index into names; left out where captures are not asked for.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat
@@ -38,6 +39,7 @@ struct GrammarIr {
   std::vector<std::vector<TokenId>> token_sets;
   std::vector<Condition> conditions;
   std::vector<ValueFunction> values;
+  std::vector<std::string> names;
   std::vector<ExprId> rules;
   uint32_t root = 0;
 };

@@ -151,6 +151,22 @@ Precomputation Matcher::precomputation() {
   return Precomputation(engine_, point.config);
 }
 
+void Matcher::update(CaptureTracker& tracker) const {
+  tracker.truncate(history_.size());
+  const size_t known = tracker.num_entries();
+  if (known == history_.size()) return;
+  std::vector<Entry> entries = history_.entries(known);
+  if (terminated_) entries.pop_back();  // a stop token is no output
+  std::vector<ByteEntry> texts;
+  if (!byte_entries_.empty() && byte_entries_.back().position >= known) texts = byte_entries_.entries();
+  auto text = std::ranges::lower_bound(texts, known, {}, &ByteEntry::position);
+  for (const Entry& entry : entries)
+    if (entry.token == kBytes)
+      tracker.read_bytes(*(text++)->bytes);
+    else
+      tracker.read_token(entry.token);
+}
+
 bool Matcher::rollback(size_t count) {
   if (count > history_.size()) return false;
   if (count == 0) return true;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture_tracker.h"
 #include "compiled_grammar.h"
 #include "precompute.h"
 #include "shared_log.h"
@@ -69,6 +70,8 @@ class Matcher {
   const Engine* engine() const { return engine_.get(); }
   uint32_t num_words() const { return grammar_->vocabulary().num_words(); }
   const std::vector<TokenId>& stop_tokens() const { return stop_tokens_; }
+  // Brings a tracker made for this matcher to what was accepted.
+  void update(CaptureTracker& tracker) const;
 
  private:
   struct Entry {

@@ -41,6 +41,7 @@ struct Unit {
   int terminator = -1;         // of a counter
   bool unrolled = false;       // an operand of a product: its counted repetitions are spelled out
   ExprId counted = kNone;      // of a product: the operand that counts, if one does
+  uint32_t capture = kNone;    // the name of what it matches, by its index in the IR
   Written place = {};          // as member or callee
   Written outlined_call = {};  // of a part of a parametric rule
   // Once its own component is done:
@@ -79,6 +80,7 @@ class Linker {
   uint32_t part(ExprId expr, bool unrolled);
   int terminator(const ExprNode& sequence, uint32_t child) const;
   uint32_t boolean_unit(ExprId id);
+  uint32_t capture_unit(const ExprNode& capture);
   uint32_t operand_unit(const Unit& product, ExprId operand);
   bool is_operand(ExprId expr) const;
   int64_t counted(ExprId operand) const;
@@ -167,6 +169,11 @@ void Linker::weigh() {
         out.form = Form::Boolean;
         contains(node.begin);
         break;
+      case Op::Capture:
+        out.loops = nodes_[node.begin].loops;
+        out.uses_parameter = nodes_[node.begin].uses_parameter;
+        out.form = Form::Irregular;
+        break;
       case Op::Guard:
         out.weight += nodes_[node.begin].weight;
         out.loops = nodes_[node.begin].loops;
@@ -243,6 +250,11 @@ uint32_t Linker::boolean_unit(ExprId id) {
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
+uint32_t Linker::capture_unit(const ExprNode& capture) {
+  units_.push_back({.kind = Kind::Expression, .expr = capture.begin, .capture = capture.end});
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
 bool Linker::is_operand(ExprId expr) const {
   return nodes_[expr].form == Form::Plain && nodes_[expr].unrolled_weight <= kMaxOperandWeight;
 }
@@ -308,6 +320,8 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     if (known.unit == kNone) {
       if (node.op == Op::And || node.op == Op::Not)
         known.unit = boolean_unit(id);
+      else if (node.op == Op::Capture)
+        known.unit = capture_unit(node);
       else if (known.counting)
         known.unit = counter(id, -1);
     }
@@ -432,7 +446,9 @@ void Linker::write_unit(uint32_t index) {
       break;
     }
   }
-  writer_.unit({unit.kind, root, unit.terminator, is_parametric(index)});
+  std::optional<std::string> capture;
+  if (unit.capture != kNone) capture = ir_.names[unit.capture];
+  writer_.unit({unit.kind, root, unit.terminator, is_parametric(index), std::move(capture)});
 }
 
 // An inlined rule stands for its body.

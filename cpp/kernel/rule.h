@@ -176,6 +176,7 @@ class Rule {
 
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   const RuleFacts& facts() const { return facts_; }
+  const std::optional<std::string>& capture() const { return capture_; }  // the name of what it matches
   bool counts() const { return facts_.counts; }
   // Whether a counting rule reads its items itself instead of calling them.
   bool spells_item() const { return ends_at_head_; }
@@ -237,6 +238,7 @@ class Rule {
   RuleGroup& group_;
   uint32_t index_;
   RuleFacts facts_;
+  std::optional<std::string> capture_;
   bool counts_characters_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   Nfa nfa_;

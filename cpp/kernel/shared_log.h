@@ -45,12 +45,12 @@ class SharedLog {
 
   void clear() { *this = SharedLog(); }
 
-  // All entries, the oldest first.
-  std::vector<T> entries() const {
-    std::vector<T> out(size());
+  // The entries from this one on, the oldest first. Precondition: first <= size().
+  std::vector<T> entries(size_t first = 0) const {
+    std::vector<T> out(size() - first);
     size_t begin = before_, used = used_;
-    for (const Chunk* chunk = chunk_.get(); chunk && used > 0; chunk = chunk->previous.get()) {
-      for (size_t i = 0; i < used; ++i) out[begin + i] = chunk->entries[i];
+    for (const Chunk* chunk = chunk_.get(); chunk && begin + used > first; chunk = chunk->previous.get()) {
+      for (size_t i = begin < first ? first - begin : 0; i < used; ++i) out[begin + i - first] = chunk->entries[i];
       used = kChunk;
       begin = begin >= kChunk ? begin - kChunk : 0;
     }

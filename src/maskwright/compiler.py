@@ -22,6 +22,7 @@ from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, Workers
 from maskwright.errors import GrammarError
 from maskwright.grammar import Grammar
+from maskwright.ir import GrammarIR
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
 
@@ -72,12 +73,13 @@ class CompiledGrammar:
         tokenizer_info: the tokenizer.
     """
 
-    __slots__ = ("_native", "grammar", "tokenizer_info")
+    __slots__ = ("_capture_program", "_native", "grammar", "tokenizer_info")
 
     def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
         self.grammar = grammar
         self.tokenizer_info = tokenizer_info
-        ir = grammar.ir.with_tokens(partial(token_ids, tokenizer_info))
+        self._capture_program: _kernel.CaptureProgram | None = None
+        ir = self._ir_with_tokens()
         self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, memory_budget_bytes)
 
     def precompute(self, budget_us: float) -> Precomputed:
@@ -104,6 +106,17 @@ class CompiledGrammar:
             mask_hits=native.num_mask_hits,
             mask_misses=native.num_mask_misses,
         )
+
+    @property
+    def capture_program(self) -> _kernel.CaptureProgram:
+        """The grammar with its captures, made when they are first asked for. Masks do not need it."""
+        if self._capture_program is None:
+            ir = self._ir_with_tokens()
+            self._capture_program = _kernel.CaptureProgram(self.tokenizer_info.kernel_vocabulary, ir.rules, ir.root)
+        return self._capture_program
+
+    def _ir_with_tokens(self) -> GrammarIR:
+        return self.grammar.ir.with_tokens(partial(token_ids, self.tokenizer_info))
 
     @property
     def memory_size_bytes(self) -> int:

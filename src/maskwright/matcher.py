@@ -114,6 +114,24 @@ class GrammarMatcher(_kernel.Matcher):
         """
         return Precomputed(*self.precompute_masks(budget_us))
 
+    def get_captures(self) -> list[tuple[str, bytes]]:
+        """Return what the grammar's captures have matched so far, as (name, bytes), in the order in which they begin.
+
+        Only those that are over, nested ones included. One that matched nothing is left out, and special tokens add no
+        bytes. Where the output can be read in several ways, captures that begin earlier win, then those that end later;
+        before the output is terminated, more of it may still decide otherwise. A call looks at what was accepted since
+        the last one.
+
+        Raises:
+            LimitError: The output is too ambiguous, or a capture begins with itself.
+        """
+        return [(name, data) for name, data, closed in self.captures(self.compiled_grammar.capture_program) if closed]
+
+    def get_open_captures(self) -> list[tuple[str, bytes]]:
+        """Return the captures that have begun but are not over, the outermost first, with their bytes so far."""
+        found = self.captures(self.compiled_grammar.capture_program)
+        return [(name, data) for name, data, closed in found if not closed]
+
     def rollback(self, num_tokens: int = 1) -> None:
         """Take back the last tokens, a terminating stop token included.
 

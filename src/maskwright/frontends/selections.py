@@ -70,8 +70,9 @@ def permutation(
     # others count, against bounds that leave room for what is required, so that no choice leads to a dead end.
     if len(items) > _BITS:
         raise _too_many_bits(len(items))
-    needed = [items[i] for i in sorted(set(required))]
-    free = [item for i, item in enumerate(items) if i not in set(required)]
+    must = frozenset(required)
+    needed = [item for i, item in enumerate(items) if i in must]
+    free = [item for i, item in enumerate(items) if i not in must]
     minimum = max(minimum - len(needed), 0)
     has_extra = extra is not None and extra[0] != OP_NEVER
     if minimum > len(free) and not has_extra:
