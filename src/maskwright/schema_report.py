@@ -15,6 +15,7 @@ Tested by tests/frontends/json_schema/test_schema_check.py.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -130,8 +131,20 @@ def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) ->
         outcome: Outcome = "enforced" if annotation is None else "annotation"
         outcomes[pointer] = KeywordOutcome(pointer, keyword, outcome, annotation, suggestion)
     for finding in findings:
-        outcomes[finding.pointer] = _found(finding, options)
+        place = _nearest(finding.pointer, outcomes)
+        told = outcomes.get(place)
+        if told is None or told.outcome != "refused":
+            found = _found(finding, options)
+            outcomes[place] = found._replace(pointer=place, keyword=told.keyword if told else found.keyword)
     return list(outcomes.values())
+
+
+def _nearest(pointer: str, places: Container[str]) -> str:
+    """The place that a pointer names, or the one around it: under a `not`, the front-end names what it made itself."""
+    place = pointer
+    while place and place not in places:
+        place = place.rpartition("/")[0]
+    return place or pointer
 
 
 def _found(finding: Finding, options: JsonSchemaOptions) -> KeywordOutcome:
