@@ -16,9 +16,11 @@ NAMES = {
     "Grammar",
     "GrammarCompiler",
     "GrammarMatcher",
+    "SchemaReport",
     "TokenizerInfo",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
+    "check",
 }
 ERRORS = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
 METHODS = {
@@ -41,6 +43,7 @@ METHODS = {
         ),
         "stats",
     },
+    "SchemaReport": {"verdict", "counts", "to_dict"},
     "CompiledGrammar": {"precompute", "stats", "memory_size_bytes"},
     "BatchGrammarMatcher": {
         "accept_token",

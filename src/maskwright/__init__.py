@@ -33,6 +33,8 @@ from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
 from maskwright.grammar import Grammar as Grammar
 from maskwright.matcher import BatchGrammarMatcher as BatchGrammarMatcher
 from maskwright.matcher import GrammarMatcher as GrammarMatcher
+from maskwright.schema_report import SchemaReport as SchemaReport
+from maskwright.schema_report import check as check
 from maskwright.tokenizer import TokenizerInfo as TokenizerInfo
 
 __version__ = "0.1.0"
@@ -52,6 +54,7 @@ __all__ = [
     "RegexSyntaxError",
     "RequestError",
     "SchemaError",
+    "SchemaReport",
     "StructuralTagError",
     "TokenizerError",
     "TokenizerInfo",
@@ -59,4 +62,5 @@ __all__ = [
     "UnsupportedSchemaError",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
+    "check",
 ]

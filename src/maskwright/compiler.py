@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, Workers
-from maskwright.errors import GrammarError
+from maskwright.errors import GrammarError, SchemaError
 from maskwright.grammar import Grammar
 from maskwright.ir import GrammarIR
+from maskwright.schema_inputs import schema_of
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
 
@@ -256,9 +257,13 @@ class _Task(NamedTuple):
 
 
 def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
+    try:
+        data = schema_of(schema)  # a class is known by its schema: another one may have its name
+    except SchemaError:
+        return _Task(None, lambda: Grammar.from_json_schema(schema, **options))
     # What a registry of the caller's holds is not known here.
-    key = None if "registry" in options else _content_key("json_schema", schema, options)
-    return _Task(key, lambda: Grammar.from_json_schema(schema, **options))
+    key = None if "registry" in options else _content_key("json_schema", data, options)
+    return _Task(key, lambda: Grammar.from_json_schema(data, **options))
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:

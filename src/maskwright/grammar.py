@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
 from maskwright.errors import GrammarError, UnsatisfiableError
+from maskwright.schema_inputs import schema_of
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import Finding
@@ -45,7 +46,9 @@ class Grammar:
         """Read a JSON Schema.
 
         Args:
-            schema: A dict, a bool, or a JSON text.
+            schema: A dict, a bool or a JSON text; or, with pydantic installed, a pydantic model or `TypeAdapter`, a
+                dataclass, a TypedDict, an Enum, a type with arguments (`Literal[...]`), or a function, which stands
+                for the object of its parameters.
             **options: The fields of `JsonSchemaOptions`: white space, strictness, what to do with the unsupported.
 
         Raises:
@@ -58,7 +61,7 @@ class Grammar:
         from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 
         report: list[Finding] = []
-        return cls(schema_to_ir(schema, JsonSchemaOptions(**options), report), tuple(report))
+        return cls(schema_to_ir(schema_of(schema), JsonSchemaOptions(**options), report), tuple(report))
 
     @classmethod
     def from_regex(cls, pattern: str, *, flags: str = "") -> Grammar:

@@ -32,6 +32,18 @@ five cases; over many seeds it goes wrong in nine of ten, in six of ten already 
 """
 
 
+_CHECK_EPILOG = """\
+One file: every keyword that applies. Several: those refused or relaxed, and a table by reason.
+
+with --json: {"files": [FILE, ...], "summary": {VERDICT: how many}}
+  FILE: {"file", "verdict", "error", "complete", "keywords": [{"pointer", "keyword", "outcome", "reason",
+  "suggestion"}, ...]}; "verdict" is enforced, relaxed, refused or unreadable, "outcome" is enforced, annotation,
+  relaxed or refused; what is not there is null.
+
+exit codes: 0 all enforced or annotations   1 something is refused or relaxed   2 a file is no schema
+"""
+
+
 def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     """Turn the arguments into a command to call. Ends the program where they are wrong, as argparse does."""
     parser = argparse.ArgumentParser(
@@ -42,6 +54,7 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     _add_generate(commands)
     _add_lint(commands)
     _add_convert(commands)
+    _add_check(commands)
     _add_demo(commands)
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
@@ -155,6 +168,21 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.set_defaults(run=_run_convert)
 
 
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "check",
+        help="say what becomes of each keyword of JSON Schemas",
+        description="Say of each keyword whether it is enforced, an annotation, or refused; why; and what to do.",
+        epilog=_CHECK_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_argument("files", metavar="FILE", nargs="+", help="a schema, a folder of *.json files, or - for stdin")
+    command.add_argument("--relax", action="store_true", help="leave out what cannot be enforced instead of refusing")
+    command.add_argument("--json", action="store_true", help="write JSON: see below")
+    command.set_defaults(run=_run_check)
+
+
 def _add_file(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help="the grammar, or - for stdin")
     command.add_argument(
@@ -173,6 +201,12 @@ def _run_lint(arguments: argparse.Namespace) -> int:
 
 def _run_convert(arguments: argparse.Namespace) -> int:
     from .convert import run
+
+    return run(arguments)
+
+
+def _run_check(arguments: argparse.Namespace) -> int:
+    from .check import run
 
     return run(arguments)
 

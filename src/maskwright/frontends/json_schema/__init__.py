@@ -7,6 +7,8 @@
     emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
                                 where something is counted, laid out as layout.py says
 
+reached.py finds the keywords that apply, for the report of `maskwright.check`.
+
 Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises
 `UnsupportedSchemaError` with its JSON pointer, or is reported where the caller chose `on_unsupported="relax"`. Of the
 many spellings of a value, some are left out: docs/json_schema.md says which.

@@ -245,7 +245,8 @@ def _extra_member(
         wanted = join(wanted, witness.names)
     if len(patterns) > _MAX_PATTERNS:
         reason = f"more than {_MAX_PATTERNS} patterns may overlap"
-        emitter.refuse(Refusal("patternProperties", (shape.path, "patternProperties"), reason))
+        keyword, path = _keyword_of(next(iter(patterns.values())))
+        emitter.refuse(Refusal(keyword, path, reason))
         patterns = {}
     regions = []
     for bits in range(1 << len(patterns)):
@@ -259,6 +260,15 @@ def _extra_member(
             conj = join(conj, witness.value)
         regions.append(_member(emitter, _names(emitter, wanted, declared, patterns, matched), conj, style, inner))
     return alt(*regions)
+
+
+def _keyword_of(path: Path) -> tuple[str, Path]:
+    """The keyword that a pattern stands under, and its place."""
+    assert path is not None
+    above = path[0]
+    if above is not None and above[1] == "patternProperties":
+        path = above
+    return str(path[1]), path
 
 
 def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:

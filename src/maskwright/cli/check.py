@@ -1,0 +1,159 @@
+"""`maskwright check`: what becomes of each keyword of one schema, or of folders of them.
+
+`check_files` makes a `CheckedFile` of each file; `_text` and `_json` write them. The progress bar is on stderr, where
+that is a terminal and rich is installed.
+Tested by tests/cli/test_check_command.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from maskwright.errors import MaskwrightError
+from maskwright.schema_report import KeywordOutcome, SchemaReport, check
+
+from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
+from .sources import parse_json, read_text
+
+VERDICTS = ("enforced", "relaxed", "refused", "unreadable")
+_ALARMING = ("relaxed", "refused")
+_BAR_FROM = 8  # files
+
+
+class CheckedFile(NamedTuple):
+    """A file and its report; or why there is none."""
+
+    file: str
+    report: SchemaReport | None
+    error: str | None
+
+    @property
+    def verdict(self) -> str:
+        return "unreadable" if self.report is None else self.report.verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        report = {"complete": None, "keywords": None} if self.report is None else self.report.to_dict()
+        return {"file": self.file, **report, "verdict": self.verdict, "error": self.error}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    names = list(_expanded(arguments.files))
+    checked = list(check_files(_with_progress(names), on_unsupported="relax" if arguments.relax else "error"))
+    if arguments.json:
+        print(json.dumps(_json(checked), indent=2))
+    else:
+        print("\n".join(_printable(line) for line in _text(checked)))
+    verdicts = {file.verdict for file in checked}
+    if "unreadable" in verdicts:
+        return EXIT_BAD_INPUT
+    return EXIT_OK if verdicts == {"enforced"} else EXIT_PROBLEMS
+
+
+def _expanded(arguments: Sequence[str]) -> Iterator[str]:
+    """The files that the arguments name; of folders, all that end in .json, at any depth.
+
+    Raises:
+        CommandError: A folder has none.
+    """
+    for argument in arguments:
+        if not Path(argument).is_dir():
+            yield argument
+            continue
+        files = sorted(str(path) for path in Path(argument).rglob("*.json") if path.is_file())
+        if not files:
+            raise CommandError(f"{argument}: no file in this folder ends in .json")
+        yield from files
+
+
+def check_files(names: Iterable[str], **options: Any) -> Iterator[CheckedFile]:
+    """Check each of these files; a mistake in one does not end the others."""
+    for name in names:
+        yield _check_file(name, options)
+
+
+def _check_file(name: str, options: dict[str, Any]) -> CheckedFile:
+    try:
+        label, text = read_text(name, "FILE", "a folder")
+        parse_json(label, text)  # shows the line that is wrong
+        return CheckedFile(label, check(text, **options), None)
+    except (CommandError, MaskwrightError) as error:
+        return CheckedFile(name, None, str(error))
+
+
+def _with_progress(names: Sequence[str]) -> Iterable[str]:
+    """The names again, with a bar on the terminal while they are worked on."""
+    if len(names) < _BAR_FROM or not sys.stderr.isatty():
+        return names
+    try:
+        from rich.console import Console
+        from rich.progress import track
+    except ImportError:
+        return names
+    return track(names, "checking", console=Console(stderr=True), transient=True)
+
+
+def _json(checked: list[CheckedFile]) -> dict[str, Any]:
+    return {"files": [file.to_dict() for file in checked], "summary": _summary(checked)}
+
+
+def _summary(checked: list[CheckedFile]) -> dict[str, int]:
+    counter = Counter(file.verdict for file in checked)
+    return {verdict: counter[verdict] for verdict in VERDICTS}
+
+
+def _text(checked: list[CheckedFile]) -> Iterator[str]:
+    for file in checked:
+        yield from _lines_of(file, everything=len(checked) == 1)
+    if len(checked) > 1:
+        yield from _table(checked)
+        yield f"{len(checked)} schemas: " + ", ".join(f"{n} {verdict}" for verdict, n in _summary(checked).items())
+
+
+def _lines_of(file: CheckedFile, everything: bool) -> Iterator[str]:
+    if file.report is None:
+        yield f"{file.file}: unreadable"
+        yield from (f"  {line}" for line in (file.error or "").splitlines())
+        return
+    shown = [k for k in file.report.keywords if everything or k.outcome in _ALARMING]
+    if shown or everything:
+        yield f"{file.file}: {file.verdict}"
+    for keyword in shown:
+        yield from _lines_of_keyword(keyword)
+    if everything:
+        yield ", ".join(f"{n} {outcome}" for outcome, n in file.report.counts().items())
+
+
+def _lines_of_keyword(keyword: KeywordOutcome) -> Iterator[str]:
+    reason = "" if keyword.reason is None else f": {keyword.reason}"
+    yield f"  {keyword.outcome:<10}  #{keyword.pointer}{reason}"
+    if keyword.suggestion is not None:
+        yield f"  {'':<10}  hint: {keyword.suggestion}"
+
+
+def _table(checked: list[CheckedFile]) -> Iterator[str]:
+    """How many schemas each reason concerns, the commonest first."""
+    counter = Counter(reason for file in checked for reason in _reasons(file))
+    if counter:
+        yield f"\n{'schemas':>7}  {'outcome':<10}  {'keyword':<20}  reason"
+    for (outcome, keyword, reason), count in counter.most_common():
+        yield f"{count:>7}  {outcome:<10}  {keyword:<20}  {reason}"
+    if counter:
+        yield ""
+
+
+def _reasons(file: CheckedFile) -> set[tuple[str, str, str]]:
+    if file.report is None:
+        return set()
+    return {(k.outcome, k.keyword or "", k.reason or "") for k in file.report.keywords if k.outcome in _ALARMING}
+
+
+def _printable(line: str) -> str:
+    """Names in a schema must not steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in line)

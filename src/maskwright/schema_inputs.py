@@ -1,0 +1,97 @@
+"""What may stand for a JSON Schema: data and texts, and Python types and functions, which pydantic describes.
+
+    {"type": "integer"} · '{"type": "integer"}' · a pydantic model or TypeAdapter
+    a dataclass · a TypedDict · an Enum · Literal["a", "b"] and other types with arguments, such as list[int]
+    a function: the object of its parameters, for tool calls
+
+Pydantic is never imported for data and texts; who passes its models has imported it already. Validation's own names
+are used (aliases), as what a model writes is to be validated.
+Tested by tests/frontends/json_schema/test_schema_inputs.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import sys
+from typing import Any, get_origin
+
+from maskwright.errors import SchemaError
+
+_DATA = (dict, str, bool, bytes, bytearray)
+
+
+def schema_of(source: Any) -> Any:
+    """Return the JSON Schema that an input stands for: data and texts are their own.
+
+    Raises:
+        SchemaError: It stands for none: it is something else, pydantic is missing, or it cannot describe it.
+
+    >>> schema_of({"type": "null"})
+    {'type': 'null'}
+    """
+    if isinstance(source, _DATA):
+        return source
+    pydantic = sys.modules.get("pydantic")  # what is pydantic's has imported it
+    if pydantic is not None and isinstance(source, pydantic.TypeAdapter):
+        return _described(source, lambda: source)
+    kind = _kind_of(source, pydantic)
+    if kind is None:
+        raise SchemaError(
+            f"a schema is an object or a boolean, not {type(source).__name__}",
+            hint="pass a dict, a bool, a JSON text, a pydantic model, a dataclass, a TypedDict, an Enum, a type with "
+            "arguments, or a function",
+        )
+    try:
+        from pydantic import TypeAdapter
+    except ImportError as error:
+        raise SchemaError(
+            f"the schema of {kind} is made by pydantic, which is not installed",
+            hint="pip install 'maskwright[pydantic]', or pass a dict",
+        ) from error
+    if kind == "a function":
+        _check_parameters(source)
+    return _described(source, lambda: TypeAdapter(source))
+
+
+def _kind_of(source: Any, pydantic: Any) -> str | None:
+    """Name the kind of a Python type or function; None for what is neither."""
+    if inspect.isfunction(source) or inspect.ismethod(source):
+        return "a function"
+    if get_origin(source) is not None:
+        return "a type with arguments"
+    if not isinstance(source, type):
+        return None
+    if pydantic is not None and issubclass(source, pydantic.BaseModel):
+        return "a model"
+    if dataclasses.is_dataclass(source):
+        return "a dataclass"
+    if issubclass(source, enum.Enum):
+        return "an Enum"
+    # By its mark, as `typing_extensions` has a TypedDict of its own.
+    return "a TypedDict" if dict in source.__mro__ and hasattr(source, "__total__") else None
+
+
+def _check_parameters(function: Any) -> None:
+    """Refuse parameters that no member of an object can stand for."""
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
+            raise SchemaError(
+                f"the parameter {parameter.name!r} of {function.__qualname__} cannot be passed by name",
+                hint="an object holds arguments by name: make it an ordinary parameter",
+            )
+
+
+def _described(source: Any, adapter: Any) -> Any:
+    """Return pydantic's schema of what an adapter is made for, with its errors as ours."""
+    from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+
+    try:
+        return adapter().json_schema()
+    except (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise SchemaError(
+            f"pydantic cannot describe {getattr(source, '__qualname__', repr(source))[:100]}: {reason}",
+            hint="annotate it with types that JSON has, or pass a dict",
+        ) from error

@@ -1,0 +1,164 @@
+"""`check`: what becomes of each keyword of a JSON Schema, before anything is served with it.
+
+    >>> report = check({"type": "array", "uniqueItems": True, "title": "tags"})
+    >>> report.verdict
+    'refused'
+    >>> [(k.pointer, k.outcome) for k in report.keywords]
+    [('/type', 'enforced'), ('/uniqueItems', 'refused'), ('/title', 'annotation')]
+
+The front-end itself is run, leaving out what it cannot enforce and saying so; no table of what it can do is kept.
+So a schema is refused here if and only if compiling it raises an error.
+Cost: that of `Grammar.from_json_schema`, and a walk over the schema.
+Tested by tests/frontends/json_schema/test_schema_check.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
+from maskwright.schema_inputs import schema_of
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
+
+Outcome: TypeAlias = Literal["enforced", "annotation", "relaxed", "refused"]
+OUTCOMES: tuple[Outcome, ...] = ("enforced", "annotation", "relaxed", "refused")
+
+_REWRITES = {
+    "uniqueItems": "give items an enum of at most eight scalars, or check it after generation",
+    "minProperties": "name the members that must be there in required",
+    "maxProperties": "set additionalProperties to false and declare fewer members",
+    "multipleOf": "round the number, or narrow minimum and maximum",
+    "contains": "let items say what all elements are, or write the required ones as prefixItems",
+    "patternProperties": "join the patterns, or make them begin differently",
+    "pattern": "write the pattern without back-references",
+    "oneOf": "give each branch a required member with a const of its own, or use anyOf",
+    "not": "say what is allowed: an enum, bounds or anyOf",
+    "if": "write the cases as anyOf, with a const that tells them apart",
+}
+
+
+class KeywordOutcome(NamedTuple):
+    """What becomes of one keyword.
+
+    Attributes:
+        pointer: Its JSON pointer in the schema; "" if the schema as a whole is meant.
+        keyword: Its name, or None if the schema as a whole is meant.
+        outcome: `"enforced"`: no output violates it. `"annotation"`: it asserts nothing where it stands. `"relaxed"`:
+            it is left out, as the options ask. `"refused"`: because of it, compiling raises an error.
+        reason: Why it is not enforced.
+        suggestion: How to rewrite it, if there is a way.
+    """
+
+    pointer: str
+    keyword: str | None
+    outcome: Outcome
+    reason: str | None = None
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True)
+class SchemaReport:
+    """What becomes of a schema, keyword by keyword.
+
+    Attributes:
+        keywords: Keywords that apply, those of one schema object together, sub-schemas after it. Definitions
+            that nothing refers to are not among them.
+        complete: False if the front-end had to stop at an error: the last of `keywords` says which, and no keyword
+            is called enforced.
+    """
+
+    keywords: tuple[KeywordOutcome, ...]
+    complete: bool = True
+
+    @property
+    def verdict(self) -> Literal["enforced", "relaxed", "refused"]:
+        """`"refused"` if compiling raises an error, `"relaxed"` if something is left out, else `"enforced"`."""
+        outcomes = {k.outcome for k in self.keywords}
+        return "refused" if "refused" in outcomes else "relaxed" if "relaxed" in outcomes else "enforced"
+
+    def counts(self) -> dict[Outcome, int]:
+        """Return the number of keywords by outcome."""
+        counter = Counter(k.outcome for k in self.keywords)
+        return {outcome: counter[outcome] for outcome in OUTCOMES}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data: `verdict`, `complete`, and `keywords` with the fields of each."""
+        return {
+            "verdict": self.verdict,
+            "complete": self.complete,
+            "keywords": [k._asdict() for k in self.keywords],
+        }
+
+
+def check(schema: Any, **options: Any) -> SchemaReport:
+    """Report what becomes of each keyword of a JSON Schema.
+
+    Args:
+        schema: As in `Grammar.from_json_schema`.
+        **options: The fields of `JsonSchemaOptions`. With `on_unsupported="relax"`, what cannot be enforced is
+            relaxed instead of refused.
+
+    Raises:
+        SchemaError: The schema is malformed; `pointer` says where.
+
+    >>> [k.suggestion for k in check({"minLenght": 3}).keywords]
+    ['did you mean minLength?']
+    """
+    from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
+    from maskwright.frontends.json_schema.documents import read_schema
+
+    chosen = JsonSchemaOptions(**options)
+    findings: list[Finding] = []
+    try:
+        data = read_schema(schema_of(schema))
+        schema_to_ir(data, replace(chosen, on_unsupported="relax"), findings)
+    except (UnsupportedSchemaError, UnsatisfiableError, LimitError) as error:
+        return SchemaReport((*(_found(f, chosen) for f in findings), _stopped(error)), complete=False)
+    return SchemaReport(tuple(_merged(data, chosen, findings)))
+
+
+def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) -> list[KeywordOutcome]:
+    """All keywords that apply; what the front-end found of them counts."""
+    from maskwright.frontends.json_schema.reached import reached_keywords
+
+    outcomes: dict[str, KeywordOutcome] = {}
+    for pointer, keyword, annotation, suggestion in reached_keywords(schema, options.registry):
+        outcome: Outcome = "enforced" if annotation is None else "annotation"
+        outcomes[pointer] = KeywordOutcome(pointer, keyword, outcome, annotation, suggestion)
+    for finding in findings:
+        place = _nearest(finding.pointer, outcomes)
+        told = outcomes.get(place)
+        if told is None or told.outcome != "refused":
+            found = _found(finding, options)
+            outcomes[place] = found._replace(pointer=place, keyword=told.keyword if told else found.keyword)
+    return list(outcomes.values())
+
+
+def _nearest(pointer: str, places: Container[str]) -> str:
+    """The place that a pointer names, or the one around it: under a `not`, the front-end names what it made itself."""
+    place = pointer
+    while place and place not in places:
+        place = place.rpartition("/")[0]
+    return place or pointer
+
+
+def _found(finding: Finding, options: JsonSchemaOptions) -> KeywordOutcome:
+    pointer, keyword, outcome, reason = finding
+    if outcome == "annotation":
+        return KeywordOutcome(pointer, keyword, outcome, reason)
+    kept: Outcome = "refused" if options.on_unsupported == "error" else "relaxed"
+    return KeywordOutcome(pointer, keyword, kept, reason, _REWRITES.get(keyword))
+
+
+def _stopped(error: UnsupportedSchemaError | UnsatisfiableError | LimitError) -> KeywordOutcome:
+    """The error that ended the front-end's work."""
+    if isinstance(error, UnsupportedSchemaError):
+        keyword = error.keyword
+        rewrite = error.hint if keyword is None else _REWRITES.get(keyword, error.hint)
+        return KeywordOutcome(error.pointer, keyword, "refused", error.message, rewrite)
+    return KeywordOutcome("", None, "refused", error.message, error.hint)
