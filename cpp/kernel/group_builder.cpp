@@ -244,7 +244,8 @@ void GroupBuilder::draft_counter(Member& member, const ExprNode& call) {
     return;
   }
   Rule& item = target(call);
-  if (&item.group() != &group_ && item.productive() && !item.nullable()) {
+  if (!item.productive()) return;  // what remains is the terminator, without any item
+  if (&item.group() != &group_ && !item.nullable()) {
     item.start();
     if (item.is_plain() && is_prefix_free(item)) {
       GroupBuilder spelled(item.group());

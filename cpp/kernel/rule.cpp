@@ -297,7 +297,7 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
 }
 
 // Whether every well-formed character of this encoded length (Unicode 15, table 3-7), other white space apart, leads
-// from the state back to it.
+// from the state back to it. Where items are counted, none may end inside the character: it would count apart.
 bool Rule::loops_on_characters(DfaState& state, int length) {
   if (terminator() >= 0x80) return false;
   const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;
@@ -311,7 +311,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
       const uint32_t read = bits << 6 | (static_cast<uint32_t>(b) & 0x3F);
       if (needed == 1 && is_other_space(read)) continue;
       DfaState* t = next(*inside, static_cast<uint8_t>(b));
-      if (!t || (needed > 1 && t == &state)) return false;
+      if (!t || (needed > 1 && (t == &state || t->counter_head))) return false;
       if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF, read)) return false;
     }
     if (plain) checked.emplace_back(inside, needed);
@@ -319,7 +319,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
   };
   for (int lead = first; lead <= last; ++lead) {
     DfaState* inside = next(state, static_cast<uint8_t>(lead));
-    if (!inside || (counts() && inside == &state)) return false;
+    if (!inside || (counts() && (inside == &state || inside->counter_head))) return false;
     const int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (!continues(continues, inside, length - 1, low, high, static_cast<uint32_t>(lead) & (0xFFu >> (length + 1))))
@@ -334,8 +334,9 @@ bool Rule::loops_on_other_spaces(DfaState& state) {
     if (!is_other_space(c)) continue;
     const bool two = c < 0x800;
     DfaState* t = next(state, static_cast<uint8_t>(two ? 0xC0 | c >> 6 : 0xE0 | c >> 12));
-    if (t && !two && t != &state) t = next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
-    if (!t || t == &state || next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state) return false;
+    if (t && !two && t != &state && !t->counter_head) t = next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
+    if (!t || t == &state || t->counter_head || next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state)
+      return false;
   }
   return true;
 }

@@ -104,6 +104,28 @@ def test_exact_lengths_of_a_pattern_that_admits_few() -> None:
         check(and_(seq(star(seq(AB, AB, AB)), C), counted(AB, (count, count))), rng, scaled(6))
 
 
+CHARACTER_VOCAB = vocabularies.of(
+    *vocabularies.strings(b"ab\xc3\xa9.", 2),
+    *("éa", "éé", "ééé", "é日é", "日日", "aéaé", "\xa0\xa0", "日\u2003a"),
+    *(f"{'é' * count}." for count in range(1, 8)),
+)
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_an_item_may_end_inside_a_character(length: int) -> None:
+    """Whole characters beside a count of their bytes: each counts as long as it is."""
+    rng = seeded(f"inside {length}")
+    lead = byte_range(0xC2, 0xDF) if length == 2 else byte_range(0xE1, 0xEC)
+    characters = alt(
+        byte_range(0, ord("-")), byte_range(ord("/"), 0x7F), seq(lead, *[byte_range(0x80, 0xBF)] * (length - 1))
+    )
+    no_dot = alt(byte_range(0, ord("-")), byte_range(ord("/"), 0xFF))
+    for bounds in ((3, 6), (0, 18), (17, -1)):
+        both = and_(seq(star(characters), literal(b".")), seq(repeat(no_dot, *bounds), literal(b".")))
+        language = Language(grammar(both))
+        walk(compile_fresh(language.grammar, CHARACTER_VOCAB), language, CHARACTER_VOCAB, rng, scaled(8))
+
+
 HOSTILE = {
     "many lengths far apart": (star(alt(*[repeat(A, p, p) for p in (89, 97, 101)])), 100_000, 100_000),
     "a subset construction that explodes": (seq(star(AB), A, repeat(AB, 60, 60)), 90, 200),

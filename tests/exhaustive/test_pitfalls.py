@@ -117,6 +117,15 @@ CASES = {
     ),
     "empty intersection is no way": Case(grammar(alt(seq(A, and_(plus(A), plus(B))), seq(A, B))), SMALL, ("a", "b")),
     "a rule without a word is no way": Case(grammar(alt(seq(A, ref(1)), B), seq(A, ref(1))), SMALL, ("b",)),
+    "a count of items that no text satisfies": Case(
+        grammar(seq(A, repeat(and_(text("ab"), text("ac")), 0, 30), text("c"))), pieces("ac", "ab"), ("ac",)
+    ),
+    "a count of items without an end": Case(
+        grammar(seq(repeat(ref(1), 0, 30), text("c")), seq(B, ref(1))), pieces("b", "c"), ("c",)
+    ),
+    "a count of items that are all empty": Case(
+        grammar(seq(repeat(and_(star(A), star(B)), 2, 30), text("c"))), pieces("a", "bc", "ac"), ("c",)
+    ),
     "token edges": Case(
         grammar(seq(tokens(SMALL.special[:1]), star(A), tokens((1, *SMALL.special[:1])))), SMALL, ("<x>", "aa", "<x>")
     ),
