@@ -63,7 +63,8 @@ void GroupFacts::weigh() {
     if (node.op == Op::Seq || node.op == Op::Alt)
       for (uint32_t c = node.begin; c < node.end; ++c) edges[id] += edges[ir.children[c]];
     if (node.op == Op::Repeat)
-      edges[id] = 2 + edges[node.begin] * static_cast<uint64_t>(std::max(node.minimum + 1, node.maximum));
+      edges[id] = 2 + edges[node.begin] * std::max(static_cast<uint64_t>(node.minimum) + 1,
+                                                   static_cast<uint64_t>(std::max<int64_t>(node.maximum, 0)));
     edges[id] = std::min(edges[id], kMost);
     if (node.op == Op::Guard) edges[id] += edges[node.begin];
     has_calls_ = has_calls_ || is_call(node);

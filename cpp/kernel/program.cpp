@@ -154,8 +154,9 @@ void Linker::weigh() {
         out.uses_parameter = item.uses_parameter;
         out.counting = counts(node);
         contains(node.begin);
-        const int64_t most = node.maximum == kUnbounded ? node.minimum + 1 : std::max<int64_t>(node.maximum, 1);
-        const auto copies = std::min(static_cast<uint64_t>(most), kWeightCap);
+        const uint64_t most = node.maximum == kUnbounded ? static_cast<uint64_t>(node.minimum) + 1
+                                                         : static_cast<uint64_t>(std::max<int64_t>(node.maximum, 1));
+        const uint64_t copies = std::min(most, kWeightCap);
         if (!out.counting) out.weight = item.weight * copies;
         out.longest = copies > 1 || node.maximum == kUnbounded ? kCharacterBytes + 1 : item.longest;
         out.unrolled_weight = std::min(item.unrolled_weight, uint64_t{1} << 20) * copies;
