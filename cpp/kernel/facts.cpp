@@ -53,7 +53,7 @@ const RuleFacts& GroupFacts::callee(const ExprNode& node) const {
 }
 
 void GroupFacts::weigh() {
-  constexpr uint64_t kMost = uint64_t{1} << 40;
+  constexpr uint64_t kMost = uint64_t{1} << 40, kMostCopies = uint64_t{1} << 20;
   const GrammarIr& ir = blueprint_.ir;
   std::vector<uint64_t> edges(ir.nodes.size(), 1);
   boolean_.resize(ir.nodes.size());
@@ -63,8 +63,9 @@ void GroupFacts::weigh() {
     if (node.op == Op::Seq || node.op == Op::Alt)
       for (uint32_t c = node.begin; c < node.end; ++c) edges[id] += edges[ir.children[c]];
     if (node.op == Op::Repeat)
-      edges[id] = 2 + edges[node.begin] * std::max(static_cast<uint64_t>(node.minimum) + 1,
-                                                   static_cast<uint64_t>(std::max<int64_t>(node.maximum, 0)));
+      edges[id] = 2 + edges[node.begin] *
+                          std::min(kMostCopies, std::max(static_cast<uint64_t>(node.minimum) + 1,
+                                                         static_cast<uint64_t>(std::max<int64_t>(node.maximum, 0))));
     edges[id] = std::min(edges[id], kMost);
     if (node.op == Op::Guard) edges[id] += edges[node.begin];
     has_calls_ = has_calls_ || is_call(node);
