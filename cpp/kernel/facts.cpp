@@ -53,7 +53,7 @@ const RuleFacts& GroupFacts::callee(const ExprNode& node) const {
 }
 
 void GroupFacts::weigh() {
-  constexpr uint64_t kMost = uint64_t{1} << 40, kMostCopies = uint64_t{1} << 20;
+  constexpr uint64_t kMost = uint64_t{1} << 40, kMostCopies = uint64_t{1} << 23;
   const GrammarIr& ir = blueprint_.ir;
   std::vector<uint64_t> edges(ir.nodes.size(), 1);
   boolean_.resize(ir.nodes.size());

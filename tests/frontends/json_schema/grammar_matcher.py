@@ -9,17 +9,31 @@ import json
 from typing import Any
 
 from maskwright.frontends.json_schema.matching import _Matcher
-from maskwright.ir import OP_REF, Expr, GrammarIR
+from maskwright.ir import OP_CALL, OP_GUARD, OP_REF, Expr, GrammarIR
 
 
 class _GrammarMatcher(_Matcher):
-    def __init__(self, grammar: GrammarIR, data: bytes) -> None:
+    """Matches inside rules that have one value of the parameter; the others are kept beside it."""
+
+    def __init__(
+        self, grammar: GrammarIR, data: bytes, parameter: int = 0, known: dict[int, _GrammarMatcher] | None = None
+    ) -> None:
         super().__init__(data)
-        self.rules = grammar.rules
+        self.grammar, self.data, self.parameter = grammar, data, parameter
+        self.known = {} if known is None else known
+        self.known[parameter] = self
+
+    def with_parameter(self, parameter: int) -> _GrammarMatcher:
+        return self.known.get(parameter) or _GrammarMatcher(self.grammar, self.data, parameter, self.known)
 
     def compound(self, expr: Expr, op: int, starts: int) -> int:
         if op == OP_REF:
-            return self.ends(self.rules[expr[1]].body, starts)
+            return self.with_parameter(0).ends(self.grammar.rules[expr[1]].body, starts)
+        if op == OP_CALL:
+            called = self.with_parameter(expr[2].of(self.parameter))
+            return called.ends(self.grammar.rules[expr[1]].body, starts)
+        if op == OP_GUARD:
+            return self.ends(expr[1], starts) if expr[2].holds(self.parameter) else 0
         return super().compound(expr, op, starts)
 
 
