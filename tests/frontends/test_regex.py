@@ -293,12 +293,12 @@ HOSTILE = {
 
 @pytest.mark.parametrize("pattern", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_patterns_end_at_once(pattern: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     try:
         regex_to_expr(pattern, search=True)
     except (RegexSyntaxError, LimitError) as error:
         assert len(str(error)) < 700  # noqa: PT017
-    assert time.perf_counter() - start < 5  # usually far below one second
+    assert time.thread_time() - start < 5  # usually far below one second
 
 
 def test_limits_are_named() -> None:
@@ -364,10 +364,10 @@ def test_case_folding_is_that_of_the_standard_library() -> None:
 
 
 def test_common_patterns_are_quick() -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     for _ in range(200):
         regex_to_expr("^[a-z0-9-]+$", search=True, dialect="ecma", encode=utf8)
-    assert (time.perf_counter() - start) / 200 < 0.002  # about 30 µs on an idle core
+    assert (time.thread_time() - start) / 200 < 0.002  # about 30 µs on an idle core
 
 
 def test_depth_does_not_depend_on_the_stack() -> None:
