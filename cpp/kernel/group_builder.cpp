@@ -44,7 +44,7 @@ bool is_prefix_free(Rule& rule) {
   for (size_t i = 0; i < reached.size(); ++i) {
     if (reached.size() > kPrefixFreeStates || (reached[i]->final && !reached[i]->ends_only)) return false;
     reached[i]->live.for_each([&](uint8_t b) {
-      DfaState* t = rule.next(*reached[i], b);
+      DfaState* t = reached[i]->rule->next(*reached[i], b);
       if (t && seen.insert(t).second) reached.push_back(t);
     });
   }

@@ -310,7 +310,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
     for (int b = low; b <= high; ++b) {
       const uint32_t read = bits << 6 | (static_cast<uint32_t>(b) & 0x3F);
       if (needed == 1 && is_other_space(read)) continue;
-      DfaState* t = next(*inside, static_cast<uint8_t>(b));
+      DfaState* t = inside->rule->next(*inside, static_cast<uint8_t>(b));  // products go on in operands
       if (!t || (needed > 1 && (t == &state || t->counter_head))) return false;
       if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF, read)) return false;
     }
@@ -334,8 +334,9 @@ bool Rule::loops_on_other_spaces(DfaState& state) {
     if (!is_other_space(c)) continue;
     const bool two = c < 0x800;
     DfaState* t = next(state, static_cast<uint8_t>(two ? 0xC0 | c >> 6 : 0xE0 | c >> 12));
-    if (t && !two && t != &state && !t->counter_head) t = next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
-    if (!t || t == &state || t->counter_head || next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state)
+    if (t && !two && t != &state && !t->counter_head)
+      t = t->rule->next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
+    if (!t || t == &state || t->counter_head || t->rule->next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state)
       return false;
   }
   return true;

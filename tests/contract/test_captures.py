@@ -309,17 +309,17 @@ def test_large_outputs() -> None:
     durations = []
     for _ in range(3):
         fresh = matcher.fork()
-        start = time.perf_counter()
+        start = time.thread_time()
         count = len(fresh.get_captures())
-        durations.append(time.perf_counter() - start)
+        durations.append(time.thread_time() - start)
     assert count == 30_000
     assert min(durations) < 1.0, durations
 
 
 def test_asking_often_costs_little() -> None:
     matcher = matcher_of(grammar(seq(text('"'), capture("s", star(LETTER)), text('"'))), b'"')
-    start = time.perf_counter()
+    start = time.thread_time()
     for _ in range(5_000):
         assert matcher.accept_token(97)
         matcher.get_captures()
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5

@@ -64,9 +64,9 @@ def best_of(runs: int, action: Callable[[], object]) -> float:
     """The shortest of several runs, in seconds."""
     durations = []
     for _ in range(runs):
-        start = time.perf_counter()
+        start = time.thread_time()
         action()
-        durations.append(time.perf_counter() - start)
+        durations.append(time.thread_time() - start)
     return min(durations)
 
 
@@ -272,11 +272,11 @@ def test_4_forks_are_independent() -> None:
 def test_5_ambiguity_is_polynomial(g: GrammarIR, output: bytes) -> None:
     matcher = a_matcher(g)
     a = SMALL.token_bytes.index(b"a")
-    start = time.perf_counter()
+    start = time.thread_time()
     for _ in output:
         assert matcher.accept_token(a)
     mask_of(matcher, SMALL.vocab_size)
-    assert time.perf_counter() - start < 20
+    assert time.thread_time() - start < 20
     assert matcher.is_completed()
 
 

@@ -235,12 +235,12 @@ HOSTILE = {
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_grammars_end_at_once(source: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     try:
         ebnf_to_ir(source)
     except (EbnfSyntaxError, LimitError) as error:
         assert len(str(error)) < 600  # noqa: PT017
-    assert time.perf_counter() - start < 3  # usually far below one second
+    assert time.thread_time() - start < 3  # usually far below one second
 
 
 def test_nesting_is_limited_by_a_typed_error() -> None:
@@ -257,7 +257,7 @@ def test_fifty_rules_are_quick() -> None:
     )
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()
         assert len(ebnf_to_ir(source, "rule0").rules) == 50
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     assert min(times) < 0.05  # about 1.5 ms on an idle core
