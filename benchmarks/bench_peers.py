@@ -36,6 +36,7 @@ FULLER_HARNESS = SHARED / "bench" / "peers.py"
 class Maskwright:
     def __init__(self, info: mw.TokenizerInfo, longest: Longest) -> None:
         self.library: Any = mw
+        self.tokenizer: Any = info
         self.compiler: Any = mw.GrammarCompiler(info, max_threads=1)
         self.bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
 
@@ -100,8 +101,8 @@ class Xgrammar(Maskwright):  # its methods have the same names
         special = set(info.special_token_ids)
         texts = [b"" if i in special else text for i, text in enumerate(info.token_bytes)]
         options = {"vocab_size": info.vocab_size, "stop_token_ids": list(info.stop_token_ids)}
-        tokenizer = xgrammar.TokenizerInfo(texts, xgrammar.VocabType.RAW, **options)
-        self.compiler = xgrammar.GrammarCompiler(tokenizer, max_threads=1)
+        self.tokenizer = xgrammar.TokenizerInfo(texts, xgrammar.VocabType.RAW, **options)
+        self.compiler = xgrammar.GrammarCompiler(self.tokenizer, max_threads=1)
         self.bitmask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
 
     def compile(self, schema: Any) -> None:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from bench_peers import Llguidance, Maskwright, Xgrammar
 from vocabulary import SHARED, Longest, load
 
 import maskwright as mw
@@ -78,42 +79,16 @@ FORMATS = {
 }
 
 
-class Maskwright:
-    def __init__(self, info: mw.TokenizerInfo, longest: Longest) -> None:
-        self.library: Any = mw
-        self.tokenizer: Any = info
-        self.bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
-        self.clear()
-
+class MaskwrightOnTags(Maskwright):
     def clear(self) -> None:
         SCHEMAS.clear()
-        self.compiler: Any = mw.GrammarCompiler(self.tokenizer, max_threads=1)
+        self.compiler = mw.GrammarCompiler(self.tokenizer, max_threads=1)
 
     def compile(self, tag: dict[str, Any]) -> None:
         self.grammar = self.compiler.compile_structural_tag(tag)
 
-    def reset(self) -> None:
-        self.matcher = self.library.GrammarMatcher(self.grammar)
 
-    def fill(self) -> None:
-        self.matcher.fill_next_token_bitmask(self.bitmask)
-
-    def accept(self, token: int) -> bool:
-        return bool(self.matcher.accept_token(token))
-
-
-class Xgrammar(Maskwright):  # its methods have the same names
-    def __init__(self, info: mw.TokenizerInfo, longest: Longest) -> None:
-        import xgrammar
-
-        self.library = xgrammar
-        special = set(info.special_token_ids)
-        texts = [b"" if i in special else text for i, text in enumerate(info.token_bytes)]
-        options = {"vocab_size": info.vocab_size, "stop_token_ids": list(info.stop_token_ids)}
-        self.tokenizer = xgrammar.TokenizerInfo(texts, xgrammar.VocabType.RAW, **options)
-        self.bitmask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
-        self.clear()
-
+class XgrammarOnTags(Xgrammar):
     def clear(self) -> None:
         self.compiler = self.library.GrammarCompiler(self.tokenizer, max_threads=1)
 
@@ -122,22 +97,7 @@ class Xgrammar(Maskwright):  # its methods have the same names
         self.grammar = self.compiler.compile_structural_tag(tag | {"format": tag["format"] | {"tags": tags}})
 
 
-class Llguidance:
-    def __init__(self, info: mw.TokenizerInfo, longest: Longest) -> None:
-        import llguidance
-        import llguidance.numpy
-
-        class Source:
-            eos_token_id, bos_token_id = info.stop_token_ids[0], None
-            tokens, special_token_ids = list(info.token_bytes), list(info.special_token_ids)
-
-            def __call__(self, text: bytes) -> list[int]:
-                return longest.encode(text)
-
-        self.llguidance = llguidance
-        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Source()))
-        self.bitmask = llguidance.numpy.allocate_token_bitmask(1, info.vocab_size)
-
+class LlguidanceOnTags(Llguidance):
     def clear(self) -> None:
         pass
 
@@ -156,20 +116,14 @@ class Llguidance:
         if self.first.is_error():
             raise ValueError(self.first.get_error())
 
-    def reset(self) -> None:
-        self.matcher = self.first.deep_copy()
-
-    def fill(self) -> None:
-        self.llguidance.numpy.fill_next_token_bitmask(self.matcher, self.bitmask, 0)
-
     def accept(self, token: int) -> bool:
         return bool(self.matcher.consume_token(token))
 
 
 ENGINES: dict[str, Callable[[mw.TokenizerInfo, Longest], Any]] = {
-    "maskwright": Maskwright,
-    "xgrammar": Xgrammar,
-    "llguidance": Llguidance,
+    "maskwright": MaskwrightOnTags,
+    "xgrammar": XgrammarOnTags,
+    "llguidance": LlguidanceOnTags,
 }
 
 

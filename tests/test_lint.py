@@ -7,8 +7,9 @@ import time
 import pytest
 
 from maskwright import Grammar
-from maskwright.ir import EMPTY, GrammarIR, Rule, alt, never, ref, seq, text
+from maskwright.ir import EMPTY, GrammarIR, Rule, alt, call, capture, guard, never, ref, seq, text
 from maskwright.lint import lint
+from maskwright.parameters import compare, increment
 
 CASES = [
     ('root ::= "a" root | ""', []),
@@ -58,3 +59,13 @@ def test_large_grammars_end_at_once() -> None:
         start = time.thread_time()
         lint(Grammar(GrammarIR(tuple(rules), 0)))
         assert time.thread_time() - start < 3
+
+
+def test_rules_with_a_parameter_and_captures() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}}
+    assert {p.kind for p in lint(Grammar.from_json_schema(schema, any_order=True)).problems} <= {"unused"}
+    captured = GrammarIR((Rule("r", capture("x", seq(text("a"), guard(compare("<", 2), call(1, increment()))))),
+                          Rule("s", alt(guard(compare("==", 1), text("b")), call(1, increment())))), 0)  # fmt: skip
+    report = lint(Grammar(captured))
+    assert not report.problems
+    assert (report.statistics.rules, report.statistics.recursive_rules) == (2, 1)

@@ -19,15 +19,15 @@ from maskwright.grammar import Grammar
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
+    OP_CALL,
+    OP_CAPTURE,
     OP_EMPTY,
-    OP_LITERAL,
+    OP_GUARD,
     OP_NEVER,
     OP_NOT,
     OP_REF,
     OP_REPEAT,
     OP_SEQ,
-    OP_SET,
-    OP_TOKENS,
     Expr,
     GrammarIR,
     operands,
@@ -96,7 +96,7 @@ class _Facts:
     def __init__(self, ir: GrammarIR) -> None:
         self.nodes = [postorder(rule.body) for rule in ir.rules]
         self.sizes = [len(nodes) for nodes in self.nodes]
-        self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] == OP_REF)) for nodes in self.nodes]
+        self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] in (OP_REF, OP_CALL))) for nodes in self.nodes]
         supplied = {index for index, _ in ir.token_sets}
         self.productive = self._least(_is_productive, supplied)
         self.nullable = self._least(_is_nullable, set())
@@ -149,38 +149,35 @@ class _Facts:
                 parts = operands(node)
                 filled = [part for part in parts if not empty[id(part)]]
                 pending += filled if len(filled) == 1 else parts if not filled else []
-            elif node[0] == OP_ALT or (node[0] == OP_REPEAT and (node[2] <= 1 or empty[id(node[1])])):
+            elif node[0] in (OP_ALT, OP_CAPTURE) or (node[0] == OP_REPEAT and (node[2] <= 1 or empty[id(node[1])])):
                 pending += operands(node)
         return list(links)
 
 
 def _is_productive(node: Expr, parts: list[bool], found: list[bool]) -> bool:
-    op: int = node[0]
-    if op == OP_REF:
-        return found[int(node[1])]
-    if op in (OP_SEQ, OP_AND):
-        return all(parts)
-    if op == OP_ALT:
-        return any(parts)
-    if op == OP_REPEAT:
-        return parts[0] or bool(node[2] == 0)
-    return op != OP_NEVER
+    combined = _combined(node, parts, found)
+    return node[0] != OP_NEVER if combined is None else combined
 
 
 def _is_nullable(node: Expr, parts: list[bool], found: list[bool]) -> bool:
+    combined = _combined(node, parts, found)
+    if combined is None:
+        return not parts[0] if node[0] == OP_NOT else bool(node[0] == OP_EMPTY)
+    return combined
+
+
+def _combined(node: Expr, parts: list[bool], found: list[bool]) -> bool | None:
+    """What follows from the parts and the rules named, conditions taken to hold; None for what has neither."""
     op: int = node[0]
-    if op == OP_REF:
+    if op in (OP_REF, OP_CALL):
         return found[int(node[1])]
     if op in (OP_SEQ, OP_AND):
         return all(parts)
     if op == OP_ALT:
         return any(parts)
-    if op == OP_REPEAT:
-        return parts[0] or bool(node[2] == 0)
-    if op == OP_NOT:
-        return not parts[0]
-    assert op in (OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS)
-    return op == OP_EMPTY
+    if op in (OP_GUARD, OP_CAPTURE):
+        return parts[0]
+    return parts[0] or bool(node[2] == 0) if op == OP_REPEAT else None
 
 
 def _reachable(calls: list[list[int]], root: int) -> dict[int, None]:
