@@ -83,7 +83,10 @@ void GroupBuilder::build() {
   inline_members();
   for (Member& m : members_)
     if (m.kind == BlueprintUnit::Kind::Expression) split_start(m);
-  if (facts_.left_recursive()) remove_left_recursion();
+  if (facts_.left_recursive()) {
+    remove_left_recursion();
+    rank_members();
+  }
   for (Member& m : members_) freeze(m);
   group_.is_built_ = true;
   for (uint32_t i = 0; i < members_.size(); ++i)

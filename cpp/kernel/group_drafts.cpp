@@ -156,6 +156,16 @@ void GroupDrafts::remove_left_recursion() {
   }
 }
 
+void GroupDrafts::rank_members() {
+  for (const auto& component : left_call_components()) {
+    const Member& member = members_[component[0]];
+    uint32_t& rank = member.rule->facts_.rank;
+    for (const auto& [source, edge] : member.draft.edges)
+      if (source == kStart && edge.kind == EdgeKind::Call)
+        rank = std::max(rank, member.callees[edge.argument].rule->rank() + 1);
+  }
+}
+
 void GroupDrafts::merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before,
                                     uint32_t target) {
   Member& out = members_[target];

@@ -49,6 +49,9 @@ class GroupDrafts {
   static void loop_self_calls(Member& member);
   static void split_start(Member& member);
   void remove_left_recursion();
+  // Raises the members' ranks above those of the rules they call first, where facts took a left-recursive cycle
+  // together: of the calls in it some may be left, in one direction.
+  void rank_members();
   // The components of the left-call graph, callees first.
   std::vector<std::vector<uint32_t>> left_call_components() const;
   static void freeze(Member& member);
