@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from maskwright.errors import GrammarError, Span
 from maskwright.frontends.quoted import STRING, Quoted, string_value
-from maskwright.frontends.text import at_most_chars, shortest
-from maskwright.ir import Expr, alt, seq, text
+from maskwright.frontends.texts import shortest, text_of_length
+from maskwright.ir import Expr, alt, and_, seq, text
 
 MAX_CHARS = 10**9
 
@@ -121,7 +121,7 @@ def with_options(body: Expr, options: Sequence[RuleOption], value_expr: Callable
     if "max_chars" in given:
         limit = given["max_chars"].value
         assert isinstance(limit, int)
-        body = at_most_chars(body, limit)
+        body = and_(body, text_of_length(0, limit))
     endings = [
         text(given[name].value) if isinstance(given[name].value, str) else value_expr(given[name])  # type: ignore[arg-type]
         for name in ("suffix", "stop")

@@ -22,7 +22,8 @@ from collections.abc import Iterable
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.lark.terminals import Part, as_expr
 from maskwright.frontends.regex import ast as regex
-from maskwright.frontends.text import ANY_TEXT, first_bytes
+from maskwright.frontends.regular import first_bytes
+from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt, and_, never, optional, seq, star
 
 
