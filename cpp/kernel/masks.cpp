@@ -1,6 +1,7 @@
 #include "masks.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "collector.h"
@@ -113,7 +114,9 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   }
   for (CallEdge& call : state.calls) {
     if (!may_repeat(state, reg) || !method.from_callees) break;
-    const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), call.reg);
+    const StateMask* known = known_mask(vocabulary, *call.callee->start(), call.reg);
+    assert(known);  // made before, for its rank is lower
+    const StateMask& callee = *known;
     sink.allow_all(callee);
     const Frame after{rule.target(state, call), reg, kRootStack};
     recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
@@ -163,6 +166,7 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   const auto need_callees = [&](DfaState& caller) {
     caller.rule->link(caller);
     for (CallEdge& call : caller.calls) {
+      assert(&caller != caller.rule->start() || call.callee->rank() < caller.rule->rank());
       const std::pair start{call.callee->start(), call.reg};
       if (!known_mask(vocabulary, *start.first, start.second) &&
           std::find(needed.begin(), needed.end(), start) == needed.end())
