@@ -106,7 +106,7 @@ class CompileCache(Generic[_T]):
         return len(self._entries)
 
     def _claim(self, key: Hashable) -> tuple[_T | None, Future[_T] | None]:
-        """Return what is kept, or what will hold what another thread is making; neither if the caller has to make it."""
+        """Return what is kept, or what will hold what is being made; neither if the caller has to make it."""
         with self._lock:
             known = self._entries.get(key)
             if known is not None:
