@@ -97,7 +97,6 @@ ERRORS = [
     ("start: p::x(\np::_: 'a'", "malformed parameter", 2, 2, "bit_clear(3)"),
     ("start: 'a' %if foo(", "malformed parameter", 1, 20, "bit_clear"),
     ("start: a\na[max_tokens=3]: 'x'", "option max_tokens", 2, 3, "leave it out"),
-    ("start: a\na[capture]: 'x'", "option capture", 2, 3, ""),
     ("start: a\na[temperature=0.5]: 'x'", "option temperature", 2, 3, ""),
     ("start: a\na[foo=0.5]: 'x'", "unknown rule option 'foo'", 2, 3, "known"),
     ("start: a\na[lazy]: a 'x'", "cannot use the rule 'a'", 2, 10, ""),

@@ -38,6 +38,7 @@ from maskwright.ir import (
     Expr,
     alt,
     and_,
+    literal,
     never,
     not_,
     operands,
@@ -51,6 +52,7 @@ from maskwright.ir import (
 
 MAX_SPELLED_OUT = 500_000  # nodes
 MAX_SPELLED_DEPTH = 2_000
+MAX_OVERLAPS = 64
 
 ANY_CHARACTER = utf8(ALL_CHARACTERS)
 ANY_TEXT = star(ANY_CHARACTER)
@@ -82,6 +84,24 @@ def texts_up_to(endings: Sequence[str], others: Iterable[str] = ()) -> list[Expr
         longer = (not_(seq(ANY_TEXT, text(mark))) for mark in marks if mark.endswith(ending) and mark != ending)
         out.append(and_(seq(ANY_TEXT, text(ending)), no_early, *longer))
     return out
+
+
+def text_before(body: Expr, end: Expr) -> Expr:
+    """Those of the texts after which a literal comes for the first time: where it could end the text, it does.
+
+    One followed by the literal is then `shortest(seq(body, end))`, but the two parts are apart.
+
+    Raises:
+        LimitError: The literal ends in its own beginning in too many ways.
+    """
+    data: bytes = end[1]
+    # The literal may also come earlier and overlap with its last occurrence, as "aa" does in "aaa".
+    overlaps = [size for size in range(1, len(data)) if data[:size] == data[-size:]]
+    if len(overlaps) > MAX_OVERLAPS:
+        hint = "end with a text that repeats itself less"
+        raise LimitError("a text that overlaps with itself too often", limit="overlaps", hint=hint)
+    earlier = [not_(seq(body, literal(data[:-size]))) for size in overlaps]
+    return and_(body, not_(seq(body, end, star(ANY_BYTE))), *earlier)
 
 
 def at_most_chars(body: Expr, limit: int) -> Expr:
@@ -124,6 +144,22 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
         if not empty:
             return mask, False
     return mask, True
+
+
+def matches_empty(root: Expr) -> bool:
+    """Whether a regular expression matches the empty text."""
+    found: dict[int, bool] = {}
+    for node in postorder(root):
+        op, parts = node[0], [found[id(part)] for part in operands(node)]
+        if op in (OP_SEQ, OP_AND):
+            found[id(node)] = all(parts)
+        elif op == OP_ALT:
+            found[id(node)] = any(parts)
+        elif op == OP_REPEAT:
+            found[id(node)] = node[2] == 0 or parts[0]
+        else:
+            found[id(node)] = not parts[0] if op == OP_NOT else op == OP_EMPTY
+    return found[id(root)]
 
 
 def is_regular(root: Expr) -> bool:

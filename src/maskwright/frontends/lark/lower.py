@@ -28,9 +28,16 @@ from maskwright.frontends.lark.parameters import condition_of, value_of
 from maskwright.frontends.lark.resolve import Entry, Scope, resolve
 from maskwright.frontends.lark.terminals import Terminals, parsed_pattern
 from maskwright.frontends.regex import lower as lower_regex
-from maskwright.frontends.rule_options import NameValue, RegexValue, RuleOption, with_options
+from maskwright.frontends.rule_options import (
+    NameValue,
+    RegexValue,
+    RuleOption,
+    capture_name,
+    only_captures,
+    with_options,
+)
 from maskwright.frontends.substrings import substrings, words
-from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, guard, repeat, seq
+from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
 from maskwright.parameters import FALSE, TRUE
 
 MAX_INSTANCES = 10_000
@@ -58,10 +65,11 @@ class Context(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """A rule that is declared and not yet defined, with its branches."""
+    """A rule that is declared and not yet defined, with its branches, and the name to capture them by."""
 
     rule: Expr
     branches: Sequence[tuple[ast.Node, Context]]
+    capture: str | None = None
 
 
 _NOTHING_BOUND: Mapping[str, Argument] = {}
@@ -119,8 +127,9 @@ class _Lowering:
             if not entry.parameters and entry.bodies[0][1] is self.scope:
                 self._entry(entry, entry.span, self.scope)
         while self.pending:
-            rule, branches = self.pending.pop()
-            self.builder.define(rule, alt(*(self._body(body, context) for body, context in branches)))
+            rule, branches, name = self.pending.pop()
+            bodies = (self._captured(name, *branch) if name else self._body(*branch) for branch in branches)
+            self.builder.define(rule, alt(*bodies))
         return seq(self.ignored.after if self.may_start_ignored else EMPTY, reference, self.ignored.at_end)
 
     def _body(self, node: ast.Node, context: Context) -> Expr:
@@ -193,11 +202,11 @@ class _Lowering:
             self.builder.define(reference, seq(declared, self.ignored.after))
         elif entry.is_terminal:
             self.builder.define(reference, self.ignored.around(self.terminals.named(entry, span, scope)))
-        elif entry.options:
+        elif not only_captures(entry.options):
             self.builder.define(reference, self.ignored.around(self._with_options(entry)))
         else:
             branches = [(body, Context(s, _NOTHING_BOUND, entry.is_parametric)) for body, s in entry.bodies]
-            self.pending.append(Pending(reference, branches))
+            self.pending.append(Pending(reference, branches, capture_name(entry.name, entry.options)))
         return reference
 
     def _with_options(self, entry: Entry) -> Expr:
@@ -211,7 +220,22 @@ class _Lowering:
             assert isinstance(option.value, NameValue)
             return self.terminals.anonymous(ast.Name(option.span, option.value.name), scope)
 
-        return with_options(alt(*bodies), entry.options, value_expr)
+        return with_options(entry.name, alt(*bodies), entry.options, value_expr)
+
+    def _captured(self, name: str, node: ast.Node, context: Context) -> Expr:
+        """A branch of a rule that is captured. What is ignored after its last terminal is left out of the capture."""
+        if isinstance(node, ast.Alt):
+            return alt(*(self._captured(name, branch, context) for branch in node.branches))
+        items = node.items if isinstance(node, ast.Seq) else (node,)
+        if not items or not _is_terminal(items[-1], context.scope):
+            return capture(name, self._body(node, context))
+        before = [self._body(item, context) for item in items[:-1]]
+        ways = self.ignored.before(self.terminals.anonymous(items[-1], context.scope))
+        if before:
+            captured = capture(name, seq(*before, alt(*(seq(ignored, last) for ignored, last in ways))))
+        else:
+            captured = alt(*(seq(ignored, capture(name, last)) for ignored, last in ways))
+        return seq(captured, self.ignored.after)
 
     def _use(self, node: ast.Use, context: Context) -> Expr:
         scope = context.scope
@@ -289,6 +313,13 @@ def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
 
 
 _TERMINAL_OPERATORS = frozenset((ast.And, ast.Not))
+
+
+def _is_terminal(node: ast.Node, scope: Scope) -> bool:
+    """Whether an item of a rule is one terminal, named or not."""
+    if isinstance(node, ast.Name):
+        return ast.is_terminal_name(node.name) and not scope.entry(node.name, node.span).is_declared
+    return isinstance(node, (ast.Text, ast.Pattern, ast.Range)) or type(node) in _TERMINAL_OPERATORS
 
 
 def _check_has_parameter(context: Context, span: Span) -> None:

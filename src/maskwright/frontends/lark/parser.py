@@ -346,6 +346,8 @@ class _Parser:
         options: tuple[RuleOption, ...] = ()
         if token[OPTION_BRACKETS]:
             options = parse_options(token[OPTION_BRACKETS], token.start(OPTION_BRACKETS), self.source, LarkSyntaxError)
+        if parameters and options:
+            raise self.error("a template cannot have options", *span, "give them to a rule that uses it")
         is_parametric, mode = token[IS_PARAMETRIC] is not None, self.mode
         if is_parametric and (parameters or ast.is_terminal_name(name)):
             kind = "template" if parameters else "terminal"
