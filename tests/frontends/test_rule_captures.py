@@ -1,4 +1,4 @@
-"""The options `capture` and `stop_capture` of EBNF and Lark: what is told, and that the texts of rules stay the same."""
+"""The options `capture` and `stop_capture` of EBNF and Lark: what is told, and that the language stays the same."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@
     >>> [(option.name, option.value) for option in parse_options(text, 0, text, LarkSyntaxError)]
     [('lazy', True), ('suffix', 'b')]
 
-`lazy`, `suffix`, `stop` and `max_chars` restrict the texts of a regular body; `capture` and `stop_capture` name what the
-body and its end match. `max_tokens` and `temperature` are refused by name, as is every other: a token that reaches over
-the end of a rule has no one rule, and limits on tokens would make a mask depend on how the output was cut.
+`lazy`, `suffix`, `stop` and `max_chars` restrict the texts of a regular body; `capture` and `stop_capture` name what
+the body and its end match. `max_tokens` and `temperature` are refused by name, as is every other: the IR has texts
+only, and a count of tokens would need a place in the kernel's frames.
 Tested by tests/frontends/test_ebnf.py, tests/corpus/.
 """
 
