@@ -226,9 +226,9 @@ def guard(condition: Condition, body: Expr) -> Expr:
     return body if condition == TRUE else Expr((OP_GUARD, body, condition))
 
 
-def capture(name: str, body: Expr) -> Expr:
-    """`body`; what it matches can be asked for by this name."""
-    return body if body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name))
+def capture(name: str, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
+    """`body`; what it matches can be asked for by this name, without the longest of `ends` with which it ends."""
+    return body if body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name, ends))
 
 
 def tokens(token_ids: Iterable[int]) -> Expr:
@@ -505,7 +505,8 @@ def _dump(expr: Expr, names: tuple[str, ...] | None, outer: int) -> str:
     if op == OP_CALL:
         return f"{names[expr[1]] if names else f'${expr[1]}'}::{expr[2].dump()}"
     if op == OP_CAPTURE:
-        return f"<{expr[2]}: {_dump(expr[1], names, _PRECEDENCE_ALT)}>"
+        without = "".join(f" - {_dump(literal(end), names, _PRECEDENCE_ATOM)}" for end in expr[3])
+        return f"<{expr[2]}: {_dump(expr[1], names, _PRECEDENCE_ALT)}{without}>"
     if op == OP_GUARD:
         shown = f"{_dump(expr[1], names, _PRECEDENCE_SEQ)} %if {expr[2].dump()}"
         return f"({shown})" if outer > _PRECEDENCE_AND else shown
