@@ -88,7 +88,7 @@ class Ignored:
     def _not_in_run(self, expr: Expr) -> Expr:
         """Those of the texts that begin with no character of the run, and are not empty."""
         if expr[0] == OP_CAPTURE:
-            return capture(expr[2], self._not_in_run(expr[1]))
+            return capture(expr[2], self._not_in_run(expr[1]), expr[3])
         if expr[0] == OP_SEQ and expr[1][0] == OP_CAPTURE:
             begun = seq(self._not_in_run(expr[1]), *expr[2:])
             return alt(begun, self._not_in_run(seq(*expr[2:]))) if matches_empty(expr[1][1]) else begun
