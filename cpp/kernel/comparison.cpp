@@ -13,9 +13,9 @@ constexpr int kManySimilar = 64;                    // of the 95 printable ASCII
 constexpr size_t kMaxCompared = 20'000;             // children looked at before two states count as too different
 constexpr size_t kMaxDifferences = kMaxSparse / 4;  // tokens that a mask with a base adds, and that it removes
 
-// Whether a state says all there is to know of what follows: no calls, and no count that matters.
+// Whether the bytes that follow a state are all that follows: no calls, and no count that matters.
 bool is_self_contained(const DfaState& state) {
-  return state.rule->is_plain() || state.bounded;
+  return state.calls.empty() && state.token_edges.empty() && (state.bounded || !state.rule->counts());
 }
 
 // The state after a byte, the terminator of a counted product included.
@@ -85,21 +85,25 @@ class Comparison {
   }
   void compare(NodeId node, DfaState* a, DfaState* b) {
     const Vocabulary::Node& at = vocabulary_.node(node);
-    if (!a) {
-      for (uint32_t p = at.token_begin; p < at.token_end; ++p)
-        if (const TokenId token = vocabulary_.sorted_token(p); is_in_base(token)) removed_.push_back(token);
-      removed_exits_.emplace_back(at.first_child, at.below_end);
-      return;
-    }
-    if (!b) {
-      const Item item{a, a->rule->counts() ? kUnboundedReg : 0, kRootStack};
-      recognizer().reset(StackStore::root_only(), {&item, 1}, a->final);
-      walk(vocabulary_, recognizer(), node, sink_);
+    if (!a || !b || !is_self_contained(*a) || !is_self_contained(*b)) {
+      if (b) remove(at);
+      if (a) walk_from(node, *a);
       return;
     }
     if (a->final) sink_.exit(node);  // the similar state need not list it, if it takes all that lies behind it whole
     if (b->final && !a->final) removed_exits_.emplace_back(at.first_child, at.first_child + at.num_children);
     compare_children(node, *a, *b);
+  }
+  void remove(const Vocabulary::Node& at) {
+    for (uint32_t p = at.token_begin; p < at.token_end; ++p)
+      if (const TokenId token = vocabulary_.sorted_token(p); is_in_base(token)) removed_.push_back(token);
+    removed_exits_.emplace_back(at.first_child, at.below_end);
+  }
+  void walk_from(NodeId node, DfaState& state) {
+    thread_local Recognizer recognizer;
+    const Item item{&state, state.rule->counts() ? kUnboundedReg : 0, kRootStack};
+    recognizer.reset(StackStore::root_only(), {&item, 1}, state.final);
+    walk(vocabulary_, recognizer, node, sink_);
   }
   bool is_in_base(TokenId token) const {
     return has_bit(*base_.bits(), token) && !std::ranges::binary_search(base_.removed, token);
@@ -124,10 +128,6 @@ class Comparison {
     sink_.add_to(out.dense);
     out.num_allowed = count_bits(out.dense);
     sink_.exit_outside(base_, removed_exits_);
-  }
-  static Recognizer& recognizer() {
-    thread_local Recognizer recognizer;
-    return recognizer;
   }
 
   const Vocabulary& vocabulary_;

@@ -17,7 +17,7 @@
 namespace maskwright {
 
 // A state of the same rule, or of one it leads into, that nearly all characters lead to as they do from `state`;
-// nullptr if there is none. Both are of plain rules, or of counted products, whose masks without bounds are meant.
+// nullptr if there is none. Neither calls rules. Of counted products, masks without bounds are meant.
 DfaState* similar_state(DfaState& state);
 
 // The mask of `state`, or nullptr if the two differ in too many places for this to pay. `base` is the mask of

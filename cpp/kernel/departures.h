@@ -38,10 +38,13 @@ inline bool begins_other_class(uint8_t byte, CharClasses classes) {
 template <class Visit>
 void for_each_departure(const Vocabulary& vocabulary, CharClasses classes, const ByteSet& bytes, Visit&& visit) {
   const auto in_loop_before = [&](NodeId node) { return (vocabulary.classes_before(node) & ~classes) == 0; };
+  const auto may_leave = [&](uint8_t byte, NodeId node) {
+    return byte < 0x80 || (vocabulary.classes_from(node) & ~classes) != 0;
+  };
   bytes.for_each([&](uint8_t byte) {
     if (!begins_other_class(byte, classes)) return;
     for (const NodeId node : vocabulary.nodes_with(byte))
-      if (in_loop_before(node)) visit(byte, node);
+      if (in_loop_before(node) && may_leave(byte, node)) visit(byte, node);
   });
   if (classes >> kClassMalformed & 1) return;
   for (const NodeId node : vocabulary.malformed()) {

@@ -4,33 +4,36 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <string_view>
 
 namespace maskwright {
 namespace {
 
+// Letters that a pattern's beginning is likely to have, and that many tokens hold, are alone in their class.
+constexpr std::string_view kSingleLetters = "abcdefilnorstu";
+
 constexpr std::array<int8_t, 128> make_ascii_classes() {
+  enum : int8_t { kDigits, kOtherLower, kUpperHex, kOtherUpper, kTab, kLineEnd, kControl, kFirstSingle };
   std::array<int8_t, 128> out{};
-  int next = 8;
+  int next = kFirstSingle;
   for (int b = 0; b < 128; ++b) {
     const char c = static_cast<char>(b);
     if (c >= '0' && c <= '9')
-      out[b] = 0;
-    else if (c >= 'a' && c <= 'f')
-      out[b] = 1;
-    else if (c >= 'g' && c <= 'z')
-      out[b] = 2;
+      out[b] = kDigits;
+    else if (c >= 'a' && c <= 'z' && kSingleLetters.find(c) == std::string_view::npos)
+      out[b] = kOtherLower;
     else if (c >= 'A' && c <= 'F')
-      out[b] = 3;
+      out[b] = kUpperHex;
     else if (c >= 'G' && c <= 'Z')
-      out[b] = 4;
+      out[b] = kOtherUpper;
     else if (c == '\t')
-      out[b] = 5;
+      out[b] = kTab;
     else if (c == '\n' || c == '\r')
-      out[b] = 6;
+      out[b] = kLineEnd;
     else if (b < 0x20 || b == 0x7F)
-      out[b] = 7;
+      out[b] = kControl;
     else
-      out[b] = static_cast<int8_t>(next++);  // the space and each punctuation mark by itself
+      out[b] = static_cast<int8_t>(next++);  // the space and each punctuation mark, too
   }
   return out;
 }
@@ -38,6 +41,7 @@ constexpr std::array<int8_t, 128> make_ascii_classes() {
 constexpr uint32_t kMaxCountedChars = 64;  // longer tokens are so few that nothing is gained by bitsets for them
 
 constexpr std::array<int8_t, 128> kAsciiClasses = make_ascii_classes();
+static_assert(kAsciiClasses['~'] < kClassOtherSpace);
 
 constexpr CharClasses bit(int character_class) {
   return CharClasses{1} << character_class;
