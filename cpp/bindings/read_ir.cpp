@@ -15,6 +15,7 @@
 #include <bit>
 #include <vector>
 
+#include "../kernel/capture_name.h"
 #include "../kernel/errors.h"
 #include "bindings.h"
 
@@ -214,7 +215,7 @@ class Reader {
     }
     if (open.op == Op::Capture) {
       node.end = static_cast<uint32_t>(ir_.names.size());
-      ir_.names.push_back(nb::cast<std::string>(nb::handle(field(open.object, 2))));
+      ir_.names.push_back(capture_name(open.object));
     }
     if (open.op == Op::Guard) {
       node.end = static_cast<uint32_t>(ir_.conditions.size());
@@ -228,6 +229,15 @@ class Reader {
     }
     nodes_.erase(operands, nodes_.end());
     add(open.object, node);
+  }
+
+  static std::string capture_name(PyObject* capture) {
+    auto name = nb::cast<std::string>(nb::handle(field(capture, 2)));
+    for (nb::handle end : nb::borrow<nb::tuple>(field(capture, 3))) {
+      const nb::bytes text = nb::cast<nb::bytes>(end);
+      add_capture_end(name, {text.c_str(), text.size()});
+    }
+    return name;
   }
 
   static ByteSet byte_set(PyObject* value) {

@@ -85,6 +85,22 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
     return mask, True
 
 
+def matches_empty(root: Expr) -> bool:
+    """Whether a regular expression matches the empty text."""
+    found: dict[int, bool] = {}
+    for node in postorder(root):
+        op, parts = node[0], [found[id(part)] for part in operands(node)]
+        if op in (OP_SEQ, OP_AND):
+            found[id(node)] = all(parts)
+        elif op == OP_ALT:
+            found[id(node)] = any(parts)
+        elif op == OP_REPEAT:
+            found[id(node)] = node[2] == 0 or parts[0]
+        else:
+            found[id(node)] = not parts[0] if op == OP_NOT else op == OP_EMPTY
+    return found[id(root)]
+
+
 def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:
     """A regular expression without references: each is replaced by its rule's body, as often as it stands there.
 

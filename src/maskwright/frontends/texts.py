@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from maskwright.errors import LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.ir import (
     ANY_BYTE,
@@ -34,6 +35,8 @@ from maskwright.ir import (
     seq,
     star,
 )
+
+MAX_OVERLAPS = 64
 
 ANY_CHARACTER = utf8(ALL_CHARACTERS)
 ANY_TEXT = star(ANY_CHARACTER)
@@ -53,6 +56,24 @@ def complement(body: Expr) -> Expr:
 def shortest(body: Expr) -> Expr:
     """Those of the texts of which no proper prefix is one: where a text could end, it ends."""
     return and_(body, not_(seq(body, plus(ANY_BYTE))))
+
+
+def text_before(body: Expr, end: Expr) -> Expr:
+    """Those of the texts after which a literal comes for the first time: where it could end the text, it does.
+
+    One followed by the literal is then `shortest(seq(body, end))`, but the two parts are apart.
+
+    Raises:
+        LimitError: The literal ends in its own beginning in too many ways.
+    """
+    data: bytes = end[1]
+    # The literal may also come earlier and overlap with its last occurrence, as "aa" does in "aaa".
+    overlaps = [size for size in range(1, len(data)) if data[:size] == data[-size:]]
+    if len(overlaps) > MAX_OVERLAPS:
+        hint = "end with a text that repeats itself less"
+        raise LimitError("a text that overlaps with itself too often", limit="overlaps", hint=hint)
+    earlier = [not_(seq(body, literal(data[:-size]))) for size in overlaps]
+    return and_(body, not_(seq(body, end, ANY_BYTES)), *earlier)
 
 
 def text_without(strings: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
