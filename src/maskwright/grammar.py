@@ -73,10 +73,11 @@ class Grammar:
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'
         """
-        from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
+        from maskwright.frontends.json_schema import DEFAULTS, JsonSchemaOptions, schema_to_ir
 
         report: list[Finding] = []
-        return cls(schema_to_ir(schema_of(schema), JsonSchemaOptions(**options), report), tuple(report))
+        chosen = JsonSchemaOptions(**options) if options else DEFAULTS
+        return cls(schema_to_ir(schema_of(schema), chosen, report), tuple(report))
 
     @classmethod
     def from_regex(cls, pattern: str, *, flags: str = "") -> Grammar:
