@@ -8,7 +8,7 @@ import pytest
 
 from maskwright import Grammar
 from maskwright.errors import EbnfSyntaxError, LarkSyntaxError, LimitError
-from maskwright.frontends.text import shortest, text_before
+from maskwright.frontends.texts import shortest, text_before
 from maskwright.ir import GrammarIR, Rule, literal, seq
 from oracle.accepting import accepts, matcher
 from oracle.recognizer import matches

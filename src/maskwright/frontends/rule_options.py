@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from maskwright.errors import GrammarError, Span
 from maskwright.frontends.quoted import STRING, Quoted, string_value
-from maskwright.frontends.text import at_most_chars, shortest, text_before
-from maskwright.ir import Expr, alt, capture, seq, text
+from maskwright.frontends.texts import shortest, text_before, text_of_length
+from maskwright.ir import Expr, alt, and_, capture, seq, text
 
 MAX_CHARS = 10**9
 
@@ -160,7 +160,7 @@ def with_options(
     if "max_chars" in given:
         limit = given["max_chars"]
         assert isinstance(limit, int)
-        body = at_most_chars(body, limit)
+        body = and_(body, text_of_length(0, limit))
     ends = [option for option in options if option.name in ("suffix", "stop") and option.value != ""]
     if ends and ("capture" in given or "stop_capture" in given):
         assert isinstance(ends[0].value, str)

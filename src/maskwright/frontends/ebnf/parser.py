@@ -23,11 +23,11 @@ import re
 from difflib import get_close_matches
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
-from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments
 from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.regular import is_regular, spelled_out
 from maskwright.frontends.rule_options import (
     BRACKETS,
     RegexValue,
@@ -36,7 +36,7 @@ from maskwright.frontends.rule_options import (
     parse_options,
     with_options,
 )
-from maskwright.frontends.text import is_regular, spelled_out
+from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
 
@@ -244,7 +244,7 @@ class _Parser:
             self.group.operands.append(operand)
             self.group.items = []
         else:
-            self._push(utf8(ALL_CHARACTERS), position)
+            self._push(ANY_CHARACTER, position)
 
     def _count(self, token: re.Match[str]) -> None:
         _, low, comma, high = token.groups()[_IS_COUNT - 1 : _IS_COUNT + 3]

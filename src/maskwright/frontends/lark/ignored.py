@@ -22,7 +22,8 @@ from collections.abc import Iterable
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.lark.terminals import Part, as_expr
 from maskwright.frontends.regex import ast as regex
-from maskwright.frontends.text import ANY_TEXT, first_bytes, matches_empty
+from maskwright.frontends.regular import first_bytes, matches_empty
+from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     EMPTY,
     OP_CAPTURE,
@@ -89,7 +90,7 @@ class Ignored:
     def _not_in_run(self, expr: Expr) -> Expr:
         """Those of the texts that begin with no character of the run, and are not empty."""
         if expr[0] == OP_CAPTURE:
-            return capture(expr[2], self._not_in_run(expr[1]))
+            return capture(expr[2], self._not_in_run(expr[1]), expr[3])
         if expr[0] == OP_SEQ and expr[1][0] == OP_CAPTURE:
             begun = seq(self._not_in_run(expr[1]), *expr[2:])
             return alt(begun, self._not_in_run(seq(*expr[2:]))) if matches_empty(expr[1][1]) else begun
