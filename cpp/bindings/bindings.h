@@ -18,7 +18,7 @@ namespace maskwright {
 
 namespace nb = nanobind;
 
-// Reads rules given as the tuples of src/maskwright/ir.py. Throws nb::type_error on anything else. Captures are seen
+// Reads rules given as the tuples of src/maskwright/ir/. Throws nb::type_error on anything else. Captures are seen
 // through unless they are asked for.
 GrammarIr read_ir(const nb::tuple& rules, uint32_t root, bool with_captures);
 

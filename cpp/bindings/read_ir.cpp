@@ -1,4 +1,4 @@
-// From the tuples of src/maskwright/ir.py to the kernel's flat form. An object met twice becomes one node; no
+// From the tuples of src/maskwright/ir/ to the kernel's flat form. An object met twice becomes one node; no
 // recursion. About 50 ns a node.
 #include <nanobind/stl/string.h>
 

@@ -1,4 +1,4 @@
-// The flat form of a GrammarIR, as the bindings read it from Python's tuples (src/maskwright/ir.py lists the same ops).
+// The flat form of a GrammarIR, as the bindings read it from Python's tuples (src/maskwright/ir/ops.py lists the ops).
 //
 // Nodes are numbered children first, and a Python object seen twice becomes one node, so the form is a DAG. It lives
 // only while a grammar is compiled.

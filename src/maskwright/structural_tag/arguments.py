@@ -34,9 +34,9 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
                 pointer=f"{pointer}/excludes",
                 hint="strings in JSON are ended by their quote; special tokens never occur in them",
             )
-        return SCHEMAS.get(it.json_schema, options, lambda: _json(it, options))
+        return SCHEMAS.get(it.json_schema, (options, it.capture is not None), lambda: _json(it, options))
     style = STYLES[it.style].spelled(tokens)
-    key = (options, style, it.excludes)
+    key = (options, style, it.excludes, it.capture is not None)
     return SCHEMAS.get(it.json_schema, key, lambda: _xml(it, options, style))
 
 
@@ -49,7 +49,8 @@ def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool)
 
 def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
     report: list[Finding] = []
-    return Snippet(schema_to_ir(it.json_schema, options, report), layout_of(options).prelude, tuple(report))
+    ir = schema_to_ir(it.json_schema, options, report, capture_members=it.capture is not None)
+    return Snippet(ir, layout_of(options).prelude, tuple(report))
 
 
 def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) -> Snippet:
@@ -57,5 +58,5 @@ def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) 
 
     report: list[Finding] = []
     excluded = tuple(x.encode() for x in it.excludes)
-    ir = xml_to_ir(it.json_schema, style, options, excluded, report)
+    ir = xml_to_ir(it.json_schema, style, options, excluded, report, capture_members=it.capture is not None)
     return Snippet(ir, layout_of(options).prelude, tuple(report))

@@ -10,9 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from maskwright.ir import EMPTY, Expr, alt, seq
+from maskwright.ir import EMPTY, Expr, alt, capture, seq
 from maskwright.structural_tag.text import TEXT, free, until
 from maskwright.structural_tag.tokens import Pieces, spelled
+
+
+def captured(name: str | None, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
+    """`body`, as a capture if it has a name."""
+    return body if name is None else capture(name, body, ends)
 
 
 class Ends:
@@ -40,6 +45,12 @@ class Ends:
     def encoded(self) -> tuple[bytes, ...]:
         return tuple(text.encode() for text in self.texts)
 
+    @property
+    def as_bytes(self) -> tuple[bytes, ...]:
+        """All ends as the bytes that they add to the output: special tokens add none."""
+        others = ("".join(piece for piece in pieces if isinstance(piece, str)) for pieces in self.others)
+        return (*self.encoded, *(text.encode() for text in others if text))
+
     def other(self) -> Expr:
         """Any of the ends that hold tokens."""
         return alt(*map(spelled, self.others))
@@ -48,12 +59,15 @@ class Ends:
         """The expression, then an end."""
         return seq(expr, self.alone)
 
-    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = TEXT) -> Expr:
-        """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs."""
+    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = TEXT, name: str | None = None) -> Expr:
+        """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs.
+
+        Without the end, they are a capture of this name.
+        """
         parts = []
         if self.texts:
-            parts.append(until(self.encoded, excluded, body))
+            parts.append(captured(name, until(self.encoded, excluded, body), self.encoded))
         if self.others or not self.texts:
-            text = free((*self.encoded, *excluded), body)
+            text = captured(name, free((*self.encoded, *excluded), body))
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)

@@ -55,6 +55,7 @@ from maskwright.ir import (
     alt,
     and_,
     bytes_in,
+    capture,
     never,
     not_,
     optional,
@@ -84,9 +85,19 @@ _NEWLINE = text("\n")
 
 
 def xml_to_ir(
-    schema: Any, style: SpelledStyle, options: JsonSchemaOptions, excluded: tuple[bytes, ...], report: list[Finding]
+    schema: Any,
+    style: SpelledStyle,
+    options: JsonSchemaOptions,
+    excluded: tuple[bytes, ...],
+    report: list[Finding],
+    *,
+    capture_members: bool = False,
 ) -> GrammarIR:
     """Return the grammar of the spellings of a schema's objects.
+
+    With `capture_members`, names of members are captures, `name`, and so are values: `string` without quotes; `padded`,
+    a string with a newline in front that may be there and does not count; `value` in JSON; `object` and `array`, member
+    by member and item by item.
 
     Raises:
         SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
@@ -94,7 +105,7 @@ def xml_to_ir(
     """
     document = Document(read_schema(schema))
     emitter = Emitter(Normaliser(document, options, report), layout_of(options))
-    writer = _Writer(emitter, style, excluded)
+    writer = _Writer(emitter, style, excluded, capture_members)
     root = writer.members((document.node,))
     writer.finish()
     if root[0] == OP_NEVER:
@@ -103,8 +114,10 @@ def xml_to_ir(
 
 
 class _Writer:
-    def __init__(self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...]) -> None:
-        self.emitter, self.style, self.excluded = emitter, style, excluded
+    def __init__(
+        self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...], capture_members: bool
+    ) -> None:
+        self.emitter, self.style, self.excluded, self._captures = emitter, style, excluded, capture_members
         self.separator = text(style.separator)
         space = 0 if style.separator else emitter.layout.options.max_whitespace_cnt
         self.ws = repeat(bytes_in(b" \t\n\r"), 0, space)
@@ -204,7 +217,7 @@ class _Writer:
                 continue
             value = self._value(kind, name, conj, mask)
             if value[0] != OP_NEVER:
-                branches.append(seq(self._filled(open_, name, kind), value))
+                branches.append(seq(self._filled(open_, self._captured("name", name), kind), value))
             if kind.spelling == "raw" and not kind.label and self._is_free(conj):
                 break  # text without quotes that is not told apart from other values covers them
         return alt(*branches)
@@ -227,8 +240,14 @@ class _Writer:
         restricted = conj if not mask & ~own else (*conj, _only(kind.types))
         if kind.spelling == "json":
             inner = self.emitter.root(restricted)
+            inner = self._captured("value", inner)
             return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
-        return seq(self._rule(restricted, kind.spelling), close)
+        name_of = {"members": "object", "items": "array"}[kind.spelling]
+        return self._captured(name_of, seq(self._rule(restricted, kind.spelling), close))
+
+    def _captured(self, name: str, body: Expr, *ends: Pieces) -> Expr:
+        """`body` as a capture if members are captures, without the one of `ends` with which it ends."""
+        return capture(name, body, Ends.of(ends).as_bytes) if self._captures else body
 
     def _rule(self, conj: Conj, spelling: str) -> Expr:
         key = (spelling, *[id(node.schema) for node in conj])
@@ -271,12 +290,18 @@ class _Writer:
             return alt(*values) if values else never()
         body = _body(shape)
         ends = Ends.of([close])
-        if body is TEXT or not self.style.padded:
-            return ends.closing(self.excluded, body)
+        if not self.style.padded:
+            return self._captured("string", ends.closing(self.excluded, body), close)
+        newline_close = (f"\n{close[0]}",)
+        if body is TEXT:
+            return self._captured("padded", ends.closing(self.excluded, body), close, newline_close)
         # A reader takes off one newline at each end, so without padding the string itself has none there.
         bare = and_(body, not_(seq(_NEWLINE, TEXT)), not_(seq(TEXT, _NEWLINE)))
-        padded = Ends.of([(f"\n{close[0]}",)]).closing((*ends.encoded, *self.excluded), body)
-        return alt(seq(_NEWLINE, padded), ends.closing(self.excluded, bare))
+        padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body)
+        return alt(
+            seq(_NEWLINE, self._captured("string", padded, newline_close)),
+            self._captured("string", ends.closing(self.excluded, bare), close),
+        )
 
     def _closing_pieces(self, name: Expr) -> Pieces:
         if "{name}" not in self.style.close:
@@ -288,9 +313,11 @@ class _Writer:
             return never()
         end = spelled(close)
         if self.style.padded:
-            bare = never() if value[:1] == "\n" or value[-1:] == "\n" else seq(text(value), end)
-            return alt(seq(_NEWLINE, text(value), _NEWLINE, end), bare)
-        return seq(text(value), end)
+            padded = self._captured("string", seq(text(value), _NEWLINE, end), (f"\n{close[0]}",))
+            is_bare = value[:1] != "\n" and value[-1:] != "\n"
+            bare = self._captured("string", seq(text(value), end), close) if is_bare else never()
+            return alt(seq(_NEWLINE, padded), bare)
+        return self._captured("string", seq(text(value), end), close)
 
 
 def _only(types: tuple[str, ...]) -> Node:

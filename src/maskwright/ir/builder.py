@@ -1,0 +1,86 @@
+"""Grammars made rule by rule, and out of other grammars.
+
+Tested by tests/test_ir.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from maskwright.ir.expressions import Expr, never, ref
+from maskwright.ir.grammar import GrammarIR, Rule, TokenSet
+from maskwright.ir.ops import OP_REF
+from maskwright.ir.walks import with_references
+
+
+class IRBuilder:
+    """Collects rules; a rule can be referred to before it is defined.
+
+    >>> from maskwright.ir import alt, seq, text
+    >>> b = IRBuilder()
+    >>> value = b.declare("value")
+    >>> b.define(value, alt(text("x"), seq(text("("), value, text(")"))))
+    >>> print(b.build(value).dump())
+    value ::= "(" value ")" | "x"
+    """
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._bodies: list[Expr | None] = []
+        self._taken: dict[str, int] = {}  # each name, and the number to try next for another of it
+        self._token_sets: list[tuple[int, TokenSet]] = []
+
+    def declare(self, name: str) -> Expr:
+        """Reserve a rule and return the reference to it. A name already taken gets a number."""
+        unique, n = name, self._taken.get(name, 2)
+        while unique in self._taken:
+            unique, n = f"{name}_{n}", n + 1
+            self._taken[name] = n
+        self._taken[unique] = 2
+        self._names.append(unique)
+        self._bodies.append(None)
+        return Expr((OP_REF, len(self._bodies) - 1))
+
+    def define(self, reference: Expr, body: Expr) -> None:
+        """Give a declared rule its body."""
+        self._bodies[reference[1]] = body
+
+    def add(self, name: str, body: Expr) -> Expr:
+        """Declare and define in one step."""
+        reference = self.declare(name)
+        self._bodies[-1] = body
+        return reference
+
+    def add_tokens(self, token_set: TokenSet) -> Expr:
+        """Exactly one token out of a set that only a tokenizer can tell."""
+        for index, known in self._token_sets:
+            if known == token_set:
+                return ref(index)
+        reference = self.add("token", never())
+        self._token_sets.append((reference[1], token_set))
+        return reference
+
+    def include(self, grammar: GrammarIR) -> Expr:
+        """Take over the rules of a grammar and return the reference to its root."""
+        references = [self.declare(rule.name) for rule in grammar.rules]
+        moved: dict[int, Expr] = {}
+        for reference, rule in zip(references, grammar.rules, strict=True):
+            self.define(reference, with_references(rule.body, references, moved))
+        self._token_sets.extend((references[i][1], token_set) for i, token_set in grammar.token_sets)
+        return references[grammar.root]
+
+    def build(self, root: Expr) -> GrammarIR:
+        """Finish. `root` may be any expression; one that is no reference becomes a rule of its own."""
+        if root[0] != OP_REF:
+            root = self.add("root", root)
+        rules = []
+        for name, body in zip(self._names, self._bodies, strict=True):
+            assert body is not None, f"rule {name} was declared but never defined"
+            rules.append(Rule(name, body))
+        return GrammarIR(tuple(rules), root[1], tuple(self._token_sets))
+
+
+def joined(grammars: Sequence[GrammarIR]) -> tuple[IRBuilder, list[Expr]]:
+    """Put the rules of several grammars into one builder; return it and the references to their roots."""
+    builder = IRBuilder()
+    return builder, [builder.include(grammar) for grammar in grammars]

@@ -1,0 +1,109 @@
+"""An expression in an EBNF-like notation, for people and for tests.
+
+    "ab" [0-9]* | name{2,3}      literals, byte sets, repetitions, rules
+    A & ~B                       intersection, which binds less than a sequence, and complement
+    <[1,5]>  <x: A>              one token by id; a capture, `<x: A - "b">` without an end
+    A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
+
+Tested by tests/test_ir.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.ir.ops import (
+    ALL_BYTES,
+    OP_ALT,
+    OP_AND,
+    OP_CALL,
+    OP_CAPTURE,
+    OP_EMPTY,
+    OP_GUARD,
+    OP_LITERAL,
+    OP_NEVER,
+    OP_NOT,
+    OP_REF,
+    OP_REPEAT,
+    OP_SEQ,
+    OP_SET,
+    OP_TOKENS,
+    UNBOUNDED,
+)
+
+_PRECEDENCE_ALT, _PRECEDENCE_AND, _PRECEDENCE_SEQ, _PRECEDENCE_ATOM = 0, 1, 2, 3
+
+
+def notation(expr: tuple[Any, ...], rule_names: tuple[str, ...] | None) -> str:
+    """Show an expression; rules by their names, or by their numbers if there are none."""
+    return _shown(expr, rule_names, _PRECEDENCE_ALT)
+
+
+def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> str:
+    op = expr[0]
+    if op == OP_EMPTY:
+        return '""'
+    if op == OP_NEVER:
+        return "[]"
+    if op == OP_LITERAL:
+        return '"' + "".join(_byte(b, '"') for b in expr[1]) + '"'
+    if op == OP_SET:
+        return _set(expr[1])
+    if op == OP_REF:
+        return names[expr[1]] if names else f"${expr[1]}"
+    if op == OP_TOKENS:
+        return "<[" + ",".join(map(str, expr[1])) + "]>"
+    if op == OP_REPEAT:
+        return _shown(expr[1], names, _PRECEDENCE_ATOM) + _suffix(expr[2], expr[3])
+    if op == OP_NOT:
+        return "~" + _shown(expr[1], names, _PRECEDENCE_ATOM)
+    if op == OP_CALL:
+        return f"{names[expr[1]] if names else f'${expr[1]}'}::{expr[2].dump()}"
+    if op == OP_CAPTURE:
+        ends = "".join(f' - "{"".join(_byte(b, chr(34)) for b in end)}"' for end in expr[3])
+        return f"<{expr[2]}: {_shown(expr[1], names, _PRECEDENCE_ALT)}{ends}>"
+    if op == OP_GUARD:
+        shown = f"{_shown(expr[1], names, _PRECEDENCE_SEQ)} %if {expr[2].dump()}"
+        return f"({shown})" if outer > _PRECEDENCE_AND else shown
+    level, joint = {
+        OP_SEQ: (_PRECEDENCE_SEQ, " "),
+        OP_AND: (_PRECEDENCE_AND, " & "),
+        OP_ALT: (_PRECEDENCE_ALT, " | "),
+    }[op]
+    parts = [_shown(part, names, level + 1) for part in expr[1:]]
+    shown = joint.join(parts)
+    return f"({shown})" if outer > level else shown
+
+
+def _suffix(minimum: int, maximum: int) -> str:
+    short = {(0, UNBOUNDED): "*", (1, UNBOUNDED): "+", (0, 1): "?"}.get((minimum, maximum))
+    if short:
+        return short
+    if minimum == maximum:
+        return f"{{{minimum}}}"
+    return f"{{{minimum},}}" if maximum == UNBOUNDED else f"{{{minimum},{maximum}}}"
+
+
+def _set(mask: int) -> str:
+    negated = mask.bit_count() > 128
+    shown = ALL_BYTES & ~mask if negated else mask
+    out, b = [], 0
+    while b < 256:
+        if not shown >> b & 1:
+            b += 1
+            continue
+        first = b
+        while b < 256 and shown >> b & 1:
+            b += 1
+        last = b - 1
+        out.append(_byte(first, "]^-") if first == last else f"{_byte(first, ']^-')}-{_byte(last, ']^-')}")
+    return f"[{'^' if negated else ''}{''.join(out)}]"
+
+
+def _byte(b: int, special: str) -> str:
+    c = chr(b)
+    if c in special or c == "\\":
+        return "\\" + c
+    if c in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[c]
+    return c if 0x20 <= b < 0x7F else f"\\x{b:02x}"

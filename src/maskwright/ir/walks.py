@@ -1,0 +1,127 @@
+"""Walks over expressions: their parts, the rules that they name, and copies with other references.
+
+    >>> from maskwright.ir import ref, seq, text
+    >>> pair = seq(ref(1), text(","), ref(0))
+    >>> references(pair)
+    [1, 0]
+    >>> with_references(pair, [text("a"), text("b")], {}).dump()
+    '"b" "," "a"'
+
+None recurses, so depth costs no stack; what is shared is visited once where that can matter.
+Tested by tests/test_ir.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import is_
+
+from maskwright.ir.expressions import Expr, call
+from maskwright.ir.ops import (
+    OP_CALL,
+    OP_CAPTURE,
+    OP_EMPTY,
+    OP_GUARD,
+    OP_LITERAL,
+    OP_NEVER,
+    OP_NOT,
+    OP_REF,
+    OP_REPEAT,
+    OP_SET,
+    OP_TOKENS,
+)
+
+_LEAVES = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS))
+_NAMES_RULES = frozenset((OP_REF, OP_CALL))
+_ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE))
+
+
+def operands(expr: Expr) -> list[Expr]:
+    """The expressions that an expression is made of."""
+    return [part for part in expr[1:] if isinstance(part, Expr)]
+
+
+def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands) -> list[Expr]:
+    """All parts of an expression, each once and after its own parts. Parts are told apart by identity."""
+    order: list[Expr] = []
+    seen: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if is_ready:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in children(node))
+    return order
+
+
+def references(root: Expr) -> list[int]:
+    """The rules that an expression names, in order of appearance."""
+    found: dict[int, None] = {}
+    open_nodes = [root]
+    while open_nodes:
+        expr = open_nodes.pop()
+        if expr[0] in _NAMES_RULES:
+            found[expr[1]] = None
+        open_nodes.extend(part for part in reversed(expr[1:]) if isinstance(part, Expr))
+    return list(found)
+
+
+def uses_parameter(root: Expr) -> bool:
+    """Whether a rule with this body has a parameter: whether the body guards by it or passes something made from it."""
+    open_nodes, seen = [root], {id(root)}
+    while open_nodes:
+        expr = open_nodes.pop()
+        if expr[0] == OP_GUARD or (expr[0] == OP_CALL and expr[2].constant is None):
+            return True
+        new = [part for part in expr[1:] if isinstance(part, Expr) and id(part) not in seen]
+        seen.update(map(id, new))
+        open_nodes.extend(new)
+    return False
+
+
+def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
+    """Exchange rule i for references[i]. `moved` is by identity, so that what was shared stays shared."""
+    open_nodes = [root]
+    while open_nodes:
+        expr = open_nodes[-1]
+        op = expr[0]
+        children = _children(expr, op)
+        waiting = [child for child in children if id(child) not in moved]
+        if waiting:
+            open_nodes.extend(waiting)
+            continue
+        open_nodes.pop()
+        if op == OP_REF:
+            moved[id(expr)] = references[expr[1]]
+            continue
+        if op == OP_CALL:
+            moved[id(expr)] = call(references[expr[1]][1], expr[2])
+            continue
+        new = [moved[id(child)] for child in children]
+        unchanged = all(map(is_, new, children))
+        moved[id(expr)] = expr if unchanged else Expr((op, *new, *expr[1 + len(new) :]))
+    return moved[id(root)]
+
+
+def refers_beyond(root: Expr, count: int) -> bool:
+    """Whether an expression names a rule that is not among the first `count`."""
+    open_nodes, seen = [root], set()
+    while open_nodes:
+        expr = open_nodes.pop()
+        op = expr[0]
+        if op in _NAMES_RULES and expr[1] >= count:
+            return True
+        for child in _children(expr, op):
+            if child[0] not in _LEAVES and id(child) not in seen:
+                seen.add(id(child))
+                open_nodes.append(child)
+    return False
+
+
+def _children(expr: Expr, op: int) -> tuple[Expr, ...]:
+    if op in _LEAVES or op in _NAMES_RULES:
+        return ()
+    return expr[1:2] if op in _ONE_OPERAND else expr[1:]
