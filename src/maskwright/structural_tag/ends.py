@@ -21,14 +21,23 @@ def captured(name: str | None, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr
 
 
 class Ends:
-    """See the module's header. `alone` is any of the ends; nothing where none is known."""
+    """See the module's header.
 
-    __slots__ = ("alone", "others", "texts")
+    Attributes:
+        alone: any of the ends; nothing where none is known.
+        encoded: those that are text.
+        as_bytes: all of them, as the bytes that they add to the output; special tokens add none.
+    """
+
+    __slots__ = ("alone", "as_bytes", "encoded", "others", "texts")
 
     def __init__(self, texts: tuple[str, ...] = (), others: tuple[Pieces, ...] = ()) -> None:
         self.texts, self.others = texts, others
         every = (*[(text,) for text in texts], *others)
         self.alone = alt(*map(spelled, every)) if every else EMPTY
+        self.encoded = tuple(text.encode() for text in texts)
+        spellings = ("".join(piece for piece in pieces if isinstance(piece, str)) for pieces in others)
+        self.as_bytes = (*self.encoded, *(spelling.encode() for spelling in spellings if spelling))
 
     @classmethod
     def of(cls, ends: Iterable[Pieces]) -> Ends:
@@ -40,16 +49,6 @@ class Ends:
             elif pieces:
                 others.append(pieces)
         return cls(tuple(texts), tuple(others))
-
-    @property
-    def encoded(self) -> tuple[bytes, ...]:
-        return tuple(text.encode() for text in self.texts)
-
-    @property
-    def as_bytes(self) -> tuple[bytes, ...]:
-        """All ends as the bytes that they add to the output: special tokens add none."""
-        others = ("".join(piece for piece in pieces if isinstance(piece, str)) for pieces in self.others)
-        return (*self.encoded, *(text.encode() for text in others if text))
 
     def other(self) -> Expr:
         """Any of the ends that hold tokens."""
