@@ -222,9 +222,19 @@ def test_members_of_any_object_are_told(parameters: Any, arguments: str, fields:
     assert joined(reader.read()) == [*events, CallDone("f", arguments)]
 
 
-def test_members_in_any_order() -> None:
-    matcher, reader = reader_of("hermes", TOOLS, any_order=True)
-    call = '<tool_call>\n{"name": "book", "arguments": {"pages": 1, "kind": "new"}}\n</tool_call>'
+@pytest.mark.parametrize(
+    ("family", "call"),
+    [
+        ("hermes", '<tool_call>\n{"name": "book", "arguments": {"pages": 1, "kind": "new"}}\n</tool_call>'),
+        (
+            "glm",
+            "<tool_call>book\n<arg_key>pages</arg_key>\n<arg_value>1</arg_value>"
+            "<arg_key>kind</arg_key>\n<arg_value>new</arg_value>\n</tool_call>",
+        ),
+    ],
+)
+def test_members_in_any_order(family: str, call: str) -> None:
+    matcher, reader = reader_of(family, TOOLS, any_order=True)
     assert matcher.accept_string(call)
     assert [event.name for event in reader.read() if isinstance(event, FieldStarted)] == ["pages", "kind"]
 

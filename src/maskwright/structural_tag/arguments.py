@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from maskwright.errors import StructuralTagError, UnsupportedSchemaError
+from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.structural_tag.formats import JSONSchemaFormat
@@ -24,8 +24,6 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         SchemaError: The schema is malformed, or cannot be enforced; pointers start at the schema.
         StructuralTagError: An option does not go with the style.
     """
-    if it.any_order and it.style != "json":
-        raise UnsupportedSchemaError("parameters in elements come in declared order", keyword="any_order")
     options = _options(it.strict_mode, it.max_whitespace_cnt, it.any_order)
     if it.style == "json":
         if it.excludes:

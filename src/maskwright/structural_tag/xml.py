@@ -5,8 +5,8 @@ quotes) comes from the shapes, and what it spells as JSON is emitted as ever.
 
     {"properties": {"n": {"type": "integer"}}}   →   ws ("<parameter=n>" ws integer ws "</parameter>" ws)?
 
-Members come in declared order, then undeclared ones where the schema has them and the style can close them. A string
-ends where the closing text first occurs, so strings that contain it cannot be written.
+Members come in declared order, then undeclared ones where the schema has them and the style can close them; or all in
+any order. A string ends where the closing text first occurs, so strings that contain it cannot be written.
 Invariant: no recursion over the schema's depth; what lies deeper waits in a queue, each place once.
 Tested by tests/structural_tag/test_xml.py.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.errors import UnsatisfiableError, UnsupportedSchemaError
+from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.charset import CodePointSet, utf8
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.documents import Document, read_schema
@@ -47,9 +47,11 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
 from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.selections import ordered, permutation
 from maskwright.ir import (
     EMPTY,
     OP_NEVER,
+    UNBOUNDED,
     Expr,
     GrammarIR,
     alt,
@@ -157,8 +159,39 @@ class _Writer:
             elif name in shape.required:
                 return never()
         extra = self._extra(shape, declared)
-        self._check_counts(shape, len(members), extra[0] == OP_NEVER)
-        return self._listed(members, seq(extra, self.ws))
+        return self._counted(shape, members, seq(extra, self.ws))
+
+    def _counted(self, shape: ObjectShape, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
+        """The members in the order that is asked for, as many as `minProperties` and `maxProperties` say."""
+        num_required, closed = len(shape.required), extra[0] == OP_NEVER
+        least, most = shape.min_properties, UNBOUNDED if shape.max_properties is None else shape.max_properties
+        if closed and least > len(members):
+            return never()
+        if not closed and least > num_required + 1:
+            # Members that are not declared might all have one name, and then they are one member.
+            self._refuse(
+                "minProperties", (shape.path, "minProperties"), "members that are not declared are not told apart"
+            )
+            least = 0
+        in_any_order = self.emitter.layout.options.any_order and len(members) + (not closed) > 1
+        is_free = least <= num_required and (most == UNBOUNDED or (closed and len(members) <= most))
+        if is_free and not in_any_order:
+            return self._listed(members, extra)
+        try:
+            return (permutation if in_any_order else ordered)(
+                self.emitter.builder,
+                "members",
+                [self.emitter.as_rule("member", member) for member, _ in members],
+                required=[i for i, (_, required) in enumerate(members) if required],
+                separator=self.separator,
+                extra=extra if closed else self.emitter.as_rule("member", extra),
+                minimum=least,
+                maximum=most,
+            )
+        except LimitError as error:
+            if not is_free:
+                self._refuse("maxProperties", (shape.path, "maxProperties"), error.message)
+            return self._listed(members, extra)
 
     def _listed(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
         """The members in their order, each with whether it must be there, then any number of extra ones."""
@@ -173,14 +206,8 @@ class _Writer:
             more = seq(self.separator, member, more) if required else alt(seq(self.separator, member, more), more)
         return listed
 
-    def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
-        if shape.min_properties > len(shape.required):
-            self._refuse("minProperties", (shape.path, "minProperties"))
-        if shape.max_properties is not None and not (closed and possible <= shape.max_properties):
-            self._refuse("maxProperties", (shape.path, "maxProperties"))
-
-    def _refuse(self, keyword: str, path: Path) -> None:
-        self.emitter.refuse(Refusal(keyword, path, "members and elements in this style are not counted"))
+    def _refuse(self, keyword: str, path: Path, reason: str = "this style has no exact form for it") -> None:
+        self.emitter.refuse(Refusal(keyword, path, reason))
 
     def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
         """One member that is not declared. Names that patterns speak of are left out."""
