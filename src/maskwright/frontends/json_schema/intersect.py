@@ -34,6 +34,7 @@ from maskwright.frontends.json_schema.shape import (
     SeenMembers,
     Shape,
     StringShape,
+    Witness,
     identity,
 )
 
@@ -50,6 +51,9 @@ class Judge(Protocol):
 
     def is_empty(self, conj: Conj) -> bool:
         """Whether it is easily seen that no value satisfies all these places."""
+
+    def joined(self, a: Conj, b: Conj) -> Conj:
+        """`join`, without negations that are plainly implied; NOTHING where one is plainly contradicted."""
 
     def spend(self, units: int) -> None:
         """Count work against a limit."""
@@ -224,11 +228,11 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
     properties = out.properties = before.copy()
     for name, conj in b.properties.items():
         other = before.get(name)
-        properties[name] = join(undeclared(a, name, judge) if other is None else other, conj)
+        properties[name] = judge.joined(undeclared(a, name, judge) if other is None else other, conj)
     if b.extras:
         for name, conj in before.items():
             if name not in b.properties:
-                properties[name] = join(conj, undeclared(b, name, judge))
+                properties[name] = judge.joined(conj, undeclared(b, name, judge))
     out.required = {**a.required, **b.required} if b.required else a.required
     for name in out.required:
         joined = properties.get(name)
@@ -236,12 +240,24 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
             return None
     out.extras = _each_once(a.extras, b.extras)
     out.witnesses = _each_once(a.witnesses, b.witnesses)
+    if out.witnesses and is_closed(out) and not all(_may_declare(out, witness) for witness in out.witnesses):
+        return None
     out.names = join(a.names, b.names)
     out.path = a.path or b.path
     out.min_properties = max(a.min_properties, b.min_properties)
     out.max_properties = _least(a.max_properties, b.max_properties)
     out.seen = _seen_members(a.seen, b.seen)
     return out
+
+
+def is_closed(shape: ObjectShape) -> bool:
+    """Whether no member may be there that the shape does not declare."""
+    return any(not extras.patterns and is_nothing(extras.additional) for extras in shape.extras)
+
+
+def _may_declare(shape: ObjectShape, witness: Witness) -> bool:
+    """Whether a declared member might be the witness."""
+    return any(name not in witness.excluded and not is_nothing(conj) for name, conj in shape.properties.items())
 
 
 def _each_once(a: tuple[_T, ...], b: tuple[_T, ...]) -> tuple[_T, ...]:
