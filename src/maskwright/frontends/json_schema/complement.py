@@ -6,7 +6,7 @@ A complement is again type-wise. The complement of one alternative is a union of
     not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
 
 Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
-exact: formats of which only a part is known, elements that all differ. "Some element
+exact: formats of which too little is known, elements that all differ. "Some element
 violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
 Tested by tests/frontends/json_schema/test_schema_complement.py.
 """
@@ -18,7 +18,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maskwright.frontends.json_schema.disjoint import disjoint_objects
-from maskwright.frontends.json_schema.formats import EXACT_FORMATS
 from maskwright.frontends.json_schema.intersect import is_nothing
 from maskwright.frontends.json_schema.numerals import admitted_values
 from maskwright.frontends.json_schema.shape import (
@@ -46,6 +45,7 @@ from maskwright.frontends.json_schema.shape import (
     StringShape,
 )
 from maskwright.frontends.json_schema.simplify import minimal
+from maskwright.frontends.json_schema.strings import known_formats
 from maskwright.frontends.json_schema.witnesses import is_free, opposite, violations, without
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: b
 
 
 def _without_strings(shape: StringShape) -> list[StringShape] | None:
-    if not EXACT_FORMATS.issuperset(shape.formats):
+    if not known_formats(shape):
         return None
     by_length = shape.min_length > 0 or shape.max_length is not None
     constrained = shape.patterns or shape.formats or shape.values is not None

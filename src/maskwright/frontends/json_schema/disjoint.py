@@ -80,9 +80,9 @@ def _disjoint_strings(a: StringShape, b: StringShape) -> bool:
     if b.max_length is not None and b.max_length < a.min_length:
         return True
     if a.values is not None:
-        return not any(admits_string(b, value) for value in a.values)
+        return not any(admits_string(b, value, wide=True) for value in a.values)
     if b.values is not None:
-        return not any(admits_string(a, value) for value in b.values)
+        return not any(admits_string(a, value, wide=True) for value in b.values)
     return any(x is b for x in a.excluded) or any(x is a for x in b.excluded)
 
 

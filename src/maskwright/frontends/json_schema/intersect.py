@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from maskwright.frontends.json_schema.decimals import is_integral
+from maskwright.frontends.json_schema.decimals import is_integral, is_multiple
 from maskwright.frontends.json_schema.shape import (
     ANY_KIND,
     ANYTHING,
@@ -101,6 +101,8 @@ def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
     out.high, out.high_open = _tighter(a.high, a.high_open, b.high, b.high_open, _less)
     out.multiple_of = a.multiple_of + b.multiple_of
     out.not_multiple_of = a.not_multiple_of + b.not_multiple_of
+    if any(is_multiple(wanted, other) for other, _ in out.not_multiple_of for wanted, _ in out.multiple_of):
+        return None
     if a.values is not None or b.values is not None:
         values = a.values if a.values is not None else b.values
         assert values is not None

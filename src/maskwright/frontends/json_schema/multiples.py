@@ -13,12 +13,12 @@ from __future__ import annotations
 from math import lcm
 from typing import NamedTuple, TypeAlias
 
-from maskwright.frontends.json_schema.decimals import digits_of
+from maskwright.frontends.json_schema.decimals import digits_of, is_multiple
 from maskwright.frontends.json_schema.derivatives import derivative, nullable
 from maskwright.frontends.json_schema.shape import Exact
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt, byte_set, never, seq
 
-MAX_STATES = 400
+MAX_STATES = 3200
 _BYTES = b"-0123456789."
 
 
@@ -40,6 +40,9 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
     Raises:
         TooManyStatesError: It takes too many rules.
     """
+    # A multiple of 24 is one of 8, and what is no multiple of 8 is none of 24.
+    multiples = [v for i, v in enumerate(multiples) if not any(is_multiple(o, v) for o in _beside(multiples, i, v))]
+    others = [v for i, v in enumerate(others) if not any(is_multiple(v, o) for o in _beside(others, i, v))]
     divisors = [_divisor(value, True) for value in multiples] + [_divisor(value, False) for value in others]
     if lcm(*[divisor.unit for divisor in divisors]) > MAX_STATES:
         raise TooManyStatesError
@@ -66,6 +69,11 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
                 builder.define(rule, never())
             raise TooManyStatesError
     return states[start]
+
+
+def _beside(values: list[Exact], index: int, value: Exact) -> list[Exact]:
+    """The other values, of equal ones those before."""
+    return [other for i, other in enumerate(values) if other != value or i < index]
 
 
 # The remainder of the digits so far, -1 for "no multiple any more"; the places of them after the point, -1 before it.

@@ -218,6 +218,8 @@ class Normaliser:
 
     def negation(self, conj: Conj) -> Conj:
         """Return the place of all values that do not satisfy `conj`."""
+        if len(conj) == 1 and type(conj[0].schema) is Negation:
+            return conj[0].schema.negated
         key = identity_of(conj)
         known = self._negations.get(key)
         if known is None:
