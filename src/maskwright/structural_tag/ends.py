@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from maskwright.frontends.texts import ANY_TEXT, text_until, text_without
 from maskwright.ir import EMPTY, Expr, alt, seq
-from maskwright.structural_tag.text import TEXT, free, until
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 
@@ -48,12 +48,12 @@ class Ends:
         """The expression, then an end."""
         return seq(expr, self.alone)
 
-    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = TEXT) -> Expr:
+    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = ANY_TEXT) -> Expr:
         """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs."""
         parts = []
         if self.texts:
-            parts.append(until(self.encoded, excluded, body))
+            parts.append(text_until(self.encoded, excluded, body))
         if self.others or not self.texts:
-            text = free((*self.encoded, *excluded), body)
+            text = text_without((*self.encoded, *excluded), body)
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)

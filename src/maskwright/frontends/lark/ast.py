@@ -122,6 +122,7 @@ class Embedded(NamedTuple):
 class Call(NamedTuple):
     """A term of a parametric rule: `_`, a number, a bit range, or a function with arguments."""
 
+    span: Span
     function: str
     arguments: tuple[Call, ...] = ()
 

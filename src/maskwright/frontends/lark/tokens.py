@@ -22,7 +22,7 @@ TOKEN = re.compile(
     rf"""(?:
         (?P<blank>\s+|//[^\n]*|\#[^\n]*)
         | (?P<definition>[?!]{{0,2}}({_NAME}){_HEADER})
-        | (?P<parametric>({_NAME})::([A-Za-z0-9_]+(?:\([^()\n]*\))?))
+        | (?P<parametric>({_NAME})::(?!:))
         | (?P<name>{_NAME})
         | (?P<string>({STRING})(i(?![A-Za-z0-9_]))?)
         | (?P<pattern>/(?!/)((?:[^/\\]|\\.)+)/([imslux]*))
@@ -39,7 +39,7 @@ TOKEN = re.compile(
         | (?P<alias>->\s*{_NAME})
         | (?P<tokens>!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
         | (?P<side>@([A-Za-z0-9_\-]+))
-        | (?P<condition>%if\b([^\n|]*))
+        | (?P<condition>%if\b)
         | (?P<embedded>%(json|regex|lark)\s*(?=\{{))
         | (?P<statement>%[a-z_]+)
     )[ ]*""",
@@ -52,11 +52,10 @@ WORD = re.compile(_NAME)
 _GROUP = TOKEN.groupindex
 DEFINED = _GROUP["definition"] + 1
 PARAMETERS, OPTION_BRACKETS, IS_PARAMETRIC = DEFINED + 1, DEFINED + 2, DEFINED + 3
-PARAMETRIC_NAME, PARAMETER = _GROUP["parametric"] + 1, _GROUP["parametric"] + 2
+PARAMETRIC_NAME = _GROUP["parametric"] + 1
 STRING_TEXT, STRING_FLAG = _GROUP["string"] + 1, _GROUP["string"] + 2
 PATTERN_TEXT, PATTERN_FLAGS = _GROUP["pattern"] + 1, _GROUP["pattern"] + 2
 COUNT_LOW = _GROUP["count"] + 1
 RANGE_END = _GROUP["range"] + 1
 SIDE_NAME = _GROUP["side"] + 1
-CONDITION = _GROUP["condition"] + 1
 EMBEDDED_KIND = _GROUP["embedded"] + 1
