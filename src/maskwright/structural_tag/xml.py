@@ -24,7 +24,6 @@ from maskwright.frontends.json_schema.formats import FORMATS
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
-from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import (
     ANYTHING,
     ARRAY,
@@ -126,7 +125,7 @@ class _Writer:
 
     def _object(self, shape: ObjectShape) -> Expr:
         if shape.witnesses:
-            self._refuse("not", (shape.path, "not"))
+            self._refuse("not", shape.witnesses[-1].path)
         declared = dict(shape.properties)
         for name in shape.required:
             if name not in declared:
@@ -162,9 +161,9 @@ class _Writer:
 
     def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
         if shape.min_properties > len(shape.required):
-            self._refuse("minProperties", (shape.path, "minProperties"))
+            self._refuse("minProperties", shape.min_path)
         if shape.max_properties is not None and not (closed and possible <= shape.max_properties):
-            self._refuse("maxProperties", (shape.path, "maxProperties"))
+            self._refuse("maxProperties", shape.max_path)
 
     def _refuse(self, keyword: str, path: Path) -> None:
         self.emitter.refuse(Refusal(keyword, path, "members and elements in this style are not counted"))
@@ -183,7 +182,7 @@ class _Writer:
             if shape is FREE_OBJECTS[0]:
                 raise UnsupportedSchemaError(
                     "this style needs all members declared",
-                    pointer=pointer_of(shape.path),
+                    pointer="",
                     keyword="additionalProperties",
                     hint="declare them in properties, and set additionalProperties to false",
                 )

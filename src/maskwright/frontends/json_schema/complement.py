@@ -17,7 +17,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from maskwright.frontends.json_schema.disjoint import disjoint_objects
 from maskwright.frontends.json_schema.intersect import is_nothing
 from maskwright.frontends.json_schema.numerals import admitted_values
 from maskwright.frontends.json_schema.shape import (
@@ -80,7 +79,7 @@ def difference(base: Shape, shape: Shape, norm: Normaliser, path: Path) -> Shape
             left: Any = violating(alternative)
             if left is None:
                 return None
-            apart = [part for part in result.objects if i == _OBJECTS and disjoint_objects(part, alternative, norm)]
+            apart = norm.apart(result.objects, alternative) if i == _OBJECTS else []
             if apart:
                 # What is apart from an alternative stays as it is, instead of once for each way to violate that.
                 together = [part for part in result.objects if not any(part is other for other in apart)]
@@ -213,11 +212,11 @@ def _without_objects(shape: ObjectShape, norm: Normaliser, path: Path) -> list[O
             out.append(other)
     if shape.min_properties > len(shape.required):
         other = ObjectShape()
-        other.max_properties, other.path = shape.min_properties - 1, shape.path
+        other.max_properties, other.max_path = shape.min_properties - 1, shape.min_path
         out.append(other)
     if shape.max_properties is not None:
         other = ObjectShape()
-        other.min_properties, other.path = shape.max_properties + 1, shape.path
+        other.min_properties, other.min_path = shape.max_properties + 1, shape.max_path
         out.append(other)
     for witness in shape.witnesses:
         rest = without(witness, norm)

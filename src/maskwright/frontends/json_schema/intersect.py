@@ -242,12 +242,13 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
             return None
     out.extras = _each_once(a.extras, b.extras)
     out.witnesses = _each_once(a.witnesses, b.witnesses)
-    if out.witnesses and is_closed(out) and not all(_may_declare(out, witness) for witness in out.witnesses):
+    if not all(_may_declare(out, one) or _may_be_undeclared(out, one, judge) for one in out.witnesses):
         return None
     out.names = join(a.names, b.names)
-    out.path = a.path or b.path
-    out.min_properties = max(a.min_properties, b.min_properties)
-    out.max_properties = _least(a.max_properties, b.max_properties)
+    most = a if b.max_properties is None or a.max_properties == _least(a.max_properties, b.max_properties) else b
+    out.max_properties, out.max_path = most.max_properties, most.max_path
+    least = a if a.min_properties >= b.min_properties else b
+    out.min_properties, out.min_path = least.min_properties, least.min_path
     out.seen = _seen_members(a.seen, b.seen)
     return out
 
@@ -260,6 +261,22 @@ def is_closed(shape: ObjectShape) -> bool:
 def _may_declare(shape: ObjectShape, witness: Witness) -> bool:
     """Whether a declared member might be the witness."""
     return any(name not in witness.excluded and not is_nothing(conj) for name, conj in shape.properties.items())
+
+
+def _may_be_undeclared(shape: ObjectShape, witness: Witness, judge: Judge) -> bool:
+    """Whether a member that the shape does not declare might be the witness."""
+    if is_closed(shape):
+        return False
+    matched = {pattern for pattern, _, is_matched in witness.patterns if is_matched}
+    unmatched = {pattern for pattern, _, is_matched in witness.patterns if not is_matched}
+    asked = ANYTHING
+    for extras in shape.extras:
+        patterns = {pattern for pattern, _, _ in extras.patterns}
+        for place in [place for pattern, _, place in extras.patterns if pattern in matched]:
+            asked = join(asked, place)
+        if patterns <= unmatched:
+            asked = join(asked, extras.additional)
+    return not is_nothing(judge.joined(asked, witness.value))
 
 
 def _each_once(a: tuple[_T, ...], b: tuple[_T, ...]) -> tuple[_T, ...]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.complement import complement, difference
-from maskwright.frontends.json_schema.disjoint import disjoint, told_apart
+from maskwright.frontends.json_schema.disjoint import disjoint, disjoint_objects, told_apart
 from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.intersect import intersect, is_nothing, join
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
@@ -44,6 +44,7 @@ from maskwright.frontends.json_schema.shape import (
     Conj,
     Negation,
     Node,
+    ObjectShape,
     Path,
     Refusal,
     Shape,
@@ -58,7 +59,7 @@ from maskwright.frontends.json_schema.strings import name_matches
 from maskwright.frontends.json_schema.unevaluated import held_to, note_seen
 
 MAX_IN_PLACE_DEPTH = 40
-MAX_SIMPLIFIED_DEPTH = 4  # levels of members that are opened to see what a negation leaves
+MAX_LOOKS = 4  # into members, one inside another, to see what a negation leaves
 MAX_SIMPLIFYING_WORK = 1000
 MAX_WORK = 20_000  # units of `Normaliser.spend`
 MAX_EXCLUSIVE = 200  # object alternatives that telling the branches of a `oneOf` apart may make
@@ -84,7 +85,7 @@ class Normaliser:
         self._kept: list[Any] = []  # keeps schemas that no one wrote alive, for they are known by identity
         self._limit = MAX_WORK
         self._simplifications: dict[Any, Conj] = {}
-        self._simplifying = 0
+        self._looks = 0
         self._depth = 0
         self._work = 0
 
@@ -169,15 +170,27 @@ class Normaliser:
         known = self._simplifications.get(key)
         if known is not None:
             return known
-        if self._simplifying >= MAX_SIMPLIFIED_DEPTH:
+        if self._looks >= MAX_LOOKS:
             return join(rest, (negation,))
         limit = self._limit
-        self._simplifying += 1
+        self._looks += 1
         self._limit = min(limit, self._work + MAX_SIMPLIFYING_WORK)
-        known = self._simplifications[key] = simplified(rest, negation, self)
-        self._simplifying -= 1
-        self._limit = limit
+        try:
+            known = self._simplifications[key] = simplified(rest, negation, self)
+        finally:
+            self._looks -= 1
+            self._limit = limit
         return known
+
+    def apart(self, parts: tuple[ObjectShape, ...], alternative: ObjectShape) -> list[ObjectShape]:
+        """Return those of the parts of which it can be shown that they have no value in common with the alternative."""
+        if self._looks >= MAX_LOOKS:
+            return []
+        self._looks += 1
+        try:
+            return [part for part in parts if disjoint_objects(part, alternative, self)]
+        finally:
+            self._looks -= 1
 
     def matches(self, pattern: str, name: str) -> bool:
         """Whether a pattern of `patternProperties` takes a member's name."""

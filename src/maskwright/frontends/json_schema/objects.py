@@ -133,8 +133,9 @@ def _counted(
                 return counted_object(emitter, members, extra, shape, others, style)
             except TooManyError:
                 pass
-        keyword = "maxProperties" if most is not None else "minProperties"
-        emitter.refuse(Refusal(keyword, (shape.path, keyword), _NOT_COUNTED))
+        path = shape.min_path if most is None else shape.max_path
+        assert path is not None
+        emitter.refuse(Refusal(str(path[1]), path, _NOT_COUNTED))
     if num_required:
         return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from maskwright.frontends.json_schema.intersect import is_closed, join, undeclared
+from maskwright.frontends.json_schema.intersect import is_closed, is_nothing, join, undeclared
 from maskwright.frontends.json_schema.shape import ANYTHING, NOTHING, Conj, Extras, ObjectShape, Path, Witness
 from maskwright.frontends.json_schema.simplify import without_contained
 from maskwright.frontends.json_schema.strings import admits_string
@@ -89,7 +89,7 @@ def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, tup
     Raises:
         WitnessError: There are too many, or the values of two matter.
     """
-    named = [(witness, _finite_names(witness, norm)) for witness in shape.witnesses]
+    named = [(witness, _finite_names(witness, norm)) for witness in _needed(shape.witnesses, norm)]
     bare = shape.copy()
     bare.witnesses = ()
     ways: list[tuple[ObjectShape, tuple[Witness, ...]]] = [(bare, ())]
@@ -111,6 +111,23 @@ def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, tup
     if any(len(others) > _MAX_OTHERS or sum(bool(w.value) for w in others) > 1 for _, others in ways):
         raise WitnessError
     return ways
+
+
+def _needed(witnesses: tuple[Witness, ...], norm: Normaliser) -> list[Witness]:
+    """Those that are not another one as well, whatever that is."""
+    needed: list[Witness] = []
+    for witness in witnesses:
+        if not any(_implies(other, witness, norm) for other in needed):
+            needed = [other for other in needed if not _implies(witness, other, norm)]
+            needed.append(witness)
+    return needed
+
+
+def _implies(a: Witness, b: Witness, norm: Normaliser) -> bool:
+    asked_a, asked_b = ({(pattern, matched) for pattern, _, matched in one.patterns} for one in (a, b))
+    if a.names is not b.names or not asked_b <= asked_a:
+        return False
+    return b.excluded <= a.excluded and is_nothing(norm.joined(opposite(b.value, norm), a.value))
 
 
 def _with_member(shape: ObjectShape, name: str, witness: Witness, norm: Normaliser) -> ObjectShape:
