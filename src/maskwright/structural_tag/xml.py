@@ -24,7 +24,6 @@ from maskwright.frontends.json_schema.formats import FORMATS
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
-from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import (
     ANYTHING,
     ARRAY,
@@ -141,7 +140,7 @@ class _Writer:
 
     def _object(self, shape: ObjectShape) -> Expr:
         if shape.witnesses:
-            self._refuse("not", (shape.path, "not"))
+            self._refuse("not", shape.witnesses[-1].path)
         declared = dict(shape.properties)
         for name in shape.required:
             if name not in declared:
@@ -223,7 +222,7 @@ class _Writer:
             if shape is FREE_OBJECTS[0]:
                 raise UnsupportedSchemaError(
                     "this style needs all members declared",
-                    pointer=pointer_of(shape.path),
+                    pointer="",
                     keyword="additionalProperties",
                     hint="declare them in properties, and set additionalProperties to false",
                 )

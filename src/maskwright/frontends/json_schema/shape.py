@@ -221,8 +221,8 @@ class ObjectShape:
     """Objects: declared members, names that must be there, and the rules for all other members."""
 
     __slots__ = (
-        "extras", "max_properties", "min_properties", "names", "path", "properties", "required", "seen",
-        "witnesses",
+        "extras", "max_path", "max_properties", "min_path", "min_properties", "names", "properties", "required",
+        "seen", "witnesses",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -230,9 +230,10 @@ class ObjectShape:
         self.required: dict[str, None] = {}
         self.extras: tuple[Extras, ...] = ()
         self.names: Conj = ANYTHING
-        self.path: Path = None  # where the counts are asked for
         self.min_properties = 0
+        self.min_path: Path = None  # of the keyword that asks for it
         self.max_properties: int | None = None
+        self.max_path: Path = None
         self.witnesses: tuple[Witness, ...] = ()
         self.seen: SeenMembers | None = None
 
