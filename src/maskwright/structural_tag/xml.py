@@ -168,9 +168,7 @@ class _Writer:
             return never()
         if not closed and least > num_required + 1:
             # Members that are not declared might all have one name, and then they are one member.
-            self._refuse(
-                "minProperties", (shape.path, "minProperties"), "members that are not declared are not told apart"
-            )
+            self._refuse("minProperties", shape.min_path, "members that are not declared are not told apart")
             least = 0
         in_any_order = self.emitter.layout.options.any_order and len(members) + (not closed) > 1
         is_free = least <= num_required and (most == UNBOUNDED or (closed and len(members) <= most))
@@ -189,7 +187,8 @@ class _Writer:
             )
         except LimitError as error:
             if not is_free:
-                self._refuse("maxProperties", (shape.path, "maxProperties"), error.message)
+                keyword = "minProperties" if shape.max_path is None else "maxProperties"
+                self._refuse(keyword, shape.max_path or shape.min_path, error.message)
             return self._listed(members, extra)
 
     def _listed(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
