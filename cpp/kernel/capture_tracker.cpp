@@ -116,10 +116,7 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
     at.state->rule->link(*at.state);
     const size_t num_opened = opened.readings.size();
     scan(
-        at,
-        [&](DfaState* state, uint64_t reg) {
-          add(next, {state, reg, at.stack, at.events});
-        },
+        at, [&](DfaState* state, uint64_t reg) { add(next, {state, reg, at.stack, at.events}); },
         [&](CallEdge& edge) {
           if (const size_t again = add(opened, called_by(at, edge, before)); again < num_opened)
             open.push_back(static_cast<uint32_t>(again));
