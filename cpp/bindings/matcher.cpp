@@ -131,14 +131,19 @@ size_t traverse_draft_tree(PyMatcher& self, nb::handle retrieve_next_token, nb::
 // (name, bytes, whether it is closed), in the order in which they begin.
 using CaptureList = nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::bytes, bool>>;
 
-CaptureList captures(PyMatcher& self, const CaptureProgram& program) {
-  const InUse in_use(self);
+// Reads what was accepted since the last time. Precondition: the matcher is in use by the caller, without the GIL.
+void update_captures(PyMatcher& self, const CaptureProgram& program) {
   if (!self.captures)
     self.captures = std::make_unique<CaptureTracker>(program.program, self.matcher.grammar().shared_vocabulary());
+  self.matcher.update(*self.captures);
+}
+
+CaptureList captures(PyMatcher& self, const CaptureProgram& program) {
+  const InUse in_use(self);
   std::vector<Capture> found;
   {
     const Unlocked unlocked;
-    self.matcher.update(*self.captures);
+    update_captures(self, program);
     found = self.captures->captures(self.matcher.is_terminated());
   }
   const std::string& text = self.captures->text();
@@ -146,6 +151,36 @@ CaptureList captures(PyMatcher& self, const CaptureProgram& program) {
   for (const Capture& c : found)
     out.append(nb::make_tuple(c.name, nb::bytes(text.data() + c.begin, c.end - c.begin), c.closed));
   return nb::steal<CaptureList>(out.release());
+}
+
+// The edges of captures past the first `num_edges` that are settled, as (name, position, whether it opens); the bytes
+// past the first `num_bytes` that are; and what tells this history from any other.
+using SettledCaptures = nb::typed<nb::tuple, nb::typed<nb::list, nb::typed<nb::tuple, nb::str, size_t, bool>>,
+                                  nb::bytes, nb::typed<nb::tuple, size_t, uint64_t>>;
+
+SettledCaptures settled_captures(PyMatcher& self, const CaptureProgram& program, size_t num_edges, size_t num_bytes) {
+  const InUse in_use(self);
+  std::vector<CaptureEdge> edges;
+  size_t known;
+  {
+    const Unlocked unlocked;
+    update_captures(self, program);
+    known = self.captures->settled(self.matcher.is_terminated(), num_edges, edges);
+  }
+  nb::list out;
+  for (const CaptureEdge& edge : edges) out.append(nb::make_tuple(edge.name, edge.position, edge.opens));
+  const size_t first = std::min(num_bytes, known);
+  const size_t entries = self.captures->num_entries();
+  return nb::steal<SettledCaptures>(nb::make_tuple(std::move(out),
+                                                   nb::bytes(self.captures->text().data() + first, known - first),
+                                                   nb::make_tuple(entries, self.captures->serial(entries)))
+                                        .release());
+}
+
+// Whether the history still begins with this one.
+bool has_history(PyMatcher& self, size_t num_entries, uint64_t serial) {
+  const InUse in_use(self);
+  return self.captures && self.captures->serial(num_entries) == serial;
 }
 
 // What is accepted after a rollback may be different.
@@ -210,6 +245,8 @@ void bind_matcher(nb::module_& m) {
              return run_within(budget_us, self.matcher.precomputation());
            })
       .def("captures", &captures, nb::arg("program"))
+      .def("settled_captures", &settled_captures, nb::arg("program"), nb::arg("num_edges"), nb::arg("num_bytes"))
+      .def("has_history", &has_history, nb::arg("num_entries"), nb::arg("serial"))
       .def("rollback_tokens", &rollback)
       .def("reset",
            [](PyMatcher& self) {

@@ -1,6 +1,7 @@
 #include "masks.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "collector.h"
@@ -14,6 +15,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxCallees = 24;  // rules that may begin at one place, beyond which one joint walk is cheaper
+constexpr size_t kMaxItems = 16;  // of a configuration: their returns share what they do, which only a joint walk sees
 
 // Walks what lies behind the exits that a mask lists, but for those in some intervals. The recogniser stands where the
 // caller goes on, which expects `bytes`.
@@ -164,7 +166,9 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   }
   for (CallEdge& call : state.calls) {
     if (!may_repeat(state, reg) || !method.from_callees) break;
-    const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), call.reg);
+    const StateMask* known = known_mask(vocabulary, *call.callee->start(), call.reg);
+    assert(known);  // made before, for its rank is lower
+    const StateMask& callee = *known;
     sink.allow_all(callee);
     const Frame after{rule.target(state, call), reg, kRootStack};
     recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
@@ -189,14 +193,18 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   return mask;
 }
 
-// What state masks save.
-void walk_from_config(const Vocabulary& vocabulary, Recognizer& recognizer, Collector& sink) {
-  walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
-  const bool by_token = std::ranges::any_of(recognizer.items(), [](const Item& item) {
+bool may_read_tokens(std::span<const Item> items) {
+  return std::ranges::any_of(items, [](const Item& item) {
     item.state->rule->link(*item.state);
     return !item.state->token_edges.empty() ||
            std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->first_has_tokens(); });
   });
+}
+
+// What state masks save.
+void walk_from_config(const Vocabulary& vocabulary, Recognizer& recognizer, Collector& sink) {
+  walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
+  const bool by_token = may_read_tokens(recognizer.items());
   for (TokenId token = 0; by_token && token < static_cast<TokenId>(vocabulary.vocab_size()); ++token)
     if (recognizer.push_token(token)) {
       recognizer.pop();
@@ -214,6 +222,7 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   const auto need_callees = [&](DfaState& caller) {
     caller.rule->link(caller);
     for (CallEdge& call : caller.calls) {
+      assert(&caller != caller.rule->start() || call.callee->rank() < caller.rule->rank());
       const std::pair start{call.callee->start(), call.reg};
       if (!known_mask(vocabulary, *start.first, start.second) &&
           std::find(needed.begin(), needed.end(), start) == needed.end())
@@ -241,7 +250,7 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
                                         std::span<const Item> items, std::span<const TokenId> extra) {
   thread_local Recognizer recognizer;
   Collector sink(vocabulary);
-  if (!optimisations.state_masks) {
+  if (!optimisations.state_masks || (items.size() > kMaxItems && !may_read_tokens(items))) {
     recognizer.reset(store, items, false);
     walk_from_config(vocabulary, recognizer, sink);
     items = {};

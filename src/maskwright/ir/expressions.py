@@ -104,7 +104,9 @@ def seq(*parts: Expr) -> Expr:
     before: Any = OP_SEQ  # the operation of the last part of `out`
     for part in parts:
         op = part[0]
-        if op == OP_LITERAL:
+        if op > OP_SEQ or op == OP_SET:  # asked for first, as most parts stay as they are
+            out.append(part)
+        elif op == OP_LITERAL:
             if before == OP_LITERAL:
                 out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1]))
             else:
@@ -119,10 +121,8 @@ def seq(*parts: Expr) -> Expr:
             op = part[-1][0]
         elif op == OP_NEVER:
             return _NEVER
-        elif op == OP_EMPTY:
-            continue
         else:
-            out.append(part)
+            continue
         before = op
     if len(out) > 2:
         return Expr(out)
@@ -215,9 +215,9 @@ def guard(condition: Condition, body: Expr) -> Expr:
     return body if condition == TRUE else Expr((OP_GUARD, body, condition))
 
 
-def capture(name: str, body: Expr) -> Expr:
-    """`body`; what it matches can be asked for by this name."""
-    return body if body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name))
+def capture(name: str, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
+    """`body`; what it matches can be asked for by this name, without the longest of `ends` with which it ends."""
+    return body if body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name, ends))
 
 
 def tokens(token_ids: Iterable[int]) -> Expr:

@@ -2,7 +2,7 @@
 
     "ab" [0-9]* | name{2,3}      literals, byte sets, repetitions, rules
     A & ~B                       intersection, which binds less than a sequence, and complement
-    <[1,5]>  <x: A>              one token by id; a capture
+    <[1,5]>  <x: A>              one token by id; a capture, `<x: A - "b">` without an end
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
 Tested by tests/test_ir.py.
@@ -60,7 +60,8 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_CALL:
         return f"{names[expr[1]] if names else f'${expr[1]}'}::{expr[2].dump()}"
     if op == OP_CAPTURE:
-        return f"<{expr[2]}: {_shown(expr[1], names, _PRECEDENCE_ALT)}>"
+        without = "".join(f" - {_shown((OP_LITERAL, end), names, _PRECEDENCE_ATOM)}" for end in expr[3])
+        return f"<{expr[2]}: {_shown(expr[1], names, _PRECEDENCE_ALT)}{without}>"
     if op == OP_GUARD:
         shown = f"{_shown(expr[1], names, _PRECEDENCE_SEQ)} %if {expr[2].dump()}"
         return f"({shown})" if outer > _PRECEDENCE_AND else shown
