@@ -22,6 +22,21 @@ auto first_ending_after(const StateMask::Intervals& disjoint, NodeId node) {
   return std::ranges::upper_bound(disjoint, node, {}, [](const auto& interval) { return interval.second; });
 }
 
+// Keeps of each token only the first occurrence.
+void keep_first(std::vector<TokenId>& tokens, size_t num_words) {
+  thread_local std::vector<uint32_t> seen_by_thread;  // all zero between calls
+  if (seen_by_thread.size() < num_words) seen_by_thread.resize(num_words);
+  uint32_t* const seen = seen_by_thread.data();
+  std::erase_if(tokens, [&](TokenId token) {
+    uint32_t& word = seen[static_cast<size_t>(token) / 32];
+    const uint32_t bit = uint32_t{1} << (token % 32);
+    if (word & bit) return true;
+    word |= bit;
+    return false;
+  });
+  for (const TokenId token : tokens) seen[static_cast<size_t>(token) / 32] = 0;
+}
+
 // Adds a mask's bits and takes out of what it adds the tokens that it removes.
 void add_bits(std::vector<uint32_t>& out, const StateMask& mask) {
   std::vector<TokenId> not_to_add;
@@ -81,22 +96,23 @@ size_t Collector::num_listed() const {
   return count;
 }
 
-std::vector<TokenId> Collector::ids() const {
-  thread_local std::vector<uint32_t> seen;  // all zero between calls
-  if (seen.size() < vocabulary_.num_words()) seen.resize(vocabulary_.num_words());
-  std::vector<TokenId> out;
-  out.reserve(num_listed());
-  const auto add = [&](TokenId token) {
-    uint32_t& word = seen[static_cast<size_t>(token) / 32];
-    const uint32_t bit = uint32_t{1} << (token % 32);
-    if (word & bit) return;
-    word |= bit;
-    out.push_back(token);
-  };
+// Whether a token may have been reported twice. A single walk reports ascending ranges.
+bool Collector::may_repeat() const {
+  if (may_repeat_ || (!tokens_.empty() && !ranges_.empty())) return true;
+  return !std::ranges::is_sorted(ranges_, {}, [](const auto& range) { return range.first; }) ||
+         std::ranges::adjacent_find(ranges_, [](const auto& a, const auto& b) { return b.first < a.second; }) !=
+             ranges_.end();
+}
+
+std::vector<TokenId> Collector::ids() {
+  const bool repeats = may_repeat();
+  std::vector<TokenId> out = std::move(tokens_);
+  tokens_.clear();
+  out.reserve(out.size() + num_listed());
   for (const auto& [begin, end] : ranges_)
-    for (uint32_t p = begin; p < end; ++p) add(vocabulary_.sorted_token(p));
-  for (const TokenId token : tokens_) add(token);
-  for (const TokenId token : out) seen[static_cast<size_t>(token) / 32] = 0;
+    for (uint32_t p = begin; p < end; ++p) out.push_back(vocabulary_.sorted_token(p));
+  ranges_.clear();
+  if (repeats) keep_first(out, vocabulary_.num_words());
   return out;
 }
 

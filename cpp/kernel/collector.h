@@ -53,11 +53,15 @@ class Collector {
   void exit(NodeId) {}
   void exit_range(const StateMask::ExitRange&) {}
 
-  void allow_token(TokenId token) { tokens_.push_back(token); }
+  void allow_token(TokenId token) {
+    may_repeat_ = may_repeat_ || !tokens_.empty();
+    tokens_.push_back(token);
+  }
   // All tokens with characters of these classes only.
   void allow_classes(CharClasses classes) { classes_ |= classes; }
   void allow_all(const StateMask& mask) {
     if (mask.bits()) dense_.push_back(&mask);
+    may_repeat_ = may_repeat_ || !tokens_.empty();
     tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
   }
 
@@ -67,8 +71,8 @@ class Collector {
   bool is_listed() const { return dense_.empty() && classes_ == 0; }
   // How many tokens there are besides those; some may count twice.
   size_t num_listed() const;
-  // The tokens listed, each once, in any order.
-  std::vector<TokenId> ids() const;
+  // Takes out the tokens listed, each once, in any order.
+  std::vector<TokenId> ids();
   // Everything, as bits.
   std::vector<uint32_t> bits();
   // Adds the tokens listed.
@@ -79,11 +83,13 @@ class Collector {
 
  private:
   std::vector<uint32_t> complement_of_gaps();
+  bool may_repeat() const;
 
   std::vector<std::pair<uint32_t, uint32_t>> ranges_;
   std::vector<TokenId> tokens_;
   std::vector<const StateMask*> dense_;
   CharClasses classes_ = 0;
+  bool may_repeat_ = false;  // single tokens come from several places
 };
 
 // A collector that also keeps where the rule may end: the nodes one byte further, by that byte.

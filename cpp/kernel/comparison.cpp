@@ -9,7 +9,8 @@
 namespace maskwright {
 namespace {
 
-constexpr int kManySimilar = 64;                    // of the 95 printable ASCII characters
+constexpr int kManySimilar = 64;  // of the 95 printable ASCII characters
+constexpr uint8_t kSamples[] = {'z', '0', ' ', 'A'};
 constexpr size_t kMaxCompared = 20'000;             // children looked at before two states count as too different
 constexpr size_t kMaxDifferences = kMaxSparse / 4;  // tokens that a mask with a base adds, and that it removes
 
@@ -139,12 +140,14 @@ class Comparison {
   size_t num_visited_ = 0;
 };
 
-// Of a product's state, the operand from which it parts only where complements go on; nullptr if there is none or they
-// go on nearly everywhere.
+// Of a product's state, the operand from which it parts only where complements go on; nullptr if there is none, if they
+// go on nearly everywhere, or if it does not loop and so is little else's base.
 DfaState* sole_operand(const DfaState& state) {
   for (DfaState* operand : state.operands) {
     const auto bytes = operand && is_self_contained(*operand) ? bytes_that_part(state, *operand) : std::nullopt;
-    if (bytes && (operand->live & ~*bytes).count() >= kManySimilar) return operand;
+    const auto loops_on = [&](uint8_t byte) { return operand->rule->next(*operand, byte) == operand; };
+    if (bytes && (operand->live & ~*bytes).count() >= kManySimilar && std::ranges::any_of(kSamples, loops_on))
+      return operand;
   }
   return nullptr;
 }
@@ -155,7 +158,7 @@ DfaState* similar_state(DfaState& state) {
   Rule& rule = *state.rule;
   if (!is_self_contained(state) || state.live.count() < kManySimilar) return nullptr;
   if (DfaState* operand = sole_operand(state)) return operand;
-  for (const uint8_t sample : {'z', '0', ' ', 'A'}) {
+  for (const uint8_t sample : kSamples) {
     DfaState* candidate = rule.next(state, sample);
     if (!candidate || candidate == &state || !is_self_contained(*candidate)) continue;
     int same = 0;

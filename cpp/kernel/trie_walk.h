@@ -93,6 +93,12 @@ struct WalkLevel {
   Loop loop;
 };
 
+// Not inlined, or the loop below would look it up at every use.
+[[gnu::noinline]] inline std::vector<WalkLevel>& path_of_thread() {
+  thread_local std::vector<WalkLevel> path;
+  return path;
+}
+
 // Reports what it finds below a node to `sink`:
 //   allow(begin, end)                  tokens at these sorted positions can be taken whole
 //   allow_short(begin, end, limit)     those of them that begin at most `limit` characters
@@ -103,8 +109,7 @@ struct WalkLevel {
 // Precondition: the recogniser stands at `node`. It is left as it was.
 template <class Sink>
 void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
-  thread_local std::vector<WalkLevel> path_of_thread;
-  std::vector<WalkLevel>& path = path_of_thread;
+  std::vector<WalkLevel>& path = path_of_thread();
   const size_t bottom = path.size();
   const struct Restore {  // also where the recogniser throws
     std::vector<WalkLevel>& path;
@@ -149,7 +154,8 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
       continue;
     }
     const Vocabulary::Node& at = vocabulary.node(child);
-    if ((at.classes_from & ~level.loop.classes) == 0) {
+    __builtin_prefetch(&at);  // it comes while the recogniser moves
+    if (level.loop.classes != 0 && (at.classes_from & ~level.loop.classes) == 0) {
       take_looping(vocabulary, level.loop, child, sink);
       continue;
     }
