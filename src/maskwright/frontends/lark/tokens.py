@@ -4,9 +4,10 @@ r"""The tokens of Lark grammars: one pattern, in which the name of the group tha
     >>> token.lastgroup, token[NAME], token[PARAMETERS]
     ('word', 'b', '{x}')
 
-A word is a name, the head of a definition, or the beginning of a call with a parameter, all in one alternative: had each
-its own, every name would be tried as a definition first, at each of its lengths. The numbers are those of the groups inside: what a definition, a string, a count consists of. No alternative can match
-the same text in two ways, so a token that fails, fails in linear time.
+A word is a name, the head of a definition, or the beginning of a call with a parameter, all in one alternative: had
+each its own, every name would be tried as a definition first, at each of its lengths. The numbers are those of the
+groups inside: what a definition, a string, a count consists of. No alternative can match the same text in two ways, so
+a token that fails, fails in linear time.
 Tested by tests/frontends/test_lark.py.
 """
 
