@@ -166,7 +166,6 @@ IR: dict[str, Input] = {
     "tokens that do not exist": lambda: grammar(alt(ir.tokens([-1, 2**31, 10**6]), text("a"))),
 }
 LONG: dict[str, Input] = {
-    "doubling rules": lambda: use(COMPILER.compile_grammar(chain("{0} {0}", '"a" | ""', count=60)), b"a" * 20),
     "rules that repeat each other": lambda: use(
         COMPILER.compile_grammar(chain("({0}?){{2,100}}", '"a"?', 12)), b"a" * 20
     ),
