@@ -19,6 +19,7 @@
 
 #include "blueprint.h"
 #include "nfa.h"
+#include "nfa_reduction.h"
 #include "rule.h"
 
 namespace maskwright {
@@ -46,7 +47,7 @@ class GroupDrafts {
   static uint32_t tokens_index(Member& member, const std::vector<TokenId>& tokens);
 
   void inline_members();
-  static void loop_self_calls(Member& member);
+  void loop_self_calls(Member& member);
   static void split_start(Member& member);
   void remove_left_recursion();
   // Raises the members' ranks above those of the rules they call first, where facts took a left-recursive cycle
@@ -70,6 +71,7 @@ class GroupDrafts {
 
   std::unordered_map<const Rule*, size_t> member_of_;
   size_t num_merged_edges_ = 0, num_inlined_edges_ = 0;
+  ReductionBudget reduction_budget_;
 };
 
 }  // namespace maskwright

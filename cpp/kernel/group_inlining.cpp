@@ -31,7 +31,7 @@ void GroupDrafts::inline_members() {
     if (is_expression(members_[i]) && !member_callees(members_[i]).empty()) changed.push_back(i);
   for (int round = 0; round < kMaxRounds && !changed.empty(); ++round) {
     for (const uint32_t i : changed) {
-      reduce(members_[i].draft);
+      reduce(members_[i].draft, reduction_budget_);
       loop_self_calls(members_[i]);
     }
     changed.clear();
@@ -134,7 +134,7 @@ void GroupDrafts::loop_self_calls(Member& member) {
     return e.edge.kind == EdgeKind::Call && member.callees[e.edge.argument].rule == member.rule;
   };
   if (std::none_of(member.draft.edges.begin(), member.draft.edges.end(), is_self_call)) return;
-  const std::vector<ReducedState> states = without_empty_moves(member.draft);
+  const std::vector<ReducedState> states = without_empty_moves(member.draft, reduction_budget_);
   if (states.empty()) return;
   const auto is_absorbed = [&](const ReducedState& after) {  // what follows the call, by the rule's own ends
     return std::all_of(states.begin(), states.end(),
@@ -149,7 +149,7 @@ void GroupDrafts::loop_self_calls(Member& member) {
     e.edge = {EdgeKind::Epsilon, 0, kStart};
     changed = true;
   }
-  if (changed) reduce(member.draft);
+  if (changed) reduce(member.draft, reduction_budget_);
 }
 
 }  // namespace maskwright

@@ -28,8 +28,8 @@ void sort_unique(std::vector<NfaEdge>& edges) {
 // The coarsest partition of the states in which those of one class have edges alike.
 class Refinement {
  public:
-  explicit Refinement(const std::vector<ReducedState>& states)
-      : states_(states), class_of_(states.size()), class_size_(2), is_dirty_(states.size()) {
+  Refinement(const std::vector<ReducedState>& states, ReductionBudget& budget)
+      : states_(states), budget_(budget), class_of_(states.size()), class_size_(2), is_dirty_(states.size()) {
     for (uint32_t s = 0; s < states.size(); ++s) {
       class_of_[s] = states[s].accepting ? 1 : 0;
       ++class_size_[class_of_[s]];
@@ -39,8 +39,11 @@ class Refinement {
   }
   // The class of each state; empty if that takes too long.
   std::vector<uint32_t> run() {
-    for (size_t work = 0; !dirty_.empty(); split())
-      if ((work += dirty_.size()) > kMaxVisits * states_.size()) return {};
+    for (size_t work = 0; !dirty_.empty(); split()) {
+      size_t num_edges = 0;
+      for (const uint32_t s : dirty_) num_edges += states_[s].edges.size();
+      if (!budget_.spend(num_edges) || (work += dirty_.size()) > kMaxVisits * states_.size()) return {};
+    }
     return std::move(class_of_);
   }
 
@@ -133,6 +136,7 @@ class Refinement {
   }
 
   const std::vector<ReducedState>& states_;
+  ReductionBudget& budget_;
   std::vector<uint32_t> class_of_, class_size_;
   std::vector<uint32_t> sources_begin_, sources_;
   std::vector<uint32_t> dirty_;
@@ -148,7 +152,7 @@ bool ReducedState::covers(const ReducedState& other) const {
          std::includes(edges.begin(), edges.end(), other.edges.begin(), other.edges.end(), before);
 }
 
-std::vector<ReducedState> without_empty_moves(const NfaDraft& draft) {
+std::vector<ReducedState> without_empty_moves(const NfaDraft& draft, ReductionBudget& budget) {
   const Nfa nfa(draft);
   std::vector<ReducedState> out(draft.num_states);
   std::vector<uint8_t> seen(draft.num_states), met(draft.num_states);
@@ -166,9 +170,10 @@ std::vector<ReducedState> without_empty_moves(const NfaDraft& draft) {
       for (auto e = nfa.begin(s); e != nfa.end(s); ++e)
         if (e->kind != EdgeKind::Epsilon) reduced.edges.push_back(*e);
     }
+    const bool affordable = budget.spend(closure.size() + reduced.edges.size());
     sort_unique(reduced.edges);
     num_edges += reduced.edges.size();
-    if (num_edges > kMaxGrowth * draft.edges.size() + kMinEdges) return {};
+    if (!affordable || num_edges > kMaxGrowth * draft.edges.size() + kMinEdges) return {};
     for (const NfaEdge& e : reduced.edges)
       if (!met[e.target]) {
         met[e.target] = 1;
@@ -178,10 +183,10 @@ std::vector<ReducedState> without_empty_moves(const NfaDraft& draft) {
   return out;
 }
 
-bool reduce(NfaDraft& draft) {
-  const std::vector<ReducedState> states = without_empty_moves(draft);
+bool reduce(NfaDraft& draft, ReductionBudget& budget) {
+  const std::vector<ReducedState> states = without_empty_moves(draft, budget);
   if (states.empty()) return false;
-  const std::vector<uint32_t> class_of = Refinement(states).run();
+  const std::vector<uint32_t> class_of = Refinement(states, budget).run();
   if (class_of.empty()) return false;
 
   NfaDraft out;

@@ -5,8 +5,9 @@
 // same labels to equivalent states, a call being a label like any other: the coarsest forward bisimulation, found by
 // refining a partition (Hopcroft 1971; Kanellakis and Smolka 1990). The language stays the same.
 //
-// Cost: edges times the logarithm of the states; gives up, and says so, where removing empty moves makes too many
-// edges. Tested by tests/exhaustive.
+// Cost: edges times the logarithm of the states. Gives up, and says so, where removing empty moves makes too many
+// edges, or where all that is done for one component is too much: a ring of rules that may all be empty merges into
+// members as large as the ring, each of which would be refined over and over. Tested by tests/exhaustive.
 #pragma once
 
 #include <vector>
@@ -25,10 +26,20 @@ struct ReducedState {
   bool covers(const ReducedState& other) const;
 };
 
+// Edges that may still be looked at, for all drafts of a component together.
+struct ReductionBudget {
+  size_t num_edges = 4'000'000;
+
+  bool spend(size_t edges) {
+    num_edges -= edges < num_edges ? edges : num_edges;
+    return num_edges > 0;
+  }
+};
+
 // By state of the draft; empty for those that cannot be reached. Empty as a whole if there are too many edges.
-std::vector<ReducedState> without_empty_moves(const NfaDraft& draft);
+std::vector<ReducedState> without_empty_moves(const NfaDraft& draft, ReductionBudget& budget);
 
 // False, and nothing changes, if the draft is too large for it.
-bool reduce(NfaDraft& draft);
+bool reduce(NfaDraft& draft, ReductionBudget& budget);
 
 }  // namespace maskwright

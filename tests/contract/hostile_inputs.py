@@ -166,6 +166,9 @@ IR: dict[str, Input] = {
     "tokens that do not exist": lambda: grammar(alt(ir.tokens([-1, 2**31, 10**6]), text("a"))),
 }
 LONG: dict[str, Input] = {
+    "rules that repeat each other": lambda: use(
+        COMPILER.compile_grammar(chain("({0}?){{2,100}}", '"a"?', 12)), b"a" * 20
+    ),
     "2,000 grammars": lambda: [use(COMPILER.compile_regex(f"[a-z]{{{i},{i + 9}}}x{i}")) for i in range(2_000)],
     "a million bytes": lambda: use(COMPILER.compile_regex("[ab]*"), b"ab" * 500_000),
     "200k levels": lambda: use(COMPILER.compile_grammar('root ::= "a" root "b" | ""'), b"a" * 200_000 + b"b" * 200_000),

@@ -14,6 +14,7 @@ whole, texts that it `rejects`, or the class of the `error` with which it is ref
 from __future__ import annotations
 
 import random
+import sys
 import time
 from functools import cache
 from pathlib import Path
@@ -27,7 +28,10 @@ from maskwright.ir import GrammarIR, postorder
 from oracle import recognizer
 from oracle.comparing import mask_of, scaled
 
-tomllib = pytest.importorskip("tomllib", reason="in the standard library from Python 3.11 on")
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 READERS = {"ebnf": Grammar.from_ebnf, "lark": Grammar.from_lark, "regex": Grammar.from_regex}
 BYTES = [bytes((b,)) for b in range(256)]

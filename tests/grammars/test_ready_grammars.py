@@ -8,6 +8,7 @@ import datetime
 import io
 import json
 import random
+import sys
 import urllib.parse
 import warnings
 import xml.etree.ElementTree
@@ -19,6 +20,11 @@ from maskwright import Grammar, GrammarError, GrammarMatcher, grammars
 from oracle.accepting import COMPILER
 from oracle.comparing import scaled
 from oracle.sampling import NoSampleError, Sampler
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 # accepted and rejected texts, by grammar
 SAMPLES: dict[str, tuple[list[str], list[str]]] = {
@@ -188,7 +194,6 @@ def parse_sql(text: str) -> None:
 
 
 def parse_toml(text: str) -> None:
-    tomllib = pytest.importorskip("tomllib", reason="in the standard library from Python 3.11 on")
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
