@@ -57,33 +57,41 @@ class CompileCache(Generic[_T]):
         self._limit_bytes = limit_bytes
         self._entries: OrderedDict[Hashable, _T] = OrderedDict()
         self.hits = self.misses = 0
+        self._weigh_at = _WEIGH_EVERY
         self.forget()
         _to_renew_in_child.add(self)
 
     def forget(self) -> None:
         self._lock = threading.Lock()
-        self._being_made: dict[Hashable, Future[_T]] = {}
+        self._being_made: dict[Hashable, Future[_T] | None] = {}  # None until somebody waits
 
     def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
         while True:
-            result, is_ours = self._claim(key)
-            if is_ours:
-                self._make(key, make, result)
+            known, awaited = self._claim(key)
+            if known is not None:
+                return known
+            if awaited is None:
+                return self._make(key, make)
             try:
-                return result.result()
+                return awaited.result()
             except Exception:
                 raise
             except BaseException as interrupt:
                 # Another thread's Ctrl-C is not ours: try again.
-                if is_ours or not result.done() or result.exception() is not interrupt:
+                if not awaited.done() or awaited.exception() is not interrupt:
                     raise
 
     def submit(self, key: Hashable, make: Callable[[], _T], workers: Workers) -> Future[_T]:
-        result, is_ours = self._claim(key)
-        if is_ours:
-            workers.run(lambda: self._make(key, make, result))
+        known, awaited = self._claim(key)
         own: Future[_T] = Future()
-        result.add_done_callback(lambda done: _hand_over(done, own))
+        if known is not None:
+            own.set_result(known)
+            return own
+        if awaited is None:
+            made: Future[_T] = Future()
+            workers.run(lambda: self._make_in_worker(key, make, made))
+            awaited = made
+        awaited.add_done_callback(lambda done: _hand_over(done, own))
         return own
 
     def clear(self) -> None:
@@ -97,48 +105,64 @@ class CompileCache(Generic[_T]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _claim(self, key: Hashable) -> tuple[Future[_T], bool]:
-        """Return what will hold the result, and whether the caller has to make it."""
+    def _claim(self, key: Hashable) -> tuple[_T | None, Future[_T] | None]:
+        """Return what is kept, or what will hold what is being made; neither if the caller has to make it."""
         with self._lock:
             known = self._entries.get(key)
             if known is not None:
                 self._entries.move_to_end(key)
                 self.hits += 1
-                result: Future[_T] = Future()
-                result.set_result(known)
-                return result, False
-            made_elsewhere = self._being_made.get(key)
-            if made_elsewhere is not None:
+                return known, None
+            if key in self._being_made:
                 self.hits += 1
-                return made_elsewhere, False
+                awaited = self._being_made[key]
+                if awaited is None:
+                    awaited = self._being_made[key] = Future()
+                return None, awaited
             self.misses += 1
-            result = Future()
             if key is not None:
-                self._being_made[key] = result
-            return result, True
+                self._being_made[key] = None
+            return None, None
 
-    def _make(self, key: Hashable, make: Callable[[], _T], result: Future[_T]) -> None:
+    def _make(self, key: Hashable, make: Callable[[], _T]) -> _T:
         try:
             made = make()
         except BaseException as error:
-            self._settle(key, None)
+            awaited = self._settle(key, None)
+            if awaited is not None:
+                awaited.set_exception(error)
+            raise
+        awaited = self._settle(key, made)
+        if awaited is not None:
+            awaited.set_result(made)
+        return made
+
+    def _make_in_worker(self, key: Hashable, make: Callable[[], _T], result: Future[_T]) -> None:
+        try:
+            made = self._make(key, make)
+        except BaseException as error:
             result.set_exception(error)
         else:
-            self._settle(key, made)
             result.set_result(made)
 
-    def _settle(self, key: Hashable, made: _T | None) -> None:
+    def _settle(self, key: Hashable, made: _T | None) -> Future[_T] | None:
+        """Keep what was made; return what those who wait for it wait for."""
+        if key is None:
+            return None
         with self._lock:
-            if key is not None:
-                self._being_made.pop(key, None)
-            if key is None or made is None or self._limit_bytes is None:
-                return
-            self._entries[key] = made
-            if len(self._entries) > _MAX_CACHED:
-                self._entries.popitem(last=False)
-            # Grammars grow while they are used, so they are weighed again now and then.
-            if self.misses % _WEIGH_EVERY == 0:
-                self._shrink(self._limit_bytes)
+            awaited = self._being_made.pop(key, None)
+            if made is not None and self._limit_bytes is not None:
+                self._keep(key, made, self._limit_bytes)
+            return awaited
+
+    def _keep(self, key: Hashable, made: _T, limit_bytes: int) -> None:
+        self._entries[key] = made
+        if len(self._entries) > _MAX_CACHED:
+            self._entries.popitem(last=False)
+        # Grammars grow while they are used, so they are weighed again now and then: a few for each that is made.
+        if self.misses >= self._weigh_at:
+            self._shrink(limit_bytes)
+            self._weigh_at = self.misses + max(_WEIGH_EVERY, len(self._entries) // 2)
 
     def _shrink(self, limit_bytes: int) -> None:
         sizes = {key: entry.memory_size_bytes for key, entry in self._entries.items()}

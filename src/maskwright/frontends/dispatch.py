@@ -4,14 +4,14 @@
 
 The text between holds no tag: the first that appears starts its rule, at the end of the tag. Where one tag ends another
 (`b`, `ab`), the longer counts. Each stretch of text is regular, so all of it is an alternative in a loop.
-Tested by tests/frontends/test_free_text.py, tests/corpus/ebnf.toml.
+Tested by tests/frontends/test_texts.py, tests/corpus/ebnf.toml.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maskwright.frontends.text import text_without, texts_up_to
+from maskwright.frontends.texts import text_without, texts_up_to
 from maskwright.ir import Expr, IRBuilder, TokenSet, alt, never, seq, star
 
 NO_TOKENS = TokenSet()
@@ -34,11 +34,13 @@ def tag_dispatch(
         endings: Strings that end the text when they appear in it, and belong to it.
         excluded: Strings that free text must not hold.
     """
-    names = [tag for tag, _ in tags]
-    before = texts_up_to([*names, *endings], excluded)
+    starts = [tag.encode() for tag, _ in tags]
+    ends = [ending.encode() for ending in endings]
+    others = [string.encode() for string in excluded]
+    before = texts_up_to([*starts, *ends], others)
     tagged = alt(*(seq(up_to, rule) for up_to, (_, rule) in zip(before, tags, strict=False)))
-    free = text_without((*names, *endings, *excluded)) if ends_anywhere else never()
-    last = alt(free, *before[len(names) :])
+    free = text_without((*starts, *ends, *others)) if ends_anywhere else never()
+    last = alt(free, *before[len(starts) :])
     return seq(star(tagged), last) if loops else alt(tagged, last)
 
 

@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple
 from maskwright.errors import GrammarError, LimitError
 from maskwright.frontends.characters import branches, pieces
 from maskwright.frontends.charset import CodePointSet
-from maskwright.frontends.text import spelled_out
+from maskwright.frontends.regular import spelled_out
 from maskwright.ir import (
     OP_ALT,
     OP_AND,

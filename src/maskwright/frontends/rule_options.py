@@ -5,8 +5,9 @@
     >>> [(option.name, option.value) for option in parse_options(text, 0, text, LarkSyntaxError)]
     [('lazy', True), ('suffix', 'b')]
 
-`lazy`, `suffix`, `stop` and `max_chars` are said by the IR: they restrict the texts of a regular body. `capture`,
-`max_tokens` and `temperature` concern the run and are refused by name, as is every other.
+`lazy`, `suffix`, `stop` and `max_chars` restrict the texts of a regular body; `capture` and `stop_capture` name what
+the body and its end match. `max_tokens` and `temperature` are refused by name, as is every other: the IR has texts
+only, and a count of tokens would need a place in the kernel's frames.
 Tested by tests/frontends/test_ebnf.py, tests/corpus/.
 """
 
@@ -18,8 +19,8 @@ from typing import NamedTuple
 
 from maskwright.errors import GrammarError, Span
 from maskwright.frontends.quoted import STRING, Quoted, string_value
-from maskwright.frontends.text import at_most_chars, shortest
-from maskwright.ir import Expr, alt, seq, text
+from maskwright.frontends.texts import shortest, text_before, text_of_length
+from maskwright.ir import Expr, alt, and_, capture, seq, text
 
 MAX_CHARS = 10**9
 
@@ -29,10 +30,14 @@ _OPTION = re.compile(
     rf"\s*([A-Za-z_]\w*)\s*(?:=\s*(?:({STRING})|/((?:[^/\\\n]|\\.)+)/([imslux]*)|(-?[0-9]+(?:\.[0-9]+)?)|(\w+))\s*)?"
     r"(?:,|(?=\]))"
 )
-_SAID_BY_THE_IR = ("lazy", "suffix", "stop", "max_chars")
+_KNOWN = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture")
+_NEEDED = {
+    "lazy": "true or false",
+    "max_chars": "a whole number",
+    "capture": "a name in quotes, or nothing",
+    "stop_capture": "a name in quotes",
+}
 _REFUSED = {
-    "capture": "captures are not supported",
-    "stop_capture": "captures are not supported",
     "max_tokens": "a limit on tokens inside a rule is not supported",
     "temperature": "a temperature of a rule is not supported",
 }
@@ -77,7 +82,24 @@ def parse_options(brackets: str, start: int, source: str, error: type[GrammarErr
             raise error(f"the option {option.name} is given twice", source=source, span=option.span)
         options[option.name] = option
         at = match.end()
+    _check_captures(options, source, error)
     return tuple(options.values())
+
+
+def _check_captures(options: dict[str, RuleOption], source: str, error: type[GrammarError]) -> None:
+    """What is captured must be told from the end that follows it."""
+    ends = [options[name] for name in ("suffix", "stop") if name in options]
+    first = next((options[name] for name in ("capture", "stop_capture") if name in options), None)
+    if first is None:
+        return
+    if "stop_capture" in options and not ends:
+        raise error("stop_capture without stop or suffix", source=source, span=first.span, hint="add suffix=…")
+    if len(ends) > 1:
+        raise error("a captured rule cannot have both suffix and stop", source=source, span=ends[1].span)
+    if ends and not isinstance(ends[0].value, str):
+        hint = "end with a string, or capture a rule around this one"
+        message = f"a captured rule cannot have a {ends[0].name} that is no string"
+        raise error(message, source=source, span=ends[0].span, hint=hint)
 
 
 def _option(match: re.Match[str], start: int, source: str, error: type[GrammarError]) -> RuleOption:
@@ -85,8 +107,8 @@ def _option(match: re.Match[str], start: int, source: str, error: type[GrammarEr
     span = Span(start + match.start(1), start + match.end())
     if name in _REFUSED:
         raise error(f"rule option {name}: {_REFUSED[name]}", source=source, span=span, hint="leave it out")
-    if name not in _SAID_BY_THE_IR:
-        known = ", ".join(_SAID_BY_THE_IR)
+    if name not in _KNOWN:
+        known = ", ".join(_KNOWN)
         raise error(f"unknown rule option {name[:40]!r}", source=source, span=span, hint=f"known: {known}")
     value: str | int | float | bool | RegexValue | NameValue = True
     if quoted is not None:
@@ -98,7 +120,7 @@ def _option(match: re.Match[str], start: int, source: str, error: type[GrammarEr
     elif word is not None:
         value = {"true": True, "false": False}.get(word.lower(), NameValue(word))
     if not _is_valid(name, value):
-        needed = {"lazy": "true or false", "max_chars": "a whole number"}.get(name, "a string, a /regex/ or a terminal")
+        needed = _NEEDED.get(name, "a string, a /regex/ or a terminal")
         raise error(f"rule option {name} takes {needed}", source=source, span=span)
     return RuleOption(name, value, span)
 
@@ -108,25 +130,47 @@ def _is_valid(name: str, value: object) -> bool:
         return isinstance(value, bool)
     if name == "max_chars":
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_CHARS
+    if name in ("capture", "stop_capture"):
+        return (isinstance(value, str) and value != "") or (name == "capture" and value is True)
     return isinstance(value, (str, RegexValue, NameValue))
 
 
-def with_options(body: Expr, options: Sequence[RuleOption], value_expr: Callable[[RuleOption], Expr]) -> Expr:
-    """Restrict a regular body as its options say; `value_expr` makes the expression of a regex or a name.
+def only_captures(options: Sequence[RuleOption]) -> bool:
+    """Whether options leave the texts of a rule as they are, so that its body may be anything."""
+    return all(option.name == "capture" for option in options)
+
+
+def capture_name(rule: str, options: Sequence[RuleOption]) -> str | None:
+    """What the texts of a rule are captured by: its own name, unless another is given."""
+    value = next((option.value for option in options if option.name == "capture"), None)
+    return rule if value is True else value if isinstance(value, str) else None
+
+
+def with_options(
+    rule: str, body: Expr, options: Sequence[RuleOption], value_expr: Callable[[RuleOption], Expr]
+) -> Expr:
+    """Restrict the body of a rule as its options say; `value_expr` makes the expression of a regex or a name.
 
     `suffix` and `stop` both mean: the body goes on until that text comes for the first time, which belongs to it.
-    An empty one means nothing. `max_chars` counts the characters of the body without it.
+    An empty one means nothing. `max_chars` counts the characters of the body without it, and `capture` is of the body
+    without it, by the name of the rule unless another is given. All but `capture` need a regular body.
     """
-    given = {option.name: option for option in options}
+    given = {option.name: option.value for option in options}
+    name = capture_name(rule, options)
     if "max_chars" in given:
-        limit = given["max_chars"].value
+        limit = given["max_chars"]
         assert isinstance(limit, int)
-        body = at_most_chars(body, limit)
-    endings = [
-        text(given[name].value) if isinstance(given[name].value, str) else value_expr(given[name])  # type: ignore[arg-type]
-        for name in ("suffix", "stop")
-        if name in given and given[name].value != ""
-    ]
-    if endings:
+        body = and_(body, text_of_length(0, limit))
+    ends = [option for option in options if option.name in ("suffix", "stop") and option.value != ""]
+    if ends and ("capture" in given or "stop_capture" in given):
+        assert isinstance(ends[0].value, str)
+        end = text(ends[0].value)
+        return seq(_captured(name, text_before(body, end)), _captured(given.get("stop_capture"), end))
+    if ends:
+        endings = (text(end.value) if isinstance(end.value, str) else value_expr(end) for end in ends)
         return shortest(seq(body, alt(*endings)))
-    return shortest(body) if "lazy" in given and given["lazy"].value else body
+    return _captured(name, shortest(body) if given.get("lazy") else body)
+
+
+def _captured(name: object, body: Expr) -> Expr:
+    return capture(name, body) if isinstance(name, str) else body

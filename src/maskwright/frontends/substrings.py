@@ -9,7 +9,7 @@
 The automaton is deterministic in chunks, has fewer than twice as many states as there are chunks, and every state
 accepts, the empty string included. Cost: linear, some microseconds a chunk.
 Source: Blumer et al., The smallest automaton recognizing the subwords of a text, 1985.
-Tested by tests/frontends/test_free_text.py.
+Tested by tests/frontends/test_texts.py.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_CALL:
         return f"{names[expr[1]] if names else f'${expr[1]}'}::{expr[2].dump()}"
     if op == OP_CAPTURE:
-        ends = "".join(f' - "{"".join(_byte(b, chr(34)) for b in end)}"' for end in expr[3])
-        return f"<{expr[2]}: {_shown(expr[1], names, _PRECEDENCE_ALT)}{ends}>"
+        without = "".join(f" - {_shown((OP_LITERAL, end), names, _PRECEDENCE_ATOM)}" for end in expr[3])
+        return f"<{expr[2]}: {_shown(expr[1], names, _PRECEDENCE_ALT)}{without}>"
     if op == OP_GUARD:
         shown = f"{_shown(expr[1], names, _PRECEDENCE_SEQ)} %if {expr[2].dump()}"
         return f"({shown})" if outer > _PRECEDENCE_AND else shown

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from maskwright.frontends.texts import ANY_TEXT, text_until, text_without
 from maskwright.ir import EMPTY, Expr, alt, capture, seq
-from maskwright.structural_tag.text import TEXT, free, until
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 
@@ -58,15 +58,15 @@ class Ends:
         """The expression, then an end."""
         return seq(expr, self.alone)
 
-    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = TEXT, name: str | None = None) -> Expr:
+    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = ANY_TEXT, name: str | None = None) -> Expr:
         """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs.
 
         Without the end, they are a capture of this name.
         """
         parts = []
         if self.texts:
-            parts.append(captured(name, until(self.encoded, excluded, body), self.encoded))
+            parts.append(captured(name, text_until(self.encoded, excluded, body), self.encoded))
         if self.others or not self.texts:
-            text = captured(name, free((*self.encoded, *excluded), body))
+            text = captured(name, text_without((*self.encoded, *excluded), body))
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)

@@ -19,6 +19,7 @@ from typing import Any
 
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
+from maskwright.frontends.texts import ANY_TEXT, text_of_length, text_without
 from maskwright.ir import OP_REF, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, optional, plus, repeat, seq, star, tokens
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
@@ -26,7 +27,6 @@ from maskwright.structural_tag.base import MAX_DEPTH, Format
 from maskwright.structural_tag.ends import Ends, captured
 from maskwright.structural_tag.snippets import Placing, Snippet
 from maskwright.structural_tag.tag import StructuralTag
-from maskwright.structural_tag.text import TEXT, free, of_length
 from maskwright.structural_tag.tokens import Pieces, Tokens
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
 
@@ -117,7 +117,7 @@ class Lowering:
                 pointer=f"{pointer}/max_tokens",
                 hint="use max_chars, or any_tokens with max_tokens",
             )
-        body = TEXT if it.max_chars is None else of_length(0, it.max_chars)
+        body = ANY_TEXT if it.max_chars is None else text_of_length(0, it.max_chars)
         return ends.closing(self.plain(it.excludes), body, it.capture)
 
     def grammar(self, it: f.GrammarFormat, pointer: str, ends: Ends) -> Expr:
@@ -139,7 +139,7 @@ class Lowering:
         except GrammarError as error:
             message = f"the pattern cannot be read: {error.message}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
-        return ends.after(free(self.plain(it.excludes), expr))
+        return ends.after(text_without(self.plain(it.excludes), expr))
 
     def token(self, it: f.TokenFormat, pointer: str, ends: Ends) -> Expr:
         return ends.after(tokens((self.tokens.id_of(it.token, f"{pointer}/token"),)))

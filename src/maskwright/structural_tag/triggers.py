@@ -3,7 +3,7 @@
     text     any text up to a trigger, a trigger's rest, what it starts, text again
              | any text to the end
 
-The text up to a trigger comes from text.py. A special token never is text, so a trigger with one in it starts at the
+The text up to a trigger comes from stops.py. A special token never is text, so a trigger with one in it starts at the
 token, and needs no exclusion; whatever text the trigger has before its token is context-free.
 With tokens for triggers, text is any tokens but those.
 Tested by tests/structural_tag/test_triggers.py against the oracle.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from maskwright.errors import StructuralTagError
 from maskwright.ir import Expr, alt, literal, seq, star, tokens
 from maskwright.structural_tag.ends import Ends, captured
-from maskwright.structural_tag.text import Stops
+from maskwright.structural_tag.stops import Stops
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 if TYPE_CHECKING:

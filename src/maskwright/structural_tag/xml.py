@@ -48,6 +48,7 @@ from maskwright.frontends.json_schema.shape import (
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.selections import ordered, permutation
+from maskwright.frontends.texts import ANY_TEXT, text_of_length
 from maskwright.ir import (
     EMPTY,
     OP_NEVER,
@@ -68,7 +69,6 @@ from maskwright.ir import (
     text,
 )
 from maskwright.structural_tag.ends import Ends
-from maskwright.structural_tag.text import TEXT, of_length
 from maskwright.structural_tag.tokens import Pieces, joined, spelled
 from maskwright.structural_tag.xml_styles import HOLES, Kind, SpelledStyle
 
@@ -348,10 +348,10 @@ class Writer:
         if not self.style.padded:
             return self.captured("string", ends.closing(self.excluded, body), close)
         newline_close = (f"\n{close[0]}",)
-        if body is TEXT:
+        if body is ANY_TEXT:
             return self.captured("padded", ends.closing(self.excluded, body), close, newline_close)
         # A reader takes off one newline at each end, so without padding the string itself has none there.
-        bare = and_(body, not_(seq(_NEWLINE, TEXT)), not_(seq(TEXT, _NEWLINE)))
+        bare = and_(body, not_(seq(_NEWLINE, ANY_TEXT)), not_(seq(ANY_TEXT, _NEWLINE)))
         padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body)
         return alt(
             seq(_NEWLINE, self.captured("string", padded, newline_close)),
@@ -389,8 +389,8 @@ def _body(shape: StringShape) -> Expr:
     parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
     parts += [regex_to_expr(FORMATS[name], dialect="ecma") for name in shape.formats]
     if shape.min_length or shape.max_length is not None:
-        parts.append(of_length(shape.min_length, shape.max_length))
+        parts.append(text_of_length(shape.min_length, shape.max_length))
     parts += [not_(_body(each)) for each in shape.excluded]
     if shape.excluded or not parts:
-        parts.append(TEXT)
+        parts.append(ANY_TEXT)
     return and_(*parts)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import functools
+import itertools
 import random
 
 import pytest
@@ -15,7 +17,7 @@ from maskwright.frontends.regex import parse, regex_to_expr
 
 CASES: dict[str, tuple[list[str], list[str]]] = {
     "time": (
-        ["00:00:00Z", "23:59:59.123z", "12:00:00+23:59", "23:59:60Z", "23:59:60.5+00:00"],
+        ["00:00:00Z", "23:59:59.123z", "12:00:00+23:59", "23:59:60Z", "23:59:60.5+00:00", "00:14:60+00:15"],
         [
             "24:00:00Z",
             "12:60:00Z",
@@ -122,7 +124,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "iri-reference": (["/ƒ", "#é", "", "http://é"], ["\\é"]),
     "uri-template": (["", "/{a}/{b,c:3}{?d*}", "{+x}", "a'b"], ["{", "}", "{a", "a}", "{}", "{a:0}", "{-a}", "a b"]),
     "idn-email": (
-        ["실례@실례.테스트", "é@a.b", "a@b", '"é x"@a', "a@[1.2.3.4]"],
+        ["실례@실례.테스트", "é@a.b", "a@cafe\u0301.com", "a@b", '"é x"@a', "a@[1.2.3.4]"],
         ["a", "@a", "a@", "a@-b", "a b@c", "a＠b.c"],
     ),
     "idn-hostname": (["実例.example", "a-b.c", "παρα。gr", "a"], ["", "-a", "a..b", "a_b", "〮a", "a" * 64, "xn--zz"]),
@@ -134,6 +136,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
             "[a-z0-9_-]{2,10}",
             "(?:a(b|c))*",
             "(?<n>x)y",
+            "(?<n>x)y\\k<n>",
             "(?<=a)(?!b)\\b",
             "[]",
             "[^]",
@@ -160,6 +163,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
             "]",
             "\\",
             "\\k<n>",
+            "(?<n>a)\\k<m>",
             "(?<n>a)(?<n>b)",
         ],
     ),
@@ -168,8 +172,11 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
+_expr = functools.cache(lambda name: regex_to_expr(FORMATS[name], encode=utf8, dialect="ecma"))
+
+
 def _has(name: str, text: str) -> bool:
-    expr = regex_to_expr(FORMATS[name], encode=utf8, dialect="ecma")
+    expr = _expr(name)
     return len(text) <= MAX_LENGTHS.get(name, len(text)) and matches(expr, text.encode())
 
 
@@ -190,6 +197,13 @@ def test_every_day_of_the_calendar() -> None:
     for text in ("2024-1-1", "24-01-01", "2024-01-01Z", "+2024-01-01", "2024/01/01"):
         assert not matches(expr, text.encode())
     assert matches(expr, datetime.date.today().isoformat().encode())
+
+
+def test_a_leap_second_is_the_last_of_a_day_in_utc() -> None:
+    for sign, quarter, minute in itertools.product("+-", range(0, 24 * 60, 15), range(14, 24 * 60, 15)):
+        offset = quarter if sign == "+" else -quarter
+        text = f"{minute // 60:02}:{minute % 60:02}:60{sign}{quarter // 60:02}:{quarter % 60:02}"
+        assert _has("time", text) == ((minute - offset) % (24 * 60) == 23 * 60 + 59), text
 
 
 def test_every_format_has_cases() -> None:

@@ -23,13 +23,20 @@ import re
 from difflib import get_close_matches
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
-from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments
 from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.regex import regex_to_expr
-from maskwright.frontends.rule_options import BRACKETS, RegexValue, RuleOption, parse_options, with_options
-from maskwright.frontends.text import is_regular, spelled_out
+from maskwright.frontends.regular import is_regular, spelled_out
+from maskwright.frontends.rule_options import (
+    BRACKETS,
+    RegexValue,
+    RuleOption,
+    only_captures,
+    parse_options,
+    with_options,
+)
+from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
 
@@ -104,6 +111,9 @@ class _Parser:
         self.places: dict[str, int] = {}  # of the definition, or else of the first use
         self.bodies: dict[str, Expr] = {}
         self.options: dict[str, tuple[RuleOption, ...]] = {}
+        self.restricted: dict[str, Expr] = {}
+        self.restricting: list[str] = []  # rules with options that are being spelled out, each within the one before
+        self.names: dict[int, str] = {}  # by index, if there are options
         self.rule: str | None = None
         self.group = _Group(0)
         self.stack: list[_Group] = []  # the groups around it
@@ -234,7 +244,7 @@ class _Parser:
             self.group.operands.append(operand)
             self.group.items = []
         else:
-            self._push(utf8(ALL_CHARACTERS), position)
+            self._push(ANY_CHARACTER, position)
 
     def _count(self, token: re.Match[str]) -> None:
         _, low, comma, high = token.groups()[_IS_COUNT - 1 : _IS_COUNT + 3]
@@ -288,8 +298,10 @@ class _Parser:
                 self.rule = max((self.places[rule], rule) for rule in self.bodies if self.places[rule] <= place)[1]
                 raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
             self.builder.define(reference, self.bodies[name])
-        for name, options in self.options.items():
-            self.builder.define(self.references[name], self._restricted(name, options))
+        if self.options:
+            self.names = {reference[1]: name for name, reference in self.references.items()}
+        for name in self.options:
+            self.builder.define(self.references[name], self._restricted(name))
         root = self.references.get(root_rule_name)
         if root is None:
             there_are = ", ".join(list(self.bodies)[:10]) + (", …" if len(self.bodies) > 10 else "")
@@ -297,11 +309,18 @@ class _Parser:
             raise EbnfSyntaxError(f"there is no rule {root_rule_name[:60]!r}", hint=hint)
         return self.builder.build(root)
 
-    def _restricted(self, name: str, options: tuple[RuleOption, ...]) -> Expr:
-        """The body of a rule with options, which are about whole texts: it is spelled out as a regular expression."""
-        bodies = {reference[1]: self.bodies[rule] for rule, reference in self.references.items()}
-        self.rule = name
-        body = spelled_out(self.bodies[name], bodies.get)
+    def _restricted(self, name: str) -> Expr:
+        """The body of a rule with its options. Those about whole texts need it spelled out as a regular expression."""
+        if name in self.restricted:
+            return self.restricted[name]
+        options, self.rule = self.options[name], name
+        body: Expr | None = self.bodies[name]
+        if not only_captures(options):
+            if len(self.restricting) >= MAX_DEPTH:
+                raise LimitError(f"more than {MAX_DEPTH} rules with options in each other", limit="ebnf depth")
+            self.restricting.append(name)
+            body = spelled_out(self.bodies[name], self._body_of)
+            self.restricting.pop()
         if body is None:
             names = ", ".join(option.name for option in options)
             hint = "its body must be regular: no recursion, no tokens"
@@ -312,4 +331,12 @@ class _Parser:
                 return regex_to_expr(option.value.pattern, flags=option.value.flags)
             raise self.error(f"the option {option.name} takes a string or a /regex/", *option.span)
 
-        return with_options(body, options, value_expr)
+        restricted = self.restricted[name] = with_options(name, body, options, value_expr)
+        return restricted
+
+    def _body_of(self, index: int) -> Expr | None:
+        """What a rule matches that is named within a rule with options; None where that is no regular language."""
+        name = self.names.get(index)
+        if name is None or name in self.restricting:
+            return None
+        return self._restricted(name) if name in self.options else self.bodies[name]

@@ -29,14 +29,14 @@ from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSc
 from maskwright.frontends.json_schema.shape import DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
-__all__ = ["Finding", "JsonSchemaOptions", "schema_to_ir"]
+__all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "schema_to_ir"]
 
-_DEFAULTS = JsonSchemaOptions()
+DEFAULTS = JsonSchemaOptions()
 
 
 def schema_to_ir(
     schema: Any,
-    options: JsonSchemaOptions = _DEFAULTS,
+    options: JsonSchemaOptions = DEFAULTS,
     report: list[Finding] | None = None,
     *,
     capture_members: bool = False,

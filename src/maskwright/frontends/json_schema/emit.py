@@ -167,8 +167,10 @@ class Emitter:
 
     def _scalar(self, shape: Shape, text: Expr) -> Expr:
         """A pattern becomes a rule of its own, so that it keeps its masks, whatever object or array it stands in."""
-        has_pattern = any(part.values is None and (part.patterns or part.formats) for part in shape.strings)
-        return self.as_rule("string", text) if has_pattern else text
+        for part in shape.strings:
+            if part.values is None and (part.patterns or part.formats):
+                return self.as_rule("string", text)
+        return text
 
 
 def _name(conj: Conj) -> str:

@@ -22,8 +22,23 @@ from collections.abc import Iterable
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.lark.terminals import Part, as_expr
 from maskwright.frontends.regex import ast as regex
-from maskwright.frontends.text import ANY_TEXT, first_bytes
-from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt, and_, never, optional, seq, star
+from maskwright.frontends.regular import first_bytes, matches_empty
+from maskwright.frontends.texts import ANY_TEXT
+from maskwright.ir import (
+    EMPTY,
+    OP_CAPTURE,
+    OP_NEVER,
+    OP_SEQ,
+    Expr,
+    IRBuilder,
+    alt,
+    and_,
+    capture,
+    never,
+    optional,
+    seq,
+    star,
+)
 
 
 class Ignored:
@@ -62,10 +77,23 @@ class Ignored:
         """A terminal with what is ignored beside it; not regular, for it refers to rules."""
         if self._open == EMPTY:
             return seq(terminal, self.after)
-        return seq(alt(terminal, seq(self._open, self._not_in_run(terminal))), self.after)
+        return seq(alt(*(seq(before, text) for before, text in self.before(terminal))), self.after)
+
+    def before(self, terminal: Expr) -> list[tuple[Expr, Expr]]:
+        """The terminal, and what may come right before it: pairs of an open text or nothing, and the terminal then.
+
+        What the terminal matches may be captured, as a whole or at its beginning.
+        """
+        plain = (EMPTY, terminal)
+        return [plain] if self._open == EMPTY else [plain, (self._open, self._not_in_run(terminal))]
 
     def _not_in_run(self, expr: Expr) -> Expr:
         """Those of the texts that begin with no character of the run, and are not empty."""
+        if expr[0] == OP_CAPTURE:
+            return capture(expr[2], self._not_in_run(expr[1]), expr[3])
+        if expr[0] == OP_SEQ and expr[1][0] == OP_CAPTURE:
+            begun = seq(self._not_in_run(expr[1]), *expr[2:])
+            return alt(begun, self._not_in_run(seq(*expr[2:]))) if matches_empty(expr[1][1]) else begun
         allowed = ~self._run
         begin = utf8(allowed)
         first = first_bytes(expr)

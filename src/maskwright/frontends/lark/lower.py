@@ -24,12 +24,21 @@ from typing import NamedTuple
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.ignored import Ignored
+from maskwright.frontends.lark.parameters import condition_of, value_of
 from maskwright.frontends.lark.resolve import Entry, Scope, resolve
 from maskwright.frontends.lark.terminals import Terminals, parsed_pattern
 from maskwright.frontends.regex import lower as lower_regex
-from maskwright.frontends.rule_options import NameValue, RegexValue, RuleOption, with_options
+from maskwright.frontends.rule_options import (
+    NameValue,
+    RegexValue,
+    RuleOption,
+    capture_name,
+    only_captures,
+    with_options,
+)
 from maskwright.frontends.substrings import substrings, words
-from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, repeat, seq
+from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
+from maskwright.parameters import FALSE, TRUE
 
 MAX_INSTANCES = 10_000
 
@@ -47,7 +56,23 @@ class Argument(NamedTuple):
     expr: Expr
 
 
-Environment = Mapping[str, Argument]
+class Context(NamedTuple):
+    """Where a body stands: whose names it uses, what they stand for in a template, and whether it has a parameter."""
+
+    scope: Scope
+    environment: Mapping[str, Argument]
+    has_parameter: bool = False
+
+
+class Pending(NamedTuple):
+    """A rule that is declared and not yet defined, with its branches, and the name to capture them by."""
+
+    rule: Expr
+    branches: Sequence[tuple[ast.Node, Context]]
+    capture: str | None = None
+
+
+_NOTHING_BOUND: Mapping[str, Argument] = {}
 
 
 def lower(
@@ -83,7 +108,8 @@ class _Lowering:
         self.may_start_ignored = _check_options(document)
         self.terminals = Terminals()
         self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
-        self.pending: list[tuple[Expr, Sequence[tuple[ast.Node, Scope]], Environment]] = []
+        self.texts: dict[tuple[str, bool], Expr] = {}
+        self.pending: list[Pending] = []
         self.ignored = Ignored([self.terminals.part(node, self.scope) for node in self.scope.ignored], builder)
 
     def root(self, start: str) -> Expr:
@@ -93,42 +119,83 @@ class _Lowering:
             there_are = ", ".join(rules[:10]) + (", …" if len(rules) > 10 else "")
             hint = f"the rules are: {there_are}" if rules else "write start: body"
             raise LarkSyntaxError(f"there is no rule {start[:60]!r}", hint=hint)
-        reference = self._entry(self.scope.entries[start], Span(0, 1), self.scope)
+        entry = self.scope.entries[start]
+        if entry.is_parametric:
+            hint = f"begin with one that gives it: {start}: first::0"
+            raise self.scope.error(f"the start rule {start!r} has a parameter", entry.span, hint)
+        reference = self._entry(entry, entry.span, self.scope)
         for entry in self.scope.entries.values():
             if not entry.parameters and entry.bodies[0][1] is self.scope:
                 self._entry(entry, entry.span, self.scope)
         while self.pending:
-            rule, bodies, environment = self.pending.pop()
-            branches = [self._body(body, scope, environment) for body, scope in bodies]
-            self.builder.define(rule, alt(*branches))
+            rule, branches, name = self.pending.pop()
+            bodies = (self._captured(name, *branch) if name else self._body(*branch) for branch in branches)
+            self.builder.define(rule, alt(*bodies))
         return seq(self.ignored.after if self.may_start_ignored else EMPTY, reference, self.ignored.at_end)
 
-    def _body(self, node: ast.Node, scope: Scope, environment: Environment) -> Expr:
-        return ast.fold(node, _children_in_rules, lambda at, parts: self._combine(at, parts, scope, environment))
+    def _body(self, node: ast.Node, context: Context) -> Expr:
+        return ast.fold(node, _children_in_rules, lambda at, parts: self._combine(at, parts, context))
 
-    def _combine(self, node: ast.Node, parts: list[Expr], scope: Scope, environment: Environment) -> Expr:
-        if isinstance(node, ast.Seq):
+    def _combine(self, node: ast.Node, parts: Sequence[Expr], context: Context) -> Expr:
+        kind = type(node)
+        if kind is ast.Seq:
             return seq(*parts)
-        if isinstance(node, ast.Text):
-            return self.ignored.around(self.terminals.anonymous(node, scope))
+        if kind is ast.Text:
+            return self._text(node, context.scope)  # type: ignore[arg-type]
         if isinstance(node, ast.Name):
-            bound = environment.get(node.name)
-            return bound.expr if bound else self._entry(scope.entry(node.name, node.span), node.span, scope)
-        if isinstance(node, ast.Alt):
+            bound = context.environment.get(node.name)
+            return bound.expr if bound else self._named(node, context.scope)
+        if kind is ast.Alt:
             return alt(*parts)
         if isinstance(node, ast.Repeat):
             return repeat(parts[0], node.minimum, node.maximum)
+        return self._rarer(node, parts, context)
+
+    def _rarer(self, node: ast.Node, parts: Sequence[Expr], context: Context) -> Expr:
+        scope = context.scope
         if isinstance(node, ast.Use):
-            return self._use(node, scope, environment)
+            return self._use(node, context)
         if isinstance(node, ast.Tokens):
             return seq(self.ignored.at_end, self.builder.add_tokens(node.token_set), self.ignored.after)
         if isinstance(node, ast.Side):
             return seq(self._side(node.name, node.span, scope), self.ignored.after)
         if isinstance(node, ast.Embedded):
             return seq(self._embedded(node, scope), self.ignored.after)
-        if isinstance(node, (ast.Parametric, ast.Conditional)):
-            raise _parametric(node.span, scope)
+        if isinstance(node, ast.Parametric):
+            return self._call(node, context)
+        if isinstance(node, ast.Conditional):
+            condition = condition_of(node.condition, scope.error)
+            if condition not in (TRUE, FALSE):
+                _check_has_parameter(context, node.condition.span)
+            return guard(condition, parts[0])
         return self.ignored.around(self.terminals.anonymous(node, scope))
+
+    def _text(self, node: ast.Text, scope: Scope) -> Expr:
+        """A literal with what is ignored beside it: the same ones come again and again."""
+        key = node[1:]
+        known = self.texts.get(key)
+        if known is None:
+            known = self.texts[key] = self.ignored.around(self.terminals.anonymous(node, scope))
+        return known
+
+    def _named(self, node: ast.Name, scope: Scope) -> Expr:
+        """The reference to a rule or terminal that is named without a parameter."""
+        entry = scope.entries.get(node.name) or scope.entry(node.name, node.span)
+        if entry.is_parametric:
+            hint = f"write {entry.name}::0, or {entry.name}::_ to pass one's own"
+            raise scope.error(f"rule {entry.name!r} needs a parameter", node.span, hint)
+        return self._entry(entry, node.span, scope)
+
+    def _call(self, node: ast.Parametric, context: Context) -> Expr:
+        scope = context.scope
+        entry = scope.entry(node.name, node.span)
+        if not entry.is_parametric:
+            hint = f"define it as {entry.name}::_, or leave the parameter out"
+            raise scope.error(f"{entry.name!r} has no parameter", node.span, hint)
+        value = value_of(node.parameter, scope.error)
+        if value.constant is None:
+            _check_has_parameter(context, node.parameter.span)
+        return call(self._entry(entry, node.span, scope)[1], value)
 
     def _entry(self, entry: Entry, span: Span, scope: Scope) -> Expr:
         """The reference to a rule or terminal, which is used at `span`."""
@@ -138,8 +205,6 @@ class _Lowering:
         if entry.parameters:
             hint = f"write {entry.name}{{{', '.join(entry.parameters)}}}"
             raise scope.error(f"{entry.name!r} is a template and needs arguments", span, hint)
-        if entry.is_parametric:
-            raise _parametric(entry.span, scope)
         reference = self.references[id(entry)] = self.builder.declare(entry.name)
         if entry.is_declared:
             declared = (
@@ -150,10 +215,11 @@ class _Lowering:
             self.builder.define(reference, seq(declared, self.ignored.after))
         elif entry.is_terminal:
             self.builder.define(reference, self.ignored.around(self.terminals.named(entry, span, scope)))
-        elif entry.options:
+        elif not only_captures(entry.options):
             self.builder.define(reference, self.ignored.around(self._with_options(entry)))
         else:
-            self.pending.append((reference, entry.bodies, {}))
+            branches = [(body, Context(s, _NOTHING_BOUND, entry.is_parametric)) for body, s in entry.bodies]
+            self.pending.append(Pending(reference, branches, capture_name(entry.name, entry.options)))
         return reference
 
     def _with_options(self, entry: Entry) -> Expr:
@@ -167,30 +233,47 @@ class _Lowering:
             assert isinstance(option.value, NameValue)
             return self.terminals.anonymous(ast.Name(option.span, option.value.name), scope)
 
-        return with_options(alt(*bodies), entry.options, value_expr)
+        return with_options(entry.name, alt(*bodies), entry.options, value_expr)
 
-    def _use(self, node: ast.Use, scope: Scope, environment: Environment) -> Expr:
+    def _captured(self, name: str, node: ast.Node, context: Context) -> Expr:
+        """A branch of a rule that is captured. What is ignored after its last terminal is left out of the capture."""
+        if isinstance(node, ast.Alt):
+            return alt(*(self._captured(name, branch, context) for branch in node.branches))
+        items = node.items if isinstance(node, ast.Seq) else (node,)
+        if not items or not _is_terminal(items[-1], context.scope):
+            return capture(name, self._body(node, context))
+        before = [self._body(item, context) for item in items[:-1]]
+        ways = self.ignored.before(self.terminals.anonymous(items[-1], context.scope))
+        if before:
+            captured = capture(name, seq(*before, alt(*(seq(ignored, last) for ignored, last in ways))))
+        else:
+            captured = alt(*(seq(ignored, capture(name, last)) for ignored, last in ways))
+        return seq(captured, self.ignored.after)
+
+    def _use(self, node: ast.Use, context: Context) -> Expr:
+        scope = context.scope
         template = scope.entry(node.name, node.span)
         if len(template.parameters) != len(node.arguments):
             wanted = len(template.parameters)
             message = f"{node.name!r} takes {wanted} arguments" if wanted else f"{node.name!r} is no template"
             raise scope.error(f"{message}, and {len(node.arguments)} are given", node.span)
-        arguments = [self._argument(argument, scope, environment) for argument in node.arguments]
+        arguments = [self._argument(argument, context) for argument in node.arguments]
         key = (id(template), *(argument.key for argument in arguments))
         known = self.references.get(key)
         if known is None:
             known = self._declare(key, template.name)
             bound = dict(zip(template.parameters, arguments, strict=True))
-            self.pending.append((known, template.bodies, bound))
+            self.pending.append(Pending(known, [(body, Context(s, bound)) for body, s in template.bodies]))
         return known
 
-    def _argument(self, node: ast.Node, scope: Scope, environment: Environment) -> Argument:
+    def _argument(self, node: ast.Node, context: Context) -> Argument:
+        scope, environment, _ = context
         if isinstance(node, ast.Name):
             bound = environment.get(node.name)
             if bound:
                 return bound
-            entry = scope.entry(node.name, node.span)
-            return Argument(id(entry), self._entry(entry, node.span, scope))
+            reference = self._named(node, scope)
+            return Argument(reference, reference)
         if isinstance(node, (ast.Text, ast.Pattern, ast.Range)):
             return Argument(
                 (type(node).__name__, *node[1:]), self.ignored.around(self.terminals.anonymous(node, scope))
@@ -199,7 +282,7 @@ class _Lowering:
         known = self.references.get(key)
         if known is None:
             known = self._declare(key, "argument")
-            self.pending.append((known, [(node, scope)], environment))
+            self.pending.append(Pending(known, [(node, Context(scope, environment))]))
         return Argument(known, known)
 
     def _declare(self, key: Hashable, name: str) -> Expr:
@@ -245,8 +328,17 @@ def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
 _TERMINAL_OPERATORS = frozenset((ast.And, ast.Not))
 
 
-def _parametric(span: Span, scope: Scope) -> LarkSyntaxError:
-    return scope.error("parametric rules are not supported", span, "write the cases out as rules of their own")
+def _is_terminal(node: ast.Node, scope: Scope) -> bool:
+    """Whether an item of a rule is one terminal, named or not."""
+    if isinstance(node, ast.Name):
+        return ast.is_terminal_name(node.name) and not scope.entry(node.name, node.span).is_declared
+    return isinstance(node, (ast.Text, ast.Pattern, ast.Range)) or type(node) in _TERMINAL_OPERATORS
+
+
+def _check_has_parameter(context: Context, span: Span) -> None:
+    if not context.has_parameter:
+        message = "only a rule with a parameter has a value that can be asked for or passed on"
+        raise context.scope.error(message, span, "define the rule as name::_")
 
 
 def _schema(value: object) -> GrammarIR:

@@ -25,18 +25,17 @@ from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.parameters import parse_term
 from maskwright.frontends.lark.tokens import (
-    CONDITION,
     COUNT_LOW,
     DECLARE,
-    DEFINED,
     EMBEDDED_KIND,
+    HEADER,
     IMPORT,
     IMPORT_NAMES,
+    IS_CALL,
     IS_PARAMETRIC,
+    NAME,
     OPTION_BRACKETS,
-    PARAMETER,
     PARAMETERS,
-    PARAMETRIC_NAME,
     PATTERN_FLAGS,
     PATTERN_TEXT,
     RANGE_END,
@@ -81,7 +80,7 @@ def parse(source: str) -> ast.Document:
 class _Frame:
     """What is open: a bracket or the body of a definition, with its finished branches and unfinished parts."""
 
-    __slots__ = ("branches", "commas", "items", "kind", "operands", "repetitions", "start", "tildes")
+    __slots__ = ("branches", "commas", "condition", "items", "kind", "operands", "repetitions", "start", "tildes")
 
     def __init__(self, kind: str, start: int) -> None:
         self.kind = kind
@@ -90,6 +89,7 @@ class _Frame:
         self.operands: list[ast.Node] = []  # of the & that is open
         self.items: list[ast.Node] = []
         self.tildes: list[int] = []
+        self.condition: ast.Call | None = None  # that the open branch ends with
         self.commas: list[ast.Node] = []
         self.repetitions = 0
 
@@ -148,19 +148,27 @@ class _Parser:
 
     def _push(self, token: re.Match[str], node: ast.Node) -> None:
         frame = self._frame(token)
+        self._check_not_over(frame, token)
         for start in reversed(frame.tildes):
             node = ast.Not(Span(start, node.span.end), node)
         frame.tildes.clear()
         frame.items.append(node)
         frame.repetitions = 0
 
-    def _name(self, token: re.Match[str]) -> None:
-        self._push(token, ast.Name(Span(*token.span("name")), token["name"]))
+    def _word(self, token: re.Match[str]) -> None:
+        name, header, call = token.group(NAME, HEADER, IS_CALL)
+        if header is not None:
+            return self._definition(token)
+        start = token.start()
+        if call is None:
+            return self._push(token, ast.Name(Span(start, start + len(name)), name))
+        term, self.position = parse_term(self.source, token.end(IS_CALL))
+        self._push(token, ast.Parametric(Span(start, self.position), name, term))
 
     def _string(self, token: re.Match[str]) -> None:
-        quoted = Quoted(token[STRING_TEXT], token.start())
-        value = string_value(quoted, self.source, LarkSyntaxError)
-        self._push(token, ast.Text(Span(*token.span("string")), value, token[STRING_FLAG] is not None))
+        quoted, flag = token.group(STRING_TEXT, STRING_FLAG)
+        value = string_value(Quoted(quoted, token.start()), self.source, LarkSyntaxError)
+        self._push(token, ast.Text(Span(token.start(), token.end("string")), value, flag is not None))
 
     def _range(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
@@ -183,15 +191,15 @@ class _Parser:
     def _side(self, token: re.Match[str]) -> None:
         self._push(token, ast.Side(Span(*token.span("side")), token[SIDE_NAME]))
 
-    def _parametric(self, token: re.Match[str]) -> None:
-        term = parse_term(token[PARAMETER], token.start(PARAMETER), self.source)
-        self._push(token, ast.Parametric(Span(*token.span("parametric")), token[PARAMETRIC_NAME], term))
-
     def _condition(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
-        condition = parse_term(token[CONDITION], token.start(CONDITION), self.source)
-        item = self._sequence(frame)
-        frame.items = [ast.Conditional(Span(item.span.start, token.end("condition")), item, condition)]
+        self._check_not_over(frame, token)
+        frame.condition, self.position = parse_term(self.source, token.end("condition"))
+
+    def _check_not_over(self, frame: _Frame, token: re.Match[str]) -> None:
+        if frame.condition is not None:
+            hint = "put the condition last, or the alternative into parentheses"
+            raise self.error("a condition ends its alternative", *_extent(token), hint)
 
     def _alias(self, token: re.Match[str]) -> None:
         self._frame(token)  # names a node of Lark's tree, which nobody builds here
@@ -222,6 +230,7 @@ class _Parser:
 
     def _repeat(self, token: re.Match[str], minimum: int, maximum: int) -> None:
         frame = self._frame(token)
+        self._check_not_over(frame, token)
         if not frame.items or frame.tildes:
             raise self.error(
                 "nothing to repeat", *_extent(token), 'write "…" around characters that stand for themselves'
@@ -298,11 +307,14 @@ class _Parser:
         return ast.Seq(span, tuple(items))
 
     def _conjunction(self, frame: _Frame) -> ast.Node:
-        last = self._sequence(frame)
-        if not frame.operands:
-            return last
-        operands, frame.operands = (*frame.operands, last), []
-        return ast.And(Span(operands[0].span.start, last.span.end), operands)
+        node = self._sequence(frame)
+        if frame.operands:
+            operands, frame.operands = (*frame.operands, node), []
+            node = ast.And(Span(operands[0].span.start, node.span.end), operands)
+        if frame.condition is not None:
+            node = ast.Conditional(Span(node.span.start, frame.condition.span.end), node, frame.condition)
+            frame.condition = None
+        return node
 
     def _alternatives(self, frame: _Frame) -> ast.Node:
         last = self._conjunction(frame)
@@ -326,7 +338,7 @@ class _Parser:
         self.frame = self.finish = self.rule = None
 
     def _definition(self, token: re.Match[str]) -> None:
-        name, span = token[DEFINED], Span(*token.span(DEFINED))
+        name, span = token[NAME], Span(*token.span(NAME))
         self._end_body()
         self.rule = name
         before = self.source[self.source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
@@ -338,7 +350,12 @@ class _Parser:
         options: tuple[RuleOption, ...] = ()
         if token[OPTION_BRACKETS]:
             options = parse_options(token[OPTION_BRACKETS], token.start(OPTION_BRACKETS), self.source, LarkSyntaxError)
+        if parameters and options:
+            raise self.error("a template cannot have options", *span, "give them to a rule that uses it")
         is_parametric, mode = token[IS_PARAMETRIC] is not None, self.mode
+        if is_parametric and (parameters or ast.is_terminal_name(name)):
+            kind = "template" if parameters else "terminal"
+            raise self.error(f"a {kind} cannot have a parameter", *span, "write a rule name::_")
         self.mode = "define"
 
         def finish(body: ast.Node) -> None:
@@ -425,9 +442,7 @@ def _extent(token: re.Match[str]) -> tuple[int, int]:
 
 
 _HANDLERS: dict[str, Callable[[_Parser, re.Match[str]], None]] = {
-    "definition": _Parser._definition,
-    "parametric": _Parser._parametric,
-    "name": _Parser._name,
+    "word": _Parser._word,
     "string": _Parser._string,
     "pattern": _Parser._pattern,
     "count": _Parser._count,

@@ -163,6 +163,9 @@ def _define(scope: Scope, definition: Definition) -> None:
     if definition.mode == "override":
         known.bodies = [(definition.body, scope)]
         known.options, known.is_declared = definition.options, False
+        known.parameters, known.is_parametric = definition.parameters, definition.is_parametric
+    elif (known.parameters, known.is_parametric) != (definition.parameters, definition.is_parametric):
+        raise scope.error(f"{definition.name[:60]!r} has other parameters where it is first defined", definition.span)
     else:
         known.bodies = [*known.bodies, (definition.body, scope)]
 

@@ -28,7 +28,7 @@ from maskwright.frontends.lark.resolve import Entry, Scope
 from maskwright.frontends.regex import ast as regex
 from maskwright.frontends.regex import lower, parse
 from maskwright.frontends.regex.classes import fold as fold_case
-from maskwright.frontends.text import ANY_TEXT, complement, shortest
+from maskwright.frontends.texts import ANY_TEXT, complement, shortest
 from maskwright.ir import OP_AND, UNBOUNDED, Expr, alt, and_, never, repeat, seq, text
 
 Part: TypeAlias = "regex.Node | Expr"

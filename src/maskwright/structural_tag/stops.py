@@ -1,11 +1,6 @@
-r"""Free text: any characters, as far as certain strings do not occur.
+r"""Where free text with triggers and ends stops: which of them comes first, and the text before it.
 
-    free(("ab",))                    any text without "ab"
-    until(("</a>",), ())             any text that ends with the first "</a>" in it
-    Stops(("<a", "<b"), (), ())      text in which the triggers "<a" and "<b" count
-
-All are regular expressions with intersections and complements, which the kernel determinises lazily into the automaton
-of Aho and Corasick: a state is the longest suffix of the text that begins some string.
+    Stops((b"<a", b"<b"), (b"</t>",), ())      text in which the triggers "<a" and "<b" count, up to "</t>"
 
 Text up to a trigger is one expression for all triggers with a common beginning p, "any text that ends with p and holds
 no trigger"; what is left of each trigger follows as an alternative. So 4,000 triggers `<function=…` cost one automaton
@@ -14,7 +9,6 @@ exact if no other trigger can end between p and the end of the one at hand, so p
 Where beginnings are many, one expression that ends anywhere serves all triggers before whose end no other can end.
 What is excluded does not occur in the text before the trigger; the trigger itself may contain it.
 
-Source: Aho and Corasick, Efficient string matching: an aid to bibliographic search, 1975.
 Cost: linear in the length of all triggers; the first mask walks the vocabulary once for each beginning, in about 0.2 ms
 where few tokens hold its first byte, and up to 25 ms where many do.
 Tested by tests/structural_tag/test_triggers.py against the definition and the oracle.
@@ -22,69 +16,14 @@ Tested by tests/structural_tag/test_triggers.py against the definition and the o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from maskwright.errors import LimitError
-from maskwright.frontends.charset import ALL_CHARACTERS, utf8
-from maskwright.ir import (
-    ANY_BYTE,
-    OP_AND,
-    OP_NOT,
-    UNBOUNDED,
-    Expr,
-    alt,
-    and_,
-    literal,
-    never,
-    not_,
-    plus,
-    repeat,
-    seq,
-    star,
-)
+from maskwright.frontends.texts import ANY_BYTES, ANY_TEXT, any_of, holding, stopped_early, text_without
+from maskwright.ir import Expr, alt, and_, literal, never, not_, seq
 
 MAX_BEGINNINGS = 64  # automata of triggers that begin alike; of more, those that stand apart share one
 MAX_OVERLAPS = 64
-
-CHARACTER = utf8(ALL_CHARACTERS)
-TEXT = star(CHARACTER)
-_ANY = star(ANY_BYTE)
-
-
-def free(excluded: Sequence[bytes], body: Expr = TEXT) -> Expr:
-    """The texts of `body` in which none of the strings occurs."""
-    return and_(body, not_(_holding(excluded, _ANY))) if excluded else body
-
-
-def of_length(min_chars: int, max_chars: int | None) -> Expr:
-    """Texts of so many characters; without upper bound if it is None."""
-    return repeat(CHARACTER, min_chars, UNBOUNDED if max_chars is None else max_chars)
-
-
-def until(ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = TEXT) -> Expr:
-    """The texts of `body` in which nothing excluded occurs, then one of `ends` where such first occurs."""
-    end = _any_of(ends)
-    operands = body[1:] if body[0] == OP_AND else (body,)
-    return and_(*[_closed(operand, end) for operand in operands], not_(_early(ends, excluded, end)))
-
-
-def _closed(operand: Expr, end: Expr) -> Expr:
-    """The end goes into complements, for automata are small where these end with the rest."""
-    return not_(seq(operand[1], end)) if operand[0] == OP_NOT else seq(operand, end)
-
-
-def _early(stops: Sequence[bytes], excluded: Sequence[bytes], end: Expr) -> Expr:
-    """Strings in which a stop ends before the end, or something excluded occurs before `end`."""
-    early = _holding(stops, plus(ANY_BYTE))
-    return alt(early, _holding(excluded, seq(_ANY, end))) if excluded else early
-
-
-def _holding(strings: Sequence[bytes], rest: Expr) -> Expr:
-    return seq(_ANY, _any_of(strings), rest)
-
-
-def _any_of(strings: Iterable[bytes]) -> Expr:
-    return alt(*map(literal, strings))
 
 
 class Stops:
@@ -135,19 +74,19 @@ class Stops:
         """Text up to the first stop, which has this common beginning, that included."""
         end = literal(beginning)
         if beginning in self._all:
-            return and_(seq(TEXT, end), not_(_early(self._all, self.excluded, end)))
-        early = _holding(self._all, _ANY)
-        excluded = _holding(self.excluded, seq(_ANY, end)) if self.excluded else never()
-        return and_(seq(TEXT, end), not_(alt(early, excluded)))
+            return and_(seq(ANY_TEXT, end), not_(stopped_early(self._all, self.excluded, end)))
+        early = holding(self._all, ANY_BYTES)
+        excluded = holding(self.excluded, seq(ANY_BYTES, end)) if self.excluded else never()
+        return and_(seq(ANY_TEXT, end), not_(alt(early, excluded)))
 
     def last(self) -> Expr:
         """Text in which no stop occurs."""
-        return free((*self._all, *self.excluded))
+        return text_without((*self._all, *self.excluded))
 
     def to_end(self) -> Expr:
         """Text up to the first stop, which is one of the ends, that included."""
-        end = _any_of(self.ends)
-        return and_(seq(TEXT, end), not_(_early(self._all, self.excluded, end)))
+        end = any_of(self.ends)
+        return and_(seq(ANY_TEXT, end), not_(stopped_early(self._all, self.excluded, end)))
 
 
 def _common_beginning(strings: Sequence[bytes]) -> bytes:

@@ -1,26 +1,23 @@
-r"""Texts without certain strings, up to certain strings, and no longer than needed: expressions that front-ends share.
+"""Questions about expressions that should be regular: are they, what do they begin with, what are they in full?
 
-    >>> from maskwright.ir import text
-    >>> shortest(text("a")).dump()
-    '"a" & ~("a" [^]+)'
+    >>> from maskwright.ir import ref, seq, text
+    >>> spelled_out(seq(ref(0), ref(0)), {0: text("ab")}.get).dump()
+    '"abab"'
 
-All of these are regular if their arguments are. The kernel builds intersections and complements as products, so each
-costs about what an automaton for the strings costs.
-Tested by tests/frontends/test_free_text.py.
+Regular is what is made of bytes and operators alone. It can be intersected and complemented; rules that it names can be
+put in their places if none calls itself.
+Tested by tests/frontends/test_regular.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import reduce
 from operator import iand, or_
 
 from maskwright.errors import LimitError
-from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.ir import (
     ALL_BYTES,
-    ANY_BYTE,
-    EMPTY,
     OP_ALT,
     OP_AND,
     OP_CALL,
@@ -38,60 +35,22 @@ from maskwright.ir import (
     Expr,
     alt,
     and_,
-    never,
     not_,
     operands,
-    plus,
     postorder,
     repeat,
     seq,
-    star,
-    text,
 )
 
 MAX_SPELLED_OUT = 500_000  # nodes
 MAX_SPELLED_DEPTH = 2_000
 
-ANY_CHARACTER = utf8(ALL_CHARACTERS)
-ANY_TEXT = star(ANY_CHARACTER)
 _IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE))
 
 
-def shortest(body: Expr) -> Expr:
-    """Those of the texts of which no proper prefix is one: where a text could end, it ends."""
-    return and_(body, not_(seq(body, plus(ANY_BYTE))))
-
-
-def text_without(strings: Iterable[str]) -> Expr:
-    """Any text in which none of these strings occurs."""
-    endings = [text(s) for s in strings]
-    if EMPTY in endings:
-        return never()
-    return and_(ANY_TEXT, not_(seq(ANY_TEXT, alt(*endings), star(ANY_BYTE)))) if endings else ANY_TEXT
-
-
-def texts_up_to(endings: Sequence[str], others: Iterable[str] = ()) -> list[Expr]:
-    """For each of these strings, any text that ends with it, in which none of them, nor of the others, ends earlier.
-
-    Nor does it end with a string that is longer.
-    """
-    marks = list(dict.fromkeys((*endings, *others)))
-    no_early = not_(seq(ANY_TEXT, alt(*map(text, marks)), plus(ANY_BYTE)))
-    out = []
-    for ending in endings:
-        longer = (not_(seq(ANY_TEXT, text(mark))) for mark in marks if mark.endswith(ending) and mark != ending)
-        out.append(and_(seq(ANY_TEXT, text(ending)), no_early, *longer))
-    return out
-
-
-def at_most_chars(body: Expr, limit: int) -> Expr:
-    """Those of the texts that have no more than `limit` characters."""
-    return and_(body, repeat(ANY_CHARACTER, 0, limit))
-
-
-def complement(body: Expr) -> Expr:
-    """All texts, in valid UTF-8, that the body does not match."""
-    return and_(ANY_TEXT, not_(body))
+def is_regular(root: Expr) -> bool:
+    """Whether an expression is made of bytes and operators alone, so that it can be intersected and complemented."""
+    return all(node[0] not in _IRREGULAR for node in postorder(root))
 
 
 def first_bytes(root: Expr) -> int:
@@ -126,9 +85,20 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
     return mask, True
 
 
-def is_regular(root: Expr) -> bool:
-    """Whether an expression is made of bytes and operators alone, so that it can be intersected and complemented."""
-    return all(node[0] not in _IRREGULAR for node in postorder(root))
+def matches_empty(root: Expr) -> bool:
+    """Whether a regular expression matches the empty text."""
+    found: dict[int, bool] = {}
+    for node in postorder(root):
+        op, parts = node[0], [found[id(part)] for part in operands(node)]
+        if op in (OP_SEQ, OP_AND):
+            found[id(node)] = all(parts)
+        elif op == OP_ALT:
+            found[id(node)] = any(parts)
+        elif op == OP_REPEAT:
+            found[id(node)] = node[2] == 0 or parts[0]
+        else:
+            found[id(node)] = not parts[0] if op == OP_NOT else op == OP_EMPTY
+    return found[id(root)]
 
 
 def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:

@@ -1,4 +1,4 @@
-"""Free text, shortest texts, substrings and dispatches, against their definitions on all short texts."""
+"""Texts, substrings and dispatches against their definitions, on all short texts."""
 
 from __future__ import annotations
 
@@ -9,34 +9,27 @@ from ir_matcher import matches
 
 from maskwright.errors import LimitError
 from maskwright.frontends.dispatch import tag_dispatch
+from maskwright.frontends.regular import spelled_out
 from maskwright.frontends.substrings import MAX_CHUNKS, substrings, words
-from maskwright.frontends.text import (
-    at_most_chars,
+from maskwright.frontends.texts import (
     complement,
-    first_bytes,
-    is_regular,
     shortest,
-    spelled_out,
+    text_of_length,
+    text_until,
     text_without,
     texts_up_to,
 )
 from maskwright.ir import (
-    EMPTY,
     Expr,
     IRBuilder,
     alt,
     and_,
-    byte_range,
     literal,
-    never,
-    not_,
     plus,
     ref,
-    repeat,
     seq,
     star,
     text,
-    tokens,
 )
 
 TEXTS = ["".join(t) for n in range(7) for t in itertools.product("ab", repeat=n)]
@@ -45,10 +38,29 @@ STRINGS = [["a"], ["ab"], ["aa"], ["aba"], ["a", "ab"], ["ab", "ba"], ["b", "ab"
 
 @pytest.mark.parametrize("strings", [*STRINGS, []])
 def test_text_without(strings: list[str]) -> None:
-    expr = text_without(strings)
+    expr = text_without([s.encode() for s in strings])
     for t in TEXTS:
         assert matches(expr, t) == (not any(s in t for s in strings)), t
     assert not matches(expr, b"\xff")
+
+
+def test_strings_of_text_are_found_at_characters_only() -> None:
+    texts = ["".join(t) for n in range(4) for t in itertools.product("éê\N{COMBINING ACUTE ACCENT}", repeat=n)]
+    for strings in (["é"], ["ê", "éé"]):
+        encoded = [s.encode() for s in strings]
+        without, (first, *_) = text_without(encoded), texts_up_to(encoded)
+        for t in texts:
+            assert matches(without, t) == (not any(s in t for s in strings)), t
+            assert matches(first, t) == (t.endswith(strings[0]) and ends_at(t, strings) == [len(t)]), t
+
+
+@pytest.mark.parametrize("strings", STRINGS)
+def test_text_until(strings: list[str]) -> None:
+    end, excluded = strings[0], strings[1:]
+    expr = text_until([end.encode()], [s.encode() for s in excluded])
+    for t in TEXTS:
+        before = t[: len(t) - len(end)]
+        assert matches(expr, t) == (t.find(end) == len(before) >= 0 and not any(s in before for s in excluded)), t
 
 
 def ends_at(t: str, strings: list[str]) -> list[int]:
@@ -59,7 +71,7 @@ def ends_at(t: str, strings: list[str]) -> list[int]:
 @pytest.mark.parametrize("strings", STRINGS)
 def test_texts_up_to(strings: list[str]) -> None:
     ending, others = strings[0], strings[1:]
-    expr = texts_up_to([ending], others)[0]
+    expr = texts_up_to([ending.encode()], [o.encode() for o in others])[0]
     for t in TEXTS:
         longer = any(t.endswith(o) for o in others if o.endswith(ending) and o != ending)
         assert matches(expr, t) == (t.endswith(ending) and ends_at(t, strings) == [len(t)] and not longer), t
@@ -77,7 +89,7 @@ def test_shortest(body: Expr) -> None:
 
 def test_limits_and_complements() -> None:
     body = star(alt(text("é"), text("ab")))
-    assert [matches(at_most_chars(body, 3), t) for t in ("", "ééé", "éab", "abab", "éééé")] == [
+    assert [matches(and_(body, text_of_length(0, 3)), t) for t in ("", "ééé", "éab", "abab", "éééé")] == [
         True,
         True,
         True,
@@ -86,29 +98,6 @@ def test_limits_and_complements() -> None:
     ]
     assert [matches(complement(text("a")), t) for t in ("", "a", "é", "aa")] == [True, False, True, True]
     assert not matches(complement(text("a")), b"\xff")
-
-
-def test_first_bytes() -> None:
-    for body in (
-        text("ab"),
-        alt(text("a"), EMPTY),
-        seq(star(text("a")), text("b")),
-        and_(text("a"), not_(text("b"))),
-        never(),
-    ):
-        possible = {t[0] for t in TEXTS if t and matches(body, t)}
-        assert all(first_bytes(body) >> ord(c) & 1 for c in possible)
-    assert first_bytes(seq(repeat(text("a"), 0, 3), byte_range(0x62, 0x63))) == 0b1110 << 96
-
-
-def test_spelling_out() -> None:
-    bodies = {0: text("x"), 1: seq(ref(0), star(ref(0))), 2: alt(ref(2), EMPTY), 3: tokens([1])}
-    spelled = spelled_out(seq(ref(1), text("y"), ref(1)), bodies.get)
-    assert spelled is not None
-    assert is_regular(spelled)
-    assert matches(spelled, "xxyx")
-    for recursive in (ref(2), ref(3), ref(7), seq(ref(1), ref(2))):
-        assert spelled_out(recursive, bodies.get) is None
 
 
 @pytest.mark.parametrize("chunks", [list("abab"), list("aaaa"), ["a", "ba", "b", "a"], [], ["ab", "", "ab"]])

@@ -1,0 +1,125 @@
+r"""Texts: any characters, without certain strings, up to certain strings, so long, no longer than needed.
+
+    text_without((b"ab",))                any text without "ab"
+    text_until((b"</a>",), ())            any text that ends with the first "</a>" in it
+    shortest(text("a"))                   "a" & ~("a" [^]+)
+
+All are regular if their arguments are: intersections and complements, which the kernel determinises lazily as products.
+A product with "none of these strings before" is the automaton of Aho and Corasick: a state is the longest suffix of the
+text that begins some string.
+
+Source: Aho and Corasick, Efficient string matching: an aid to bibliographic search, 1975.
+Cost: linear in the length of all strings.
+Tested by tests/frontends/test_texts.py and, against the oracle, tests/structural_tag/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from maskwright.errors import LimitError
+from maskwright.frontends.charset import ALL_CHARACTERS, utf8
+from maskwright.ir import (
+    ANY_BYTE,
+    OP_AND,
+    OP_NOT,
+    UNBOUNDED,
+    Expr,
+    alt,
+    and_,
+    literal,
+    never,
+    not_,
+    plus,
+    repeat,
+    seq,
+    star,
+)
+
+MAX_OVERLAPS = 64
+
+ANY_CHARACTER = utf8(ALL_CHARACTERS)
+ANY_TEXT = star(ANY_CHARACTER)
+ANY_BYTES = star(ANY_BYTE)
+
+
+def text_of_length(min_chars: int, max_chars: int | None) -> Expr:
+    """Texts of so many characters; without upper bound if it is None."""
+    return repeat(ANY_CHARACTER, min_chars, UNBOUNDED if max_chars is None else max_chars)
+
+
+def complement(body: Expr) -> Expr:
+    """All texts, in valid UTF-8, that the body does not match."""
+    return and_(ANY_TEXT, not_(body))
+
+
+def shortest(body: Expr) -> Expr:
+    """Those of the texts of which no proper prefix is one: where a text could end, it ends."""
+    return and_(body, not_(seq(body, plus(ANY_BYTE))))
+
+
+def text_before(body: Expr, end: Expr) -> Expr:
+    """Those of the texts after which a literal comes for the first time: where it could end the text, it does.
+
+    One followed by the literal is then `shortest(seq(body, end))`, but the two parts are apart.
+
+    Raises:
+        LimitError: The literal ends in its own beginning in too many ways.
+    """
+    data: bytes = end[1]
+    # The literal may also come earlier and overlap with its last occurrence, as "aa" does in "aaa".
+    overlaps = [size for size in range(1, len(data)) if data[:size] == data[-size:]]
+    if len(overlaps) > MAX_OVERLAPS:
+        hint = "end with a text that repeats itself less"
+        raise LimitError("a text that overlaps with itself too often", limit="overlaps", hint=hint)
+    earlier = [not_(seq(body, literal(data[:-size]))) for size in overlaps]
+    return and_(body, not_(seq(body, end, ANY_BYTES)), *earlier)
+
+
+def text_without(strings: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
+    """The texts of `body` in which none of the strings occurs."""
+    if b"" in strings:
+        return never()
+    return and_(body, not_(holding(strings, ANY_BYTES))) if strings else body
+
+
+def text_until(ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
+    """The texts of `body` in which nothing excluded occurs, then one of `ends` where such first occurs."""
+    end = any_of(ends)
+    operands = body[1:] if body[0] == OP_AND else (body,)
+    return and_(*[_closed(operand, end) for operand in operands], not_(stopped_early(ends, excluded, end)))
+
+
+def _closed(operand: Expr, end: Expr) -> Expr:
+    """The end goes into complements, for automata are small where these end with the rest."""
+    return not_(seq(operand[1], end)) if operand[0] == OP_NOT else seq(operand, end)
+
+
+def texts_up_to(endings: Sequence[bytes], others: Iterable[bytes] = ()) -> list[Expr]:
+    """For each of these strings, any text that ends with it, in which none of them, nor of the others, ends earlier.
+
+    Nor does it end with a string that is longer.
+    """
+    marks = list(dict.fromkeys((*endings, *others)))
+    no_early = not_(holding(marks, plus(ANY_BYTE)))
+    out = []
+    for ending in endings:
+        longer = (not_(seq(ANY_BYTES, literal(m))) for m in marks if m.endswith(ending) and m != ending)
+        out.append(and_(seq(ANY_TEXT, literal(ending)), no_early, *longer))
+    return out
+
+
+def stopped_early(stops: Sequence[bytes], excluded: Sequence[bytes], end: Expr) -> Expr:
+    """Strings in which a stop ends before the last byte, or something excluded occurs before a final `end`."""
+    early = holding(stops, plus(ANY_BYTE))
+    return alt(early, holding(excluded, seq(ANY_BYTES, end))) if excluded else early
+
+
+def holding(strings: Iterable[bytes], rest: Expr) -> Expr:
+    """Anything, then one of the strings, then `rest`."""
+    return seq(ANY_BYTES, any_of(strings), rest)
+
+
+def any_of(strings: Iterable[bytes]) -> Expr:
+    """One of the strings."""
+    return alt(*map(literal, strings))
