@@ -7,6 +7,7 @@ elements are cut by their first end, as the models' own parsers do.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import Any
@@ -64,7 +65,7 @@ _NESTED = {
     "cohere": r'<cofl:tool_call id="[0-9]+" name="(\w+)">(.*?)</cofl:tool_call>',
     "gemma_4": r"<\|tool_call>call:(\w+)(.*?)<tool_call\|>",
 }
-FAMILIES = (*_JSON_CALLS, *_ELEMENTS, *_NESTED, "harmony", "kimi_k3")
+FAMILIES = (*_JSON_CALLS, *_ELEMENTS, *_NESTED, "harmony", "kimi_k3", "llama_4_pythonic")
 
 _COMMAND_THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
 _THINK = {
@@ -103,6 +104,8 @@ _AROUND = {
 def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Part]:
     if family == "harmony":
         return _read_harmony(text)
+    if family == "llama_4_pythonic":
+        return _read_python(text)
     if family == "kimi_k3":
         return _read_kimi_k3(text, schemas, thinks=thinks)
     parts: list[Part] = []
@@ -149,6 +152,13 @@ def _read_harmony(text: str) -> list[Part]:
                 body = parts.pop()[1] + body
             parts.append((kind, body))
     return parts
+
+
+def _read_python(text: str) -> list[Part]:
+    if not text.lstrip().startswith("["):
+        return [("content", text)] if text else []
+    calls = ast.parse(text.strip(), mode="eval").body.elts
+    return [("call", c.func.id, {k.arg: ast.literal_eval(k.value) for k in c.keywords}) for c in calls]
 
 
 def _read_kimi_k3(text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Part]:

@@ -84,7 +84,7 @@ def renamed(spelled: str, name: str) -> str:
 
 
 def test_every_style_is_here() -> None:
-    assert {*SPELLED, "gemma"} == STYLES.keys()
+    assert {*SPELLED, "gemma", "python"} == STYLES.keys()
 
 
 @pytest.mark.parametrize("style", SPELLED)

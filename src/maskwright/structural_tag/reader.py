@@ -16,7 +16,8 @@ formats); an event is told as soon as every reading of the output agrees on it, 
     content, reasoning             TextDelta, ReasoningDelta
     call:NAME                      CallStarted … CallDone
       key, name                      FieldStarted: of a member in JSON, as it is
-      value, string, padded, object, array   ValueDelta …, FieldDone: as JSON text, whatever the format writes
+      value, string, padded,         ValueDelta …, FieldDone: as JSON text, whatever the format writes
+      object, array, true …
 
 Joined, the deltas of a field are the JSON text of its value, and `CallDone.arguments` is that of all arguments.
 After a rollback, what was told past that point no longer holds: `read` drops it from `events` and tells anew.
@@ -80,7 +81,9 @@ class CallDone(NamedTuple):
 Event: TypeAlias = TextDelta | ReasoningDelta | CallStarted | FieldStarted | ValueDelta | FieldDone | CallDone
 
 _NAMES = ("key", "name")
-_BRACKETS = {"value": ("", ""), "string": '""', "padded": '""', "object": "{}", "array": "[]"}
+_BRACKETS = {"value": ("", ""), "string": '""', "padded": '""', "object": "{}", "array": "[]"} | {
+    constant: (constant, "") for constant in ("true", "false", "null")
+}
 _HOLDERS = ("call", "arguments", "object")  # of names
 
 

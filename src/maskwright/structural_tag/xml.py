@@ -106,7 +106,12 @@ def xml_to_ir(
     """
     document = Document(read_schema(schema))
     emitter = Emitter(Normaliser(document, options, report), layout_of(options))
-    writer = _Writer(emitter, style, excluded, capture_members)
+    if style.is_python:
+        from maskwright.structural_tag.python_calls import PythonWriter
+
+        writer: Writer = PythonWriter(emitter, style, excluded, capture_members)
+    else:
+        writer = Writer(emitter, style, excluded, capture_members)
     root = writer.members((document.node,))
     writer.finish()
     if root[0] == OP_NEVER:
@@ -114,7 +119,9 @@ def xml_to_ir(
     return emitter.builder.build(emitter.builder.add("arguments", root))
 
 
-class _Writer:
+class Writer:
+    """Writes objects in one style. Another kind of style overrides the methods that are not private."""
+
     def __init__(
         self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...], capture_members: bool
     ) -> None:
@@ -133,9 +140,9 @@ class _Writer:
     def members(self, conj: Conj) -> Expr:
         """The members of the objects that satisfy `conj`, white space or braces around them."""
         shape = self.emitter.norm.shape_of(conj)
-        return self._enclosed("{", alt(*[self._object(part) for part in shape.objects]), "}")
+        return self.enclosed("{", alt(*[self._object(part) for part in shape.objects]), "}")
 
-    def _enclosed(self, left: str, inner: Expr, right: str) -> Expr:
+    def enclosed(self, left: str, inner: Expr, right: str) -> Expr:
         return seq(text(left), inner, text(right)) if self.style.separator else seq(self.ws, inner)
 
     def _object(self, shape: ObjectShape) -> Expr:
@@ -226,12 +233,31 @@ class _Writer:
                     hint="declare them in properties, and set additionalProperties to false",
                 )
             return never()
-        name = plus(utf8(_NAME_CHARACTERS))
-        return self._member(and_(name, not_(alt(*map(text, declared)))) if declared else name, conj)
+        return self._element(self.opening, self.other_name(declared), conj)
 
-    def _member(self, name: str | Expr, conj: Conj) -> Expr:
-        spelled_name = text(name) if isinstance(name, str) else name
-        return self._element(self.style.open, spelled_name, conj)
+    def _member(self, name: str, conj: Conj) -> Expr:
+        return self._element(self.opening, self.name(name), conj)
+
+    @property
+    def opening(self) -> Pieces:
+        """What stands before a member's value."""
+        return self.style.open
+
+    def name(self, name: str) -> Expr:
+        """A declared name as it is written."""
+        return text(name)
+
+    def other_name(self, declared: dict[str, Conj]) -> Expr:
+        """Any other name."""
+        name = plus(utf8(_NAME_CHARACTERS))
+        return and_(name, not_(alt(*map(text, declared)))) if declared else name
+
+    def captured_name(self, name: Expr) -> Expr:
+        return self.captured("name", name)
+
+    def scalar(self, kind: Kind, strings: tuple[StringShape, ...], mask: int) -> Expr:
+        """A value of a spelling that this class does not know."""
+        raise NotImplementedError
 
     def _element(self, open_: Pieces, name: Expr, conj: Conj) -> Expr:
         """`open value close` for the values that satisfy `conj`."""
@@ -242,7 +268,7 @@ class _Writer:
                 continue
             value = self._value(kind, name, conj, mask)
             if value[0] != OP_NEVER:
-                branches.append(seq(self._filled(open_, self._captured("name", name), kind), value))
+                branches.append(seq(self._filled(open_, self.captured_name(name), kind), value))
             if kind.spelling == "raw" and not kind.label and self._is_free(conj):
                 break  # text without quotes that is not told apart from other values covers them
         return alt(*branches)
@@ -260,17 +286,19 @@ class _Writer:
             return alt(*[self._string(part, self._closing_pieces(name)) for part in strings])
         if kind.spelling == "quoted":
             return seq(spelled(self.style.quote), alt(*[self._string(part, self.style.quote) for part in strings]))
+        if kind.spelling not in ("json", "members", "items"):
+            return self.scalar(kind, strings, mask)
         close = self._filled(self.style.close, name, kind)
         own = sum(_MASKS[each] for each in kind.types)
         restricted = conj if not mask & ~own else (*conj, _only(kind.types))
         if kind.spelling == "json":
             inner = self.emitter.root(restricted)
-            inner = self._captured("value", inner)
+            inner = self.captured("value", inner)
             return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
         name_of = {"members": "object", "items": "array"}[kind.spelling]
-        return self._captured(name_of, seq(self._rule(restricted, kind.spelling), close))
+        return self.captured(name_of, seq(self._rule(restricted, kind.spelling), close))
 
-    def _captured(self, name: str, body: Expr, *ends: Pieces) -> Expr:
+    def captured(self, name: str, body: Expr, *ends: Pieces) -> Expr:
         """`body` as a capture if members are captures, without the one of `ends` with which it ends."""
         return capture(name, body, Ends.of(ends).as_bytes) if self._captures else body
 
@@ -284,7 +312,7 @@ class _Writer:
 
     def _items(self, conj: Conj) -> Expr:
         arrays = self.emitter.norm.shape_of(conj).arrays
-        return self._enclosed("[", alt(*[self._array(part) for part in arrays]), "]")
+        return self.enclosed("[", alt(*[self._array(part) for part in arrays]), "]")
 
     def _array(self, shape: ArrayShape) -> Expr:
         longest = -1 if shape.max_items is None else shape.max_items
@@ -316,16 +344,16 @@ class _Writer:
         body = _body(shape)
         ends = Ends.of([close])
         if not self.style.padded:
-            return self._captured("string", ends.closing(self.excluded, body), close)
+            return self.captured("string", ends.closing(self.excluded, body), close)
         newline_close = (f"\n{close[0]}",)
         if body is ANY_TEXT:
-            return self._captured("padded", ends.closing(self.excluded, body), close, newline_close)
+            return self.captured("padded", ends.closing(self.excluded, body), close, newline_close)
         # A reader takes off one newline at each end, so without padding the string itself has none there.
         bare = and_(body, not_(seq(_NEWLINE, ANY_TEXT)), not_(seq(ANY_TEXT, _NEWLINE)))
         padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body)
         return alt(
-            seq(_NEWLINE, self._captured("string", padded, newline_close)),
-            self._captured("string", ends.closing(self.excluded, bare), close),
+            seq(_NEWLINE, self.captured("string", padded, newline_close)),
+            self.captured("string", ends.closing(self.excluded, bare), close),
         )
 
     def _closing_pieces(self, name: Expr) -> Pieces:
@@ -338,11 +366,11 @@ class _Writer:
             return never()
         end = spelled(close)
         if self.style.padded:
-            padded = self._captured("string", seq(text(value), _NEWLINE, end), (f"\n{close[0]}",))
+            padded = self.captured("string", seq(text(value), _NEWLINE, end), (f"\n{close[0]}",))
             is_bare = value[:1] != "\n" and value[-1:] != "\n"
-            bare = self._captured("string", seq(text(value), end), close) if is_bare else never()
+            bare = self.captured("string", seq(text(value), end), close) if is_bare else never()
             return alt(seq(_NEWLINE, padded), bare)
-        return self._captured("string", seq(text(value), end), close)
+        return self.captured("string", seq(text(value), end), close)
 
 
 def _only(types: tuple[str, ...]) -> Node:
