@@ -5,8 +5,8 @@ quotes) comes from the shapes, and what it spells as JSON is emitted as ever.
 
     {"properties": {"n": {"type": "integer"}}}   →   ws ("<parameter=n>" ws integer ws "</parameter>" ws)?
 
-Members come in declared order, then undeclared ones where the schema has them and the style can close them. A string
-ends where the closing text first occurs, so strings that contain it cannot be written.
+Members come in declared order, then undeclared ones where the schema has them and the style can close them; or all in
+any order. A string ends where the closing text first occurs, so strings that contain it cannot be written.
 Invariant: no recursion over the schema's depth; what lies deeper waits in a queue, each place once.
 Tested by tests/structural_tag/test_xml.py.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.errors import UnsatisfiableError, UnsupportedSchemaError
+from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.charset import CodePointSet, utf8
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.documents import Document, read_schema
@@ -46,15 +46,18 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
 from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.selections import ordered, permutation
 from maskwright.frontends.texts import ANY_TEXT, text_of_length
 from maskwright.ir import (
     EMPTY,
     OP_NEVER,
+    UNBOUNDED,
     Expr,
     GrammarIR,
     alt,
     and_,
     bytes_in,
+    capture,
     never,
     not_,
     optional,
@@ -83,9 +86,19 @@ _NEWLINE = text("\n")
 
 
 def xml_to_ir(
-    schema: Any, style: SpelledStyle, options: JsonSchemaOptions, excluded: tuple[bytes, ...], report: list[Finding]
+    schema: Any,
+    style: SpelledStyle,
+    options: JsonSchemaOptions,
+    excluded: tuple[bytes, ...],
+    report: list[Finding],
+    *,
+    capture_members: bool = False,
 ) -> GrammarIR:
     """Return the grammar of the spellings of a schema's objects.
+
+    With `capture_members`, names of members are captures, `name`, and so are values: `string` without quotes; `padded`,
+    a string with a newline in front that may be there and does not count; `value` in JSON; `object` and `array`, member
+    by member and item by item.
 
     Raises:
         SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
@@ -93,7 +106,7 @@ def xml_to_ir(
     """
     document = Document(read_schema(schema))
     emitter = Emitter(Normaliser(document, options, report), layout_of(options))
-    writer = _Writer(emitter, style, excluded)
+    writer = _Writer(emitter, style, excluded, capture_members)
     root = writer.members((document.node,))
     writer.finish()
     if root[0] == OP_NEVER:
@@ -102,8 +115,10 @@ def xml_to_ir(
 
 
 class _Writer:
-    def __init__(self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...]) -> None:
-        self.emitter, self.style, self.excluded = emitter, style, excluded
+    def __init__(
+        self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...], capture_members: bool
+    ) -> None:
+        self.emitter, self.style, self.excluded, self._captures = emitter, style, excluded, capture_members
         self.separator = text(style.separator)
         space = 0 if style.separator else emitter.layout.options.max_whitespace_cnt
         self.ws = repeat(bytes_in(b" \t\n\r"), 0, space)
@@ -143,8 +158,38 @@ class _Writer:
             elif name in shape.required:
                 return never()
         extra = self._extra(shape, declared)
-        self._check_counts(shape, len(members), extra[0] == OP_NEVER)
-        return self._listed(members, seq(extra, self.ws))
+        return self._counted(shape, members, seq(extra, self.ws))
+
+    def _counted(self, shape: ObjectShape, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
+        """The members in the order that is asked for, as many as `minProperties` and `maxProperties` say."""
+        num_required, closed = len(shape.required), extra[0] == OP_NEVER
+        least, most = shape.min_properties, UNBOUNDED if shape.max_properties is None else shape.max_properties
+        if closed and least > len(members):
+            return never()
+        if not closed and least > num_required + 1:
+            # Members that are not declared might all have one name, and then they are one member.
+            self._refuse("minProperties", shape.min_path, "members that are not declared are not told apart")
+            least = 0
+        in_any_order = self.emitter.layout.options.any_order and len(members) + (not closed) > 1
+        is_free = least <= num_required and (most == UNBOUNDED or (closed and len(members) <= most))
+        if is_free and not in_any_order:
+            return self._listed(members, extra)
+        try:
+            return (permutation if in_any_order else ordered)(
+                self.emitter.builder,
+                "members",
+                [self.emitter.as_rule("member", member) for member, _ in members],
+                required=[i for i, (_, required) in enumerate(members) if required],
+                separator=self.separator,
+                extra=extra if closed else self.emitter.as_rule("member", extra),
+                minimum=least,
+                maximum=most,
+            )
+        except LimitError as error:
+            if not is_free:
+                keyword = "minProperties" if shape.max_path is None else "maxProperties"
+                self._refuse(keyword, shape.max_path or shape.min_path, error.message)
+            return self._listed(members, extra)
 
     def _listed(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
         """The members in their order, each with whether it must be there, then any number of extra ones."""
@@ -159,14 +204,8 @@ class _Writer:
             more = seq(self.separator, member, more) if required else alt(seq(self.separator, member, more), more)
         return listed
 
-    def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
-        if shape.min_properties > len(shape.required):
-            self._refuse("minProperties", shape.min_path)
-        if shape.max_properties is not None and not (closed and possible <= shape.max_properties):
-            self._refuse("maxProperties", shape.max_path)
-
-    def _refuse(self, keyword: str, path: Path) -> None:
-        self.emitter.refuse(Refusal(keyword, path, "members and elements in this style are not counted"))
+    def _refuse(self, keyword: str, path: Path, reason: str = "this style has no exact form for it") -> None:
+        self.emitter.refuse(Refusal(keyword, path, reason))
 
     def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
         """One member that is not declared. Names that patterns speak of are left out."""
@@ -203,7 +242,7 @@ class _Writer:
                 continue
             value = self._value(kind, name, conj, mask)
             if value[0] != OP_NEVER:
-                branches.append(seq(self._filled(open_, name, kind), value))
+                branches.append(seq(self._filled(open_, self._captured("name", name), kind), value))
             if kind.spelling == "raw" and not kind.label and self._is_free(conj):
                 break  # text without quotes that is not told apart from other values covers them
         return alt(*branches)
@@ -226,8 +265,14 @@ class _Writer:
         restricted = conj if not mask & ~own else (*conj, _only(kind.types))
         if kind.spelling == "json":
             inner = self.emitter.root(restricted)
+            inner = self._captured("value", inner)
             return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
-        return seq(self._rule(restricted, kind.spelling), close)
+        name_of = {"members": "object", "items": "array"}[kind.spelling]
+        return self._captured(name_of, seq(self._rule(restricted, kind.spelling), close))
+
+    def _captured(self, name: str, body: Expr, *ends: Pieces) -> Expr:
+        """`body` as a capture if members are captures, without the one of `ends` with which it ends."""
+        return capture(name, body, Ends.of(ends).as_bytes) if self._captures else body
 
     def _rule(self, conj: Conj, spelling: str) -> Expr:
         key = (spelling, *[id(node.schema) for node in conj])
@@ -270,12 +315,18 @@ class _Writer:
             return alt(*values) if values else never()
         body = _body(shape)
         ends = Ends.of([close])
-        if body is ANY_TEXT or not self.style.padded:
-            return ends.closing(self.excluded, body)
+        if not self.style.padded:
+            return self._captured("string", ends.closing(self.excluded, body), close)
+        newline_close = (f"\n{close[0]}",)
+        if body is ANY_TEXT:
+            return self._captured("padded", ends.closing(self.excluded, body), close, newline_close)
         # A reader takes off one newline at each end, so without padding the string itself has none there.
         bare = and_(body, not_(seq(_NEWLINE, ANY_TEXT)), not_(seq(ANY_TEXT, _NEWLINE)))
-        padded = Ends.of([(f"\n{close[0]}",)]).closing((*ends.encoded, *self.excluded), body)
-        return alt(seq(_NEWLINE, padded), ends.closing(self.excluded, bare))
+        padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body)
+        return alt(
+            seq(_NEWLINE, self._captured("string", padded, newline_close)),
+            self._captured("string", ends.closing(self.excluded, bare), close),
+        )
 
     def _closing_pieces(self, name: Expr) -> Pieces:
         if "{name}" not in self.style.close:
@@ -287,9 +338,11 @@ class _Writer:
             return never()
         end = spelled(close)
         if self.style.padded:
-            bare = never() if value[:1] == "\n" or value[-1:] == "\n" else seq(text(value), end)
-            return alt(seq(_NEWLINE, text(value), _NEWLINE, end), bare)
-        return seq(text(value), end)
+            padded = self._captured("string", seq(text(value), _NEWLINE, end), (f"\n{close[0]}",))
+            is_bare = value[:1] != "\n" and value[-1:] != "\n"
+            bare = self._captured("string", seq(text(value), end), close) if is_bare else never()
+            return alt(seq(_NEWLINE, padded), bare)
+        return self._captured("string", seq(text(value), end), close)
 
 
 def _only(types: tuple[str, ...]) -> Node:

@@ -49,6 +49,7 @@ from maskwright.ir import (
     alt,
     alt_of_distinct,
     and_,
+    capture,
     never,
     not_,
     optional,
@@ -94,7 +95,7 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
         else:
             value = free.get(id(conj)) or emitter.place(conj, inner)
         if value[0] != OP_NEVER:
-            members.append((name_text(name), value, name in required))
+            members.append((_key(emitter, name_text(name)), _value(emitter, value), name in required))
         elif name in required:
             return never()
     extra = _extra_member(emitter, shape, (), declared, style, inner)
@@ -231,9 +232,8 @@ def _extra_member(
         if is_nothing(conj) or (closed and not conj):
             return never()
         if not declared:
-            return seq(STRING_RULE, style.colon, emitter.place(conj, inner)) if conj else style.member
-        value = emitter.place(conj, inner)
-        return seq(other_name(tuple(declared)), style.colon, value) if value[0] != OP_NEVER else value
+            return _member(emitter, None, conj, style, inner)
+        return _pair(emitter, other_name(tuple(declared)), emitter.place(conj, inner), style)
     asked: dict[str, bool] = {}
     wanted = shape.names
     for witness in witnesses:
@@ -299,12 +299,22 @@ def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
 
 
 def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inner: int) -> Expr:
-    if names is None and not conj:
+    if names is None and not conj and not emitter.captures_members:
         return style.member
-    value = emitter.place(conj, inner)
-    if value[0] == OP_NEVER:
-        return never()
-    return seq(STRING_RULE if names is None else seq(QUOTE, closed(names)), style.colon, value)
+    name = STRING_RULE if names is None else seq(QUOTE, closed(names))
+    return _pair(emitter, name, emitter.place(conj, inner), style)
+
+
+def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
+    return seq(_key(emitter, name), style.colon, _value(emitter, value))
+
+
+def _key(emitter: Emitter, name: Expr) -> Expr:
+    return capture("key", name) if emitter.captures_members else name
+
+
+def _value(emitter: Emitter, value: Expr) -> Expr:
+    return capture("value", value) if emitter.captures_members else value
 
 
 def _names(

@@ -60,7 +60,10 @@ def identity(node: Node) -> Any:
 
 def identity_of(conj: Conj) -> Any:
     """Return what names the conjunction of some places."""
-    return tuple(map(identity, conj)) if len(conj) != 1 else identity(conj[0])
+    if len(conj) == 1:
+        return identity(conj[0])
+    # Mostly there is no scope: then this is `identity`, written out, as conjunctions grow long and are asked for often.
+    return tuple([identity(node) if node[1][2] else id(node[0]) for node in conj])
 
 
 class Negation:

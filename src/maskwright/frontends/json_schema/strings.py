@@ -137,7 +137,13 @@ def name_matches(pattern: str, path: Path, name: str) -> bool:
         raise SchemaError(
             "a name or value holds half a surrogate pair, which no pattern can match", pointer=pointer_of(path)
         ) from error
-    return matches(pattern_text(pattern, path, in_json=False), data)
+    pattern_text(pattern, path, in_json=False)  # says where it stands if it cannot be used
+    return _pattern_matches(pattern, data)
+
+
+@lru_cache(maxsize=4096)
+def _pattern_matches(pattern: str, data: bytes) -> bool:
+    return matches(_pattern_text(pattern, False), data)
 
 
 def admits_string(shape: StringShape, value: str, *, wide: bool = False) -> bool:

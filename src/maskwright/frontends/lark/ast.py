@@ -197,11 +197,13 @@ def fold(
     root: Node, children: Callable[[Node], Sequence[Node]], combine: Callable[[Node, list[Result]], Result]
 ) -> Result:
     """Combine a tree from its leaves upwards, without recursion."""
-    order, extents = [root], []
+    order: list[Node] = [root]
+    extents: list[tuple[int, int]] = []
     for node in order:  # grows meanwhile
         parts = children(node)
-        extents.append((len(order), len(order) + len(parts)))
-        order.extend(parts)
+        first = len(order)
+        order += parts
+        extents.append((first, first + len(parts)))
     done: list[Any] = [None] * len(order)
     for at in range(len(order) - 1, -1, -1):
         first, end = extents[at]

@@ -75,7 +75,9 @@ class Ignored:
 
     def around(self, terminal: Expr) -> Expr:
         """A terminal with what is ignored beside it; not regular, for it refers to rules."""
-        return seq(alt(*map(seq, *zip(*self.before(terminal), strict=True))), self.after)
+        if self._open == EMPTY:
+            return seq(terminal, self.after)
+        return seq(alt(*(seq(before, text) for before, text in self.before(terminal))), self.after)
 
     def before(self, terminal: Expr) -> list[tuple[Expr, Expr]]:
         """The terminal, and what may come right before it: pairs of an open text or nothing, and the terminal then.

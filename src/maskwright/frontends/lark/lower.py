@@ -108,6 +108,7 @@ class _Lowering:
         self.may_start_ignored = _check_options(document)
         self.terminals = Terminals()
         self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
+        self.texts: dict[tuple[str, bool], Expr] = {}
         self.pending: list[Pending] = []
         self.ignored = Ignored([self.terminals.part(node, self.scope) for node in self.scope.ignored], builder)
 
@@ -135,19 +136,23 @@ class _Lowering:
     def _body(self, node: ast.Node, context: Context) -> Expr:
         return ast.fold(node, _children_in_rules, lambda at, parts: self._combine(at, parts, context))
 
-    def _combine(self, node: ast.Node, parts: list[Expr], context: Context) -> Expr:
-        scope = context.scope
-        if isinstance(node, ast.Seq):
+    def _combine(self, node: ast.Node, parts: Sequence[Expr], context: Context) -> Expr:
+        kind = type(node)
+        if kind is ast.Seq:
             return seq(*parts)
-        if isinstance(node, ast.Text):
-            return self.ignored.around(self.terminals.anonymous(node, scope))
+        if kind is ast.Text:
+            return self._text(node, context.scope)  # type: ignore[arg-type]
         if isinstance(node, ast.Name):
             bound = context.environment.get(node.name)
-            return bound.expr if bound else self._named(node, scope)
-        if isinstance(node, ast.Alt):
+            return bound.expr if bound else self._named(node, context.scope)
+        if kind is ast.Alt:
             return alt(*parts)
         if isinstance(node, ast.Repeat):
             return repeat(parts[0], node.minimum, node.maximum)
+        return self._rarer(node, parts, context)
+
+    def _rarer(self, node: ast.Node, parts: Sequence[Expr], context: Context) -> Expr:
+        scope = context.scope
         if isinstance(node, ast.Use):
             return self._use(node, context)
         if isinstance(node, ast.Tokens):
@@ -165,9 +170,17 @@ class _Lowering:
             return guard(condition, parts[0])
         return self.ignored.around(self.terminals.anonymous(node, scope))
 
+    def _text(self, node: ast.Text, scope: Scope) -> Expr:
+        """A literal with what is ignored beside it: the same ones come again and again."""
+        key = node[1:]
+        known = self.texts.get(key)
+        if known is None:
+            known = self.texts[key] = self.ignored.around(self.terminals.anonymous(node, scope))
+        return known
+
     def _named(self, node: ast.Name, scope: Scope) -> Expr:
         """The reference to a rule or terminal that is named without a parameter."""
-        entry = scope.entry(node.name, node.span)
+        entry = scope.entries.get(node.name) or scope.entry(node.name, node.span)
         if entry.is_parametric:
             hint = f"write {entry.name}::0, or {entry.name}::_ to pass one's own"
             raise scope.error(f"rule {entry.name!r} needs a parameter", node.span, hint)

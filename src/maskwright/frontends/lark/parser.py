@@ -27,14 +27,15 @@ from maskwright.frontends.lark.parameters import parse_term
 from maskwright.frontends.lark.tokens import (
     COUNT_LOW,
     DECLARE,
-    DEFINED,
     EMBEDDED_KIND,
+    HEADER,
     IMPORT,
     IMPORT_NAMES,
+    IS_CALL,
     IS_PARAMETRIC,
+    NAME,
     OPTION_BRACKETS,
     PARAMETERS,
-    PARAMETRIC_NAME,
     PATTERN_FLAGS,
     PATTERN_TEXT,
     RANGE_END,
@@ -154,13 +155,20 @@ class _Parser:
         frame.items.append(node)
         frame.repetitions = 0
 
-    def _name(self, token: re.Match[str]) -> None:
-        self._push(token, ast.Name(Span(*token.span("name")), token["name"]))
+    def _word(self, token: re.Match[str]) -> None:
+        name, header, call = token.group(NAME, HEADER, IS_CALL)
+        if header is not None:
+            return self._definition(token)
+        start = token.start()
+        if call is None:
+            return self._push(token, ast.Name(Span(start, start + len(name)), name))
+        term, self.position = parse_term(self.source, token.end(IS_CALL))
+        self._push(token, ast.Parametric(Span(start, self.position), name, term))
 
     def _string(self, token: re.Match[str]) -> None:
-        quoted = Quoted(token[STRING_TEXT], token.start())
-        value = string_value(quoted, self.source, LarkSyntaxError)
-        self._push(token, ast.Text(Span(*token.span("string")), value, token[STRING_FLAG] is not None))
+        quoted, flag = token.group(STRING_TEXT, STRING_FLAG)
+        value = string_value(Quoted(quoted, token.start()), self.source, LarkSyntaxError)
+        self._push(token, ast.Text(Span(token.start(), token.end("string")), value, flag is not None))
 
     def _range(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
@@ -182,10 +190,6 @@ class _Parser:
 
     def _side(self, token: re.Match[str]) -> None:
         self._push(token, ast.Side(Span(*token.span("side")), token[SIDE_NAME]))
-
-    def _parametric(self, token: re.Match[str]) -> None:
-        term, self.position = parse_term(self.source, token.end("parametric"))
-        self._push(token, ast.Parametric(Span(token.start(), self.position), token[PARAMETRIC_NAME], term))
 
     def _condition(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
@@ -334,7 +338,7 @@ class _Parser:
         self.frame = self.finish = self.rule = None
 
     def _definition(self, token: re.Match[str]) -> None:
-        name, span = token[DEFINED], Span(*token.span(DEFINED))
+        name, span = token[NAME], Span(*token.span(NAME))
         self._end_body()
         self.rule = name
         before = self.source[self.source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
@@ -438,9 +442,7 @@ def _extent(token: re.Match[str]) -> tuple[int, int]:
 
 
 _HANDLERS: dict[str, Callable[[_Parser, re.Match[str]], None]] = {
-    "definition": _Parser._definition,
-    "parametric": _Parser._parametric,
-    "name": _Parser._name,
+    "word": _Parser._word,
     "string": _Parser._string,
     "pattern": _Parser._pattern,
     "count": _Parser._count,

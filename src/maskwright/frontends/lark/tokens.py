@@ -1,11 +1,13 @@
 r"""The tokens of Lark grammars: one pattern, in which the name of the group that matches tells the kind.
 
     >>> token = TOKEN.match("b{x}.2: y")
-    >>> token.lastgroup, token[DEFINED], token[PARAMETERS]
-    ('definition', 'b', '{x}')
+    >>> token.lastgroup, token[NAME], token[PARAMETERS]
+    ('word', 'b', '{x}')
 
-The numbers are those of the groups inside: what a definition, a string, a count consists of. No alternative can match
-the same text in two ways, so a token that fails, fails in linear time.
+A word is a name, the head of a definition, or the beginning of a call with a parameter, all in one alternative: had
+each its own, every name would be tried as a definition first, at each of its lengths. The numbers are those of the
+groups inside: what a definition, a string, a count consists of. No alternative can match the same text in two ways, so
+a token that fails, fails in linear time.
 Tested by tests/frontends/test_lark.py.
 """
 
@@ -17,13 +19,18 @@ from maskwright.frontends.quoted import STRING
 from maskwright.frontends.rule_options import BRACKETS
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
-_HEADER = rf"(?:(\{{[^{{}}\n]*\}})?(?:\s*({BRACKETS}))?(?:\.-?[0-9]+)?\s*(::\s*_\s*)?:(?!:))"
+
+
+def _header(opening: str) -> str:
+    """What stands between the name and the body of a definition; `opening` begins a group."""
+    template, options, parameter = rf"{opening}\{{[^{{}}\n]*\}})", rf"{opening}{BRACKETS})", rf"{opening}::\s*_\s*)"
+    return rf"{template}?(?:\s*{options})?(?:\.-?[0-9]+)?\s*{parameter}?:(?!:)"
+
+
 TOKEN = re.compile(
     rf"""(?:
         (?P<blank>\s+|//[^\n]*|\#[^\n]*)
-        | (?P<definition>[?!]{{0,2}}({_NAME}){_HEADER})
-        | (?P<parametric>({_NAME})::(?!:))
-        | (?P<name>{_NAME})
+        | (?P<word>(?:[?!]{{1,2}}(?={_NAME}{_header("(?:")}))?({_NAME})(?:({_header("(")})|(::)(?!:))?)
         | (?P<string>({STRING})(i(?![A-Za-z0-9_]))?)
         | (?P<pattern>/(?!/)((?:[^/\\]|\\.)+)/([imslux]*))
         | (?P<count>\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}}|~\s*([0-9]+)(?:\s*\.\.\s*([0-9]+))?)
@@ -50,9 +57,8 @@ IMPORT_NAMES = re.compile(rf"\s*({_NAME}\s*(?:,\s*{_NAME}\s*)*),?\s*\)")
 DECLARE = re.compile(rf"%declare((?:[ \t]+{_NAME})+)")
 WORD = re.compile(_NAME)
 _GROUP = TOKEN.groupindex
-DEFINED = _GROUP["definition"] + 1
-PARAMETERS, OPTION_BRACKETS, IS_PARAMETRIC = DEFINED + 1, DEFINED + 2, DEFINED + 3
-PARAMETRIC_NAME = _GROUP["parametric"] + 1
+NAME, HEADER = _GROUP["word"] + 1, _GROUP["word"] + 2
+PARAMETERS, OPTION_BRACKETS, IS_PARAMETRIC, IS_CALL = HEADER + 1, HEADER + 2, HEADER + 3, HEADER + 4
 STRING_TEXT, STRING_FLAG = _GROUP["string"] + 1, _GROUP["string"] + 2
 PATTERN_TEXT, PATTERN_FLAGS = _GROUP["pattern"] + 1, _GROUP["pattern"] + 2
 COUNT_LOW = _GROUP["count"] + 1

@@ -14,6 +14,7 @@ Tested by tests/frontends/test_regex.py.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import get_args
 
 from maskwright.errors import LimitError, RegexSyntaxError, Span
@@ -322,11 +323,15 @@ class _Parser(Scanner):
 
 
 def _character(span: Span, code_point: int, flags: int) -> ast.Node:
-    if flags & IGNORE_CASE:
-        chars = fold(CodePointSet(((code_point, code_point),)), bool(flags & ASCII_ONLY))
-        if len(chars) > 1:
-            return ast.Chars(span, chars)
-    return ast.Literal(span, chr(code_point))
+    chars = _cases(code_point, bool(flags & ASCII_ONLY)) if flags & IGNORE_CASE else None
+    return ast.Literal(span, chr(code_point)) if chars is None else ast.Chars(span, chars)
+
+
+@lru_cache(maxsize=4096)
+def _cases(code_point: int, ascii_only: bool) -> CodePointSet | None:
+    """The character in all its cases; None if it has but one."""
+    chars = fold(CodePointSet(((code_point, code_point),)), ascii_only)
+    return chars if len(chars) > 1 else None
 
 
 _HANDLERS = {

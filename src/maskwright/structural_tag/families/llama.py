@@ -11,7 +11,6 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 
@@ -19,7 +18,7 @@ from maskwright.structural_tag.request import ToolRequest
 def llama(request: ToolRequest) -> Format:
     """Build the tag of Llama 3 and 4."""
     tags = [
-        TagFormat(f'{{"name": {quoted(tool.name)}, "parameters": ', request.arguments(tool), "}")
+        request.call(tool, f'{{"name": {quoted(tool.name)}, "parameters": ', request.arguments(tool), "}")
         for tool in request.tools
     ]
     return calls_in_text(request, ['{"name": '], tags, excludes=())
