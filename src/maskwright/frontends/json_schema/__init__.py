@@ -2,8 +2,8 @@
 
     read        documents.py    the text, `$schema`, where a reference points (resources.py)
     normalise   normalise.py    runs keywords*.py over each schema object: its shape, sorted by type (shape.py);
-                                intersect.py, complement.py, disjoint.py and unevaluated.py calculate with shapes;
-                                leaves.py shares those of schemas without sub-schemas
+                                intersect.py, complement.py, disjoint.py, simplify.py and unevaluated.py calculate with
+                                shapes; leaves.py shares those of schemas without sub-schemas
     emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
                                 where something is counted, laid out as layout.py says
 
