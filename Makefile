@@ -9,7 +9,7 @@ BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp -type f -not -name '*.pyc')
 CPP_FILES := $(shell find cpp -name '*.cpp' -o -name '*.h')
-PYTHON_FILES := src tests benchmarks
+PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 

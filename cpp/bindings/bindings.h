@@ -18,10 +18,6 @@ namespace maskwright {
 
 namespace nb = nanobind;
 
-// Reads rules given as the tuples of src/maskwright/ir/. Throws nb::type_error on anything else. Captures are seen
-// through unless they are asked for.
-GrammarIr read_ir(const nb::tuple& rules, uint32_t root, bool with_captures);
-
 // The tuples of src/maskwright/parameters.py. Throws nb::type_error on anything else.
 ValueFunction read_value(nb::handle value);
 Condition read_condition(nb::handle condition);

@@ -9,6 +9,7 @@
 #include "../kernel/optimisations.h"
 #include "../kernel/thread_pool.h"
 #include "py_matcher.h"
+#include "read_ir.h"
 
 namespace maskwright {
 
@@ -63,6 +64,7 @@ std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, cons
 struct PyVocabulary {
   std::shared_ptr<TokenizerContext> context;
   double build_us = 0;
+  mutable GrammarReader reader = {};
 };
 
 // Whether a token begins with this text and goes on.
@@ -84,7 +86,7 @@ bool begins_longer_token(const PyVocabulary& self, const nb::bytes& text) {
 using PyRules = nb::typed<nb::tuple, nb::object, nb::ellipsis>;
 
 GrammarIr read_for(const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root, bool with_captures) {
-  GrammarIr ir = read_ir(rules, root, with_captures);
+  GrammarIr ir = vocabulary.reader.read(rules, root, with_captures);
   // A token that the vocabulary does not have can never come.
   for (auto& ids : ir.token_sets)
     std::erase_if(ids, [&](TokenId id) {

@@ -11,6 +11,7 @@ class ByteSet {
  public:
   constexpr bool test(uint8_t byte) const { return (words_[byte >> 6] >> (byte & 63)) & 1; }
   constexpr void set(uint8_t byte) { words_[byte >> 6] |= uint64_t{1} << (byte & 63); }
+  constexpr void clear(uint8_t byte) { words_[byte >> 6] &= ~(uint64_t{1} << (byte & 63)); }
   constexpr bool empty() const { return (words_[0] | words_[1] | words_[2] | words_[3]) == 0; }
   constexpr int count() const {
     return std::popcount(words_[0]) + std::popcount(words_[1]) + std::popcount(words_[2]) + std::popcount(words_[3]);

@@ -116,10 +116,7 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
     at.state->rule->link(*at.state);
     const size_t num_opened = opened.readings.size();
     scan(
-        at,
-        [&](DfaState* state, uint64_t reg) {
-          add(next, {state, reg, at.stack, at.events});
-        },
+        at, [&](DfaState* state, uint64_t reg) { add(next, {state, reg, at.stack, at.events}); },
         [&](CallEdge& edge) {
           if (const size_t again = add(opened, called_by(at, edge, before)); again < num_opened)
             open.push_back(static_cast<uint32_t>(again));
@@ -141,9 +138,10 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
     const Node frame = nodes_[at.stack];
     EventId events = at.events;
     if (frame.closes) {
+      const size_t least = events_[events].position;  // what is inside it has ended there
       size_t closing = 0;
       for (const std::string& end : frame.closes->ends)
-        if (end.size() > closing && text_.ends_with(end)) closing = end.size();
+        if (end.size() > closing && end.size() <= after - least && text_.ends_with(end)) closing = end.size();
       events = add_event(events, frame.closes->name, after - closing, false);
     }
     add(next, {frame.target, entering(*frame.target, frame.reg), frame.parent, events});
@@ -247,7 +245,7 @@ size_t CaptureTracker::known_end(const Definition& capture, size_t begin) const 
   const std::string_view text = std::string_view(text_).substr(begin);
   size_t held = 0;
   for (const std::string& end : capture.ends)
-    for (size_t n = std::min(end.size() - 1, text.size()); n > held; --n)
+    for (size_t n = std::min(end.size(), text.size()); n > held; --n)
       if (text.ends_with(std::string_view(end).substr(0, n))) held = n;
   return text_.size() - held;
 }
@@ -275,15 +273,8 @@ size_t CaptureTracker::settled(bool over, size_t num_edges, std::vector<CaptureE
     if (EventId id = reading.events; id != shared) {
       while (events_[id].previous != shared) id = events_[id].previous;
       known = std::min(known, events_[id].position);
-    } else if (const NodeId frame = capturing(reading.stack); frame != kBottom && !nodes_[frame].closes->ends.empty()) {
-      // The innermost open capture began with the last edge that opens and is not closed again.
-      size_t closed = 0;
-      EventId begin = shared;
-      while (!events_[begin].opens || closed > 0) {
-        events_[begin].opens ? --closed : ++closed;
-        begin = events_[begin].previous;
-      }
-      known = std::min(known, known_end(*nodes_[frame].closes, events_[begin].position));
+    } else if (const NodeId frame = capturing(reading.stack); frame != kBottom) {
+      known = std::min(known, known_end(*nodes_[frame].closes, events_[shared].position));
     }
   }
   const size_t first = edges.size();
@@ -318,7 +309,7 @@ std::vector<Capture> CaptureTracker::captures(bool over) const {
     }
   }
   for (NodeId frame = capturing(best.stack); !open.empty(); frame = nodes_[frame].captured_in, open.pop_back())
-    out[open.back()].end = known_end(*nodes_[frame].closes, out[open.back()].begin);
+    out[open.back()].end = known_end(*nodes_[frame].closes, events.front()->position);
   return out;
 }
 

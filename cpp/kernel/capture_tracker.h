@@ -134,7 +134,7 @@ class CaptureTracker {
   const Definition* definition_of(const std::string& spelled);
   // The innermost frame that closes a capture.
   NodeId capturing(NodeId stack) const;
-  // Where the text of an open capture ends that began there.
+  // Up to where the text surely belongs to an open capture in which nothing happened since `begin`.
   size_t known_end(const Definition& capture, size_t begin) const;
   EventId common(EventId a, EventId b) const;
 

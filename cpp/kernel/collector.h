@@ -24,7 +24,13 @@ inline void set_bit(std::vector<uint32_t>& words, TokenId token) {
 inline void clear_bit(std::vector<uint32_t>& words, TokenId token) {
   words[static_cast<size_t>(token) / 32] &= ~(uint32_t{1} << (token % 32));
 }
+inline bool has_bit(const std::vector<uint32_t>& words, TokenId token) {
+  return (words[static_cast<size_t>(token) / 32] >> (token % 32) & 1) != 0;
+}
 uint32_t count_bits(const std::vector<uint32_t>& words);
+// Intervals sorted and made disjoint.
+StateMask::Intervals merged(StateMask::Intervals intervals);
+bool lies_in(const StateMask::Intervals& disjoint, NodeId node);
 
 class Collector {
  public:
@@ -43,27 +49,33 @@ class Collector {
       if (vocabulary_.token_chars(p) <= limit) allow(p, p + 1);
   }
   bool skips(NodeId, const Recognizer&) const { return false; }
-  void reject(NodeId) {}
+  static constexpr bool kSeesRefused = false;
   void exit(NodeId) {}
   void exit_range(const StateMask::ExitRange&) {}
 
-  void allow_token(TokenId token) { tokens_.push_back(token); }
+  void allow_token(TokenId token) {
+    may_repeat_ = may_repeat_ || !tokens_.empty();
+    tokens_.push_back(token);
+  }
+  // All tokens with characters of these classes only.
+  void allow_classes(CharClasses classes) { classes_ |= classes; }
   void allow_all(const StateMask& mask) {
-    if (!mask.dense.empty())
-      dense_.push_back(&mask);
-    else
-      tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
+    if (mask.bits()) dense_.push_back(&mask);
+    may_repeat_ = may_repeat_ || !tokens_.empty();
+    tokens_.insert(tokens_.end(), mask.sparse.begin(), mask.sparse.end());
   }
 
-  // The dense masks among those taken over.
+  // The masks with bits among those taken over.
   const std::vector<const StateMask*>& dense() const { return dense_; }
-  // How many tokens there are besides those of dense masks; some may count twice.
+  // Whether neither they nor classes are among what was reported.
+  bool is_listed() const { return dense_.empty() && classes_ == 0; }
+  // How many tokens there are besides those; some may count twice.
   size_t num_listed() const;
-  // All but the dense masks, each token once, in any order.
-  std::vector<TokenId> ids() const;
+  // Takes out the tokens listed, each once, in any order.
+  std::vector<TokenId> ids();
   // Everything, as bits.
   std::vector<uint32_t> bits();
-  // Adds all but the dense masks.
+  // Adds the tokens listed.
   void add_to(std::vector<uint32_t>& bits) const;
 
  protected:
@@ -71,10 +83,13 @@ class Collector {
 
  private:
   std::vector<uint32_t> complement_of_gaps();
+  bool may_repeat() const;
 
   std::vector<std::pair<uint32_t, uint32_t>> ranges_;
   std::vector<TokenId> tokens_;
   std::vector<const StateMask*> dense_;
+  CharClasses classes_ = 0;
+  bool may_repeat_ = false;  // single tokens come from several places
 };
 
 // A collector that also keeps where the rule may end: the nodes one byte further, by that byte.
@@ -94,12 +109,13 @@ class ExitCollector : public Collector {
       exit_ranges_.push_back(range);
   }
   // Takes over the exits of another mask: all, or those with nodes in one of some intervals, or in none of them.
-  using Intervals = std::vector<std::pair<NodeId, NodeId>>;  // sorted; one may lie within another
+  using Intervals = StateMask::Intervals;  // here in any order, and one may lie within another
   void exit_all(const StateMask& mask);
   void exit_inside(const StateMask& mask, const Intervals& intervals);
   void exit_outside(const StateMask& mask, const Intervals& intervals);
 
   void store_exits(StateMask& mask);
+  bool has_exit_ranges() const { return !exit_ranges_.empty(); }
 
  private:
   std::vector<NodeId> nodes_;

@@ -84,7 +84,7 @@ class CompiledGrammar {
   std::shared_ptr<Engine> new_engine() const {
     return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_, counters_);
   }
-  static constexpr size_t kSourceBytesPerNode = 128;  // Python's, which lives as long
+  static constexpr size_t kSourceBytesPerNode = 128;  // Python's, if it is kept
   std::shared_ptr<TokenizerContext> context_;
   std::shared_ptr<const Program> program_;
   std::unique_ptr<const GrammarIr> ir_;  // if it has parametric rules

@@ -1,11 +1,13 @@
 #include "masks.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "collector.h"
 #include "comparison.h"
 #include "counted_mask.h"
+#include "departures.h"
 #include "optimisations.h"
 #include "trie_walk.h"
 
@@ -15,19 +17,27 @@ namespace {
 constexpr size_t kMaxCallees = 24;  // rules that may begin at one place, beyond which one joint walk is cheaper
 constexpr size_t kMaxItems = 16;  // of a configuration: their returns share what they do, which only a joint walk sees
 
-// Walks what lies behind a mask's exits. The recogniser stands where the caller goes on.
+// Walks what lies behind the exits that a mask lists, but for those in some intervals. The recogniser stands where the
+// caller goes on, which expects `bytes`.
 template <class Sink>
-void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
-  if (!mask.has_exits() || recognizer.items().empty()) return;
-  const ByteSet bytes = recognizer.next_bytes();
+void follow_listed_exits(const Vocabulary& vocabulary, const StateMask& mask, const StateMask::Intervals& removed,
+                         const ByteSet& bytes, Recognizer& recognizer, Sink& sink) {
   uint32_t begin = 0;
   for (const auto& [byte, end] : mask.exit_groups) {
     if (bytes.test(byte) && recognizer.push(byte)) {
-      for (uint32_t i = begin; i < end; ++i) walk(vocabulary, recognizer, mask.exit_nodes[i], sink);
+      for (uint32_t i = begin; i < end; ++i)
+        if (removed.empty() || !lies_in(removed, mask.exit_nodes[i]))
+          walk(vocabulary, recognizer, mask.exit_nodes[i], sink);
       recognizer.pop();
     }
     begin = end;
   }
+}
+
+// The same for exits in ranges.
+template <class Sink>
+void follow_exit_ranges(const Vocabulary& vocabulary, const StateMask& mask, const ByteSet& bytes,
+                        Recognizer& recognizer, Sink& sink) {
   if (mask.exit_ranges.empty()) return;
   bytes.for_each([&](uint8_t byte) {
     if (!recognizer.push(byte)) return;
@@ -42,6 +52,17 @@ void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognize
     }
     recognizer.pop();
   });
+}
+
+template <class Sink>
+void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
+  if (!mask.has_exits() || recognizer.items().empty()) return;
+  const ByteSet bytes = recognizer.next_bytes();
+  follow_listed_exits(vocabulary, mask, {}, bytes, recognizer, sink);
+  follow_exit_ranges(vocabulary, mask, bytes, recognizer, sink);
+  if (!mask.base) return;
+  follow_listed_exits(vocabulary, *mask.base, mask.removed_exits, bytes, recognizer, sink);
+  follow_exit_ranges(vocabulary, *mask.base, bytes, recognizer, sink);
 }
 
 const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
@@ -65,9 +86,38 @@ const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t
   return slot;
 }
 
-// After a walk without bounds, the distances of all states that a token leads to have been asked for.
+// After a walk without bounds, the distances of all states that a token leads to have been asked for, but for that of
+// a loop.
 void know_slack(DfaState& state) {
-  if (state.bounded) state.know_slack(state.rule->lengths()->slack());
+  if (!state.bounded) return;
+  Lengths& lengths = *state.rule->lengths();
+  lengths.distance(state);
+  state.know_slack(lengths.slack());
+}
+
+// The classes of the characters that leave a state as it is, if what leaves it is best sought by itself
+// (departures.h): if they are many, and if it can end nowhere among them, which would make exits everywhere.
+CharClasses wide_loop(DfaState& state, uint64_t reg) {
+  if (!optimisations.subtree_skipping || !state.calls.empty() || may_end(state, reg)) return 0;
+  if (state.counter_head && (state.rule->terminator() < 0 || reg != kUnboundedReg)) return 0;
+  if (!may_loop(state.live)) return 0;
+  const CharClasses classes = state.rule->loop_classes(state);
+  return is_wide(classes) ? classes : 0;
+}
+
+// The recogniser stands in a state that loops.
+void walk_departures(const Vocabulary& vocabulary, CharClasses classes, Recognizer& recognizer, ExitCollector& sink) {
+  sink.allow_classes(classes);
+  int entered = -1;  // the byte after which the recogniser stands, if it has accepted it
+  bool accepted = false;
+  for_each_departure(vocabulary, classes, recognizer.next_bytes(), [&](uint8_t byte, NodeId node) {
+    if (byte != entered) {
+      if (accepted) recognizer.pop();
+      accepted = recognizer.push(byte);
+      entered = byte;
+    }
+    if (accepted) walk(vocabulary, recognizer, node, sink);
+  });
 }
 
 // How a state's mask is found.
@@ -101,7 +151,9 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   const Item item{&state, reg, kRootStack};
   if (state.has_own_bytes || !method.from_callees) {
     recognizer.reset(StackStore::root_only(), {&item, 1}, may_end(state, reg));
-    if (state.calls.empty() || !method.from_callees) {
+    if (const CharClasses classes = wide_loop(state, reg); classes != 0) {
+      walk_departures(vocabulary, classes, recognizer, sink);
+    } else if (state.calls.empty() || !method.from_callees) {
       walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
     } else {
       state.live.for_each([&](uint8_t byte) {
@@ -114,7 +166,9 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   }
   for (CallEdge& call : state.calls) {
     if (!may_repeat(state, reg) || !method.from_callees) break;
-    const StateMask& callee = *known_mask(vocabulary, *call.callee->start(), call.reg);
+    const StateMask* known = known_mask(vocabulary, *call.callee->start(), call.reg);
+    assert(known);  // made before, for its rank is lower
+    const StateMask& callee = *known;
     sink.allow_all(callee);
     const Frame after{rule.target(state, call), reg, kRootStack};
     recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
@@ -127,7 +181,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
         if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
 
   auto mask = std::make_unique<StateMask>();
-  if (sink.dense().empty() && sink.num_listed() <= kMaxSparse) {
+  if (sink.is_listed() && sink.num_listed() <= kMaxSparse) {
     mask->sparse = sink.ids();
     mask->num_allowed = static_cast<uint32_t>(mask->sparse.size());
   } else {
@@ -168,6 +222,7 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   const auto need_callees = [&](DfaState& caller) {
     caller.rule->link(caller);
     for (CallEdge& call : caller.calls) {
+      assert(&caller != caller.rule->start() || call.callee->rank() < caller.rule->rank());
       const std::pair start{call.callee->start(), call.reg};
       if (!known_mask(vocabulary, *start.first, start.second) &&
           std::find(needed.begin(), needed.end(), start) == needed.end())
@@ -218,11 +273,13 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
   out->sparse = sink.ids();
   out->num_allowed = static_cast<uint32_t>(out->sparse.size());
   if (!sink.dense().empty()) {
-    const StateMask& shared = *sink.dense()[0];
-    out->shared_dense = shared.dense.data();
-    out->num_allowed = shared.num_allowed;
-    for (const TokenId t : out->sparse)
-      out->num_allowed += (shared.dense[static_cast<size_t>(t) / 32] >> (t % 32) & 1) ? 0 : 1;
+    const StateMask& mask = *sink.dense()[0];
+    const std::vector<uint32_t>& bits = *mask.bits();
+    out->shared_dense = bits.data();
+    out->removed = mask.removed;
+    out->num_allowed = (mask.base ? *mask.base : mask).num_allowed - static_cast<uint32_t>(mask.removed.size());
+    for (const TokenId token : out->sparse)
+      if (!has_bit(bits, token) || std::ranges::binary_search(mask.removed, token)) ++out->num_allowed;
   }
   return out;
 }
@@ -232,6 +289,7 @@ void ConfigMask::write(uint32_t* out, uint32_t num_words) const {
     std::memcpy(out, words, num_words * sizeof(uint32_t));
   else
     std::memset(out, 0, num_words * sizeof(uint32_t));
+  for (const TokenId token : removed) out[token / 32] &= ~(uint32_t{1} << (token % 32));
   for (const TokenId token : sparse) out[token / 32] |= uint32_t{1} << (token % 32);
 }
 

@@ -20,13 +20,16 @@ namespace maskwright {
 struct ConfigMask {
   const uint32_t* shared_dense = nullptr;  // a state mask's bits, or nullptr
   std::vector<uint32_t> own_dense;         // bits of its own, or empty
+  std::vector<TokenId> removed;            // tokens to take out of shared bits; more are left than removed
   std::vector<TokenId> sparse;             // tokens to add to whichever of them there is, each once
   uint32_t num_allowed = 0;                // with neither, exactly sparse.size()
 
   // Writes num_words words.
   void write(uint32_t* out, uint32_t num_words) const;
   const uint32_t* dense() const { return shared_dense ? shared_dense : own_dense.empty() ? nullptr : own_dense.data(); }
-  size_t memory_bytes() const { return sizeof(*this) + own_dense.capacity() * 4 + sparse.capacity() * 4; }
+  size_t memory_bytes() const {
+    return sizeof(*this) + (own_dense.capacity() + removed.capacity() + sparse.capacity()) * 4;
+  }
 };
 
 // Returns the state's mask, computed on first use. Thread-safe.

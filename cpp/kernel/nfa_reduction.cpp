@@ -1,7 +1,7 @@
 #include "nfa_reduction.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <span>
 
 namespace maskwright {
 namespace {
@@ -25,32 +25,17 @@ void sort_unique(std::vector<NfaEdge>& edges) {
   edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
 }
 
-using Signature = std::vector<uint32_t>;  // the labels of a state's edges and the classes that they lead to
-
-struct SignatureHash {
-  size_t operator()(const Signature& signature) const {
-    uint64_t h = signature.size();
-    for (const uint32_t value : signature) h = mix(h, value);
-    return h;
-  }
-};
-
 // The coarsest partition of the states in which those of one class have edges alike.
 class Refinement {
  public:
   Refinement(const std::vector<ReducedState>& states, ReductionBudget& budget)
-      : states_(states),
-        budget_(budget),
-        class_of_(states.size()),
-        class_size_(2),
-        sources_(states.size()),
-        dirty_(states.size()) {
+      : states_(states), budget_(budget), class_of_(states.size()), class_size_(2), is_dirty_(states.size()) {
     for (uint32_t s = 0; s < states.size(); ++s) {
       class_of_[s] = states[s].accepting ? 1 : 0;
       ++class_size_[class_of_[s]];
-      dirty_[s] = s;
-      for (const NfaEdge& edge : states[s].edges) sources_[edge.target].push_back(s);
+      make_dirty(s);
     }
+    find_sources();
   }
   // The class of each state; empty if that takes too long.
   std::vector<uint32_t> run() {
@@ -63,57 +48,101 @@ class Refinement {
   }
 
  private:
+  // A state with its class before the round, and its signature: the labels of its edges and the classes that they lead
+  // to, as a range of signatures_.
+  struct Described {
+    uint32_t state, old_class;
+    uint64_t hash;
+    size_t begin, end;
+  };
+
   // Splits the classes that have states whose edges lead to other classes than before. Only those that lead to what
   // has moved are looked at again.
   void split() {
-    std::ranges::sort(dirty_, {}, [this](uint32_t s) { return class_of_[s]; });
-    std::vector<uint32_t> moved;
-    for (size_t begin = 0, end = 0; begin < dirty_.size(); begin = end) {
-      const uint32_t old_class = class_of_[dirty_[begin]];
-      std::unordered_map<Signature, std::vector<uint32_t>, SignatureHash> parts;
-      for (; end < dirty_.size() && class_of_[dirty_[end]] == old_class; ++end)
-        parts[signature(dirty_[end])].push_back(dirty_[end]);
-      // Those that are not dirty are alike, and differ from all others, which lead to a class made since. They stay.
-      const std::vector<uint32_t>* stays = nullptr;
-      if (class_size_[old_class] == end - begin)
-        for (const auto& [_, part] : parts)
-          if (!stays || part.size() > stays->size()) stays = &part;
-      for (const auto& [_, part] : parts) {
-        if (&part == stays) continue;
-        leavers_.emplace_back(static_cast<uint32_t>(class_size_.size()), part);
-        class_size_.push_back(static_cast<uint32_t>(part.size()));
-        class_size_[old_class] -= static_cast<uint32_t>(part.size());
-      }
+    describe();
+    for (auto begin = described_.cbegin(), end = begin; begin != described_.cend(); begin = end) {
+      const uint32_t old_class = begin->old_class;
+      end = std::find_if(begin, described_.cend(), [&](const Described& d) { return d.old_class != old_class; });
+      split_class(old_class, {begin, end});
     }
-    // Only now, as signatures are told by the classes before the round.
-    dirty_.clear();
-    for (const auto& [new_class, part] : leavers_)
-      for (const uint32_t s : part) {
-        class_of_[s] = new_class;
-        dirty_.insert(dirty_.end(), sources_[s].begin(), sources_[s].end());
-      }
-    leavers_.clear();
-    std::ranges::sort(dirty_);
-    dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
   }
-  Signature signature(uint32_t state) {
-    edges_ = states_[state].edges;
-    for (NfaEdge& edge : edges_) edge.target = class_of_[edge.target];
-    sort_unique(edges_);
-    Signature out;
-    out.reserve(2 * edges_.size());
-    for (const NfaEdge& edge : edges_)
-      out.insert(out.end(), {static_cast<uint32_t>(edge.kind) << 29 | edge.argument, edge.target});
-    return out;
+  // Those that are not dirty are alike, and differ from all others, which lead to a class made since. They stay; or
+  // the largest part does.
+  void split_class(uint32_t old_class, std::span<const Described> members) {
+    std::vector<std::span<const Described>> parts;
+    for (size_t begin = 0, end = 0; begin < members.size(); begin = end) {
+      while (end < members.size() && !differ(members[begin], members[end])) ++end;
+      parts.push_back(members.subspan(begin, end - begin));
+    }
+    const bool some_are_not_dirty = class_size_[old_class] > members.size();
+    const auto stays = some_are_not_dirty
+                           ? parts.end()
+                           : std::ranges::max_element(parts, {}, [](const auto& part) { return part.size(); });
+    for (auto part = parts.begin(); part != parts.end(); ++part) {
+      if (part == stays) continue;
+      for (const Described& moved : *part) {
+        class_of_[moved.state] = static_cast<uint32_t>(class_size_.size());
+        for (uint32_t s = sources_begin_[moved.state]; s < sources_begin_[moved.state + 1]; ++s)
+          make_dirty(sources_[s]);
+      }
+      class_size_.push_back(static_cast<uint32_t>(part->size()));
+      class_size_[old_class] -= static_cast<uint32_t>(part->size());
+    }
+  }
+  // Describes the dirty states, those alike next to each other, and leaves none dirty. All signatures are told by the
+  // classes before the round.
+  void describe() {
+    signatures_.clear();
+    described_.clear();
+    for (const uint32_t s : dirty_) {
+      const size_t begin = signatures_.size();
+      for (const NfaEdge& edge : states_[s].edges)
+        signatures_.push_back(uint64_t{static_cast<uint32_t>(edge.kind) << 29 | edge.argument} << 32 |
+                              class_of_[edge.target]);
+      const auto first = signatures_.begin() + static_cast<std::ptrdiff_t>(begin);
+      std::sort(first, signatures_.end());
+      signatures_.erase(std::unique(first, signatures_.end()), signatures_.end());
+      uint64_t hash = 0;
+      for (size_t i = begin; i < signatures_.size(); ++i) hash = mix(hash, signatures_[i]);
+      described_.push_back({s, class_of_[s], hash, begin, signatures_.size()});
+      is_dirty_[s] = 0;
+    }
+    dirty_.clear();
+    std::ranges::sort(described_, [this](const Described& a, const Described& b) {
+      if (a.old_class != b.old_class) return a.old_class < b.old_class;
+      return a.hash != b.hash ? a.hash < b.hash : std::ranges::lexicographical_compare(signature(a), signature(b));
+    });
+  }
+  bool differ(const Described& a, const Described& b) const {
+    return a.hash != b.hash || !std::ranges::equal(signature(a), signature(b));
+  }
+  std::span<const uint64_t> signature(const Described& d) const {
+    return std::span(signatures_).subspan(d.begin, d.end - d.begin);
+  }
+  void make_dirty(uint32_t state) {
+    if (is_dirty_[state]) return;
+    is_dirty_[state] = 1;
+    dirty_.push_back(state);
+  }
+  // The states with an edge to state s become sources_[sources_begin_[s], sources_begin_[s + 1]).
+  void find_sources() {
+    sources_begin_.assign(states_.size() + 2, 0);
+    for (const ReducedState& state : states_)
+      for (const NfaEdge& edge : state.edges) ++sources_begin_[edge.target + 2];
+    for (size_t i = 2; i < sources_begin_.size(); ++i) sources_begin_[i] += sources_begin_[i - 1];
+    sources_.resize(sources_begin_.back());
+    for (uint32_t s = 0; s < states_.size(); ++s)
+      for (const NfaEdge& edge : states_[s].edges) sources_[sources_begin_[edge.target + 1]++] = s;
   }
 
   const std::vector<ReducedState>& states_;
   ReductionBudget& budget_;
   std::vector<uint32_t> class_of_, class_size_;
-  std::vector<std::vector<uint32_t>> sources_;
+  std::vector<uint32_t> sources_begin_, sources_;
   std::vector<uint32_t> dirty_;
-  std::vector<std::pair<uint32_t, std::vector<uint32_t>>> leavers_;
-  std::vector<NfaEdge> edges_;
+  std::vector<uint8_t> is_dirty_;
+  std::vector<Described> described_;
+  std::vector<uint64_t> signatures_;
 };
 
 }  // namespace

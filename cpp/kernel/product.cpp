@@ -1,7 +1,7 @@
 #include "product.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include "errors.h"
 #include "rule.h"
@@ -24,15 +24,24 @@ ProductAutomaton::ProductAutomaton(std::vector<Operand> operands, uint64_t reg)
       counter_ = operands_[i].rule;
       counter_index_ = i;
     }
-  std::map<std::vector<uint32_t>, std::pair<uint8_t, int>> classes;  // number and size, by the operands' classes
-  std::vector<std::pair<int, uint8_t>> sizes;
-  for (int b = 0; b < 256; ++b) {
-    std::vector<uint32_t> key;
-    for (const Operand& operand : operands_) key.push_back(operand.rule->class_of(static_cast<uint8_t>(b)));
-    const auto [it, fresh] = classes.emplace(std::move(key), std::pair{static_cast<uint8_t>(classes.size()), 0});
-    if (fresh) sizes.emplace_back(0, static_cast<uint8_t>(b));
-    class_of_[b] = it->second.first;
-    --sizes[it->second.first].first;
+  // Operand by operand, each class is split by that operand's classes.
+  std::vector<std::array<int16_t, 256>> split;  // the class for a class so far and one of the operand's
+  int num_classes = 1;
+  for (const Operand& operand : operands_) {
+    split.resize(static_cast<size_t>(num_classes));
+    for (auto& row : split) row.fill(-1);
+    num_classes = 0;
+    for (int b = 0; b < 256; ++b) {
+      int16_t& slot = split[class_of_[b]][operand.rule->class_of(static_cast<uint8_t>(b))];
+      if (slot < 0) slot = static_cast<int16_t>(num_classes++);
+      class_of_[b] = static_cast<uint8_t>(slot);
+    }
+  }
+  std::vector<std::pair<int, uint8_t>> sizes(static_cast<size_t>(num_classes));
+  for (int b = 255; b >= 0; --b) {
+    auto& [size, byte] = sizes[class_of_[b]];
+    --size;
+    byte = static_cast<uint8_t>(b);
   }
   std::stable_sort(sizes.begin(), sizes.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   for (const auto& [size, byte] : sizes) by_size_.push_back(byte);

@@ -18,6 +18,31 @@ uint64_t hash_item(const Item& item) {
 
 }  // namespace
 
+bool StackSet::insert(StackId stack) {
+  if (slots_.empty()) {
+    if (std::find(stacks_.begin(), stacks_.end(), stack) != stacks_.end()) return false;
+    stacks_.push_back(stack);
+    if (stacks_.size() <= kLinear) return true;
+  } else {
+    size_t s = mix(0, stack) & (slots_.size() - 1);
+    for (; slots_[s] != kFree; s = (s + 1) & (slots_.size() - 1))
+      if (slots_[s] == stack) return false;
+    slots_[s] = stack;
+    stacks_.push_back(stack);
+    if (2 * stacks_.size() <= slots_.size()) return true;
+  }
+  slots_.assign(std::bit_ceil(8 * stacks_.size()), kFree);
+  for (const StackId known : stacks_) insert_slot(known);
+  return true;
+}
+
+// Precondition: the stack has no slot, and one is free.
+void StackSet::insert_slot(StackId stack) {
+  size_t s = mix(0, stack) & (slots_.size() - 1);
+  while (slots_[s] != kFree) s = (s + 1) & (slots_.size() - 1);
+  slots_[s] = stack;
+}
+
 void Recognizer::reset(const StackStore& store, std::span<const Item> items, bool complete) {
   store_ = &store;
   frames_.clear();
@@ -198,8 +223,7 @@ void Recognizer::add_item(const Item& item) {
 }
 
 void Recognizer::return_from(StackId stack) {
-  if (std::find(returned_.begin(), returned_.end(), stack) != returned_.end()) return;
-  returned_.push_back(stack);
+  if (!returned_.insert(stack)) return;
   const size_t size = frames(stack).size();
   for (size_t i = 0; i < size; ++i) return_to(Frame(frames(stack)[i]));
 }

@@ -30,6 +30,24 @@ struct Item {
   auto operator<=>(const Item&) const = default;
 };
 
+// A set of stacks that mostly stays small.
+class StackSet {
+ public:
+  void clear() {
+    stacks_.clear();
+    slots_.clear();
+  }
+  // Whether the stack was not there.
+  bool insert(StackId stack);
+
+ private:
+  static constexpr size_t kLinear = 16;
+  static constexpr StackId kFree = ~StackId{0};
+  void insert_slot(StackId stack);
+  std::vector<StackId> stacks_;
+  std::vector<StackId> slots_;  // open addressing, from kLinear stacks on
+};
+
 class Recognizer {
  public:
   // Starts over from a configuration whose stacks live in `store` (or are the root). Both must outlive the use.
@@ -122,8 +140,8 @@ class Recognizer {
   std::vector<Level> levels_;
   std::vector<Pending> pending_;
   size_t num_pending_ = 0;
-  std::vector<StackId> returned_;  // stacks already returned from at this level
-  std::vector<uint32_t> slots_;    // open-addressing set over the level's items, for large levels
+  StackSet returned_;            // stacks already returned from at this level
+  std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels
 };
 
 }  // namespace maskwright

@@ -1,6 +1,7 @@
 #include "rule.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "byte_classes.h"
@@ -23,6 +24,20 @@ bool begins_other_space(uint32_t bits, int needed) {
     if (c >= begin && c < end) return true;
   return false;
 }
+
+// White space and line ends beyond ASCII, all of them.
+constexpr uint32_t kLastOtherSpace = 0xFEFF;
+constexpr size_t kNumOtherSpaces = [] {
+  size_t count = 0;
+  for (uint32_t c = 0x80; c <= kLastOtherSpace; ++c) count += is_other_space(c) ? 1 : 0;
+  return count;
+}();
+constexpr auto kOtherSpaces = [] {
+  std::array<uint32_t, kNumOtherSpaces> out{};
+  for (uint32_t c = 0x80, i = 0; c <= kLastOtherSpace; ++c)
+    if (is_other_space(c)) out[i++] = c;
+  return out;
+}();
 
 uint64_t hash_key(const std::vector<uint32_t>& key) {
   uint64_t h = key.size();
@@ -330,8 +345,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
 
 bool Rule::loops_on_other_spaces(DfaState& state) {
   if (terminator() >= 0x80) return false;
-  for (uint32_t c = 0x80; c <= 0xFEFF; ++c) {
-    if (!is_other_space(c)) continue;
+  for (const uint32_t c : kOtherSpaces) {
     const bool two = c < 0x800;
     DfaState* t = next(state, static_cast<uint8_t>(two ? 0xC0 | c >> 6 : 0xE0 | c >> 12));
     if (t && !two && t != &state && !t->counter_head)

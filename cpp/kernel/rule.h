@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -141,8 +142,10 @@ class Rule {
     DfaState* s = start_.load(std::memory_order_acquire);
     return s ? s : build_start();
   }
-  // The state after one byte without leaving the rule, or nullptr.
+  // The state after one byte, or nullptr. A product goes on in an operand's state where that alone decides, which is
+  // followed in its own rule: like all below, this takes states of the rule only.
   DfaState* next(DfaState& state, uint8_t byte) {
+    assert(state.rule == this);
     if (state.single_byte >= 0) {
       if (state.single_byte != byte) return nullptr;
       DfaState* t = state.single_target.load(std::memory_order_acquire);
@@ -166,6 +169,7 @@ class Rule {
   }
   // Links what the state calls. To be called before `live` or a callee is read.
   void link(DfaState& state) {
+    assert(state.rule == this);
     if (!state.linked.load(std::memory_order_acquire)) link_calls(state);
   }
   // The classes of characters on which the state returns to itself, whatever the character.

@@ -6,9 +6,13 @@
 //
 // Example: inside a JSON string of Llama-3's vocabulary 123,180 tokens are allowed whole, and the exits hold `",` and
 // the like.
+//
+// A mask may be written as its differences from another one, its base (comparison.h): the bits and the exits of "any
+// name" serve the hundred states of "any name but these" as well.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "ids.h"
@@ -17,8 +21,11 @@ namespace maskwright {
 
 struct StateMask {
   std::vector<uint32_t> dense;  // a whole bitmask, or empty
-  std::vector<TokenId> sparse;  // the allowed tokens, if `dense` is empty
+  std::vector<TokenId> sparse;  // without bits, the allowed tokens; with a base, those that it does not allow
   uint32_t num_allowed = 0;
+
+  const StateMask* base = nullptr;  // dense, without a base of its own; more of its tokens are left than removed
+  std::vector<TokenId> removed;     // of the base's tokens, sorted
 
   struct ExitGroup {
     uint8_t byte;
@@ -37,11 +44,18 @@ struct StateMask {
   };
   std::vector<ExitRange> exit_ranges;
 
-  bool has_exits() const { return !exit_groups.empty() || !exit_ranges.empty(); }
+  // With a base, its exits are this mask's, too, but for the listed ones that lie in these intervals: sorted, disjoint.
+  using Intervals = std::vector<std::pair<NodeId, NodeId>>;
+  Intervals removed_exits;
+
+  // Its bits or its base's: nullptr if there are none.
+  const std::vector<uint32_t>* bits() const { return base ? &base->dense : dense.empty() ? nullptr : &dense; }
+  bool has_exits() const { return !exit_groups.empty() || !exit_ranges.empty() || (base && base->has_exits()); }
 
   size_t memory_bytes() const {
-    return sizeof(*this) + dense.capacity() * 4 + sparse.capacity() * 4 + exit_groups.capacity() * sizeof(ExitGroup) +
-           exit_nodes.capacity() * 4 + exit_ranges.capacity() * sizeof(ExitRange);
+    return sizeof(*this) + dense.capacity() * 4 + (sparse.capacity() + removed.capacity()) * sizeof(TokenId) +
+           exit_groups.capacity() * sizeof(ExitGroup) + exit_nodes.capacity() * sizeof(NodeId) +
+           exit_ranges.capacity() * sizeof(ExitRange) + removed_exits.capacity() * sizeof(removed_exits[0]);
   }
 };
 

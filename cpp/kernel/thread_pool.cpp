@@ -29,9 +29,7 @@ class SignalsBlocked {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  ~SignalsBlocked() {
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_;

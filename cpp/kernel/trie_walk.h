@@ -15,6 +15,7 @@
 namespace maskwright {
 
 inline constexpr uint32_t kManyChildren = 8;  // from here on, looking up the possible bytes first pays
+inline constexpr int kPickedShare = 4;        // with so many times fewer possible bytes than children, those are sought
 
 // A configuration that characters of certain classes leave as it is, but for counting.
 struct Loop {
@@ -24,11 +25,20 @@ struct Loop {
   uint32_t limit = kManyChars;  // characters that may come at all
 };
 
+// Whether a state with these bytes may loop on some class of the commonest characters: digits, letters or the space.
+// Asking the automaton itself makes states.
+inline bool may_loop(const ByteSet& live) {
+  constexpr uint64_t kSpace = uint64_t{1} << ' ', kDigits = uint64_t{0x3FF} << '0', kUpper = 0x7E,
+                     kLower = kUpper << 32;
+  const uint64_t low = live.word(0), high = live.word(1);
+  return (low & kSpace) != 0 || (low & kDigits) == kDigits || (high & kUpper) == kUpper || (high & kLower) == kLower;
+}
+
 // Where several items are open, one that loops suffices: what the others do with the same characters adds nothing.
 inline Loop find_uncounted_loop(const Recognizer& recognizer) {
   Loop loop;
   for (const Item& item : recognizer.items()) {
-    if (item.state->counter_head) continue;
+    if (item.state->counter_head || !may_loop(item.state->live)) continue;
     const CharClasses classes = item.state->rule->loop_classes(*item.state);
     if (std::popcount(classes) > std::popcount(loop.classes)) loop.classes = classes;
   }
@@ -74,62 +84,91 @@ void take_looping(const Vocabulary& vocabulary, const Loop& loop, NodeId child, 
                      static_cast<uint16_t>(loop.limit), (loop.classes >> kClassMalformed & 1) != 0});
 }
 
+// Where a walk stands: at a node, with some of its children still to be looked at.
+struct WalkLevel {
+  NodeId next, end;  // its children; or, if `picked`, the node itself and nothing
+  bool filtered;     // only children with these bytes can be entered
+  bool picked;       // children are found by these bytes, which are taken out one by one
+  ByteSet bytes;
+  Loop loop;
+};
+
+// Not inlined, or the loop below would look it up at every use.
+[[gnu::noinline]] inline std::vector<WalkLevel>& path_of_thread() {
+  thread_local std::vector<WalkLevel> path;
+  return path;
+}
+
 // Reports what it finds below a node to `sink`:
 //   allow(begin, end)                  tokens at these sorted positions can be taken whole
 //   allow_short(begin, end, limit)     those of them that begin at most `limit` characters
-//   reject(node)                       none of the tokens at and below the node
+//   reject(node)                       none of the tokens at and below the node; said only to a sink that kSeesRefused
 //   exit(node)                         the grammar may end after the bytes up to this node
 //   exit_range(range)                  it may end at many nodes (state_mask.h)
 // A sink that knows beforehand what is at and below a node, the recogniser standing before it, says so by `skips`.
 // Precondition: the recogniser stands at `node`. It is left as it was.
 template <class Sink>
 void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sink& sink) {
-  struct Level {
-    NodeId next, end;
-    bool filtered;
-    ByteSet bytes;
-    Loop loop;
-  };
-  thread_local std::vector<Level> path;
+  std::vector<WalkLevel>& path = path_of_thread();
   const size_t bottom = path.size();
   const struct Restore {  // also where the recogniser throws
+    std::vector<WalkLevel>& path;
     size_t bottom;
     ~Restore() { path.erase(path.begin() + static_cast<std::ptrdiff_t>(bottom), path.end()); }
-  } restore{bottom};
+  } restore{path, bottom};
   const auto open = [&](NodeId id) {
     const Vocabulary::Node& at = vocabulary.node(id);
-    const bool filtered = at.num_children >= kManyChildren;
-    path.push_back({at.first_child, at.first_child + at.num_children, filtered,
-                    filtered ? recognizer.next_bytes() : ByteSet(), find_loop(vocabulary, recognizer, id)});
+    const uint32_t size = at.num_children;
+    const bool filtered = size >= kManyChildren;
+    const ByteSet bytes = filtered ? recognizer.next_bytes() : ByteSet();
+    const Loop loop = find_loop(vocabulary, recognizer, id);
+    if (filtered && !Sink::kSeesRefused && static_cast<uint32_t>(bytes.count() * kPickedShare) <= size)
+      path.push_back({id, id, true, true, bytes, loop});
+    else
+      path.push_back({at.first_child, at.first_child + size, filtered, false, bytes, loop});
+  };
+  // The next child to look at, or 0.
+  const auto next_child = [&](WalkLevel& level) -> NodeId {
+    if (!level.picked) return level.next == level.end ? 0 : level.next++;
+    while (!level.bytes.empty()) {
+      const uint8_t byte = level.bytes.lowest();
+      level.bytes.clear(byte);
+      if (const NodeId child = vocabulary.child(level.next, byte)) return child;
+    }
+    return 0;
   };
   open(node);
   while (true) {
-    Level& level = path.back();
-    if (level.next == level.end) {
+    WalkLevel& level = path.back();
+    const NodeId child = next_child(level);
+    if (child == 0) {
       path.pop_back();
       if (path.size() == bottom) return;
       recognizer.pop();
       continue;
     }
-    const NodeId child = level.next++;
     if (sink.skips(child, recognizer)) continue;
-    if ((vocabulary.classes_from(child) & ~level.loop.classes) == 0) {
+    const uint8_t byte = vocabulary.byte(child);
+    if (level.filtered && !level.picked && !level.bytes.test(byte)) {
+      if constexpr (Sink::kSeesRefused) sink.reject(child);
+      continue;
+    }
+    const Vocabulary::Node& at = vocabulary.node(child);
+    __builtin_prefetch(&at);  // it comes while the recogniser moves
+    if (level.loop.classes != 0 && (at.classes_from & ~level.loop.classes) == 0) {
       take_looping(vocabulary, level.loop, child, sink);
       continue;
     }
-    const uint8_t byte = vocabulary.byte(child);
-    const Vocabulary::Node& at = vocabulary.node(child);
-    if ((level.filtered && !level.bytes.test(byte)) || !recognizer.push(byte)) {
-      sink.reject(child);
+    if (!recognizer.push(byte)) {
+      if constexpr (Sink::kSeesRefused) sink.reject(child);
       continue;
     }
     sink.allow(at.token_begin, at.token_own_end);
-    if (at.num_children == 0) {
+    if (at.num_children > 0 && recognizer.complete()) sink.exit(child);
+    if (at.num_children > 0 && !recognizer.items().empty())
+      open(child);
+    else
       recognizer.pop();
-      continue;
-    }
-    if (recognizer.complete()) sink.exit(child);
-    open(child);
   }
 }
 
@@ -140,7 +179,7 @@ void walk(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, Sin
   sink.allow(at.token_begin, at.token_own_end);
   if (at.num_children == 0) return;
   if (recognizer.complete()) sink.exit(node);
-  walk_below(vocabulary, recognizer, node, sink);
+  if (!recognizer.items().empty()) walk_below(vocabulary, recognizer, node, sink);
 }
 
 }  // namespace maskwright

@@ -240,20 +240,28 @@ class GrammarCompiler:
         return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups)
 
     def _get(self, task: _Task) -> CompiledGrammar:
-        return self._cache.get(task.key, lambda: self._bind(task.read()))
+        return self._cache.get(task.key, lambda: self._bind(task))
 
     def _submit(self, task: _Task) -> Future[CompiledGrammar]:
-        return self._cache.submit(task.key, lambda: self._bind(task.read()), self._workers)
+        return self._cache.submit(task.key, lambda: self._bind(task), self._workers)
 
-    def _bind(self, grammar: Grammar) -> CompiledGrammar:
-        return CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
+    def _bind(self, task: _Task) -> CompiledGrammar:
+        grammar = task.read()
+        compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
+        if task.read_again is not None:
+            grammar.let_go_of_ir(task.read_again)
+        return compiled
 
 
 class _Task(NamedTuple):
-    """Something to compile: what tells it from others (None: nothing does), and how its grammar is made."""
+    """Something to compile: what tells it from others (None: nothing does), and how its grammar is made.
+
+    `read_again` makes the grammar from what cannot change, if that is at hand.
+    """
 
     key: Hashable
     read: Callable[[], Grammar]
+    read_again: Callable[[], Grammar] | None = None
 
 
 def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
@@ -262,8 +270,16 @@ def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
     except SchemaError:
         return _Task(None, lambda: Grammar.from_json_schema(schema, **options))
     # What a registry of the caller's holds is not known here.
-    key = None if "registry" in options else _content_key("json_schema", data, options)
-    return _Task(key, lambda: Grammar.from_json_schema(data, **options))
+    content = None if "registry" in options else _content_of(data)
+
+    def read() -> Grammar:
+        return Grammar.from_json_schema(data, **options)
+
+    def read_again() -> Grammar:
+        unchanged = pickle.loads(content) if content is not data else data  # type: ignore[arg-type]
+        return Grammar.from_json_schema(unchanged, **options)
+
+    return _Task(None, read) if content is None else _Task(_key("json_schema", content, options), read, read_again)
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:
@@ -296,14 +312,20 @@ def _lark_task(
 
 def _structural_tag_task(tag: StructuralTag | str | bytes | Mapping[str, Any], info: TokenizerInfo) -> _Task:
     data = tag if isinstance(tag, (str, bytes, Mapping)) else tag.to_dict()
-    key = _content_key("structural_tag", data, {})
+    content = _content_of(data)
+    key = None if content is None else _key("structural_tag", content, {})
     return _Task(key, lambda: Grammar.from_structural_tag(tag, tokenizer_info=info))
 
 
-def _content_key(kind: str, data: Any, options: dict[str, Any]) -> Hashable:
+def _content_of(data: Any) -> str | bytes | None:
     """Return what tells data apart: their text, or their pickle, which is quick and writes shared parts once."""
+    if isinstance(data, (str, bytes)):
+        return data
     try:
-        content = data if isinstance(data, (str, bytes)) else pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
         return None  # not plain JSON, or too deep: the front-end says what is wrong with it
+
+
+def _key(kind: str, content: str | bytes, options: dict[str, Any]) -> Hashable:
     return (kind, content, repr(sorted(options.items())) if options else "")

@@ -4,17 +4,20 @@
     >>> print(g.dump())
     root ::= [a-b] "c"?
 
-A grammar is immutable and holds an IR (maskwright.ir) and what was reported while it was read.
+A grammar is immutable and holds an IR (maskwright.ir) and what was reported while it was read. One that a compiler
+keeps, and that can be read again from what the compiler keeps anyway, lets go of its IR until somebody asks for it: the
+IR is most of a grammar's memory, and its objects are what Python's garbage collector would go through.
 Tested by tests/test_grammar.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
 from maskwright.errors import GrammarError, UnsatisfiableError
+from maskwright.ir import GrammarIR
 from maskwright.schema_inputs import schema_of
 
 if TYPE_CHECKING:
@@ -35,11 +38,23 @@ class Grammar:
         report: for JSON Schemas, a `Finding` for each keyword that does not constrain the output.
     """
 
-    __slots__ = ("ir", "report")
+    __slots__ = ("_ir", "_read_again", "report")
 
-    def __init__(self, ir: ir.GrammarIR, report: tuple[Finding, ...] = ()) -> None:
-        self.ir = ir
+    def __init__(self, ir: GrammarIR, report: tuple[Finding, ...] = ()) -> None:
+        self._ir: GrammarIR | None = ir
+        self._read_again: Callable[[], Grammar] | None = None
         self.report = report
+
+    @property
+    def ir(self) -> GrammarIR:
+        if self._ir is None:
+            assert self._read_again is not None
+            self._ir = self._read_again().ir
+        return self._ir
+
+    def let_go_of_ir(self, read_again: Callable[[], Grammar]) -> None:
+        """Forget the IR until it is asked for. `read_again` must return this very grammar."""
+        self._ir, self._read_again = None, read_again
 
     @classmethod
     def from_json_schema(cls, schema: Any, **options: Any) -> Grammar:
@@ -58,10 +73,11 @@ class Grammar:
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'
         """
-        from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
+        from maskwright.frontends.json_schema import DEFAULTS, JsonSchemaOptions, schema_to_ir
 
         report: list[Finding] = []
-        return cls(schema_to_ir(schema_of(schema), JsonSchemaOptions(**options), report), tuple(report))
+        chosen = JsonSchemaOptions(**options) if options else DEFAULTS
+        return cls(schema_to_ir(schema_of(schema), chosen, report), tuple(report))
 
     @classmethod
     def from_regex(cls, pattern: str, *, flags: str = "") -> Grammar:
@@ -228,5 +244,5 @@ class Grammar:
         return f"<Grammar of {len(self.ir.rules)} rules, root {self.ir.rules[self.ir.root].name!r}>"
 
 
-def _single(body: ir.Expr) -> ir.GrammarIR:
-    return ir.GrammarIR((ir.Rule("root", body),), 0)
+def _single(body: ir.Expr) -> GrammarIR:
+    return GrammarIR((ir.Rule("root", body),), 0)

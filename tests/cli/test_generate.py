@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,23 @@ def test_a_schema_is_followed(cli: Cli, seed: int) -> None:
     assert 0 <= person["age"] <= 120
     assert person["role"] in ("admin", "editor")
     assert len(person["name"]) <= 40
+
+
+@pytest.mark.parametrize(
+    ("options", "layout"),
+    [(["--indent", "2"], {"indent": 2}), (["--compact"], {"separators": (",", ":")})],
+    ids=["indent", "compact"],
+)
+def test_the_layout_of_json_is_followed(cli: Cli, options: list[str], layout: dict[str, Any]) -> None:
+    code, out, err = cli("generate", "--schema", json.dumps(PERSON), "--seed", "1", "--no-stats", *options)
+    assert code == 0, err
+    assert out.removesuffix("\n") == json.dumps(json.loads(out), ensure_ascii=False, **layout)
+
+
+def test_a_layout_without_a_schema_is_an_error(cli: Cli) -> None:
+    code, _, err = cli("generate", "--regex", "a", "--compact")
+    assert code != 0
+    assert "--schema" in err
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -323,3 +323,25 @@ def test_asking_often_costs_little() -> None:
         assert matcher.accept_token(97)
         matcher.get_captures()
     assert time.thread_time() - start < 5
+
+
+def test_an_end_closes_a_capture_and_is_no_part_of_it() -> None:
+    until = seq(star(LETTER), text("="))
+    g = grammar(seq(capture("key", until, (b"=",)), capture("value", plus(DIGIT))), EMPTY)
+    assert captured(g, b"ab=12") == [("key", b"ab"), ("value", b"12")]
+    assert captured(g, b"=1") == [("key", b""), ("value", b"1")]
+
+
+def test_what_may_be_the_beginning_of_an_end_is_held_back() -> None:
+    body = and_(
+        seq(star(alt(LETTER, text("-"))), text("--x")), ir.not_(seq(star(ir.ANY_BYTE), text("--x"), plus(ir.ANY_BYTE)))
+    )
+    matcher = matcher_of(grammar(capture("k", body, (b"--x", b"x")), EMPTY))
+    shown = []
+    for byte in b"a-b---":
+        assert matcher.accept_token(byte)
+        shown += matcher.get_open_captures()
+    assert matcher.accept_string("x")
+    assert matcher.accept_token(BYTES.stop[0])
+    assert [data for _, data in shown] == [b"a", b"a", b"a-b", b"a-b", b"a-b", b"a-b-"]
+    assert matcher.get_captures() == [("k", b"a-b-")]

@@ -59,6 +59,16 @@ def test_without_a_cache_nothing_is_kept() -> None:
     assert compiler.get_cache_size_bytes() == 0
 
 
+def test_the_rules_of_a_schema_can_be_asked_for_later(compiler: maskwright.GrammarCompiler) -> None:
+    schema = {"type": "object", "properties": {"a": {"enum": [1, 1.5, None]}}, "required": ["a"]}
+    expected = maskwright.Grammar.from_json_schema(schema, any_whitespace=False)
+    compiled = compiler.compile_json_schema(schema, any_whitespace=False)
+    schema["required"] = ["b"]  # the caller's own again
+    assert compiled.grammar == expected
+    text = '{"const": "x"}'
+    assert compiler.compile_json_schema(text).grammar == maskwright.Grammar.from_json_schema(text)
+
+
 class Made:
     memory_size_bytes = 100
 

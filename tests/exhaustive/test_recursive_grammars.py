@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright import Grammar
-from oracle.comparing import compile_fresh, scaled, seeded, walk
-from oracle.model import Language
+from maskwright import Grammar, GrammarMatcher
+from oracle.comparing import check_state, compile_fresh, scaled, seeded, walk
+from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import of, strings
 
 VOCAB = of(*strings(b"abc()", 2), "a)b", "((c", "))", "caab", "abcabc", b"")
@@ -38,3 +38,24 @@ def test_recursive_grammars(name: str) -> None:
     compiled = compile_fresh(language.grammar, VOCAB)
     for _ in range(scaled(2)):
         walk(compiled, language, VOCAB, rng, steps=6)
+
+
+@pytest.mark.parametrize("entry", ["a", "b"])
+@pytest.mark.parametrize(
+    "cycle",
+    [
+        'x ::= y | "c"\ny ::= x',
+        'x ::= y\ny ::= x | "c"',
+        'x ::= x | y | "c"\ny ::= x',
+        'x ::= (y "ab")?\ny ::= x',
+        'x ::= "" | y | "c"\ny ::= x | "b" y',
+    ],
+)
+def test_cycle_entered_at_either_rule(cycle: str, entry: str) -> None:
+    """Of the calls in the cycle some are left, in one direction; the rule that is asked first may be the caller."""
+    language = Language(Grammar.from_ebnf(f'root ::= "a" x "c" | "b" y "c"\n{cycle}').ir)
+    matcher, model = GrammarMatcher(compile_fresh(language.grammar, VOCAB)), ModelMatcher(language, VOCAB)
+    token = VOCAB.token_bytes.index(entry.encode())
+    assert matcher.accept_token(token)
+    assert model.accept_token(token)
+    check_state(matcher, model, seeded(cycle))

@@ -1,13 +1,14 @@
-"""Permutations and counted lists against their enumeration."""
+"""Permutations, ordered selections and counted lists against their enumeration."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 
 import maskwright
-from maskwright.frontends.selections import counted, permutation
+from maskwright.frontends.selections import counted, ordered, permutation
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, literal, text
 from oracle.comparing import compile_fresh
 from oracle.recognizer import is_viable, matches
@@ -23,14 +24,22 @@ def grammar_of(builder: IRBuilder, body: Expr) -> GrammarIR:
     ("minimum", "maximum"), [(0, UNBOUNDED), (2, UNBOUNDED), (0, 2), (1, 3), (3, 4), (2, 1), (0, 0)]
 )
 @pytest.mark.parametrize("extra", [None, text("x")])
-def test_permutations(required: tuple[int, ...], minimum: int, maximum: int, extra: Expr | None) -> None:
+@pytest.mark.parametrize(("select", "separator"), [(permutation, ","), (ordered, ","), (ordered, "")])
+def test_each_at_most_once(
+    select: Callable[..., Expr],
+    separator: str,
+    required: tuple[int, ...],
+    minimum: int,
+    maximum: int,
+    extra: Expr | None,
+) -> None:
     builder = IRBuilder()
-    body = permutation(
+    body = select(
         builder,
         "p",
         [text(c) for c in "abc"],
         required=required,
-        separator=text(","),
+        separator=text(separator),
         extra=extra,
         minimum=minimum,
         maximum=maximum,
@@ -41,8 +50,10 @@ def test_permutations(required: tuple[int, ...], minimum: int, maximum: int, ext
         for word in itertools.product("abcx" if extra else "abc", repeat=n):
             plain = [c for c in word if c != "x"]
             good = len(set(plain)) == len(plain) and all("abc"[i] in word for i in required)
+            if select is ordered:
+                good = good and "".join(word) == "".join(plain) + "x" * (n - len(plain)) and plain == sorted(plain)
             if good and minimum <= n and (maximum == UNBOUNDED or n <= maximum):
-                expected.add(",".join(word).encode())
+                expected.add(separator.join(word).encode())
     if not expected:
         with pytest.raises(maskwright.UnsatisfiableError):
             compile_fresh(g, BYTES)
@@ -50,7 +61,7 @@ def test_permutations(required: tuple[int, ...], minimum: int, maximum: int, ext
     matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES))
     for n in range(5):
         for word in itertools.product("abcx", repeat=n):
-            data = ",".join(word).encode()
+            data = separator.join(word).encode()
             assert matches(g, data) == (data in expected), (g.dump(), data)
             accepted = matcher.accept_string(data)
             assert accepted == is_viable(g, data), (g.dump(), data)

@@ -41,6 +41,14 @@ COMPILER = mw.GrammarCompiler(INFO)
 SCHEMAS = {
     "free string": {"type": "string"},
     "extra names": {"type": "object", "properties": {"name": {"type": "string"}, "names": {"type": "integer"}}},
+    "many extra names": {
+        "type": "object",
+        "properties": {a + b: {} for a in LETTERS[:40] for b in ("", "a", '"', "é")},
+    },
+    "names by pattern": {"type": "object", "patternProperties": {"e_[ab]": {"type": "integer"}}},
+    "one or more": {"type": "array", "items": {"type": "string", "minLength": 1}},
+    "words and length": {"type": "string", "pattern": "^\\S+( \\S+)*$", "maxLength": 14},
+    "within and length": {"type": "string", "pattern": "ab", "minLength": 4, "maxLength": 70},
     "short string": {"type": "string", "maxLength": 3},
     "counted string": {"type": "string", "minLength": 5, "maxLength": 90},
     "at least": {"type": "string", "minLength": 70},
@@ -55,6 +63,7 @@ REGEXES = {
     "open text": r"<.*>x",
     "counted open": r"[a-z]{2,80}[0-9é]?",
     "not a word": r"(?!name$)[a-z]*",
+    "no space": r"\S*!",
     "bytes apart": r"[^a]*漢.{3,70}!",
 }
 EBNF = {
@@ -105,3 +114,24 @@ def test_every_bit_near_the_bounds_of_a_count(length: int) -> None:
     matcher = mw.GrammarMatcher(grammars()["exact length"])
     assert matcher.accept_string('"' + "x" * length)
     assert np.array_equal(allowed_by_mask(matcher), allowed_by_accept(matcher))
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        *(("extra names", before) for before in ('{"', '{"n', '{"name', '{"names', '{"x', '{"n\\u00e9')),
+        *(("many extra names", before) for before in ('{"', '{"a', '{"a"', '{"é')),
+        *(("names by pattern", before) for before in ('{"', '{"e', '{"e_', '{"e_a')),
+        *(("one or more", before) for before in ('["', '["a', '["a", "')),
+        *(("words and length", '"' + "a" * n) for n in (0, 1, 5, 11, 12, 13, 14)),
+        *(("within and length", '"' + "b" * n) for n in (0, 1, 30, 66, 67, 68)),
+        *(("within and length", '"' + "ab" * n) for n in (1, 2, 30, 34, 35)),
+        *(("short string", '"' + "é" * n) for n in range(4)),
+        *(("no space", before) for before in ("", "é", "!")),
+    ],
+)
+def test_every_bit_after(name: str, before: str) -> None:
+    matcher = mw.GrammarMatcher(grammars()[name])
+    assert matcher.accept_string(before)
+    differing = np.flatnonzero(allowed_by_mask(matcher) != allowed_by_accept(matcher))
+    assert not differing.size, [TOKENS[t] for t in differing[:5]]

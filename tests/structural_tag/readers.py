@@ -1,16 +1,18 @@
 """Readers of models' outputs, written from the formats' descriptions alone: from text to calls.
 
-`read(family, text, schemas, thinks=…)` returns `[(name, arguments), …]`. JSON arguments are read by Python's decoder
-from where they begin; elements are cut by their first end, as the models' own parsers do.
+`read(family, text, schemas, thinks=…)` returns the parts of an output in their order: `("reasoning", text)`,
+`("content", text)` and `("call", name, arguments)`. JSON arguments are read by Python's decoder from where they begin;
+elements are cut by their first end, as the models' own parsers do.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from typing import Any
 
-Call = tuple[str, Any]
+Part = tuple[Any, ...]
 
 _NAMED = r'\{"name": "(\w+)", "arguments": '
 _JSON_CALLS = {
@@ -25,7 +27,6 @@ _JSON_CALLS = {
     "deepseek_r1": r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>(\w+)\n```json\n",
     "deepseek_v3_1": r"<｜tool▁call▁begin｜>(\w+)<｜tool▁sep｜>",
     "mistral": r"\[TOOL_CALLS\](\w+)\[ARGS\]",
-    "harmony": r" to=functions\.(\w+)(?:<\|channel\|>commentary)? ?(?:<\|constrain\|>)?json<\|message\|>",
 }
 # A call with its body; a member with its name and text.
 _ELEMENTS = {
@@ -39,6 +40,10 @@ _ELEMENTS = {
         r'<｜DSML｜invoke name="(\w+)">(.*?)</｜DSML｜invoke>',
         r'<｜DSML｜parameter name="(\w+)" string="(?:true|false)">(.*?)</｜DSML｜parameter>',
     ),
+    "deepseek_v4": (
+        r'<｜DSML｜invoke name="(\w+)">(.*?)</｜DSML｜invoke>',
+        r'<｜DSML｜parameter name="(\w+)" string="(?:true|false)">(.*?)</｜DSML｜parameter>',
+    ),
     "deepseek_v4_1": (
         r'<｜DSML｜ invoke name="(\w+)">(.*?)</｜DSML｜ invoke>',
         r'<｜DSML｜ parameter name="(\w+)" string="(?:true|false)">(.*?)</｜DSML｜ parameter>',
@@ -47,46 +52,186 @@ _ELEMENTS = {
         r'<invoke name="(\w+)">(.*?)</invoke>',
         r'<parameter name="(\w+)">(.*?)</parameter>',
     ),
-    "kimi_k3": (
-        r'<\|open\|>call tool="(\w+)" index="[0-9]+"<\|sep\|>(.*?)<\|close\|>call<\|sep\|>',
-        r'<\|open\|>argument key="(\w+)" type="\w+"<\|sep\|>(.*?)<\|close\|>argument<\|sep\|>',
-    ),
 }
+_K3 = (
+    r'<\|open\|>call tool="(\w+)" index="[0-9]+"<\|sep\|>(.*?)<\|close\|>call<\|sep\|>',
+    r'<\|open\|>argument key="(\w+)" type="\w+"<\|sep\|>(.*?)<\|close\|>argument<\|sep\|>',
+)
 _PADDED = ("qwen_3_coder", "mimo")
-JSON_FAMILIES, ELEMENT_FAMILIES = tuple(_JSON_CALLS), tuple(_ELEMENTS)
+# A call whose members are nested elements; the reader of its body is below.
+_M3 = "]<]minimax[>["
+_NESTED = {
+    "minimax_m3": rf'{re.escape(_M3)}<invoke name="(\w+)">(.*?){re.escape(_M3)}</invoke>',
+    "cohere": r'<cofl:tool_call id="[0-9]+" name="(\w+)">(.*?)</cofl:tool_call>',
+    "gemma_4": r"<\|tool_call>call:(\w+)(.*?)<tool_call\|>",
+}
+FAMILIES = (*_JSON_CALLS, *_ELEMENTS, *_NESTED, "harmony", "kimi_k3", "llama_4_pythonic")
 
-
-_THINK = {"mistral": ("[THINK]", "[/THINK]"), "command_a": ("<|START_THINKING|>", "<|END_THINKING|>")}
-_MARKS = {
+_COMMAND_THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
+_THINK = {
+    "mistral": ("[THINK]", "[/THINK]"),
+    "command_a": _COMMAND_THINK,
+    "cohere": _COMMAND_THINK,
+    "minimax_m3": ("<mm:think>", "</mm:think>"),
+    "gemma_4": ("<|channel>thought\n", "<channel|>"),
+}
+_NEVER_THINK = ("llama", "mistral_v3", "phi_4_mini")
+_SECTIONS = {
     "granite": "<|tool_call|>[",
     "mistral_v3": "[TOOL_CALLS][",
     "phi_4_mini": "functools[",
     "command_a": "<|START_ACTION|>",
+    "kimi": "<|tool_calls_section_begin|>",
+    "deepseek_r1": "<｜tool▁calls▁begin｜>",
+    "deepseek_v3_1": "<｜tool▁calls▁begin｜>",
+    "deepseek_v3_2": "<｜DSML｜function_calls>",
+    "deepseek_v4": "<｜DSML｜tool_calls>",
+    "deepseek_v4_1": "<｜DSML｜ calls>",
+    "minimax": "<minimax:tool_call>",
+    "minimax_m3": f"{_M3}<tool_call>",
+    "cohere": "<cofl:tool_calls>",
+}
+# What stands around the call in text.
+_AROUND = {
+    "hermes": ("", "}\n</tool_call>"),
+    "exaone": ("", "}</tool_call>"),
+    "llama": ("", "}"),
+    "qwen_3_coder": ("<tool_call>\n", "\n</tool_call>"),
+    "mimo": (r"<tool_call>\n?", r"\n?</tool_call>"),
 }
 
 
-def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Call]:
+def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Part]:
+    if family == "harmony":
+        return _read_harmony(text)
+    if family == "llama_4_pythonic":
+        return _read_python(text)
+    if family == "kimi_k3":
+        return _read_kimi_k3(text, schemas, thinks=thinks)
+    parts: list[Part] = []
     begin, end = _THINK.get(family, ("<think>", "</think>"))
-    if thinks or text.startswith(begin):
-        text = text.split(end, 1)[-1]  # what is thought calls nothing
-    if family in _MARKS:
-        text = text.partition(_MARKS[family])[2]
+    if family not in _NEVER_THINK and (thinks or text.startswith(begin)):
+        thought, _, text = text.removeprefix(begin).partition(end)
+        parts.append(("reasoning", thought))
+    calls = []
+    if family in _SECTIONS:
+        text, _, calls_text = text.partition(_SECTIONS[family])
+        calls = [part for part in _read_calls(family, calls_text, schemas) if part[0] == "call"]
+        parts.append(("content", text))
+    else:
+        calls = _read_calls(family, text, schemas)
+    return [part for part in [*parts, *calls] if part[0] == "call" or part[1]]
+
+
+def _read_calls(family: str, text: str, schemas: dict[str, Any]) -> list[Part]:
+    before, after = _AROUND.get(family, ("", ""))
     if family in _JSON_CALLS:
-        return _read_json(_JSON_CALLS[family], text)
-    call, member = _ELEMENTS[family]
-    return [
-        (name, _members(member, body, schemas[name], family in _PADDED))
-        for name, body in re.findall(call, text, re.DOTALL)
-    ]
+        return _read_json(_JSON_CALLS[family], after, text)
+    call, member = _ELEMENTS.get(family) or (_NESTED[family], "")
+    parts: list[Part] = []
+    at = 0
+    for found in re.finditer(f"{before}{call}{after}", text, re.DOTALL):
+        name, body = found[1], found[2]
+        nested = {"minimax_m3": _read_m3, "cohere": _read_cohere, "gemma_4": _read_gemma}.get(family)
+        arguments = nested(body, schemas[name]) if nested else _members(member, body, schemas[name], family in _PADDED)
+        parts += [("content", text[at : found.start()]), ("call", name, arguments)]
+        at = found.end()
+    return [*parts, ("content", text[at:])]
 
 
-def _read_json(pattern: str, text: str) -> list[Call]:
-    calls, at, decoder = [], 0, json.JSONDecoder()
-    while found := re.search(pattern, text[at:]):
-        value, length = decoder.raw_decode(text[at + found.end() :])
-        calls.append((found[1], value))
-        at += found.end() + length
-    return calls
+def _read_harmony(text: str) -> list[Part]:
+    parts: list[Part] = []
+    message = r"(.*?)<\|message\|>(.*?)(?:<\|end\|>|<\|call\|>|<\|return\|>)"
+    for head, body in re.findall(message, text, re.DOTALL):
+        name = re.search(r"to=functions\.(\w+)", head)
+        if name:
+            parts.append(("call", name[1], json.loads(body)))
+        elif body:
+            kind = "reasoning" if "analysis" in head else "content"
+            if parts and parts[-1][0] == kind:  # messages of a kind that follow each other are one
+                body = parts.pop()[1] + body
+            parts.append((kind, body))
+    return parts
+
+
+def _read_python(text: str) -> list[Part]:
+    if not text.lstrip().startswith("["):
+        return [("content", text)] if text else []
+    calls = ast.parse(text.strip(), mode="eval").body.elts
+    return [("call", c.func.id, {k.arg: ast.literal_eval(k.value) for k in c.keywords}) for c in calls]
+
+
+def _read_kimi_k3(text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Part]:
+    parts: list[Part] = []
+    if thinks or text.startswith("<|open|>think"):
+        thought, _, text = text.removeprefix("<|open|>think<|sep|>").partition("<|close|>think<|sep|>")
+        parts.append(("reasoning", thought))
+    found = re.search(r"<\|open\|>response<\|sep\|>(.*?)<\|close\|>response", text, re.DOTALL)
+    assert found
+    parts.append(("content", found[1]))
+    call, member = _K3
+    calls = re.findall(call, text, re.DOTALL)
+    parts += [("call", name, _members(member, body, schemas[name], False)) for name, body in calls]
+    return [part for part in parts if part[0] == "call" or part[1]]
+
+
+def _read_m3(body: str, schema: Any) -> Any:
+    out, at = {}, 0
+    while found := re.compile(rf"\s*{re.escape(_M3)}<(\w+)>").match(body, at):
+        name, inner = found[1], schema["properties"][found[1]]
+        close = f"{_M3}</{name}>"
+        at = body.index(close, found.end())
+        raw = body[found.end() : at]
+        if inner.get("type") == "array":
+            items = re.findall(rf"{re.escape(_M3)}<item>(.*?){re.escape(_M3)}</item>", raw, re.DOTALL)
+            out[name] = [item if item == "x" else json.loads(item) for item in items]
+        else:
+            out[name] = raw if inner.get("type") == "string" else json.loads(raw)
+        at += len(close)
+    return out
+
+
+def _read_cohere(body: str, schema: Any) -> Any:
+    def value(at: int) -> tuple[str, Any, int] | None:
+        found = re.compile(r'\s*<cofl:value(?: name="(\w+)")? type="(raw|json|list)">').match(body, at)
+        if not found:
+            return None
+        at, items = found.end(), []
+        if found[2] == "list":
+            while item := value(at):
+                items.append(item[1])
+                at = item[2]
+        end = body.index("</cofl:value>", at)
+        raw = body[at:end]
+        read = items if found[2] == "list" else raw if found[2] == "raw" else json.loads(raw)
+        return found[1], read, end + len("</cofl:value>")
+
+    out, at = {}, 0
+    while member := value(at):
+        out[member[0]] = member[1]
+        at = member[2]
+    return out
+
+
+def _read_gemma(body: str, schema: Any) -> Any:
+    quote, strings = '<|"|>', []
+    parts = body.split(quote)
+    for i in range(1, len(parts), 2):  # strings out of the way, then it is JSON but for the names
+        strings.append(parts[i])
+        parts[i] = f'"{len(strings) - 1}"'
+    data = json.loads(re.sub(r"([{,])(\w+):", r'\1"\2":', "".join(parts)))
+    fill = lambda value: strings[int(value)] if isinstance(value, str) else value  # noqa: E731
+    return {k: [fill(item) for item in v] if isinstance(v, list) else fill(v) for k, v in data.items()}
+
+
+def _read_json(pattern: str, after: str, text: str) -> list[Part]:
+    parts: list[Part] = []
+    at, decoder = 0, json.JSONDecoder()
+    while found := re.compile(pattern).search(text, at):
+        value, end = decoder.raw_decode(text, found.end())
+        parts += [("content", text[at : found.start()]), ("call", found[1], value)]
+        at = end + len(after) if text.startswith(after, end) else end
+    return [*parts, ("content", text[at:])]
 
 
 def _members(pattern: str, body: str, schema: Any, padded: bool) -> dict[str, Any]:

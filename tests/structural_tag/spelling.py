@@ -20,18 +20,25 @@ def vocabulary(special: Iterable[str] = (), pieces: Iterable[str] = ()) -> mw.To
 
 def tokenize(info: mw.TokenizerInfo, text: str) -> list[int]:
     """Split at special tokens, then by the longest token that matches."""
-    special, plain, longest = _tables(info)
+    special, _, _ = _tables(info)
     names = "|".join(map(re.escape, sorted(special, key=len, reverse=True)))
     out = []
     for i, part in enumerate(re.split(f"({names})", text)):
         if i % 2:
             out.append(special[part])
             continue
-        data, at = part.encode(), 0
-        while at < len(data):
-            size = next(n for n in range(longest, 0, -1) if data[at : at + n] in plain)
-            out.append(plain[data[at : at + size]])
-            at += len(data[at : at + size])
+        out += plain_tokens(info, part.encode())
+    return out
+
+
+def plain_tokens(info: mw.TokenizerInfo, data: bytes) -> list[int]:
+    """Text by the longest token that matches."""
+    _, plain, longest = _tables(info)
+    out, at = [], 0
+    while at < len(data):
+        size = next(n for n in range(longest, 0, -1) if data[at : at + n] in plain)
+        out.append(plain[data[at : at + size]])
+        at += len(data[at : at + size])
     return out
 
 

@@ -187,3 +187,12 @@ def test_depth_that_is_allowed() -> None:
     assert accepts(compiled, "x")
     assert accepts(compiled, "")
     assert not accepts(compiled, "xx")
+
+
+def test_names_of_captures_can_be_left_out() -> None:
+    tag = st.get_model_structural_tag("hermes", [{"type": "function", "function": {"name": "f"}}])
+    assert st.StructuralTag.from_json(tag.to_json()) == tag
+    assert '"capture"' in tag.to_json()
+    assert '"capture"' not in tag.to_json(captures=False)
+    with pytest.raises(StructuralTagError, match="zero character"):
+        st.AnyTextFormat(capture="a\0")

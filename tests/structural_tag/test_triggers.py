@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import maskwright as mw
-from maskwright.errors import StructuralTagError
+from maskwright.errors import LimitError, StructuralTagError
+from maskwright.structural_tag import stops
 from oracle import vocabularies
 from oracle.comparing import compile_fresh, scaled, seeded, walk
 from oracle.model import Language
@@ -119,11 +120,20 @@ CASES = [
 ]
 
 
+@pytest.fixture(params=["as they are", "those apart in one"])
+def groups(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of triggers as they are for few, and as they are for many."""
+    if request.param != "as they are":
+        monkeypatch.setattr(stops, "MAX_BEGINNINGS", 0)
+
+
+@pytest.mark.usefixtures("groups")
 @pytest.mark.parametrize("case", CASES)
 def test_by_definition(case: Case) -> None:
     check(case)
 
 
+@pytest.mark.usefixtures("groups")
 def test_random_cases() -> None:
     rng = seeded("triggers")
     done = 0
@@ -148,6 +158,7 @@ def random_options(rng: random.Random) -> tuple[Any, ...]:
     return excludes, rng.random() < 0.2, rng.random() < 0.3, rng.choice(("", "", "cb", "b"))
 
 
+@pytest.mark.usefixtures("groups")
 @pytest.mark.parametrize("case", CASES[:: 1 if scaled(10) >= 10 else 3])
 def test_masks(case: Case) -> None:
     vocab = vocabularies.of(*vocabularies.strings(b"abc", 2), "abc", "bca", special=(b"<x>",))
@@ -197,6 +208,23 @@ def test_thousands_of_triggers() -> None:
     assert accepts(compiled, "a < b <function= and <function=f9f>!</f> then <function=0>!</f>")
     assert not accepts(compiled, "<function=f9f>")
     assert not accepts(compiled, "<function=7>?</f>")
+
+
+def test_thousands_of_triggers_that_begin_differently() -> None:
+    triggers = [f"{chr(0x4E00 + i)}:" for i in range(4000)]
+    tags = [Tag(trigger, f"{i}", "!").to_dict() for i, trigger in enumerate(triggers)]
+    data = {"format": {"type": "triggered_tags", "triggers": triggers, "tags": tags}}
+    compiled = mw.GrammarCompiler(INFO).compile_structural_tag(data)
+    assert accepts(compiled, f"a {triggers[0][0]} b {triggers[0]}0! {triggers[3999]}3999!:")
+    assert not accepts(compiled, f"{triggers[7]}8!")
+    assert not accepts(compiled, f"a {triggers[7]} b")
+
+
+def test_triggers_that_overlap_in_many_ways_are_refused() -> None:
+    triggers = [f"{a}{b}" for a, b in zip(map(chr, range(0x100, 0x180)), map(chr, range(0x101, 0x181)), strict=True)]
+    tags = [Tag(trigger, "1", "!").to_dict() for trigger in triggers]
+    with pytest.raises(LimitError, match="overlap in more than 64 ways"):
+        mw.Grammar.from_structural_tag({"format": {"type": "triggered_tags", "triggers": triggers, "tags": tags}})
 
 
 def test_triggers_with_special_tokens() -> None:

@@ -18,7 +18,8 @@ import pytest
 import maskwright as mw
 from maskwright.structural_tag import get_model_structural_tag
 from oracle.comparing import scaled, seeded
-from structural_tag.readers import ELEMENT_FAMILIES, JSON_FAMILIES, read
+from structural_tag.readers import FAMILIES as READABLE
+from structural_tag.readers import read
 from structural_tag.spelling import vocabulary
 from structural_tag.transcripts import FAMILIES, OTHERS
 
@@ -58,30 +59,36 @@ def vocabulary_for(family: str) -> mw.TokenizerInfo:
     return vocabulary(special, [piece for piece in (*pieces, *words) if piece not in special])
 
 
-def walk(compiled: mw.CompiledGrammar, rng: random.Random) -> str | None:
-    """A random output; None if it did not come to an end."""
+def walk(compiled: mw.CompiledGrammar, rng: random.Random) -> list[int] | None:
+    """The tokens of a random output; None if it did not come to an end."""
     info = compiled.tokenizer_info
+    out: list[int] = []
     matcher = mw.GrammarMatcher(compiled)
     bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
-    stop, out = info.stop_token_ids[0], b""
+    stop = info.stop_token_ids[0]
     for _ in range(MAX_TOKENS):
         matcher.fill_next_token_bitmask(bitmask)
         allowed = np.flatnonzero(np.unpackbits(bitmask[0].view(np.uint8), bitorder="little")[: info.vocab_size])
         assert len(allowed), "a dead end"
         if stop in allowed and rng.random() < 0.2:
-            return out.decode()
+            return out
         pieces = [i for i in allowed if len(info.token_bytes[i]) > 1 and i != stop]
         ends = [i for i in allowed if info.token_bytes[i] in (b'"', b"}", b"]", b">", b"<")]
         pool = pieces if pieces and rng.random() < 0.7 else ends if ends and rng.random() < 0.3 else list(allowed)
         token = int(rng.choice([i for i in pool if i != stop] or [stop]))
         if token == stop:
-            return out.decode()
+            return out
         assert matcher.accept_token(token)
-        out += info.token_bytes[token]
+        out.append(token)
     return None
 
 
-@pytest.mark.parametrize("family", [*JSON_FAMILIES, *ELEMENT_FAMILIES])
+def text_of(info: mw.TokenizerInfo, tokens: list[int]) -> str:
+    """The text of an output, special tokens by their names."""
+    return b"".join(info.token_bytes[token] for token in tokens).decode()
+
+
+@pytest.mark.parametrize("family", READABLE)
 def test_outputs_can_be_read(family: str) -> None:
     rng = seeded(f"walks {family}")
     compiler = mw.GrammarCompiler(vocabulary_for(family))
@@ -90,13 +97,15 @@ def test_outputs_can_be_read(family: str) -> None:
         tag = get_model_structural_tag(family, TOOLS, choice, reasoning, parallel_tool_calls=parallel)
         compiled = compiler.compile_structural_tag(tag)
         for _ in range(scaled(3)):
-            text = walk(compiled, rng)
-            if text is None:
+            tokens = walk(compiled, rng)
+            if tokens is None:
                 continue
+            text = text_of(compiled.tokenizer_info, tokens)
             ended += 1
             if choice == "none":  # all is text, and no one reads it
                 continue
-            calls = read(family, text, SCHEMAS, thinks=reasoning == "enabled")
+            parts = read(family, text, SCHEMAS, thinks=reasoning == "enabled")
+            calls = [part[1:] for part in parts if part[0] == "call"]
             with_calls += bool(calls)
             check(calls, choice, parallel, text)
     assert ended >= 12, "hardly any walk came to an end"

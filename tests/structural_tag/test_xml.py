@@ -84,7 +84,7 @@ def renamed(spelled: str, name: str) -> str:
 
 
 def test_every_style_is_here() -> None:
-    assert {*SPELLED, "gemma"} == STYLES.keys()
+    assert {*SPELLED, "gemma", "python"} == STYLES.keys()
 
 
 @pytest.mark.parametrize("style", SPELLED)
@@ -259,8 +259,7 @@ def test_special_tokens_of_a_style() -> None:
     ("schema", "style", "pointer"),
     [
         ({"type": "object"}, "minimax_m3_xml", "/format/json_schema"),
-        (of({"a": {}, "b": {}}, minProperties=1), "qwen_xml", "/format/json_schema/minProperties"),
-        (of({"a": {}, "b": {}}, maxProperties=1), "qwen_xml", "/format/json_schema/maxProperties"),
+        ({"type": "object", "minProperties": 2}, "qwen_xml", "/format/json_schema/minProperties"),
         (of({"a": {"type": "string", "pattern": "("}}), "qwen_xml", "/format/json_schema/properties/a"),
     ],
 )
@@ -273,3 +272,27 @@ def test_what_cannot_be_spelled_is_refused(schema: Any, style: str, pointer: str
 def test_arguments_are_an_object() -> None:
     with pytest.raises(StructuralTagError, match="no object is valid"):
         compiled({"type": "array"}, "qwen_xml")
+
+
+@pytest.mark.parametrize(("style", "open_", "between", "close"), [("qwen_xml", "", "", ""), ("gemma", "{", ",", "}")])
+@pytest.mark.parametrize("any_order", [False, True])
+@pytest.mark.parametrize(
+    "more", [{}, {"minProperties": 2}, {"maxProperties": 2}, {"minProperties": 3, "maxProperties": 3}]
+)
+def test_order_and_number_of_members(
+    style: str, open_: str, between: str, close: str, any_order: bool, more: dict[str, int]
+) -> None:
+    schema = of({name: {"type": "null"} for name in "abcd"}, "b", **more)
+    grammar = compiled(schema, style, any_order=any_order)
+    member = {"qwen_xml": "<parameter={}>null</parameter>", "gemma": "{}:null"}[style]
+    for count in range(6):
+        for names in itertools.product("abcd", repeat=count):
+            good = len(set(names)) == count and "b" in names and (any_order or list(names) == sorted(names))
+            good = good and more.get("minProperties", 0) <= count <= more.get("maxProperties", 9)
+            text = open_ + between.join(member.format(name) for name in names) + close
+            assert accepts(grammar, text) == good, text
+    undeclared = compiled(of({"a": {}}, additionalProperties=True, maxProperties=2), "qwen_xml", any_order=any_order)
+    names = {"ab": True, "b": True, "abc": False, "ba": any_order, "bc": True, "bcd": False}
+    for written, good in names.items():
+        text = "".join(f"<parameter={name}>1</parameter>" for name in written)
+        assert accepts(undeclared, text) == good, text

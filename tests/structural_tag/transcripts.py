@@ -60,6 +60,7 @@ FAMILIES: dict[str, Family] = {
     "exaone": _HERMES._replace(call=_HERMES.call.replace("\n", "")),
     "llama": _LLAMA,
     "llama_4": _LLAMA,
+    "llama_4_pythonic": Family('get_weather(city="Paris", days=3)', "[{calls}]", ", ", None),
     "granite": Family(_LISTED, "<|tool_call|>[{calls}]", ", "),
     "mistral_v3": Family(_LISTED, "[TOOL_CALLS][{calls}]", ", ", None),
     "phi_4_mini": Family(_LISTED, "functools[{calls}]", ", ", None),

@@ -82,6 +82,13 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     structure.add_argument("--lark", metavar="FILE|LARK", help="a Lark grammar with a rule named start: likewise")
     structure.add_argument("--choice", metavar="TEXT", action="append", help="one of the possible outputs; repeat it")
+    layout = command.add_argument_group("layout of JSON", "with --schema; by default, white space is free but bounded")
+    spaces = layout.add_mutually_exclusive_group()
+    spaces.add_argument(
+        "--indent", type=_non_negative, metavar="N", help="one member a line, indented by N, as json.dumps"
+    )
+    spaces.add_argument("--compact", action="store_true", help="no white space at all")
+    layout.add_argument("--any-order", action="store_true", help="members in any order, not only the schema's")
     model = command.add_argument_group("model")
     model.add_argument(
         "--model",

@@ -55,10 +55,13 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
     """Read the one structure option that is set.
 
     Raises:
-        CommandError: a file cannot be read, or a schema is not JSON.
+        CommandError: a file cannot be read, a schema is not JSON, or there is a layout for what is no schema.
     """
+    layout = _layout(arguments)
     if arguments.schema is not None:
-        return _schema(arguments.schema)
+        return _schema(arguments.schema, layout)
+    if layout:
+        raise CommandError("--indent, --compact and --any-order are about JSON\n  hint: give a --schema")
     if arguments.grammar is not None:
         return _grammar(arguments.grammar)
     if arguments.lark is not None:
@@ -70,11 +73,21 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
     return Structure("--choice", "charset", lambda compiler: compiler.compile_choices(choices))
 
 
-def _schema(argument: str) -> Structure:
+def _layout(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of JSON Schema that are not at their defaults."""
+    layout: dict[str, Any] = {"any_order": True} if arguments.any_order else {}
+    if arguments.indent is not None:
+        layout.update(any_whitespace=False, indent=arguments.indent)
+    elif arguments.compact:
+        layout.update(any_whitespace=False, separators=(",", ":"))
+    return layout
+
+
+def _schema(argument: str, layout: dict[str, Any]) -> Structure:
     inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
     label, text = ("--schema", argument) if inline else read_text(argument, "--schema", "JSON that begins with '{'")
     parse_json(label, text)
-    return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text))
+    return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text, **layout))
 
 
 def _grammar(argument: str) -> Structure:

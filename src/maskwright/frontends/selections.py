@@ -1,6 +1,6 @@
-"""Lists whose items are bound together: each at most once and in any order, or so many of one kind.
+"""Lists whose items are bound together: each at most once, in any order or in theirs, or so many of one kind.
 
-Both keep what was taken in the parameter of a rule (maskwright.parameters): a bit for each item, or a number. Nothing
+They keep what was taken in the parameter of a rule (maskwright.parameters): a bit for each item, or a number. Nothing
 is spelled out for each order or each count; the kernel makes the few instances that an output passes through.
 
     >>> from maskwright.ir import text
@@ -19,7 +19,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from maskwright.errors import LimitError
-from maskwright.ir import EMPTY, OP_NEVER, UNBOUNDED, Expr, IRBuilder, alt, call, guard, never, ref, seq
+from maskwright.ir import EMPTY, OP_EMPTY, OP_NEVER, UNBOUNDED, Expr, IRBuilder, alt, call, guard, never, ref, seq
 from maskwright.parameters import (
     FALSE,
     SELF,
@@ -97,6 +97,50 @@ def permutation(
     builder.define(choice, alt(*required_choices, *(guard(limits.more, c) for c in free_choices)))
     builder.define(rest, alt(guard(done, EMPTY), seq(separator, call(choice[1], SELF))))
     return alt(EMPTY if done.holds(0) else never(), ref(choice[1]))
+
+
+def ordered(
+    builder: IRBuilder,
+    name: str,
+    items: Sequence[Expr],
+    *,
+    required: Collection[int] = (),
+    separator: Expr = EMPTY,
+    extra: Expr | None = None,
+    minimum: int = 0,
+    maximum: int = UNBOUNDED,
+) -> Expr:
+    """Each item at most once, in this order, then extras; arguments are those of `permutation`.
+
+    Raises:
+        LimitError: The bounds need more bits than a parameter has.
+    """
+    must = frozenset(required)
+    minimum = max(minimum - len(must), 0)
+    if maximum != UNBOUNDED:
+        maximum -= len(must)
+        if maximum < minimum:
+            return never()
+    limits = _number(0, minimum, maximum)
+    # What may come from an item on where something stands before it, and where nothing does.
+    after = builder.declare(f"{name}_rest")
+    more = never() if extra is None else guard(limits.more, seq(extra, call(after[1], limits.step)))
+    done = guard(limits.enough, EMPTY)
+    builder.define(after, alt(done, seq(separator, more)))
+    first = builder.add(f"{name}_choice", alt(done, more)) if separator[0] != OP_EMPTY else after
+    for i in range(len(items) - 1, -1, -1):
+        step = SELF if i in must else limits.step
+        taken = seq(items[i], call(after[1], step))
+        taken = taken if i in must else guard(limits.more, taken)
+
+        def choice(left: Expr, taken: Expr = taken, skips: bool = i not in must) -> Expr:
+            return alt(taken, call(left[1], SELF)) if skips else taken
+
+        first, after = (
+            builder.add(f"{name}_choice", choice(first)),
+            builder.add(f"{name}_rest", choice(after, seq(separator, taken))),
+        )
+    return first
 
 
 def counted(

@@ -104,7 +104,9 @@ def seq(*parts: Expr) -> Expr:
     before: Any = OP_SEQ  # the operation of the last part of `out`
     for part in parts:
         op = part[0]
-        if op == OP_LITERAL:
+        if op > OP_SEQ or op == OP_SET:  # asked for first, as most parts stay as they are
+            out.append(part)
+        elif op == OP_LITERAL:
             if before == OP_LITERAL:
                 out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1]))
             else:
@@ -119,10 +121,8 @@ def seq(*parts: Expr) -> Expr:
             op = part[-1][0]
         elif op == OP_NEVER:
             return _NEVER
-        elif op == OP_EMPTY:
-            continue
         else:
-            out.append(part)
+            continue
         before = op
     if len(out) > 2:
         return Expr(out)

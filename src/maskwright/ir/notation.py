@@ -2,7 +2,7 @@
 
     "ab" [0-9]* | name{2,3}      literals, byte sets, repetitions, rules
     A & ~B                       intersection, which binds less than a sequence, and complement
-    <[1,5]>  <x: A>              one token by id; a capture
+    <[1,5]>  <x: A>              one token by id; a capture, `<x: A - "b">` without an end
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
 Tested by tests/test_ir.py.

@@ -95,7 +95,8 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
             continue
         open_nodes.pop()
         if op == OP_REF:
-            moved[id(expr)] = references[expr[1]]
+            target = references[expr[1]]
+            moved[id(expr)] = expr if target == expr else target  # so that what does not change stays shared
             continue
         if op == OP_CALL:
             moved[id(expr)] = call(references[expr[1]][1], expr[2])

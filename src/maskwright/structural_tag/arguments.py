@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from maskwright.errors import StructuralTagError, UnsupportedSchemaError
+from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.structural_tag.formats import JSONSchemaFormat
@@ -24,8 +24,6 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         SchemaError: The schema is malformed, or cannot be enforced; pointers start at the schema.
         StructuralTagError: An option does not go with the style.
     """
-    if it.any_order and it.style != "json":
-        raise UnsupportedSchemaError("parameters in elements come in declared order", keyword="any_order")
     options = _options(it.strict_mode, it.max_whitespace_cnt, it.any_order)
     if it.style == "json":
         if it.excludes:
@@ -34,9 +32,9 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
                 pointer=f"{pointer}/excludes",
                 hint="strings in JSON are ended by their quote; special tokens never occur in them",
             )
-        return SCHEMAS.get(it.json_schema, options, lambda: _json(it, options))
+        return SCHEMAS.get(it.json_schema, (options, it.capture is not None), lambda: _json(it, options))
     style = STYLES[it.style].spelled(tokens)
-    key = (options, style, it.excludes)
+    key = (options, style, it.excludes, it.capture is not None)
     return SCHEMAS.get(it.json_schema, key, lambda: _xml(it, options, style))
 
 
@@ -49,7 +47,8 @@ def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool)
 
 def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
     report: list[Finding] = []
-    return Snippet(schema_to_ir(it.json_schema, options, report), layout_of(options).prelude, tuple(report))
+    ir = schema_to_ir(it.json_schema, options, report, capture_members=it.capture is not None)
+    return Snippet(ir, layout_of(options).prelude, tuple(report))
 
 
 def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) -> Snippet:
@@ -57,5 +56,5 @@ def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) 
 
     report: list[Finding] = []
     excluded = tuple(x.encode() for x in it.excludes)
-    ir = xml_to_ir(it.json_schema, style, options, excluded, report)
+    ir = xml_to_ir(it.json_schema, style, options, excluded, report, capture_members=it.capture is not None)
     return Snippet(ir, layout_of(options).prelude, tuple(report))

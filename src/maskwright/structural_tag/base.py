@@ -60,20 +60,20 @@ class Format:
     def check(self, pointer: str) -> None:
         """Refuse fields that do not go together."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the format as JSON data; fields that have their default are left out."""
+    def to_dict(self, *, captures: bool = True) -> dict[str, Any]:
+        """Return the format as JSON data; fields that have their default are left out, and so are unwanted captures."""
         out: dict[str, Any] = {"type": self.type}
         for name, (_, default) in readers_of(type(self)).items():
             value = getattr(self, name)
-            if value != default:
-                out[name] = _plain(value)
+            if value != default and (captures or name != "capture"):
+                out[name] = _plain(value, captures)
         return out
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, captures: bool) -> Any:
     if isinstance(value, Format):
-        return value.to_dict()
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+        return value.to_dict(captures=captures)
+    return [_plain(item, captures) for item in value] if isinstance(value, tuple) else value
 
 
 def read_format(data: Any, pointer: str) -> Format:

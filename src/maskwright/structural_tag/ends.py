@@ -11,19 +11,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from maskwright.frontends.texts import ANY_TEXT, text_until, text_without
-from maskwright.ir import EMPTY, Expr, alt, seq
+from maskwright.ir import EMPTY, Expr, alt, capture, seq
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 
-class Ends:
-    """See the module's header. `alone` is any of the ends; nothing where none is known."""
+def captured(name: str | None, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
+    """`body`, as a capture if it has a name."""
+    return body if name is None else capture(name, body, ends)
 
-    __slots__ = ("alone", "others", "texts")
+
+class Ends:
+    """See the module's header.
+
+    Attributes:
+        alone: any of the ends; nothing where none is known.
+        encoded: those that are text.
+        as_bytes: all of them, as the bytes that they add to the output; special tokens add none.
+    """
+
+    __slots__ = ("alone", "as_bytes", "encoded", "others", "texts")
 
     def __init__(self, texts: tuple[str, ...] = (), others: tuple[Pieces, ...] = ()) -> None:
         self.texts, self.others = texts, others
         every = (*[(text,) for text in texts], *others)
         self.alone = alt(*map(spelled, every)) if every else EMPTY
+        self.encoded = tuple(text.encode() for text in texts)
+        spellings = ("".join(piece for piece in pieces if isinstance(piece, str)) for pieces in others)
+        self.as_bytes = (*self.encoded, *(spelling.encode() for spelling in spellings if spelling))
 
     @classmethod
     def of(cls, ends: Iterable[Pieces]) -> Ends:
@@ -36,10 +50,6 @@ class Ends:
                 others.append(pieces)
         return cls(tuple(texts), tuple(others))
 
-    @property
-    def encoded(self) -> tuple[bytes, ...]:
-        return tuple(text.encode() for text in self.texts)
-
     def other(self) -> Expr:
         """Any of the ends that hold tokens."""
         return alt(*map(spelled, self.others))
@@ -48,12 +58,15 @@ class Ends:
         """The expression, then an end."""
         return seq(expr, self.alone)
 
-    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = ANY_TEXT) -> Expr:
-        """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs."""
+    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = ANY_TEXT, name: str | None = None) -> Expr:
+        """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs.
+
+        Without the end, they are a capture of this name.
+        """
         parts = []
         if self.texts:
-            parts.append(text_until(self.encoded, excluded, body))
+            parts.append(captured(name, text_until(self.encoded, excluded, body), self.encoded))
         if self.others or not self.texts:
-            text = text_without((*self.encoded, *excluded), body)
+            text = captured(name, text_without((*self.encoded, *excluded), body))
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)

@@ -98,6 +98,13 @@ def filled(value: Any, pointer: str) -> str:
     return str(value)
 
 
+def optional_name(value: Any, pointer: str) -> str | None:
+    """The name of a capture, or None."""
+    if value is not None and "\0" in filled(value, pointer):
+        raise StructuralTagError("a name holds a zero character", pointer=pointer)
+    return value if value is None else str(value)
+
+
 def one_of(*choices: str) -> Reader:
     """Return the reader of one out of several words."""
 

@@ -27,6 +27,7 @@ from maskwright.structural_tag.fields import (
     filled,
     one_of,
     optional_count,
+    optional_name,
     schema,
     several,
     string,
@@ -98,7 +99,8 @@ class JSONSchemaFormat(Format):
 
     `any_order` lets members come in any order; `max_whitespace_cnt` bounds runs of white space; `excludes` are strings
     that no string written without quotes may contain; `strict_mode` closes objects that do not say
-    `additionalProperties`. `origin` is where the schema stands in the caller's request: errors point there.
+    `additionalProperties`. With `capture`, a value in JSON is a capture of this name, and its outermost members are
+    captures too; see reader.py. `origin` is where the schema stands in the caller's request: errors point there.
     """
 
     type = "json_schema"
@@ -108,6 +110,7 @@ class JSONSchemaFormat(Format):
     max_whitespace_cnt: int | None = read_by(optional_count, None)
     excludes: tuple[str, ...] = read_by(several(filled), ())
     strict_mode: bool = read_by(boolean, False)
+    capture: str | None = read_by(optional_name, None)
     origin: str | None = field(default=None, compare=False, repr=False)
 
 
@@ -123,13 +126,14 @@ class QwenXMLParameterFormat(Format):
 class AnyTextFormat(Format):
     """Any text in which none of `excludes` occurs, of at most `max_chars` characters.
 
-    As a tag's content it ends where the tag's end string first occurs.
+    As a tag's content it ends where the tag's end string first occurs. `capture` names it, its end left out.
     """
 
     type = "any_text"
     excludes: tuple[str, ...] = read_by(several(filled), ())
     max_tokens: int | None = read_by(optional_count, None)
     max_chars: int | None = read_by(optional_count, None)
+    capture: str | None = read_by(optional_name, None)
 
 
 @dataclass(frozen=True)
@@ -230,12 +234,16 @@ class RepeatFormat(Format):
 
 @dataclass(frozen=True)
 class TagFormat(Format):
-    """`begin content end`. With several end strings, any of them ends it; the empty string ends nothing."""
+    """`begin content end`. With several end strings, any of them ends it; the empty string ends nothing.
+
+    `capture` names the content.
+    """
 
     type = "tag"
     begin: str | TokenFormat = read_by(_begin)
     content: Format = read_by(read_format)
     end: str | tuple[str, ...] | TokenFormat = read_by(_end)
+    capture: str | None = read_by(optional_name, None)
 
     @property
     def ends(self) -> tuple[str | TokenFormat, ...]:
@@ -254,6 +262,7 @@ class TriggeredTagsFormat(Format):
     a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
 
     `at_least_one`: the output begins with a tag, at once. `stop_after_first`: nothing follows the first tag.
+    `capture` names each text between tags.
     """
 
     type = "triggered_tags"
@@ -262,6 +271,7 @@ class TriggeredTagsFormat(Format):
     at_least_one: bool = read_by(boolean, False)
     stop_after_first: bool = read_by(boolean, False)
     excludes: tuple[str, ...] = read_by(several(filled), ())
+    capture: str | None = read_by(optional_name, None)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from maskwright.ir import OP_REF, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, op
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
 from maskwright.structural_tag.base import MAX_DEPTH, Format
-from maskwright.structural_tag.ends import Ends
+from maskwright.structural_tag.ends import Ends, captured
 from maskwright.structural_tag.snippets import Placing, Snippet
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens
@@ -104,7 +104,8 @@ class Lowering:
             raise StructuralTagError(error.message, pointer=origin, hint=error.hint) from error
         if snippet.report:
             self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
-        return ends.after(self.place(snippet, f"#{origin}"))
+        placed = self.place(snippet, f"#{origin}")
+        return ends.after(captured(it.capture, placed) if it.style == "json" else placed)
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
         return self.json_schema(f.JSONSchemaFormat(it.json_schema, style="qwen_xml"), pointer, ends)
@@ -117,7 +118,7 @@ class Lowering:
                 hint="use max_chars, or any_tokens with max_tokens",
             )
         body = ANY_TEXT if it.max_chars is None else text_of_length(0, it.max_chars)
-        return ends.closing(self.plain(it.excludes), body)
+        return ends.closing(self.plain(it.excludes), body, it.capture)
 
     def grammar(self, it: f.GrammarFormat, pointer: str, ends: Ends) -> Expr:
         from maskwright.frontends.ebnf import ebnf_to_ir
@@ -182,11 +183,14 @@ class Lowering:
         opened = seq(*[self.tokens.spell(p) if isinstance(p, str) else tokens((p,)) for p in begin])
         if it.ends:
             return ends.after(seq(opened, self.rest_of(it, pointer)))
-        return seq(opened, self.lower(it.content, f"{pointer}/content", ends))
+        return seq(opened, self._content(it, pointer, ends))
 
     def rest_of(self, tag: f.TagFormat, pointer: str) -> Expr:
         """What follows a tag's begin, its own end included."""
-        return self.lower(tag.content, f"{pointer}/content", self.ends_of(tag, pointer))
+        return self._content(tag, pointer, self.ends_of(tag, pointer))
+
+    def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
+        return captured(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)
 
     def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
         return text_with_triggers(
@@ -197,6 +201,7 @@ class Lowering:
             at_once=it.at_least_one,
             once=it.stop_after_first,
             pointer=pointer,
+            name=it.capture,
         )
 
     def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:

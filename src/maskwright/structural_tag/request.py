@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.fields import kind_of
-from maskwright.structural_tag.formats import JSONSchemaFormat
+from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat
 
 Reasoning = Literal["enabled", "disabled", "auto"]
 MAX_TOOLS = 10_000
@@ -66,8 +66,13 @@ class ToolRequest(NamedTuple):
             self.max_whitespace_cnt,
             excludes,
             strict_mode=tool.strict,
+            capture="arguments",
             origin=tool.pointer,
         )
+
+    def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
+        """Return the tag of a call of a tool, whose name is known where `begin` ends."""
+        return TagFormat(begin, content, end, capture=f"call:{tool.name}")
 
 
 def read_request(

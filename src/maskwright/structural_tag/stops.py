@@ -6,6 +6,7 @@ Text up to a trigger is one expression for all triggers with a common beginning 
 no trigger"; what is left of each trigger follows as an alternative. So 4,000 triggers `<function=…` cost one automaton
 and a trie, and as the expression ends nowhere but after p, text itself leaves nothing open to what comes next. It is
 exact if no other trigger can end between p and the end of the one at hand, so p reaches as far as any overlap does.
+Where beginnings are many, one expression that ends anywhere serves all triggers before whose end no other can end.
 What is excluded does not occur in the text before the trigger; the trigger itself may contain it.
 
 Cost: linear in the length of all triggers; the first mask walks the vocabulary once for each beginning, in about 0.2 ms
@@ -21,7 +22,8 @@ from maskwright.errors import LimitError
 from maskwright.frontends.texts import ANY_BYTES, ANY_TEXT, any_of, holding, stopped_early, text_without
 from maskwright.ir import Expr, alt, and_, literal, never, not_, seq
 
-MAX_BEGINNINGS = 64
+MAX_BEGINNINGS = 64  # automata of triggers that begin alike; of more, those that stand apart share one
+MAX_OVERLAPS = 64
 
 
 class Stops:
@@ -40,20 +42,33 @@ class Stops:
         self.dead: dict[bytes, bytes] = {}
         self.groups: dict[bytes, list[bytes]] = {}
         by_overlap: dict[bytes, list[bytes]] = {}
+        apart: list[bytes] = []  # triggers before whose end no other one can end
         for stop in self._all:
             inside, overlap = trie.inspect(stop)
             if inside is not None:
                 self.dead[stop] = inside
             elif stop in wanted:
                 by_overlap.setdefault(stop[: max(overlap, 1)], []).append(stop)
+                if not overlap:
+                    apart.append(stop)
         if len(by_overlap) > MAX_BEGINNINGS:
+            by_overlap = self._fewer(by_overlap, frozenset(apart))
+        for beginning, group in by_overlap.items():
+            self.groups[_common_beginning(group) if beginning else b""] = group
+
+    def _fewer(self, by_overlap: dict[bytes, list[bytes]], apart: frozenset[bytes]) -> dict[bytes, list[bytes]]:
+        """The groups with all triggers that stand apart in one: any text may go before them."""
+        fewer: dict[bytes, list[bytes]] = {}
+        for beginning, group in by_overlap.items():
+            for stop in group:
+                fewer.setdefault(b"" if stop in apart else beginning, []).append(stop)
+        if len(fewer) > MAX_OVERLAPS:
             raise LimitError(
-                f"the triggers have more than {MAX_BEGINNINGS} different beginnings, each an automaton of its own",
-                limit="trigger beginnings",
-                hint="let triggers begin alike, as <a and <b do",
+                f"the triggers overlap in more than {MAX_OVERLAPS} ways, each an automaton of its own",
+                limit="trigger overlaps",
+                hint="let triggers begin with a character that ends none, such as <",
             )
-        for group in by_overlap.values():
-            self.groups[_common_beginning(group)] = group
+        return fewer
 
     def leading(self, beginning: bytes) -> Expr:
         """Text up to the first stop, which has this common beginning, that included."""

@@ -59,13 +59,13 @@ class StructuralTag:
             raise StructuralTagError("a structural tag needs 'format'", hint="add 'format'")
         return cls(format=read_format(data["format"], "/format"))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tag as JSON data."""
-        return {"type": self.type, "format": self.format.to_dict()}
+    def to_dict(self, *, captures: bool = True) -> dict[str, Any]:
+        """Return the tag as JSON data; without names of captures for engines that do not know them."""
+        return {"type": self.type, "format": self.format.to_dict(captures=captures)}
 
-    def to_json(self) -> str:
-        """Return the tag as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+    def to_json(self, *, captures: bool = True) -> str:
+        """Return the tag as JSON text; without names of captures for engines that do not know them."""
+        return json.dumps(self.to_dict(captures=captures), ensure_ascii=False)
 
 
 def _parsed(text: str | bytes | bytearray) -> Any:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from maskwright.errors import StructuralTagError
 from maskwright.ir import Expr, alt, literal, seq, star, tokens
-from maskwright.structural_tag.ends import Ends
+from maskwright.structural_tag.ends import Ends, captured
 from maskwright.structural_tag.stops import Stops
 from maskwright.structural_tag.tokens import Pieces, spelled
 
@@ -42,6 +42,7 @@ def text_with_triggers(
     at_once: bool,
     once: bool,
     pointer: str,
+    name: str | None = None,
 ) -> Expr:
     """Return the expression for free text with triggers, and its end.
 
@@ -53,6 +54,7 @@ def text_with_triggers(
         at_once: Whether the first one starts at once, without text before it.
         once: Whether nothing follows the first one.
         pointer: For errors.
+        name: What the captures of the texts are called, if they are captures.
     """
     by_text: dict[bytes, list[tuple[Started, Pieces]]] = {}
     by_token: dict[Pieces, list[Expr]] = {}
@@ -68,12 +70,13 @@ def text_with_triggers(
     branches = []
     for beginning, triggers in stops.groups.items():
         rests = [_rest(pieces, len(beginning), each.rest) for t in triggers for each, pieces in by_text[t]]
-        branches.append(seq(stops.leading(beginning), alt(*rests)))
+        branches.append(seq(captured(name, stops.leading(beginning), (beginning,)), alt(*rests)))
+    text = captured(name, stops.last())
     for leading, rests in by_token.items():
-        branches.append(seq(stops.last(), spelled(leading), alt(*rests)))
-    last = [stops.to_end()] if ends.texts else []
+        branches.append(seq(text, spelled(leading), alt(*rests)))
+    last = [captured(name, stops.to_end(), ends.encoded)] if ends.texts else []
     if ends.others or not ends.texts:
-        last.append(seq(stops.last(), ends.other()) if ends.others else stops.last())
+        last.append(seq(text, ends.other()) if ends.others else text)
     begun = alt(*[seq(low.tokens.spell(each.begin), each.rest) for each in started]) if at_once else None
     return _looped(low, alt(*branches), alt(*last), begun, ends, once)
 

@@ -5,8 +5,8 @@ quotes) comes from the shapes, and what it spells as JSON is emitted as ever.
 
     {"properties": {"n": {"type": "integer"}}}   →   ws ("<parameter=n>" ws integer ws "</parameter>" ws)?
 
-Members come in declared order, then undeclared ones where the schema has them and the style can close them. A string
-ends where the closing text first occurs, so strings that contain it cannot be written.
+Members come in declared order, then undeclared ones where the schema has them and the style can close them; or all in
+any order. A string ends where the closing text first occurs, so strings that contain it cannot be written.
 Invariant: no recursion over the schema's depth; what lies deeper waits in a queue, each place once.
 Tested by tests/structural_tag/test_xml.py.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.errors import UnsatisfiableError, UnsupportedSchemaError
+from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.charset import CodePointSet, utf8
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.documents import Document, read_schema
@@ -24,7 +24,6 @@ from maskwright.frontends.json_schema.formats import FORMATS
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
-from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import (
     ANYTHING,
     ARRAY,
@@ -47,15 +46,18 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
 from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.selections import ordered, permutation
 from maskwright.frontends.texts import ANY_TEXT, text_of_length
 from maskwright.ir import (
     EMPTY,
     OP_NEVER,
+    UNBOUNDED,
     Expr,
     GrammarIR,
     alt,
     and_,
     bytes_in,
+    capture,
     never,
     not_,
     optional,
@@ -84,9 +86,19 @@ _NEWLINE = text("\n")
 
 
 def xml_to_ir(
-    schema: Any, style: SpelledStyle, options: JsonSchemaOptions, excluded: tuple[bytes, ...], report: list[Finding]
+    schema: Any,
+    style: SpelledStyle,
+    options: JsonSchemaOptions,
+    excluded: tuple[bytes, ...],
+    report: list[Finding],
+    *,
+    capture_members: bool = False,
 ) -> GrammarIR:
     """Return the grammar of the spellings of a schema's objects.
+
+    With `capture_members`, names of members are captures, `name`, and so are values: `string` without quotes; `padded`,
+    a string with a newline in front that may be there and does not count; `value` in JSON; `object` and `array`, member
+    by member and item by item.
 
     Raises:
         SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
@@ -94,7 +106,12 @@ def xml_to_ir(
     """
     document = Document(read_schema(schema))
     emitter = Emitter(Normaliser(document, options, report), layout_of(options))
-    writer = _Writer(emitter, style, excluded)
+    if style.is_python:
+        from maskwright.structural_tag.python_calls import PythonWriter
+
+        writer: Writer = PythonWriter(emitter, style, excluded, capture_members)
+    else:
+        writer = Writer(emitter, style, excluded, capture_members)
     root = writer.members((document.node,))
     writer.finish()
     if root[0] == OP_NEVER:
@@ -102,9 +119,13 @@ def xml_to_ir(
     return emitter.builder.build(emitter.builder.add("arguments", root))
 
 
-class _Writer:
-    def __init__(self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...]) -> None:
-        self.emitter, self.style, self.excluded = emitter, style, excluded
+class Writer:
+    """Writes objects in one style. Another kind of style overrides the methods that are not private."""
+
+    def __init__(
+        self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...], capture_members: bool
+    ) -> None:
+        self.emitter, self.style, self.excluded, self._captures = emitter, style, excluded, capture_members
         self.separator = text(style.separator)
         space = 0 if style.separator else emitter.layout.options.max_whitespace_cnt
         self.ws = repeat(bytes_in(b" \t\n\r"), 0, space)
@@ -119,14 +140,14 @@ class _Writer:
     def members(self, conj: Conj) -> Expr:
         """The members of the objects that satisfy `conj`, white space or braces around them."""
         shape = self.emitter.norm.shape_of(conj)
-        return self._enclosed("{", alt(*[self._object(part) for part in shape.objects]), "}")
+        return self.enclosed("{", alt(*[self._object(part) for part in shape.objects]), "}")
 
-    def _enclosed(self, left: str, inner: Expr, right: str) -> Expr:
+    def enclosed(self, left: str, inner: Expr, right: str) -> Expr:
         return seq(text(left), inner, text(right)) if self.style.separator else seq(self.ws, inner)
 
     def _object(self, shape: ObjectShape) -> Expr:
         if shape.witnesses:
-            self._refuse("not", (shape.path, "not"))
+            self._refuse("not", shape.witnesses[-1].path)
         declared = dict(shape.properties)
         for name in shape.required:
             if name not in declared:
@@ -144,8 +165,38 @@ class _Writer:
             elif name in shape.required:
                 return never()
         extra = self._extra(shape, declared)
-        self._check_counts(shape, len(members), extra[0] == OP_NEVER)
-        return self._listed(members, seq(extra, self.ws))
+        return self._counted(shape, members, seq(extra, self.ws))
+
+    def _counted(self, shape: ObjectShape, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
+        """The members in the order that is asked for, as many as `minProperties` and `maxProperties` say."""
+        num_required, closed = len(shape.required), extra[0] == OP_NEVER
+        least, most = shape.min_properties, UNBOUNDED if shape.max_properties is None else shape.max_properties
+        if closed and least > len(members):
+            return never()
+        if not closed and least > num_required + 1:
+            # Members that are not declared might all have one name, and then they are one member.
+            self._refuse("minProperties", shape.min_path, "members that are not declared are not told apart")
+            least = 0
+        in_any_order = self.emitter.layout.options.any_order and len(members) + (not closed) > 1
+        is_free = least <= num_required and (most == UNBOUNDED or (closed and len(members) <= most))
+        if is_free and not in_any_order:
+            return self._listed(members, extra)
+        try:
+            return (permutation if in_any_order else ordered)(
+                self.emitter.builder,
+                "members",
+                [self.emitter.as_rule("member", member) for member, _ in members],
+                required=[i for i, (_, required) in enumerate(members) if required],
+                separator=self.separator,
+                extra=extra if closed else self.emitter.as_rule("member", extra),
+                minimum=least,
+                maximum=most,
+            )
+        except LimitError as error:
+            if not is_free:
+                keyword = "minProperties" if shape.max_path is None else "maxProperties"
+                self._refuse(keyword, shape.max_path or shape.min_path, error.message)
+            return self._listed(members, extra)
 
     def _listed(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
         """The members in their order, each with whether it must be there, then any number of extra ones."""
@@ -160,14 +211,8 @@ class _Writer:
             more = seq(self.separator, member, more) if required else alt(seq(self.separator, member, more), more)
         return listed
 
-    def _check_counts(self, shape: ObjectShape, possible: int, closed: bool) -> None:
-        if shape.min_properties > len(shape.required):
-            self._refuse("minProperties", (shape.path, "minProperties"))
-        if shape.max_properties is not None and not (closed and possible <= shape.max_properties):
-            self._refuse("maxProperties", (shape.path, "maxProperties"))
-
-    def _refuse(self, keyword: str, path: Path) -> None:
-        self.emitter.refuse(Refusal(keyword, path, "members and elements in this style are not counted"))
+    def _refuse(self, keyword: str, path: Path, reason: str = "this style has no exact form for it") -> None:
+        self.emitter.refuse(Refusal(keyword, path, reason))
 
     def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
         """One member that is not declared. Names that patterns speak of are left out."""
@@ -183,17 +228,36 @@ class _Writer:
             if shape is FREE_OBJECTS[0]:
                 raise UnsupportedSchemaError(
                     "this style needs all members declared",
-                    pointer=pointer_of(shape.path),
+                    pointer="",
                     keyword="additionalProperties",
                     hint="declare them in properties, and set additionalProperties to false",
                 )
             return never()
-        name = plus(utf8(_NAME_CHARACTERS))
-        return self._member(and_(name, not_(alt(*map(text, declared)))) if declared else name, conj)
+        return self._element(self.opening, self.other_name(declared), conj)
 
-    def _member(self, name: str | Expr, conj: Conj) -> Expr:
-        spelled_name = text(name) if isinstance(name, str) else name
-        return self._element(self.style.open, spelled_name, conj)
+    def _member(self, name: str, conj: Conj) -> Expr:
+        return self._element(self.opening, self.name(name), conj)
+
+    @property
+    def opening(self) -> Pieces:
+        """What stands before a member's value."""
+        return self.style.open
+
+    def name(self, name: str) -> Expr:
+        """A declared name as it is written."""
+        return text(name)
+
+    def other_name(self, declared: dict[str, Conj]) -> Expr:
+        """Any other name."""
+        name = plus(utf8(_NAME_CHARACTERS))
+        return and_(name, not_(alt(*map(text, declared)))) if declared else name
+
+    def captured_name(self, name: Expr) -> Expr:
+        return self.captured("name", name)
+
+    def scalar(self, kind: Kind, strings: tuple[StringShape, ...], mask: int) -> Expr:
+        """A value of a spelling that this class does not know."""
+        raise NotImplementedError
 
     def _element(self, open_: Pieces, name: Expr, conj: Conj) -> Expr:
         """`open value close` for the values that satisfy `conj`."""
@@ -204,7 +268,7 @@ class _Writer:
                 continue
             value = self._value(kind, name, conj, mask)
             if value[0] != OP_NEVER:
-                branches.append(seq(self._filled(open_, name, kind), value))
+                branches.append(seq(self._filled(open_, self.captured_name(name), kind), value))
             if kind.spelling == "raw" and not kind.label and self._is_free(conj):
                 break  # text without quotes that is not told apart from other values covers them
         return alt(*branches)
@@ -222,13 +286,21 @@ class _Writer:
             return alt(*[self._string(part, self._closing_pieces(name)) for part in strings])
         if kind.spelling == "quoted":
             return seq(spelled(self.style.quote), alt(*[self._string(part, self.style.quote) for part in strings]))
+        if kind.spelling not in ("json", "members", "items"):
+            return self.scalar(kind, strings, mask)
         close = self._filled(self.style.close, name, kind)
         own = sum(_MASKS[each] for each in kind.types)
         restricted = conj if not mask & ~own else (*conj, _only(kind.types))
         if kind.spelling == "json":
             inner = self.emitter.root(restricted)
+            inner = self.captured("value", inner)
             return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
-        return seq(self._rule(restricted, kind.spelling), close)
+        name_of = {"members": "object", "items": "array"}[kind.spelling]
+        return self.captured(name_of, seq(self._rule(restricted, kind.spelling), close))
+
+    def captured(self, name: str, body: Expr, *ends: Pieces) -> Expr:
+        """`body` as a capture if members are captures, without the one of `ends` with which it ends."""
+        return capture(name, body, Ends.of(ends).as_bytes) if self._captures else body
 
     def _rule(self, conj: Conj, spelling: str) -> Expr:
         key = (spelling, *[id(node.schema) for node in conj])
@@ -240,7 +312,7 @@ class _Writer:
 
     def _items(self, conj: Conj) -> Expr:
         arrays = self.emitter.norm.shape_of(conj).arrays
-        return self._enclosed("[", alt(*[self._array(part) for part in arrays]), "]")
+        return self.enclosed("[", alt(*[self._array(part) for part in arrays]), "]")
 
     def _array(self, shape: ArrayShape) -> Expr:
         longest = -1 if shape.max_items is None else shape.max_items
@@ -271,12 +343,18 @@ class _Writer:
             return alt(*values) if values else never()
         body = _body(shape)
         ends = Ends.of([close])
-        if body is ANY_TEXT or not self.style.padded:
-            return ends.closing(self.excluded, body)
+        if not self.style.padded:
+            return self.captured("string", ends.closing(self.excluded, body), close)
+        newline_close = (f"\n{close[0]}",)
+        if body is ANY_TEXT:
+            return self.captured("padded", ends.closing(self.excluded, body), close, newline_close)
         # A reader takes off one newline at each end, so without padding the string itself has none there.
         bare = and_(body, not_(seq(_NEWLINE, ANY_TEXT)), not_(seq(ANY_TEXT, _NEWLINE)))
-        padded = Ends.of([(f"\n{close[0]}",)]).closing((*ends.encoded, *self.excluded), body)
-        return alt(seq(_NEWLINE, padded), ends.closing(self.excluded, bare))
+        padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body)
+        return alt(
+            seq(_NEWLINE, self.captured("string", padded, newline_close)),
+            self.captured("string", ends.closing(self.excluded, bare), close),
+        )
 
     def _closing_pieces(self, name: Expr) -> Pieces:
         if "{name}" not in self.style.close:
@@ -288,9 +366,11 @@ class _Writer:
             return never()
         end = spelled(close)
         if self.style.padded:
-            bare = never() if value[:1] == "\n" or value[-1:] == "\n" else seq(text(value), end)
-            return alt(seq(_NEWLINE, text(value), _NEWLINE, end), bare)
-        return seq(text(value), end)
+            padded = self.captured("string", seq(text(value), _NEWLINE, end), (f"\n{close[0]}",))
+            is_bare = value[:1] != "\n" and value[-1:] != "\n"
+            bare = self.captured("string", seq(text(value), end), close) if is_bare else never()
+            return alt(seq(_NEWLINE, padded), bare)
+        return self.captured("string", seq(text(value), end), close)
 
 
 def _only(types: tuple[str, ...]) -> Node:

@@ -7,11 +7,13 @@ A style spells a member as `open value close`. `Kind`s say how values of certain
     json     any value, as JSON
     members  an object, member by member in the same style
     items    an array, item by item
+    literal, constant   a string, and true, false or null, as in Python
 
     qwen_xml     <parameter=city>\nParis\n</parameter>
     deepseek_xml <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
     cohere_xml   <cofl:value name="o" type="dict"><cofl:value name="x" type="json">1.5</cofl:value></cofl:value>
     gemma        {city:<|"|>Paris<|"|>,days:3}
+    python       city="Paris", days=3                                                   see python_calls.py
 
 Between members and around values in JSON there may be white space. Where `padded`, strings may have a newline before
 and one after them which do not count, as readers of that format take them off.
@@ -47,6 +49,7 @@ class Style(NamedTuple):
     open_item: str = ""
     separator: str = ""
     quote: str = ""
+    is_python: bool = False
 
     def spelled(self, tokens: Tokens) -> SpelledStyle:
         """Split all texts at special tokens."""
@@ -58,6 +61,7 @@ class Style(NamedTuple):
             self.padded,
             self.separator,
             tokens.pieces(self.quote),
+            self.is_python,
         )
 
 
@@ -71,6 +75,7 @@ class SpelledStyle(NamedTuple):
     padded: bool
     separator: str
     quote: Pieces
+    is_python: bool
 
 
 HOLES = ("{name}", "{kind}", "{ws}")
@@ -133,6 +138,19 @@ STYLES = {
         ),
         separator=",",
         quote='<|"|>',
+    ),
+    "python": Style(
+        "{name}=",
+        "",
+        (
+            Kind(("string",), "literal"),
+            Kind(("number",), "json"),
+            Kind(("boolean", "null"), "constant"),
+            Kind(("object",), "members"),
+            Kind(("array",), "items"),
+        ),
+        separator=", ",
+        is_python=True,
     ),
     "kimi_k3_xml": Style(
         '<|open|>argument key="{name}" type="{kind}"<|sep|>',

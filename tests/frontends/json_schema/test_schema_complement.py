@@ -80,7 +80,7 @@ def test_many_conditions_on_one_member_do_not_multiply() -> None:
     "schema",
     [
         {"not": {"uniqueItems": True}},
-        {"not": {"format": "date-time"}},
+        {"not": {"format": "idn-email"}},
         {"if": {"uniqueItems": True}, "then": {"type": "array"}},
     ],
     ids=str,
@@ -115,3 +115,19 @@ def test_some_member_violates(schema: Any, valid: list[Any], invalid: list[Any])
 def test_no_later_member_takes_the_place_of_a_witness() -> None:
     schema = {"not": {"additionalProperties": {"type": "null"}}}
     check_texts(schema, ['{"a": null, "a": 1}'], ['{"a": 1, "a": null}', '{"a": 1, "b": null}'])
+
+
+def test_what_might_be_in_a_format_is_not_outside_of_it() -> None:
+    check({"type": "string", "not": {"format": "email"}}, ["", "a", "a@b c"], ["a@b.c", "a@xn--zca.de"])
+    check({"type": "string", "not": {"format": "time"}}, ["24:00:00Z"], ["12:00:00Z", "12:07:60Z"])
+    check({"not": {"not": {"format": "hostname"}, "type": "string"}}, ["a.b", 1], ["a..b"])
+    check({"oneOf": [{"const": "xn--zca"}, {"type": "string", "format": "hostname"}]}, ["a"], ["xn--zca"])
+
+
+def test_one_member_may_violate_several_rules_at_once() -> None:
+    def rule(most: int) -> dict[str, Any]:
+        return {"type": "object", "patternProperties": {"^a": {"type": "integer", "maximum": most}}}
+
+    neither = {"allOf": [{"not": rule(10)}, {"not": rule(100)}], "type": "object"}
+    check(neither, [{"ax": 200}, {"ax": ""}], [{"ax": 50}, {}, {"x": 200}])
+    check({"oneOf": [rule(10), rule(100)]}, [{"ax": 50}], [{"ax": 5}, {"ax": 200}, {}])

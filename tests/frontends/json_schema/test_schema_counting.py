@@ -102,3 +102,19 @@ def test_one_name_twice_is_one_member() -> None:
     check_texts({"required": ["a"], "minProperties": 2}, ['{"a": 1, "b": 1}'], ['{"a": 1}', '{"a": 1, "a": 1}'])
     with pytest.raises(UnsupportedSchemaError):
         schema_to_ir({"minProperties": 2})
+
+
+@pytest.mark.parametrize(
+    ("rules", "pointer"),
+    [
+        ([{"minProperties": 3}, {"required": ["a"]}], "/allOf/0/minProperties"),
+        ([{"minProperties": 2}, {"minProperties": 3}], "/allOf/1/minProperties"),
+        ([{"minProperties": 3}, {"maxProperties": 9}], "/allOf/1/maxProperties"),
+        ([{"minProperties": 3}, {"not": {"minProperties": 9}}], "/allOf/1/not/minProperties"),
+    ],
+    ids=str,
+)
+def test_a_count_is_refused_where_it_is_asked_for(rules: list[Any], pointer: str) -> None:
+    with pytest.raises(UnsupportedSchemaError) as refused:
+        schema_to_ir({"type": "object", "allOf": rules})
+    assert refused.value.pointer == pointer

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from checking import check_texts
+from checking import check, check_texts
 from grammar_matcher import accepts_text
 
 from maskwright.frontends.json_schema import schema_to_ir
@@ -161,3 +161,16 @@ def test_multiples_by_remainders(schema: Any, divides: Any) -> None:
             is_kind = schema.get("type") != "integer" or value == int(value)
             expected = is_kind and low <= value < high and divides(value)
             assert accepts_text(grammar, text) == expected, (schema, text)
+
+
+def test_a_few_multiples_between_bounds_are_a_finite_set() -> None:
+    check({"multipleOf": 100_003, "minimum": -100_003, "maximum": 300_000}, [-100_003, 0, 200_006], [1, 300_009])
+    check({"type": "integer", "multipleOf": 1.7777, "minimum": 0, "maximum": 20_000}, [0, 17777, 17777.0], [1.7777, 1])
+    check({"type": "number", "multipleOf": 1.7777, "exclusiveMinimum": 0, "maximum": 4}, [1.7777, 3.5554], [0, 1])
+
+
+def test_divisors_that_others_imply_are_not_counted() -> None:
+    check({"type": "integer", "allOf": [{"multipleOf": n} for n in (1024, 2, 64, 8)]}, [2048, 0], [1023, 64])
+    check({"type": "integer", "multipleOf": 24, "not": {"multipleOf": 8}}, [], [24, 8, 0])
+    apart = {"type": "integer", "allOf": [{"not": {"multipleOf": n}} for n in (8, 800, 8)]}
+    check(apart, [4, 801], [8, 0, 1600])

@@ -130,3 +130,24 @@ def test_overlapping_branches_without_an_exact_form_are_refused_or_reported() ->
 def test_many_branches_by_name() -> None:
     schema = {"oneOf": [kind(f"k{i}", v={"const": i}) for i in range(150)]}
     check(schema, [{"kind": "k3", "v": 3}, {"kind": "k149", "v": 149}], [{"kind": "k3", "v": 4}, {"kind": "k150"}])
+
+
+def test_branches_that_overlap_without_their_tag() -> None:
+    def branch(i: int) -> dict[str, Any]:
+        return {"properties": {"tag": {"const": i}, "name": {"maxLength": 5}, "value": {"minimum": i}}}
+
+    schema = {"type": "object", "oneOf": [branch(i) for i in range(12)]}
+    check(schema, [{"tag": 3, "value": 7}, {"value": 0}, {"tag": 0}], [{}, {"value": 5}, {"name": "a"}, {"tag": 12}])
+
+
+def test_branches_of_which_each_requires_a_member_of_its_own() -> None:
+    schema = {"oneOf": [{"required": [name], "properties": {name: {"type": "integer"}}} for name in "abcdefghij"]}
+    check({"type": "object", **schema}, [{"a": 1}, {"a": 1, "b": ""}], [{"a": 1, "b": 1}, {"a": ""}, {}])
+
+
+def test_closed_branches_overlap_only_in_what_both_declare() -> None:
+    branches = [
+        {"properties": {f"k{i}": {"type": "null"}, "x": {}}, "additionalProperties": False, "type": "object"}
+        for i in range(9)
+    ]
+    check({"oneOf": branches}, [{"k3": None}, {"k8": None, "x": 1}], [{}, {"x": 1}, {"k1": None, "k2": None}])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from checking import check, check_texts
 
-from maskwright.frontends.json_schema import JsonSchemaOptions
+from maskwright.errors import UnsupportedSchemaError
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 
 
 @pytest.mark.parametrize(
@@ -76,3 +77,15 @@ def test_very_large_objects_keep_the_declared_order(count: int, reversed_too: bo
     backwards = ['{"p39": null, "p1": null}']
     right, wrong = ['{"p1": null, "p39": null}'], ['{"p1": null, "p1": null}']
     check_texts(schema, right + backwards * reversed_too, wrong + backwards * (not reversed_too), any_order=True)
+
+
+def test_patterns_that_overlap_too_much_are_left_out_with_what_depends_on_them() -> None:
+    patterns = {letter: {"type": "integer"} for letter in "abcdefgh"}
+    schema = {"patternProperties": patterns, "additionalProperties": False, "propertyNames": {"maxLength": 3}}
+    report: list[Finding] = []
+    schema_to_ir(schema, JsonSchemaOptions(on_unsupported="relax"), report)
+    assert [finding.pointer for finding in report] == ["/patternProperties", "/additionalProperties"]
+    valid = [{"ab": 1}, {"xyz": 1}, {"a": "left out"}]
+    check(schema, valid, [{"abcd": 1}], on_unsupported="relax")
+    with pytest.raises(UnsupportedSchemaError, match="patternProperties"):
+        schema_to_ir(schema)

@@ -2,8 +2,8 @@
 
     read        documents.py    the text, `$schema`, where a reference points (resources.py)
     normalise   normalise.py    runs keywords*.py over each schema object: its shape, sorted by type (shape.py);
-                                intersect.py, complement.py, disjoint.py and unevaluated.py calculate with shapes;
-                                leaves.py shares those of schemas without sub-schemas
+                                intersect.py, complement.py, disjoint.py, simplify.py and unevaluated.py calculate with
+                                shapes; leaves.py shares those of schemas without sub-schemas
     emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
                                 where something is counted, laid out as layout.py says
 
@@ -22,25 +22,32 @@ from typing import Any
 from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
-from maskwright.frontends.json_schema.layout import Layout, layout_of
+from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.options import Finding as Finding
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
 from maskwright.frontends.json_schema.shape import DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
-__all__ = ["Finding", "JsonSchemaOptions", "schema_to_ir"]
+__all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "schema_to_ir"]
 
-_DEFAULTS = JsonSchemaOptions()
+DEFAULTS = JsonSchemaOptions()
 
 
-def schema_to_ir(schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: list[Finding] | None = None) -> GrammarIR:
+def schema_to_ir(
+    schema: Any,
+    options: JsonSchemaOptions = DEFAULTS,
+    report: list[Finding] | None = None,
+    *,
+    capture_members: bool = False,
+) -> GrammarIR:
     """Return the grammar of the JSON texts whose value is valid against a schema.
 
     Args:
         schema: A dict, a bool, or a JSON text (str or bytes). It must not change during the call.
         options: White space, strictness, and what to do with what cannot be enforced.
         report: Receives a `Finding` for each keyword that was left out, or that is an annotation only.
+        capture_members: Whether the names and values of the outermost object are captures, `key` and `value`.
 
     Raises:
         SchemaError: The schema is malformed; `pointer` says where.
@@ -56,17 +63,16 @@ def schema_to_ir(schema: Any, options: JsonSchemaOptions = _DEFAULTS, report: li
     while True:
         norm = Normaliser(Document(schema, options.registry, dynamic), options, report, tracks)
         try:
-            return _grammar(norm, layout_of(options))
+            return _grammar(norm, Emitter(norm, layout_of(options), capture_members))
         except DynamicError:
             dynamic = True
         except TrackError:
             tracks = True
 
 
-def _grammar(norm: Normaliser, layout: Layout) -> GrammarIR:
-    document, emitter = norm.document, Emitter(norm, layout)
+def _grammar(norm: Normaliser, emitter: Emitter) -> GrammarIR:
     try:
-        root = emitter.root((document.node,))
+        root = emitter.root((norm.document.node,))
     except RecursionError as error:
         raise LimitError("the schema nests too deep for Python's stack", limit="recursion") from error
     if root[0] == OP_NEVER:

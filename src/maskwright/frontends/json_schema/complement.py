@@ -6,7 +6,7 @@ A complement is again type-wise. The complement of one alternative is a union of
     not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
 
 Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
-exact: formats of which only a part is known, elements that all differ. "Some element
+exact: formats of which too little is known, elements that all differ. "Some element
 violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
 Tested by tests/frontends/json_schema/test_schema_complement.py.
 """
@@ -17,7 +17,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from maskwright.frontends.json_schema.formats import EXACT_FORMATS
 from maskwright.frontends.json_schema.intersect import is_nothing
 from maskwright.frontends.json_schema.numerals import admitted_values
 from maskwright.frontends.json_schema.shape import (
@@ -44,23 +43,34 @@ from maskwright.frontends.json_schema.shape import (
     Shape,
     StringShape,
 )
-from maskwright.frontends.json_schema.witnesses import is_free, violations, without
+from maskwright.frontends.json_schema.simplify import minimal
+from maskwright.frontends.json_schema.strings import known_formats
+from maskwright.frontends.json_schema.witnesses import is_free, opposite, violations, without
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise import Normaliser
 
+_CONSTANTS = NULL | FALSE | TRUE
+_OBJECTS = 3
 _T = TypeVar("_T")
 
 
 def complement(shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
     """Return the shape of the values that do not fit `shape`; None if there is no exact one. `path` asks for it."""
+    return difference(Shape(ALL_TYPES), shape, norm, path)
+
+
+def difference(base: Shape, shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
+    """Return the shape of the values that fit `base` but not `shape`; None if there is no exact one."""
     parts: tuple[tuple[tuple[Any, ...], object, Callable[[Any], list[Any] | None]], ...] = (
         (shape.numbers, FREE_NUMBERS, _without_numbers),
         (shape.strings, FREE_STRINGS, _without_strings),
         (shape.arrays, FREE_ARRAYS, lambda part: _without_arrays(part, norm)),
         (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm, path)),
     )
-    result = Shape(ALL_TYPES)
+    result = Shape(
+        base.mask & (ALL_TYPES ^ shape.mask & _CONSTANTS), base.numbers, base.strings, base.arrays, base.objects
+    )
     for i, (alternatives, free, violating) in enumerate(parts):
         if alternatives is free:
             result = norm.intersect(result, _of_type(i, ()))
@@ -69,10 +79,20 @@ def complement(shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
             left: Any = violating(alternative)
             if left is None:
                 return None
-            result = norm.intersect(result, _of_type(i, tuple(left)))
-    simple = ~shape.mask & (NULL | FALSE | TRUE)
-    containers = result.mask & ~(NULL | FALSE | TRUE)
-    return Shape(simple | containers, result.numbers, result.strings, result.arrays, result.objects)
+            apart = norm.apart(result.objects, alternative) if i == _OBJECTS else []
+            if apart:
+                # What is apart from an alternative stays as it is, instead of once for each way to violate that.
+                together = [part for part in result.objects if not any(part is other for other in apart)]
+                touched = norm.intersect(_of_type(i, tuple(together)), _of_type(i, tuple(left))).objects
+                result = _with_objects(result, (*apart, *touched))
+            else:
+                result = norm.intersect(result, _of_type(i, tuple(left)))
+            result = minimal(result, norm)
+    return result
+
+
+def _with_objects(shape: Shape, objects: tuple[ObjectShape, ...]) -> Shape:
+    return Shape(shape.mask, shape.numbers, shape.strings, shape.arrays, objects)
 
 
 def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
@@ -116,7 +136,7 @@ def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: b
 
 
 def _without_strings(shape: StringShape) -> list[StringShape] | None:
-    if not EXACT_FORMATS.issuperset(shape.formats):
+    if not known_formats(shape):
         return None
     by_length = shape.min_length > 0 or shape.max_length is not None
     constrained = shape.patterns or shape.formats or shape.values is not None
@@ -179,22 +199,24 @@ def _with(contains: Contains) -> ArrayShape:
 def _without_objects(shape: ObjectShape, norm: Normaliser, path: Path) -> list[ObjectShape] | None:
     out = violations(shape, norm, path)
     for name in shape.required:
+        place = shape.properties.get(name)
         other = ObjectShape()
-        other.properties = {name: NOTHING}
+        # "Not there, or there and wrong" is one alternative: wrong if it is there.
+        other.properties = {name: NOTHING if place is None else opposite(place, norm)}
         out.append(other)
     for name, conj in shape.properties.items():
-        if not is_free(conj):
+        if name not in shape.required and not is_free(conj):
             other = ObjectShape()
             other.properties = {name: OPEN if is_nothing(conj) else norm.negation(conj)}
             other.required = {name: None}
             out.append(other)
     if shape.min_properties > len(shape.required):
         other = ObjectShape()
-        other.max_properties, other.path = shape.min_properties - 1, shape.path
+        other.max_properties, other.max_path = shape.min_properties - 1, shape.min_path
         out.append(other)
     if shape.max_properties is not None:
         other = ObjectShape()
-        other.min_properties, other.path = shape.max_properties + 1, shape.path
+        other.min_properties, other.min_path = shape.max_properties + 1, shape.max_path
         out.append(other)
     for witness in shape.witnesses:
         rest = without(witness, norm)

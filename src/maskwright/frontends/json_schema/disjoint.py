@@ -70,7 +70,7 @@ def disjoint(a: Shape, b: Shape, norm: Normaliser, depth: int = _DEPTH) -> bool:
         all(intersect_numbers(x, y) is None for x in a.numbers for y in b.numbers)
         and all(_disjoint_strings(x, y) for x in a.strings for y in b.strings)
         and all(_disjoint_arrays(x, y, norm, depth) for x in a.arrays for y in b.arrays)
-        and all(_disjoint_objects(x, y, norm, depth) for x in a.objects for y in b.objects)
+        and all(disjoint_objects(x, y, norm, depth) for x in a.objects for y in b.objects)
     )
 
 
@@ -80,13 +80,14 @@ def _disjoint_strings(a: StringShape, b: StringShape) -> bool:
     if b.max_length is not None and b.max_length < a.min_length:
         return True
     if a.values is not None:
-        return not any(admits_string(b, value) for value in a.values)
+        return not any(admits_string(b, value, wide=True) for value in a.values)
     if b.values is not None:
-        return not any(admits_string(a, value) for value in b.values)
+        return not any(admits_string(a, value, wide=True) for value in b.values)
     return any(x is b for x in a.excluded) or any(x is a for x in b.excluded)
 
 
-def _disjoint_places(a: Conj, b: Conj, norm: Normaliser, depth: int) -> bool:
+def disjoint_places(a: Conj, b: Conj, norm: Normaliser, depth: int = _DEPTH) -> bool:
+    """Whether it can be shown that no value satisfies both places."""
     if is_nothing(a) or is_nothing(b):
         return True
     if not (a and b and depth):
@@ -102,16 +103,16 @@ def _disjoint_arrays(a: ArrayShape, b: ArrayShape, norm: Normaliser, depth: int)
     if (a.max_items is not None and a.max_items < least) or (b.max_items is not None and b.max_items < least):
         return True
     looked_at = min(least, max(len(a.prefix), len(b.prefix)) + 1)
-    return any(_disjoint_places(a.item(i), b.item(i), norm, depth) for i in range(looked_at))
+    return any(disjoint_places(a.item(i), b.item(i), norm, depth) for i in range(looked_at))
 
 
-def _disjoint_objects(a: ObjectShape, b: ObjectShape, norm: Normaliser, depth: int) -> bool:
+def disjoint_objects(a: ObjectShape, b: ObjectShape, norm: Normaliser, depth: int = _DEPTH) -> bool:
     if (a.max_properties is not None and a.max_properties < max(b.min_properties, len(b.required))) or (
         b.max_properties is not None and b.max_properties < max(a.min_properties, len(a.required))
     ):
         return True
     return any(
-        _disjoint_places(_member(a, name, norm), _member(b, name, norm), norm, depth)
+        disjoint_places(_member(a, name, norm), _member(b, name, norm), norm, depth)
         for name in {**a.required, **b.required}
     )
 

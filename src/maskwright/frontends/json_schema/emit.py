@@ -44,7 +44,7 @@ MAX_PLACES = 200_000
 class Emitter:
     """Makes the rules of one schema."""
 
-    def __init__(self, norm: Normaliser, layout: Layout) -> None:
+    def __init__(self, norm: Normaliser, layout: Layout, capture_members: bool = False) -> None:
         self.norm = norm
         self.layout = layout
         self.builder = layout.builder()
@@ -53,10 +53,12 @@ class Emitter:
         self._targets: dict[tuple[str, int], Node] = {}
         self._queue: list[tuple[Expr, Conj, int]] = []
         self._level = 0
+        self._capture_members = capture_members  # while the outermost objects are made
 
     def root(self, conj: Conj) -> Expr:
         """Return the expression for a whole text."""
         expr = self.place(conj, 0)
+        self._capture_members = False
         while self._queue:
             rule, waiting, depth = self._queue.pop()
             self.builder.define(rule, self._shape(self.norm.shape_of(waiting), depth))
@@ -65,7 +67,7 @@ class Emitter:
     def place(self, conj: Conj, depth: int) -> Expr:
         """Return the expression for the values that satisfy all of `conj`, inside containers of this depth."""
         free = self.layout.free(depth).get(id(conj))
-        if free is not None:
+        if free is not None and not (self._capture_members and self._level == 0):
             return free
         is_target = False
         if len(conj) == 1:
@@ -80,6 +82,11 @@ class Emitter:
         if key in self._known:
             return self._again(key, conj)
         return self._first(key, conj, depth, is_target)
+
+    @property
+    def captures_members(self) -> bool:
+        """Whether the members of the object that is being made are captures."""
+        return self._capture_members and self._level == 1
 
     def _target(self, node: Node) -> Node:
         """Return what a node that does nothing but refer leads to; the node itself if it asserts more."""
@@ -141,7 +148,7 @@ class Emitter:
             return self.layout.style(depth).value
         parts: list[Expr] = []
         if shape.objects:
-            if shape.objects is FREE_OBJECTS:
+            if shape.objects is FREE_OBJECTS and not self.captures_members:
                 parts.append(self.layout.style(depth).object)
             else:
                 parts += [object_text(self, part, depth) for part in shape.objects]
@@ -160,8 +167,10 @@ class Emitter:
 
     def _scalar(self, shape: Shape, text: Expr) -> Expr:
         """A pattern becomes a rule of its own, so that it keeps its masks, whatever object or array it stands in."""
-        has_pattern = any(part.values is None and (part.patterns or part.formats) for part in shape.strings)
-        return self.as_rule("string", text) if has_pattern else text
+        for part in shape.strings:
+            if part.values is None and (part.patterns or part.formats):
+                return self.as_rule("string", text)
+        return text
 
 
 def _name(conj: Conj) -> str:

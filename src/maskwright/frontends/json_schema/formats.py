@@ -167,6 +167,18 @@ FORMATS: dict[str, str] = {
     "json-pointer": _POINTER,
     "relative-json-pointer": f"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
 }
+
+# What is certainly not in a format that is matched in part: what not even these match.
+_WIDE_TIME = f"{_HOUR_MINUTE}:(?:[0-5][0-9]|60){_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})"
+_WIDE_LABEL = f"{_ALNUM}(?:{_LDH}{{0,61}}{_ALNUM})?"
+_WIDE_HOSTNAME = f"{_WIDE_LABEL}(?:\\.{_WIDE_LABEL})*"
+WIDER_FORMATS = {
+    "time": _WIDE_TIME,
+    "date-time": f"{_DATE}[Tt]{_WIDE_TIME}",
+    "hostname": _WIDE_HOSTNAME,
+    "host-name": _WIDE_HOSTNAME,
+    "email": f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})@(?:{_WIDE_HOSTNAME}|{_ADDRESS_LITERAL})",
+}
 MAX_LENGTHS = {"hostname": 253, "host-name": 253, "idn-hostname": 253}
 # Those of which the grammar above is the whole, so that "not in this format" can be said as well.
 EXACT_FORMATS = frozenset(

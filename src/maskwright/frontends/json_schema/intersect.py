@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from maskwright.frontends.json_schema.decimals import is_integral
+from maskwright.frontends.json_schema.decimals import is_integral, is_multiple
 from maskwright.frontends.json_schema.shape import (
     ANY_KIND,
     ANYTHING,
@@ -34,6 +34,7 @@ from maskwright.frontends.json_schema.shape import (
     SeenMembers,
     Shape,
     StringShape,
+    Witness,
     identity,
 )
 
@@ -50,6 +51,9 @@ class Judge(Protocol):
 
     def is_empty(self, conj: Conj) -> bool:
         """Whether it is easily seen that no value satisfies all these places."""
+
+    def joined(self, a: Conj, b: Conj) -> Conj:
+        """`join`, without negations that are plainly implied; NOTHING where one is plainly contradicted."""
 
     def spend(self, units: int) -> None:
         """Count work against a limit."""
@@ -97,6 +101,8 @@ def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
     out.high, out.high_open = _tighter(a.high, a.high_open, b.high, b.high_open, _less)
     out.multiple_of = a.multiple_of + b.multiple_of
     out.not_multiple_of = a.not_multiple_of + b.not_multiple_of
+    if any(is_multiple(wanted, other) for other, _ in out.not_multiple_of for wanted, _ in out.multiple_of):
+        return None
     if a.values is not None or b.values is not None:
         values = a.values if a.values is not None else b.values
         assert values is not None
@@ -224,11 +230,11 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
     properties = out.properties = before.copy()
     for name, conj in b.properties.items():
         other = before.get(name)
-        properties[name] = join(undeclared(a, name, judge) if other is None else other, conj)
+        properties[name] = judge.joined(undeclared(a, name, judge) if other is None else other, conj)
     if b.extras:
         for name, conj in before.items():
             if name not in b.properties:
-                properties[name] = join(conj, undeclared(b, name, judge))
+                properties[name] = judge.joined(conj, undeclared(b, name, judge))
     out.required = {**a.required, **b.required} if b.required else a.required
     for name in out.required:
         joined = properties.get(name)
@@ -236,12 +242,41 @@ def _intersect_objects(a: ObjectShape, b: ObjectShape, judge: Judge) -> ObjectSh
             return None
     out.extras = _each_once(a.extras, b.extras)
     out.witnesses = _each_once(a.witnesses, b.witnesses)
+    if not all(_may_declare(out, one) or _may_be_undeclared(out, one, judge) for one in out.witnesses):
+        return None
     out.names = join(a.names, b.names)
-    out.path = a.path or b.path
-    out.min_properties = max(a.min_properties, b.min_properties)
-    out.max_properties = _least(a.max_properties, b.max_properties)
+    most = a if b.max_properties is None or a.max_properties == _least(a.max_properties, b.max_properties) else b
+    out.max_properties, out.max_path = most.max_properties, most.max_path
+    least = a if a.min_properties >= b.min_properties else b
+    out.min_properties, out.min_path = least.min_properties, least.min_path
     out.seen = _seen_members(a.seen, b.seen)
     return out
+
+
+def is_closed(shape: ObjectShape) -> bool:
+    """Whether no member may be there that the shape does not declare."""
+    return any(not extras.patterns and is_nothing(extras.additional) for extras in shape.extras)
+
+
+def _may_declare(shape: ObjectShape, witness: Witness) -> bool:
+    """Whether a declared member might be the witness."""
+    return any(name not in witness.excluded and not is_nothing(conj) for name, conj in shape.properties.items())
+
+
+def _may_be_undeclared(shape: ObjectShape, witness: Witness, judge: Judge) -> bool:
+    """Whether a member that the shape does not declare might be the witness."""
+    if is_closed(shape):
+        return False
+    matched = {pattern for pattern, _, is_matched in witness.patterns if is_matched}
+    unmatched = {pattern for pattern, _, is_matched in witness.patterns if not is_matched}
+    asked = ANYTHING
+    for extras in shape.extras:
+        patterns = {pattern for pattern, _, _ in extras.patterns}
+        for place in [place for pattern, _, place in extras.patterns if pattern in matched]:
+            asked = join(asked, place)
+        if patterns <= unmatched:
+            asked = join(asked, extras.additional)
+    return not is_nothing(judge.joined(asked, witness.value))
 
 
 def _each_once(a: tuple[_T, ...], b: tuple[_T, ...]) -> tuple[_T, ...]:

@@ -151,12 +151,13 @@ def minProperties(site: Site, value: Any) -> None:
     count = count_of(site, "minProperties", value)
     if count:
         shape = site.objects()
-        shape.path, shape.min_properties = site.node.path, count
+        shape.min_path, shape.min_properties = (site.node.path, "minProperties"), count
 
 
 def maxProperties(site: Site, value: Any) -> None:
     shape = site.objects()
-    shape.path, shape.max_properties = site.node.path, count_of(site, "maxProperties", value)
+    shape.max_path = (site.node.path, "maxProperties")
+    shape.max_properties = count_of(site, "maxProperties", value)
 
 
 def _with_members(present: list[str], absent: list[str]) -> Shape:

@@ -5,7 +5,6 @@
 Numbers are written plainly, without an exponent. A state is the derivative of the expression for the numbers within
 bounds, by what was read so far, and the remainder for each multiple. Divisors of powers of ten need none of this: the
 last digits tell (numerals.py).
-Source: J. Brzozowski, "Derivatives of Regular Expressions", JACM 1964.
 Cost: at most MAX_STATES states. Tested by tests/frontends/json_schema/test_schema_numbers.py.
 """
 
@@ -14,33 +13,12 @@ from __future__ import annotations
 from math import lcm
 from typing import NamedTuple, TypeAlias
 
-from maskwright.frontends.json_schema.decimals import digits_of
+from maskwright.frontends.json_schema.decimals import digits_of, is_multiple
+from maskwright.frontends.json_schema.derivatives import derivative, nullable
 from maskwright.frontends.json_schema.shape import Exact
-from maskwright.ir import (
-    EMPTY,
-    OP_ALT,
-    OP_AND,
-    OP_EMPTY,
-    OP_LITERAL,
-    OP_NEVER,
-    OP_NOT,
-    OP_REPEAT,
-    OP_SEQ,
-    OP_SET,
-    UNBOUNDED,
-    Expr,
-    IRBuilder,
-    alt,
-    and_,
-    byte_set,
-    literal,
-    never,
-    not_,
-    repeat,
-    seq,
-)
+from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt, byte_set, never, seq
 
-MAX_STATES = 400
+MAX_STATES = 3200
 _BYTES = b"-0123456789."
 
 
@@ -62,6 +40,9 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
     Raises:
         TooManyStatesError: It takes too many rules.
     """
+    # A multiple of 24 is one of 8, and what is no multiple of 8 is none of 24.
+    multiples = [v for i, v in enumerate(multiples) if not any(is_multiple(o, v) for o in _beside(multiples, i, v))]
+    others = [v for i, v in enumerate(others) if not any(is_multiple(v, o) for o in _beside(others, i, v))]
     divisors = [_divisor(value, True) for value in multiples] + [_divisor(value, False) for value in others]
     if lcm(*[divisor.unit for divisor in divisors]) > MAX_STATES:
         raise TooManyStatesError
@@ -88,6 +69,11 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
                 builder.define(rule, never())
             raise TooManyStatesError
     return states[start]
+
+
+def _beside(values: list[Exact], index: int, value: Exact) -> list[Exact]:
+    """The other values, of equal ones those before."""
+    return [other for i, other in enumerate(values) if other != value or i < index]
 
 
 # The remainder of the digits so far, -1 for "no multiple any more"; the places of them after the point, -1 before it.
@@ -139,42 +125,3 @@ def _is_right(remainder: _Remainder, divisor: _Divisor) -> bool:
     value, places = remainder
     is_multiple = value >= 0 and value * 10 ** (divisor.scale - max(places, 0)) % divisor.unit == 0
     return is_multiple == divisor.wanted
-
-
-def nullable(expr: Expr) -> bool:
-    """Whether an expression matches the empty string."""
-    op = expr[0]
-    if op in (OP_SEQ, OP_AND):
-        return all(map(nullable, expr[1:]))
-    if op == OP_ALT:
-        return any(map(nullable, expr[1:]))
-    if op == OP_REPEAT:
-        return expr[2] == 0 or nullable(expr[1])
-    return op == OP_EMPTY or (op == OP_NOT and not nullable(expr[1]))
-
-
-def derivative(expr: Expr, byte: int) -> Expr:
-    """Return what may follow a byte in the matches of an expression that begin with it."""
-    op = expr[0]
-    if op == OP_LITERAL:
-        return literal(expr[1][1:]) if expr[1][0] == byte else never()
-    if op == OP_SET:
-        return EMPTY if expr[1] >> byte & 1 else never()
-    if op == OP_ALT:
-        return alt(*[derivative(branch, byte) for branch in expr[1:]])
-    if op == OP_AND:
-        return and_(*[derivative(operand, byte) for operand in expr[1:]])
-    if op == OP_NOT:
-        return not_(derivative(expr[1], byte))
-    if op == OP_REPEAT:
-        _, item, minimum, maximum = expr
-        rest = repeat(item, max(minimum - 1, 0), maximum if maximum == UNBOUNDED else maximum - 1)
-        return seq(derivative(item, byte), rest)
-    if op != OP_SEQ:
-        return never()
-    ways = []
-    for i, part in enumerate(expr[1:], 2):
-        ways.append(seq(derivative(part, byte), *expr[i:]))
-        if not nullable(part):
-            break
-    return alt(*ways)

@@ -20,10 +20,10 @@ from itertools import combinations
 from typing import Any
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
-from maskwright.frontends.json_schema.complement import complement
-from maskwright.frontends.json_schema.disjoint import disjoint, told_apart
+from maskwright.frontends.json_schema.complement import complement, difference
+from maskwright.frontends.json_schema.disjoint import disjoint, disjoint_objects, told_apart
 from maskwright.frontends.json_schema.documents import Document
-from maskwright.frontends.json_schema.intersect import intersect, is_nothing
+from maskwright.frontends.json_schema.intersect import intersect, is_nothing, join
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.leaves import STRUCTURAL_KEYWORDS, content_of, keep_leaf, known_leaf
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
@@ -44,6 +44,7 @@ from maskwright.frontends.json_schema.shape import (
     Conj,
     Negation,
     Node,
+    ObjectShape,
     Path,
     Refusal,
     Shape,
@@ -52,11 +53,14 @@ from maskwright.frontends.json_schema.shape import (
     identity_of,
     union,
 )
+from maskwright.frontends.json_schema.simplify import simplified
 from maskwright.frontends.json_schema.site import Site
 from maskwright.frontends.json_schema.strings import name_matches
 from maskwright.frontends.json_schema.unevaluated import held_to, note_seen
 
 MAX_IN_PLACE_DEPTH = 40
+MAX_LOOKS = 4  # into members, one inside another, to see what a negation leaves
+MAX_SIMPLIFYING_WORK = 1000
 MAX_WORK = 20_000  # units of `Normaliser.spend`
 MAX_EXCLUSIVE = 200  # object alternatives that telling the branches of a `oneOf` apart may make
 
@@ -79,6 +83,9 @@ class Normaliser:
         self._negations: dict[Any, Conj] = {}
         self._constants: dict[Any, Conj] = {}
         self._kept: list[Any] = []  # keeps schemas that no one wrote alive, for they are known by identity
+        self._limit = MAX_WORK
+        self._simplifications: dict[Any, Conj] = {}
+        self._looks = 0
         self._depth = 0
         self._work = 0
 
@@ -138,11 +145,52 @@ class Normaliser:
         done = next((n for n in range(len(key) - 1, 1, -1) if key[:n] in self._conjunctions), 1)
         shape = self._conjunctions[key[:done]] if done > 1 else self.shape(conj[0])
         for n in range(done, len(key)):
-            shape = self._conjunctions[key[: n + 1]] = self.intersect(shape, self.shape(conj[n]))
+            shape = self._conjunctions[key[: n + 1]] = self._narrowed(shape, conj[n])
         return shape
+
+    def _narrowed(self, shape: Shape, node: Node) -> Shape:
+        if type(node.schema) is Negation:
+            rest = difference(shape, self.shape_of(node.schema.negated), self, node.path)
+            if rest is not None:
+                return rest
+        return self.intersect(shape, self.shape(node))
 
     def intersect(self, a: Shape, b: Shape) -> Shape:
         return intersect(a, b, self)
+
+    def joined(self, a: Conj, b: Conj) -> Conj:
+        if len(b) == 1 and a and type(b[0].schema) is Negation:
+            return self._simplified(a, b[0])
+        if len(a) == 1 and b and type(a[0].schema) is Negation:
+            return self._simplified(b, a[0])
+        return join(a, b)
+
+    def _simplified(self, rest: Conj, negation: Node) -> Conj:
+        key = (identity_of(rest), identity(negation))
+        known = self._simplifications.get(key)
+        if known is not None:
+            return known
+        if self._looks >= MAX_LOOKS:
+            return join(rest, (negation,))
+        limit = self._limit
+        self._looks += 1
+        self._limit = min(limit, self._work + MAX_SIMPLIFYING_WORK)
+        try:
+            known = self._simplifications[key] = simplified(rest, negation, self)
+        finally:
+            self._looks -= 1
+            self._limit = limit
+        return known
+
+    def apart(self, parts: tuple[ObjectShape, ...], alternative: ObjectShape) -> list[ObjectShape]:
+        """Return those of the parts of which it can be shown that they have no value in common with the alternative."""
+        if self._looks >= MAX_LOOKS:
+            return []
+        self._looks += 1
+        try:
+            return [part for part in parts if disjoint_objects(part, alternative, self)]
+        finally:
+            self._looks -= 1
 
     def matches(self, pattern: str, name: str) -> bool:
         """Whether a pattern of `patternProperties` takes a member's name."""
@@ -155,7 +203,7 @@ class Normaliser:
             LimitError: There were too many.
         """
         self._work += units
-        if self._work > MAX_WORK:
+        if self._work > self._limit:
             raise LimitError(
                 "anyOf, oneOf, not and if combine to too many alternatives",
                 limit="MAX_WORK",
@@ -183,6 +231,8 @@ class Normaliser:
 
     def negation(self, conj: Conj) -> Conj:
         """Return the place of all values that do not satisfy `conj`."""
+        if len(conj) == 1 and type(conj[0].schema) is Negation:
+            return conj[0].schema.negated
         key = identity_of(conj)
         known = self._negations.get(key)
         if known is None:
@@ -282,10 +332,10 @@ class Normaliser:
             # What went away for one branch often was all that the next one overlapped.
             if disjoint(shape, shapes[other], self):
                 continue
-            rest = self.complement(branches[other], path)
+            rest = difference(shape, branches[other], self, path)
             if rest is None:
                 raise _NotExact
-            shape = self.intersect(shape, rest)
+            shape = rest
         return shape
 
     def error(self, node: Node, keyword: str | None, message: str, hint: str | None) -> SchemaError:

@@ -14,8 +14,10 @@ Size is linear in the digits of the bounds. Tested by tests/frontends/json_schem
 from __future__ import annotations
 
 from decimal import Decimal
+from math import lcm
 
 from maskwright.frontends.json_schema.decimals import ceiling, digits_of, floor, is_integral, is_multiple
+from maskwright.frontends.json_schema.intersect import admits_number
 from maskwright.frontends.json_schema.shape import FRACTION, INTEGER, Exact, NumberShape
 from maskwright.ir import (
     EMPTY,
@@ -255,6 +257,7 @@ def number_range(low: Exact | None, low_open: bool, high: Exact | None, high_ope
 
 
 _LAST_DIGITS_LIMIT = 3
+_MAX_FINITE = 500
 
 
 def multiple_text(multiple: Exact) -> Expr | None:
@@ -326,6 +329,25 @@ def admitted_values(shape: NumberShape) -> list[Exact]:
         if all(is_multiple(value, divisor) for divisor, _ in shape.multiple_of)
         and not any(is_multiple(value, divisor) for divisor, _ in shape.not_multiple_of)
     ]
+
+
+def finite_multiples(shape: NumberShape) -> NumberShape | None:
+    """Return the numbers of a shape as a finite set, if they are a few multiples between two bounds."""
+    if shape.low is None or shape.high is None or not shape.multiple_of or shape.kind == FRACTION:
+        return None
+    parts = list(map(digits_of, (shape.low, shape.high, *[divisor for divisor, _ in shape.multiple_of])))
+    scale = max(len(fraction) for _, _, fraction in parts)
+    low, high, *units = (
+        int(whole + fraction.ljust(scale, "0")) * (-1 if negative else 1) for negative, whole, fraction in parts
+    )
+    unit = lcm(*units, 10**scale) if shape.kind == INTEGER else lcm(*units)
+    if (high - low) // unit >= _MAX_FINITE:
+        return None
+    out = NumberShape()
+    out.not_multiple_of = shape.not_multiple_of
+    found = [Decimal(f"{n}e-{scale}") for n in range(-(-low // unit) * unit, high + 1, unit)]
+    out.values = tuple(value for value in found if admits_number(shape, value))
+    return out
 
 
 def values_text(shape: NumberShape) -> Expr:

@@ -25,6 +25,7 @@ from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.counting import Member, Others, TooManyError, counted_object
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import CLOSE_OBJECT, Style
+from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
 from maskwright.frontends.json_schema.scalars import STRING_RULE
 from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal, Witness
 from maskwright.frontends.json_schema.strings import (
@@ -35,7 +36,6 @@ from maskwright.frontends.json_schema.strings import (
     closed,
     name_text,
     other_name,
-    pattern_text,
     string_body,
 )
 from maskwright.frontends.json_schema.witnesses import WitnessError, choices
@@ -49,6 +49,7 @@ from maskwright.ir import (
     alt,
     alt_of_distinct,
     and_,
+    capture,
     never,
     not_,
     optional,
@@ -59,7 +60,6 @@ from maskwright.ir import (
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
-_MAX_PATTERNS = 6
 _BLOCK = 8
 _NOT_COUNTED = "members that may be missing are counted only if they are few"
 
@@ -95,7 +95,7 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
         else:
             value = free.get(id(conj)) or emitter.place(conj, inner)
         if value[0] != OP_NEVER:
-            members.append((name_text(name), value, name in required))
+            members.append((_key(emitter, name_text(name)), _value(emitter, value), name in required))
         elif name in required:
             return never()
     extra = _extra_member(emitter, shape, (), declared, style, inner)
@@ -134,8 +134,9 @@ def _counted(
                 return counted_object(emitter, members, extra, shape, others, style)
             except TooManyError:
                 pass
-        keyword = "maxProperties" if most is not None else "minProperties"
-        emitter.refuse(Refusal(keyword, (shape.path, keyword), _NOT_COUNTED))
+        path = shape.min_path if most is None else shape.max_path
+        assert path is not None
+        emitter.refuse(Refusal(str(path[1]), path, _NOT_COUNTED))
     if num_required:
         return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
@@ -231,9 +232,8 @@ def _extra_member(
         if is_nothing(conj) or (closed and not conj):
             return never()
         if not declared:
-            return seq(STRING_RULE, style.colon, emitter.place(conj, inner)) if conj else style.member
-        value = emitter.place(conj, inner)
-        return seq(other_name(tuple(declared)), style.colon, value) if value[0] != OP_NEVER else value
+            return _member(emitter, None, conj, style, inner)
+        return _pair(emitter, other_name(tuple(declared)), emitter.place(conj, inner), style)
     asked: dict[str, bool] = {}
     wanted = shape.names
     for witness in witnesses:
@@ -243,14 +243,12 @@ def _extra_member(
                 return never()
         declared = {**declared, **dict.fromkeys(witness.excluded, ANYTHING)}
         wanted = join(wanted, witness.names)
-    if len(patterns) > _MAX_PATTERNS:
-        reason = f"more than {_MAX_PATTERNS} patterns may overlap"
-        keyword, path = _keyword_of(next(iter(patterns.values())))
-        emitter.refuse(Refusal(keyword, path, reason))
-        patterns = {}
+    try:
+        matches = sets_of_patterns(patterns)
+    except OverlapError:
+        return _any_value_matched(emitter, shape, patterns, declared, style, inner)
     regions = []
-    for bits in range(1 << len(patterns)):
-        matched = frozenset(p for i, p in enumerate(patterns) if bits >> i & 1)
+    for matched in matches:
         if any((pattern in matched) != is_matched for pattern, is_matched in asked.items()):
             continue
         conj = _conj_of(shape.extras, matched)
@@ -262,13 +260,33 @@ def _extra_member(
     return alt(*regions)
 
 
-def _keyword_of(path: Path) -> tuple[str, Path]:
-    """The keyword that a pattern stands under, and its place."""
+def _any_value_matched(
+    emitter: Emitter,
+    shape: ObjectShape,
+    patterns: dict[str, Path],
+    declared: dict[str, Conj],
+    style: Style,
+    inner: int,
+) -> Expr:
+    """Refuse patterns that overlap too much; if the caller wants them left out, return a member without them.
+
+    `additionalProperties` next to them goes too: of the names that it is about, the patterns tell.
+    """
+    for path in dict.fromkeys(map(_keyword_of, patterns.values())):
+        assert path is not None
+        emitter.refuse(Refusal(str(path[1]), path, "too many of the patterns may overlap"))
+        if path[1] == "patternProperties":
+            beside = (path[0], "additionalProperties")
+            emitter.refuse(Refusal("additionalProperties", beside, "the patterns next to it are left out"))
+    conj = _conj_of(tuple([extras for extras in shape.extras if not extras.patterns]), frozenset())
+    return _member(emitter, _names(emitter, shape.names, declared, {}, frozenset()), conj, style, inner)
+
+
+def _keyword_of(path: Path) -> Path:
+    """The place of the keyword that a pattern stands under."""
     assert path is not None
     above = path[0]
-    if above is not None and above[1] == "patternProperties":
-        path = above
-    return str(path[1]), path
+    return above if above is not None and above[1] == "patternProperties" else path
 
 
 def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
@@ -281,22 +299,29 @@ def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
 
 
 def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inner: int) -> Expr:
-    if names is None and not conj:
+    if names is None and not conj and not emitter.captures_members:
         return style.member
-    value = emitter.place(conj, inner)
-    if value[0] == OP_NEVER:
-        return never()
-    return seq(STRING_RULE if names is None else seq(QUOTE, closed(names)), style.colon, value)
+    name = STRING_RULE if names is None else seq(QUOTE, closed(names))
+    return _pair(emitter, name, emitter.place(conj, inner), style)
+
+
+def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
+    return seq(_key(emitter, name), style.colon, _value(emitter, value))
+
+
+def _key(emitter: Emitter, name: Expr) -> Expr:
+    return capture("key", name) if emitter.captures_members else name
+
+
+def _value(emitter: Emitter, value: Expr) -> Expr:
+    return capture("value", value) if emitter.captures_members else value
 
 
 def _names(
     emitter: Emitter, wanted: Conj, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
 ) -> Expr | None:
     """The names of extra members that match just these patterns, inside the quotes; None for all names."""
-    parts: list[Expr] = []
-    for pattern, path in patterns.items():
-        text = pattern_text(pattern, path)
-        parts.append(text if pattern in matched else not_(text))
+    parts = matching_names(patterns, matched)
     if wanted:
         strings = emitter.norm.shape_of(wanted).strings
         parts.append(alt(*[string_body(part) for part in strings]))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from maskwright.frontends.json_schema.multiples import TooManyStatesError, multiples_rule
-from maskwright.frontends.json_schema.numerals import multiple_text, number_text, values_text
+from maskwright.frontends.json_schema.numerals import finite_multiples, multiple_text, number_text, values_text
 from maskwright.frontends.json_schema.shape import (
     FALSE,
     FREE_INTEGERS,
@@ -20,7 +20,9 @@ from maskwright.frontends.json_schema.shape import (
     FREE_STRINGS,
     NULL,
     TRUE,
+    Exact,
     NumberShape,
+    Path,
     Refusal,
     Shape,
 )
@@ -54,7 +56,7 @@ def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None], builder: IRBui
     elif shape.numbers is FREE_INTEGERS:
         texts.append(INTEGER_RULE)
     else:
-        texts += [_number_text(part, refuse, builder) for part in shape.numbers]
+        texts += [_number_text(part, refuse, builder) for part in _without_contained(shape.numbers)]
     if shape.mask & TRUE:
         texts.append(TRUE_TEXT)
     if shape.mask & FALSE:
@@ -62,6 +64,31 @@ def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None], builder: IRBui
     if shape.mask & NULL:
         texts.append(NULL_TEXT)
     return texts
+
+
+def _without_contained(parts: tuple[NumberShape, ...]) -> list[NumberShape]:
+    kept: list[NumberShape] = []
+    for part in parts:
+        if not any(_within(part, other) for other in kept):
+            kept = [other for other in kept if not _within(other, part)]
+            kept.append(part)
+    return kept
+
+
+def _within(inner: NumberShape, outer: NumberShape) -> bool:
+    """Whether one alternative is plainly contained in another that says less, as complements have many."""
+    return (
+        bool(outer.multiple_of or outer.not_multiple_of)
+        and outer.values is None
+        and (outer.kind, outer.low, outer.low_open, outer.high, outer.high_open)
+        == (inner.kind, inner.low, inner.low_open, inner.high, inner.high_open)
+        and _divisors(outer.multiple_of) <= _divisors(inner.multiple_of)
+        and _divisors(outer.not_multiple_of) <= _divisors(inner.not_multiple_of)
+    )
+
+
+def _divisors(asked: tuple[tuple[Exact, Path], ...]) -> set[Exact]:
+    return {divisor for divisor, _ in asked}
 
 
 def _number_text(part: NumberShape, refuse: Callable[[Refusal], None], builder: IRBuilder | None) -> Expr:
@@ -77,6 +104,9 @@ def _number_text(part: NumberShape, refuse: Callable[[Refusal], None], builder: 
         divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
         return multiples_rule(text, divisors, others, builder)
     except TooManyStatesError:
+        finite = finite_multiples(part)
+        if finite is not None:
+            return values_text(finite)
         _, path = (part.multiple_of + part.not_multiple_of)[0]
         refuse(Refusal("multipleOf", path, "there are too many remainders to tell apart"))
         return text

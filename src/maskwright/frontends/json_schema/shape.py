@@ -60,7 +60,10 @@ def identity(node: Node) -> Any:
 
 def identity_of(conj: Conj) -> Any:
     """Return what names the conjunction of some places."""
-    return tuple(map(identity, conj)) if len(conj) != 1 else identity(conj[0])
+    if len(conj) == 1:
+        return identity(conj[0])
+    # Mostly there is no scope: then this is `identity`, written out, as conjunctions grow long and are asked for often.
+    return tuple([identity(node) if node[1][2] else id(node[0]) for node in conj])
 
 
 class Negation:
@@ -218,8 +221,8 @@ class ObjectShape:
     """Objects: declared members, names that must be there, and the rules for all other members."""
 
     __slots__ = (
-        "extras", "max_properties", "min_properties", "names", "path", "properties", "required", "seen",
-        "witnesses",
+        "extras", "max_path", "max_properties", "min_path", "min_properties", "names", "properties", "required",
+        "seen", "witnesses",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -227,9 +230,10 @@ class ObjectShape:
         self.required: dict[str, None] = {}
         self.extras: tuple[Extras, ...] = ()
         self.names: Conj = ANYTHING
-        self.path: Path = None  # where the counts are asked for
         self.min_properties = 0
+        self.min_path: Path = None  # of the keyword that asks for it
         self.max_properties: int | None = None
+        self.max_path: Path = None
         self.witnesses: tuple[Witness, ...] = ()
         self.seen: SeenMembers | None = None
 

@@ -21,7 +21,7 @@ from json.encoder import encode_basestring
 
 from maskwright.errors import RegexSyntaxError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_string_chars, utf8
-from maskwright.frontends.json_schema.formats import FORMATS
+from maskwright.frontends.json_schema.formats import EXACT_FORMATS, FORMATS, WIDER_FORMATS
 from maskwright.frontends.json_schema.intersect import admits_length
 from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.pointers import pointer_of
@@ -107,8 +107,9 @@ def _pattern_text(pattern: str, in_json: bool) -> Expr:
 
 
 @lru_cache(maxsize=128)
-def _format_text(name: str, in_json: bool) -> Expr:
-    return regex_to_expr(FORMATS[name], encode=text_characters if in_json else utf8, dialect="ecma")
+def _format_text(name: str, in_json: bool, wide: bool = False) -> Expr:
+    expression = WIDER_FORMATS.get(name, FORMATS[name]) if wide else FORMATS[name]
+    return regex_to_expr(expression, encode=text_characters if in_json else utf8, dialect="ecma")
 
 
 def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
@@ -136,18 +137,31 @@ def name_matches(pattern: str, path: Path, name: str) -> bool:
         raise SchemaError(
             "a name or value holds half a surrogate pair, which no pattern can match", pointer=pointer_of(path)
         ) from error
-    return matches(pattern_text(pattern, path, in_json=False), data)
+    pattern_text(pattern, path, in_json=False)  # says where it stands if it cannot be used
+    return _pattern_matches(pattern, data)
 
 
-def admits_string(shape: StringShape, value: str) -> bool:
-    """Whether a string fits the shape."""
+@lru_cache(maxsize=4096)
+def _pattern_matches(pattern: str, data: bytes) -> bool:
+    return matches(_pattern_text(pattern, False), data)
+
+
+def admits_string(shape: StringShape, value: str, *, wide: bool = False) -> bool:
+    """Whether a string fits the shape; with `wide`, also if it might, where formats are known in part."""
     if not admits_length(shape, value) or (shape.values is not None and value not in shape.values):
         return False
     if not all(name_matches(pattern, path, value) for pattern, path in shape.patterns):
         return False
-    if shape.formats and not all(matches(_format_text(f, False), value.encode()) for f in shape.formats):
+    if wide and not known_formats(shape):
+        return True
+    if shape.formats and not all(matches(_format_text(f, False, wide), value.encode()) for f in shape.formats):
         return False
-    return not any(admits_string(excluded, value) for excluded in shape.excluded)
+    return not any(admits_string(excluded, value, wide=not wide) for excluded in shape.excluded)
+
+
+def known_formats(shape: StringShape) -> bool:
+    """Whether what is in none of the shape's formats is known too, at least in part."""
+    return all(name in EXACT_FORMATS or name in WIDER_FORMATS for name in shape.formats)
 
 
 def string_text(shape: StringShape) -> Expr:
@@ -177,29 +191,29 @@ def _closed_operand(body: Expr) -> Expr:
     return not_(seq(body[1], QUOTE)) if body[0] == OP_NOT else seq(body, QUOTE)
 
 
-def string_body(shape: StringShape) -> Expr:
-    """Return the spellings of a shape's strings inside the quotes.
+def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
+    """Return the spellings of a shape's strings inside the quotes; with `wide`, of all that might be, and more.
 
     If it is an intersection, at least one operand is no complement.
     """
     if shape.values is not None:
-        return alt(*[_text_spellings(v) for v in shape.values if admits_string(shape, v)])
+        return alt(*[_text_spellings(v) for v in shape.values if admits_string(shape, v, wide=wide)])
     parts = [pattern_text(pattern, path) for pattern, path in shape.patterns]
-    parts += [_format_text(name, True) for name in shape.formats]
+    parts += [_format_text(name, True, wide) for name in shape.formats]
     if shape.min_length or shape.max_length is not None:
         maximum = -1 if shape.max_length is None else shape.max_length
         parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, shape.min_length, maximum))
-    parts += map(_complement, shape.excluded)
+    parts += [_complement(excluded, wide) for excluded in shape.excluded]
     if shape.excluded and all(part[0] == OP_NOT for part in parts):
         parts.append(_ANY_PLAIN_TEXT)
     return and_(*parts) if parts else ANY_TEXT
 
 
-def _complement(shape: StringShape) -> Expr:
+def _complement(shape: StringShape, wide: bool) -> Expr:
     """All other strings. What a complement excludes is taken as it is, for automata grow with every complement."""
     only_excludes = shape.excluded and not (
         shape.patterns or shape.formats or shape.min_length or shape.max_length is not None or shape.values is not None
     )
     if only_excludes:
-        return alt(*map(string_body, shape.excluded))
-    return not_(string_body(shape))
+        return alt(*[string_body(excluded, wide=wide) for excluded in shape.excluded])
+    return not_(string_body(shape, wide=not wide))

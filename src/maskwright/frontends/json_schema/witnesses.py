@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from maskwright.frontends.json_schema.intersect import join, undeclared
+from maskwright.frontends.json_schema.intersect import is_closed, is_nothing, join, undeclared
 from maskwright.frontends.json_schema.shape import ANYTHING, NOTHING, Conj, Extras, ObjectShape, Path, Witness
+from maskwright.frontends.json_schema.simplify import without_contained
 from maskwright.frontends.json_schema.strings import admits_string
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, tup
     Raises:
         WitnessError: There are too many, or the values of two matter.
     """
-    named = [(witness, _finite_names(witness, norm)) for witness in shape.witnesses]
+    named = [(witness, _finite_names(witness, norm)) for witness in _needed(shape.witnesses, norm)]
     bare = shape.copy()
     bare.witnesses = ()
     ways: list[tuple[ObjectShape, tuple[Witness, ...]]] = [(bare, ())]
@@ -96,16 +97,37 @@ def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, tup
     for witness, its_names in sorted(named, key=lambda pair: pair[1] is None):
         following: list[tuple[ObjectShape, tuple[Witness, ...]]] = []
         for part, others in ways:
+            if not witness.value and any(_admits(witness, name, norm) for name in part.required):
+                following.append((part, others))
+                continue
             names = dict.fromkeys([*part.properties, *part.required, *(its_names or ())])
             following += [(_with_member(part, n, witness, norm), others) for n in names if _admits(witness, n, norm)]
-            if its_names is None:
+            if its_names is None and not is_closed(part):
                 following.append((part, (*others, witness)))
-        ways = following
+        declared = without_contained([part for part, others in following if not others], norm)
+        ways = [(part, ()) for part in declared] + [way for way in following if way[1]]
         if len(ways) > _MAX_CHOICES:
             raise WitnessError
     if any(len(others) > _MAX_OTHERS or sum(bool(w.value) for w in others) > 1 for _, others in ways):
         raise WitnessError
     return ways
+
+
+def _needed(witnesses: tuple[Witness, ...], norm: Normaliser) -> list[Witness]:
+    """Those that are not another one as well, whatever that is."""
+    needed: list[Witness] = []
+    for witness in witnesses:
+        if not any(_implies(other, witness, norm) for other in needed):
+            needed = [other for other in needed if not _implies(witness, other, norm)]
+            needed.append(witness)
+    return needed
+
+
+def _implies(a: Witness, b: Witness, norm: Normaliser) -> bool:
+    asked_a, asked_b = ({(pattern, matched) for pattern, _, matched in one.patterns} for one in (a, b))
+    if a.names is not b.names or not asked_b <= asked_a:
+        return False
+    return b.excluded <= a.excluded and is_nothing(norm.joined(opposite(b.value, norm), a.value))
 
 
 def _with_member(shape: ObjectShape, name: str, witness: Witness, norm: Normaliser) -> ObjectShape:

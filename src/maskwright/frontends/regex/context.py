@@ -16,8 +16,8 @@ elimination (Arden's rule), so anchors and word boundaries are exact within loop
     >>> print(regex_to_expr("(^a|b)+").dump())
     [a-b] "b"* "b" | [a-b]
 
-Cost: per node, the square of the number of classes (at most MAX_CLASSES), typically 2; and no more than MAX_WORK nodes
-in all.
+Cost: per node, the square of the number of classes, typically 2 (sides.py has the limit); and no more than MAX_WORK
+nodes in all.
 Tested by tests/frontends/test_regex.py.
 """
 
@@ -26,11 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from maskwright.errors import LimitError
-from maskwright.frontends.charset import CodePointSet, Encoding
+from maskwright.frontends.charset import Encoding
 from maskwright.frontends.regex.algebra import Letters, solve
 from maskwright.frontends.regex.ast import (
-    ANYTHING,
     INFINITE,
     Alt,
     And,
@@ -43,9 +41,9 @@ from maskwright.frontends.regex.ast import (
     Side,
 )
 from maskwright.frontends.regex.plain import PlainPieces, lower_plain
+from maskwright.frontends.regex.sides import SideClasses, bits, too_much
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq
 
-MAX_CLASSES = 12
 MAX_WORK = 1_000_000
 MAX_COPIES = 64
 MAX_STATES = 24
@@ -60,50 +58,6 @@ def lower_boundaries(node: Node, encode: Encoding) -> Expr:
     letters = Letters()
     machine = _Machine(node, letters.encode)
     return letters.spell(machine.whole(node, machine.text_start, machine.text_end), encode)
-
-
-class _Classes:
-    """The classes of one side: a partition of all characters and the edge."""
-
-    def __init__(self, sides: Iterator[Side]) -> None:
-        parts = [ANYTHING]
-        for side in dict.fromkeys(sides):
-            other = side.complement()
-            cut = [Side(p.chars & s.chars, p.edge and s.edge) for p in parts for s in (side, other)]
-            parts = [part for part in cut if part.chars or part.edge]
-            if len(parts) > MAX_CLASSES:
-                raise _too_much("the assertions of the regular expression tell too many kinds of characters apart")
-        self.parts = parts
-        self.unions: dict[int, CodePointSet] = {}
-        self.edge = next(i for i, part in enumerate(parts) if part.edge)
-        self.all = sum(1 << i for i, part in enumerate(parts) if part.chars)
-
-    def mask(self, side: Side) -> int:
-        """The classes within a side. A side is a union of classes."""
-        mask = 0
-        for i, part in enumerate(self.parts):
-            if side.edge if part.edge else not part.chars.isdisjoint(side.chars):
-                mask |= 1 << i
-        return mask
-
-    def chars(self, mask: int) -> CodePointSet:
-        out = self.unions.get(mask)
-        if out is None:
-            out = self.unions[mask] = CodePointSet.from_ranges(
-                r for i in _bits(mask) for r in self.parts[i].chars.ranges
-            )
-        return out
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def _too_much(message: str) -> LimitError:
-    return LimitError(message, limit="regex assertions", hint="use fewer anchors, word boundaries and lookarounds")
 
 
 def _nodes(root: Node) -> Iterator[Node]:
@@ -138,8 +92,8 @@ class _Machine:
 
     def __init__(self, root: Node, encode: Encoding) -> None:
         boundaries = [node for node in _nodes(root) if isinstance(node, Boundary)]
-        self.before = _Classes(left for b in boundaries for left, _ in b.pairs)
-        self.after = _Classes(right for b in boundaries for _, right in b.pairs)
+        self.before = SideClasses(left for b in boundaries for left, _ in b.pairs)
+        self.after = SideClasses(right for b in boundaries for _, right in b.pairs)
         self.text_start, self.text_end = self.before.edge, self.after.edge
         self.plain = PlainPieces(encode)
         # Keyed by id; `kept` keeps the nodes alive that were made here.
@@ -161,7 +115,7 @@ class _Machine:
         rows = [0] * len(self.before.parts)
         for left, right in pairs:
             mask = self.after.mask(right)
-            for i in _bits(self.before.mask(left)):
+            for i in bits(self.before.mask(left)):
                 rows[i] |= mask
         return rows
 
@@ -213,7 +167,7 @@ class _Machine:
         self.made.append(expr)
         self.work += self._size(expr)
         if self.work > MAX_WORK:
-            raise _too_much("the assertions of the regular expression need too much work")
+            raise too_much("the assertions of the regular expression need too much work")
         return expr
 
     def _size(self, expr: Expr) -> int:
@@ -306,15 +260,15 @@ class _Machine:
         a, b = halves
         reads_on, looks_back = self.sensitive(a)[1], self.sensitive(b)[0]
         # The classes that B may start with while A is empty, and those that A may end with while B is empty.
-        b_first = sum(1 << i for i in _bits(first) if self.empty(a, before, i))
-        a_last = sum(1 << i for i in _bits(last) if self.empty(b, i, after))
+        b_first = sum(1 << i for i in bits(first) if self.empty(a, before, i))
+        a_last = sum(1 << i for i in bits(last) if self.empty(b, i, after))
         only_b = self.some(b, before, after, b_first, last)
         only_a = self.some(a, before, after, first, a_last)
         both = []
         for end in self._ends(b, after, last) if looks_back else (self.before.all,):
-            b_before = next(_bits(end)) if looks_back else None
+            b_before = next(bits(end)) if looks_back else None
             for start in self._starts(a, before, first, end) if reads_on else (self.after.all,):
-                a_part = self.some(a, before, next(_bits(start)) if reads_on else None, first, end)
+                a_part = self.some(a, before, next(bits(start)) if reads_on else None, first, end)
                 b_part = self.some(b, b_before, after, start, last)
                 # A' B' + B' is (A' + empty) B', and A' B' + A' likewise: it keeps the expression small.
                 if b_part is only_b and b_first == self.after.all:
@@ -331,7 +285,7 @@ class _Machine:
     def _ends(self, b: Node, after: int | None, last: int) -> Iterable[int]:
         """Classes before B, those together for which B has one expression."""
         groups: dict[int, int] = {}
-        for i in _bits(self.before.all):
+        for i in bits(self.before.all):
             expr = self.some(b, i, after, self.after.all, last)
             groups[id(expr)] = groups.get(id(expr), 0) | 1 << i
         return groups.values()
@@ -339,7 +293,7 @@ class _Machine:
     def _starts(self, a: Node, before: int | None, first: int, end: int) -> Iterable[int]:
         """Classes after A, those together for which A has one expression."""
         groups: dict[int, int] = {}
-        for i in _bits(self.after.all):
+        for i in bits(self.after.all):
             expr = self.some(a, before, i, first, end)
             groups[id(expr)] = groups.get(id(expr), 0) | 1 << i
         return groups.values()
@@ -376,7 +330,7 @@ class _Machine:
         if found is None:
             copies = node.minimum if node.maximum == INFINITE else node.maximum
             if copies > MAX_COPIES:
-                raise _too_much(f"a repetition of more than {MAX_COPIES} times depends on what is around each item")
+                raise too_much(f"a repetition of more than {MAX_COPIES} times depends on what is around each item")
             optional = Repeat(node.span, node.item, 0, INFINITE if node.maximum == INFINITE else 1)
             extra = 1 if node.maximum == INFINITE else copies - node.minimum
             found = Seq(node.span, (node.item,) * node.minimum + (optional,) * extra)
@@ -392,11 +346,11 @@ class _Machine:
         left, right = self.sensitive(item)
         states = [
             (b, a)
-            for b in (_bits(self.before.all) if left else (None,))
-            for a in (_bits(self.after.all) if right else (None,))
+            for b in (bits(self.before.all) if left else (None,))
+            for a in (bits(self.after.all) if right else (None,))
         ]
         if len(states) > MAX_STATES:
-            raise _too_much("a loop over assertions tells too many cases apart")
+            raise too_much("a loop over assertions tells too many cases apart")
 
         def step(b: int | None, a: int | None, start: int, end: int) -> Expr:
             return self.some(item, b, a, start, end)

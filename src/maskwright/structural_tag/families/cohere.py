@@ -12,7 +12,7 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
+from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
@@ -26,6 +26,6 @@ def cohere(request: ToolRequest) -> Format:
         head = ConstStringFormat(f'" name="{tool.name}">')
         arguments = request.arguments(tool, "cohere_xml", "</cofl:tool_call>")
         content = SequenceFormat((RegexFormat("[0-9]{1,6}"), head, arguments))
-        tags.append(TagFormat('<cofl:tool_call id="', content, "</cofl:tool_call>"))
+        tags.append(request.call(tool, '<cofl:tool_call id="', content, "</cofl:tool_call>"))
     answer = calls_in_section(request, "<cofl:tool_calls>", tags, "</cofl:tool_calls>", excludes=_THINK)
     return output(request, answer, _THINK)

@@ -22,7 +22,6 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _BEGIN, _END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
@@ -33,7 +32,7 @@ _CALL, _SEP, _CALL_END = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<
 def deepseek_r1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek R1 and V3."""
     tags = [
-        TagFormat(f"{_CALL}function{_SEP}{tool.name}\n```json\n", request.arguments(tool), f"\n```{_CALL_END}")
+        request.call(tool, f"{_CALL}function{_SEP}{tool.name}\n```json\n", request.arguments(tool), f"\n```{_CALL_END}")
         for tool in request.tools
     ]
     return output(request, calls_in_section(request, _BEGIN, tags, _END, separator="\n"))
@@ -42,7 +41,9 @@ def deepseek_r1(request: ToolRequest) -> Format:
 @register_model_structural_tag("deepseek_v3_1")
 def deepseek_v3_1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V3.1."""
-    tags = [TagFormat(f"{_CALL}{tool.name}{_SEP}", request.arguments(tool), _CALL_END) for tool in request.tools]
+    tags = [
+        request.call(tool, f"{_CALL}{tool.name}{_SEP}", request.arguments(tool), _CALL_END) for tool in request.tools
+    ]
     return output(request, calls_in_section(request, _BEGIN, tags, _END))
 
 
@@ -66,7 +67,8 @@ def deepseek_v4_1(request: ToolRequest) -> Format:
 
 def _dsml(request: ToolRequest, section: str, style: str, space: str = "") -> Format:
     tags = [
-        TagFormat(
+        request.call(
+            tool,
             f'<｜DSML｜{space}invoke name="{tool.name}">\n',
             request.arguments(tool, style, f"</｜DSML｜{space}invoke>"),
             f"</｜DSML｜{space}invoke>\n",

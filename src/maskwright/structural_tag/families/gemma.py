@@ -12,7 +12,6 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("<|channel>thought\n", "<channel|>")
@@ -22,7 +21,9 @@ _THINK = ("<|channel>thought\n", "<channel|>")
 def gemma(request: ToolRequest) -> Format:
     """Build the tag of Gemma 4."""
     tags = [
-        TagFormat(f"<|tool_call>call:{tool.name}", request.arguments(tool, "gemma", "<tool_call|>"), "<tool_call|>")
+        request.call(
+            tool, f"<|tool_call>call:{tool.name}", request.arguments(tool, "gemma", "<tool_call|>"), "<tool_call|>"
+        )
         for tool in request.tools
     ]
     excludes = ("<|channel>", "<channel|>")

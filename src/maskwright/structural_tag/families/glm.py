@@ -13,7 +13,6 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 
@@ -22,7 +21,9 @@ def glm(request: ToolRequest) -> Format:
     """Build the tag of GLM 4."""
     # The name is told apart by what follows it: white space, the first key, or the end.
     tags = [
-        TagFormat(f"<tool_call>{tool.name}", request.arguments(tool, "glm_xml", "</tool_call>"), "</tool_call>")
+        request.call(
+            tool, f"<tool_call>{tool.name}", request.arguments(tool, "glm_xml", "</tool_call>"), "</tool_call>"
+        )
         for tool in request.tools
     ]
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

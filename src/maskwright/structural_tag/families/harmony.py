@@ -13,6 +13,7 @@ Source: https://developers.openai.com/cookbook/articles/openai-harmony
 from __future__ import annotations
 
 from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families.parts import content_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats import (
     AnyTextFormat,
@@ -31,10 +32,10 @@ _START = "<|start|>assistant"
 @register_model_structural_tag("harmony", "gpt_oss")
 def harmony(request: ToolRequest) -> Format:
     """Build the tag of gpt-oss."""
-    text = AnyTextFormat()
+    text = AnyTextFormat(capture="content")
     before: list[Format] = []
     if request.reasoning != "disabled":
-        before.append(TagFormat("<|channel|>analysis<|message|>", text, "<|end|>"))
+        before.append(TagFormat("<|channel|>analysis<|message|>", AnyTextFormat(capture="reasoning"), "<|end|>"))
     if request.tools:
         before.append(TagFormat("<|channel|>commentary<|message|>", text, "<|end|>"))
     last: list[Format] = []
@@ -42,7 +43,13 @@ def harmony(request: ToolRequest) -> Format:
         calls = tuple(call for tool in request.tools for call in _calls(request, tool))
         last.append(TagsWithSeparatorFormat(calls, _START, at_least_one=True, stop_after_first=not request.parallel))
     if not request.must_call:
-        last.append(TagFormat("<|channel|>final<|message|>", request.content or text, ("<|return|>", "<|end|>")))
+        last.append(
+            TagFormat(
+                "<|channel|>final<|message|>",
+                content_of(request.content) if request.content else text,
+                ("<|return|>", "<|end|>"),
+            )
+        )
     answer = OrFormat(tuple(last))
     if not before:
         return answer
@@ -60,4 +67,4 @@ def _calls(request: ToolRequest, tool: Tool) -> list[TagFormat]:
         f" {recipient}<|channel|>commentary <|constrain|>json<|message|>",
         f" {recipient}<|channel|>commentary json<|message|>",
     ]
-    return [TagFormat(begin, request.arguments(tool), "<|call|>") for begin in begins]
+    return [request.call(tool, begin, request.arguments(tool), "<|call|>") for begin in begins]

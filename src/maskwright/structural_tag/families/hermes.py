@@ -18,7 +18,6 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 
@@ -36,7 +35,8 @@ def exaone(request: ToolRequest) -> Format:
 
 def _in_elements(request: ToolRequest, newline: str) -> Format:
     tags = [
-        TagFormat(
+        request.call(
+            tool,
             f'<tool_call>{newline}{{"name": {quoted(tool.name)}, "arguments": ',
             request.arguments(tool),
             f"}}{newline}</tool_call>",

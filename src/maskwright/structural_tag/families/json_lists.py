@@ -16,7 +16,7 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import THINK, calls_in_section, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
+from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _COMMAND_THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
@@ -42,7 +42,7 @@ def phi(request: ToolRequest) -> Format:
 
 def _list(request: ToolRequest, begin: str, excludes: tuple[str, ...] = THINK) -> Format:
     tags = [
-        TagFormat(f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "}")
+        request.call(tool, f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "}")
         for tool in request.tools
     ]
     return calls_in_section(request, begin, tags, "]", separator=", ", excludes=excludes)
@@ -55,7 +55,7 @@ def command(request: ToolRequest) -> Format:
     for tool in request.tools:
         middle = ConstStringFormat(f'", "tool_name": {quoted(tool.name)}, "parameters": ')
         content = SequenceFormat((RegexFormat("[0-9]{1,3}"), middle, request.arguments(tool)))
-        tags.append(TagFormat('    {"tool_call_id": "', content, "}"))
+        tags.append(request.call(tool, '    {"tool_call_id": "', content, "}"))
     begin, end = "<|START_ACTION|>[\n", "\n]<|END_ACTION|>"
     answer = calls_in_section(
         request, begin, tags, end, separator=",\n", trigger="<|START_ACTION|>", excludes=_COMMAND_THINK

@@ -15,7 +15,7 @@ Sources: the tool-calling guide of moonshotai/Kimi-K2-Instruct; for K3, the stru
 from __future__ import annotations
 
 from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.families.parts import calls_in_section, output
+from maskwright.structural_tag.families.parts import calls_in_section, content_of, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats import (
     AnyTextFormat,
@@ -39,7 +39,7 @@ def kimi(request: ToolRequest) -> Format:
     for tool in request.tools:
         argument = ConstStringFormat("<|tool_call_argument_begin|>")
         content = SequenceFormat((_NUMBER, argument, request.arguments(tool)))
-        tags.append(TagFormat(f"<|tool_call_begin|>functions.{tool.name}:", content, "<|tool_call_end|>"))
+        tags.append(request.call(tool, f"<|tool_call_begin|>functions.{tool.name}:", content, "<|tool_call_end|>"))
     answer = calls_in_section(request, "<|tool_calls_section_begin|>", tags, "<|tool_calls_section_end|>")
     return output(request, answer)
 
@@ -50,14 +50,15 @@ def kimi_k3(request: ToolRequest) -> Format:
     tags = []
     for tool in request.tools:
         head = ConstStringFormat('"<|sep|>')
-        content = SequenceFormat((_NUMBER, head, request.arguments(tool, "kimi_k3_xml")))
-        tags.append(TagFormat(f'<|open|>call tool="{tool.name}" index="', content, "<|close|>call<|sep|>"))
-    text = AnyTextFormat(excludes=_MARKS)
-    response = _part("response", request.content or text)
+        numbered = SequenceFormat((_NUMBER, head, request.arguments(tool, "kimi_k3_xml")))
+        tags.append(request.call(tool, f'<|open|>call tool="{tool.name}" index="', numbered, "<|close|>call<|sep|>"))
+    content = content_of(request.content) if request.content else AnyTextFormat(excludes=_MARKS, capture="content")
+    response = _part("response", content)
+    thinking = AnyTextFormat(excludes=_MARKS, capture="reasoning")
     if request.reasoning == "enabled":
-        thought: tuple[Format, ...] = (TagFormat("", text, "<|close|>think<|sep|>"), response)
+        thought: tuple[Format, ...] = (TagFormat("", thinking, "<|close|>think<|sep|>"), response)
     elif request.reasoning == "auto":
-        thought = (OptionalFormat(_part("think", text)), response)
+        thought = (OptionalFormat(_part("think", thinking)), response)
     else:
         thought = (response,)
     calls: tuple[Format, ...] = ()

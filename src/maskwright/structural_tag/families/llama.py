@@ -2,16 +2,21 @@
 
     {"name": "get_weather", "parameters": {"city": "Paris"}}
 
-There is no reasoning. The other template of Llama 4 writes Python calls, `[get_weather(city="Paris")]`: not built here.
+The other template of Llama 4 asks for a list of Python calls and nothing else, so an answer that begins with `[` is
+one:
+
+    [get_weather(city="Paris", days=3), get_time()]
+
+There is no reasoning.
 Sources: the chat templates of meta-llama/Llama-3.1-8B-Instruct and meta-llama/Llama-4-Scout-17B-16E-Instruct.
 """
 
 from __future__ import annotations
 
 from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.families.parts import calls_in_text, quoted
+from maskwright.structural_tag.families.parts import WHITE, calls_in_text, content_of, quoted, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
+from maskwright.structural_tag.formats import OrFormat, RegexFormat, SequenceFormat, TagFormat, TagsWithSeparatorFormat
 from maskwright.structural_tag.request import ToolRequest
 
 
@@ -19,7 +24,23 @@ from maskwright.structural_tag.request import ToolRequest
 def llama(request: ToolRequest) -> Format:
     """Build the tag of Llama 3 and 4."""
     tags = [
-        TagFormat(f'{{"name": {quoted(tool.name)}, "parameters": ', request.arguments(tool), "}")
+        request.call(tool, f'{{"name": {quoted(tool.name)}, "parameters": ', request.arguments(tool), "}")
         for tool in request.tools
     ]
     return calls_in_text(request, ['{"name": '], tags, excludes=())
+
+
+_NO_LIST = RegexFormat(r"\s*(?:[^\s\[](?:.|\n)*)?")
+
+
+@register_model_structural_tag("llama_4_pythonic")
+def llama_4_pythonic(request: ToolRequest) -> Format:
+    """Build the tag of Llama 4 with Python calls."""
+    if not request.tools:
+        return text_of(request)
+    calls = tuple(request.call(tool, f"{tool.name}(", request.arguments(tool, "python"), ")") for tool in request.tools)
+    listed = TagsWithSeparatorFormat(calls, ", ", at_least_one=True, stop_after_first=not request.parallel)
+    section = SequenceFormat((WHITE, TagFormat("[", listed, "]")))
+    if request.must_call:
+        return section
+    return OrFormat((section, text_of(request) if request.content else content_of(_NO_LIST)))

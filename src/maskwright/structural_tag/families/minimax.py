@@ -15,7 +15,6 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _M3 = "]<]minimax[>["
@@ -26,7 +25,9 @@ _M3_THINK = ("<mm:think>", "</mm:think>")
 def minimax(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M2."""
     tags = [
-        TagFormat(f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml", "</invoke>"), "</invoke>\n")
+        request.call(
+            tool, f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml", "</invoke>"), "</invoke>\n"
+        )
         for tool in request.tools
     ]
     begin = "<minimax:tool_call>"
@@ -38,8 +39,11 @@ def minimax(request: ToolRequest) -> Format:
 def minimax_m3(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M3."""
     tags = [
-        TagFormat(
-            f'{_M3}<invoke name="{tool.name}">', request.arguments(tool, "minimax_m3_xml", _M3), f"{_M3}</invoke>\n"
+        request.call(
+            tool,
+            f'{_M3}<invoke name="{tool.name}">',
+            request.arguments(tool, "minimax_m3_xml", _M3),
+            f"{_M3}</invoke>\n",
         )
         for tool in request.tools
     ]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("[THINK]", "[/THINK]")
@@ -20,5 +19,5 @@ _THINK = ("[THINK]", "[/THINK]")
 @register_model_structural_tag("mistral")
 def mistral(request: ToolRequest) -> Format:
     """Build the tag of Mistral's newer models."""
-    tags = [TagFormat(f"[TOOL_CALLS]{tool.name}[ARGS]", request.arguments(tool), "") for tool in request.tools]
+    tags = [request.call(tool, f"[TOOL_CALLS]{tool.name}[ARGS]", request.arguments(tool), "") for tool in request.tools]
     return output(request, calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=_THINK), _THINK)

@@ -37,8 +37,13 @@ def quoted(name: str) -> str:
 def text_of(request: ToolRequest, excludes: Sequence[str] = ()) -> Format:
     """The answer where nothing is called: what the request says, or free text."""
     if request.content is None:
-        return AnyTextFormat(excludes=tuple(excludes))
-    return SequenceFormat((WHITE, request.content))
+        return AnyTextFormat(excludes=tuple(excludes), capture="content")
+    return SequenceFormat((WHITE, content_of(request.content)))
+
+
+def content_of(format_: Format) -> Format:
+    """A format that is the answer's content."""
+    return TagFormat("", format_, "", capture="content")
 
 
 def output(request: ToolRequest, answer: Format, think: tuple[str, str] = THINK) -> Format:
@@ -48,7 +53,7 @@ def output(request: ToolRequest, answer: Format, think: tuple[str, str] = THINK)
     disabled they put an empty one there.
     """
     begin, end = think
-    text = AnyTextFormat(excludes=(begin,))
+    text = AnyTextFormat(excludes=(begin,), capture="reasoning")
     if request.reasoning == "enabled":
         return SequenceFormat((OptionalFormat(ConstStringFormat(begin)), TagFormat("", text, end), answer))
     if request.reasoning == "auto":
@@ -67,7 +72,11 @@ def calls_in_text(
         calls = SequenceFormat((WHITE, PlusFormat(SequenceFormat((call, WHITE))) if request.parallel else call))
         return calls if request.must_call else OrFormat((calls, text_of(request)))
     return TriggeredTagsFormat(
-        tuple(triggers), tuple(tags), stop_after_first=not request.parallel, excludes=tuple(excludes)
+        tuple(triggers),
+        tuple(tags),
+        stop_after_first=not request.parallel,
+        excludes=tuple(excludes),
+        capture="content",
     )
 
 
@@ -90,4 +99,6 @@ def calls_in_section(
         return SequenceFormat((WHITE, section))
     if request.content is not None:
         return OrFormat((SequenceFormat((WHITE, section)), text_of(request)))
-    return TriggeredTagsFormat((trigger or begin,), (section,), stop_after_first=True, excludes=tuple(excludes))
+    return TriggeredTagsFormat(
+        (trigger or begin,), (section,), stop_after_first=True, excludes=tuple(excludes), capture="content"
+    )

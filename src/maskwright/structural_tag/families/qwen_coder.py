@@ -18,7 +18,7 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
+from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
@@ -28,7 +28,8 @@ _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by
 def qwen_coder(request: ToolRequest) -> Format:
     """Build the tag of Qwen3-Coder and Qwen 3.5."""
     tags = [
-        TagFormat(
+        request.call(
+            tool,
             f"<tool_call>\n<function={tool.name}>\n",
             request.arguments(tool, "qwen_xml", *_ENDS),
             "</function>\n</tool_call>",
@@ -45,5 +46,5 @@ def mimo(request: ToolRequest) -> Format:
     for tool in request.tools:
         begin, end = ConstStringFormat(f"<function={tool.name}>"), ConstStringFormat("</function>")
         content = SequenceFormat((newline, begin, request.arguments(tool, "qwen_xml", *_ENDS), end, newline))
-        tags.append(TagFormat("<tool_call>", content, "</tool_call>"))
+        tags.append(request.call(tool, "<tool_call>", content, "</tool_call>"))
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

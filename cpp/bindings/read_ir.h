@@ -1,0 +1,27 @@
+// Reads grammars from Python (read_ir.cpp).
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "bindings.h"
+
+namespace maskwright {
+
+// Remembers what grammars begin with. To be used and destroyed with the GIL.
+class GrammarReader {
+ public:
+  // Reads rules given as the tuples of src/maskwright/ir/. Throws nb::type_error on anything else. Captures are seen
+  // through unless they are asked for.
+  GrammarIr read(const nb::tuple& rules, uint32_t root, bool with_captures);
+
+ private:
+  struct Beginning;
+  void keep(Beginning beginning);
+  std::mutex lock_;
+  std::shared_ptr<const Beginning> known_;
+  std::vector<nb::object> last_;  // the first rules of the grammar before, which keeps them the objects they are
+};
+
+}  // namespace maskwright

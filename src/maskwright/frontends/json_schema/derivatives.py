@@ -1,0 +1,123 @@
+"""Derivatives of regular expressions of the IR: what may follow a byte, and whether two have a common match.
+
+    derivative("abc" | "b", "a")   →   "bc"
+
+Source: J. Brzozowski, "Derivatives of Regular Expressions", JACM 1964.
+Cost: a derivative is linear in the expression; `overlap` gives up after _MAX_DERIVATIVES of them.
+Tested by tests/frontends/json_schema/test_schema_derivatives.py.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from maskwright.ir import (
+    EMPTY,
+    OP_ALT,
+    OP_AND,
+    OP_EMPTY,
+    OP_LITERAL,
+    OP_NEVER,
+    OP_NOT,
+    OP_REPEAT,
+    OP_SEQ,
+    OP_SET,
+    UNBOUNDED,
+    Expr,
+    alt,
+    and_,
+    literal,
+    never,
+    not_,
+    repeat,
+    seq,
+)
+
+_MAX_DERIVATIVES = 150  # about a millisecond
+_ALL_BYTES = (1 << 256) - 1
+
+
+def nullable(expr: Expr) -> bool:
+    """Whether an expression matches the empty string."""
+    op = expr[0]
+    if op in (OP_SEQ, OP_AND):
+        return all(map(nullable, expr[1:]))
+    if op == OP_ALT:
+        return any(map(nullable, expr[1:]))
+    if op == OP_REPEAT:
+        return expr[2] == 0 or nullable(expr[1])
+    return op == OP_EMPTY or (op == OP_NOT and not nullable(expr[1]))
+
+
+def derivative(expr: Expr, byte: int) -> Expr:
+    """Return what may follow a byte in the matches of an expression that begin with it."""
+    op = expr[0]
+    if op == OP_LITERAL:
+        return literal(expr[1][1:]) if expr[1][0] == byte else never()
+    if op == OP_SET:
+        return EMPTY if expr[1] >> byte & 1 else never()
+    if op == OP_ALT:
+        return alt(*[derivative(branch, byte) for branch in expr[1:]])
+    if op == OP_AND:
+        return and_(*[derivative(operand, byte) for operand in expr[1:]])
+    if op == OP_NOT:
+        return not_(derivative(expr[1], byte))
+    if op == OP_REPEAT:
+        _, item, minimum, maximum = expr
+        rest = repeat(item, max(minimum - 1, 0), maximum if maximum == UNBOUNDED else maximum - 1)
+        return seq(derivative(item, byte), rest)
+    if op != OP_SEQ:
+        return never()
+    ways = []
+    for i, part in enumerate(expr[1:], 2):
+        ways.append(seq(derivative(part, byte), *expr[i:]))
+        if not nullable(part):
+            break
+    return alt(*ways)
+
+
+def first_sets(expr: Expr) -> set[int]:
+    """Return sets of bytes, as bits: bytes that are in the same ones have the same derivative."""
+    op = expr[0]
+    if op == OP_LITERAL:
+        return {1 << int(expr[1][0])}
+    if op == OP_SET:
+        return {int(expr[1])}
+    if op in (OP_REPEAT, OP_NOT):
+        return first_sets(expr[1])
+    out: set[int] = set()
+    if op in (OP_ALT, OP_SEQ, OP_AND):
+        for part in expr[1:]:
+            out |= first_sets(part)
+            if op == OP_SEQ and not nullable(part):
+                break
+    return out
+
+
+def _representatives(sets: set[int]) -> list[int]:
+    """One byte of each class of bytes that the sets tell apart."""
+    classes = [_ALL_BYTES]
+    for one in sets:
+        classes = [part for known in classes for part in (known & one, known & ~one) if part]
+    return [(part & -part).bit_length() - 1 for part in classes]
+
+
+@lru_cache(maxsize=4096)
+def overlap(a: Expr, b: Expr) -> bool:
+    """Whether two expressions may have a common match. False is proved; True may mean too long a search."""
+    seen = {(a, b)}
+    waiting = [(a, b)]
+    left = _MAX_DERIVATIVES
+    while waiting:
+        x, y = waiting.pop()
+        if nullable(x) and nullable(y):
+            return True
+        for byte in _representatives(first_sets(x) | first_sets(y)):
+            left -= 1
+            if left < 0:
+                return True
+            pair = derivative(x, byte), derivative(y, byte)
+            if pair not in seen and OP_NEVER not in (pair[0][0], pair[1][0]):
+                seen.add(pair)
+                waiting.append(pair)
+    return False

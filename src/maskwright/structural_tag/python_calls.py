@@ -1,0 +1,87 @@
+"""Arguments as in a call in Python: keywords, and literals for values.
+
+    city="Paris", days=3, options={"wind": True, "at": [1, None]}
+
+Strings stand in double quotes, with the escapes that JSON and Python read alike; numbers are those of JSON. Behind each
+comma is one space. Names of arguments are identifiers; an undeclared one is no keyword of Python and plain ASCII.
+Source: https://docs.python.org/3/reference/lexical_analysis.html
+Tested by tests/structural_tag/test_python_calls.py.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+
+from maskwright.errors import UnsupportedSchemaError
+from maskwright.frontends.json_schema.shape import FALSE, NULL, TRUE, Conj, StringShape
+from maskwright.frontends.json_schema.strings import (
+    ANY_TEXT,
+    QUOTE,
+    admits_string,
+    any_of_names,
+    closed,
+    spelling,
+    string_body,
+)
+from maskwright.frontends.regex import regex_to_expr
+from maskwright.ir import Expr, alt, and_, literal, not_, seq, text
+from maskwright.structural_tag.tokens import Pieces
+from maskwright.structural_tag.xml import Writer
+from maskwright.structural_tag.xml_styles import Kind
+
+# Between the quotes. Python does not know the escape of `/`, and does not join the halves of a surrogate pair.
+_TEXT = regex_to_expr(
+    r'(?:[^"\\\x00-\x1f]|\\(?:["\\bfnrt]|u(?:[0-9a-cefA-CEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})))*'
+)
+_IDENTIFIER = regex_to_expr("[A-Za-z_][A-Za-z0-9_]*")
+_CONSTANTS = ((TRUE, "true", "True"), (FALSE, "false", "False"), (NULL, "null", "None"))
+
+
+class PythonWriter(Writer):
+    """Writes the arguments of a call, and dictionaries in them."""
+
+    _in_dict = False  # rather than among the arguments themselves
+
+    def finish(self) -> None:
+        self._in_dict = True
+        super().finish()
+
+    def enclosed(self, left: str, inner: Expr, right: str) -> Expr:
+        return super().enclosed(left, inner, right) if self._in_dict else inner
+
+    @property
+    def opening(self) -> Pieces:
+        return ("{name}", ": ") if self._in_dict else super().opening
+
+    def name(self, name: str) -> Expr:
+        if self._in_dict:
+            return text(json.dumps(name, ensure_ascii=False))
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise UnsupportedSchemaError(
+                f"{name[:60]!r} cannot be the name of an argument in Python",
+                keyword="properties",
+                hint="use letters, digits and _, or another style",
+            )
+        return text(name)
+
+    def other_name(self, declared: dict[str, Conj]) -> Expr:
+        if self._in_dict:
+            body = and_(_TEXT, not_(any_of_names(declared))) if declared else _TEXT
+            return seq(QUOTE, closed(body))
+        return and_(_IDENTIFIER, not_(alt(*map(text, (*declared, *keyword.kwlist)))))
+
+    def captured_name(self, name: Expr) -> Expr:
+        return self.captured("key" if self._in_dict else "name", name)
+
+    def scalar(self, kind: Kind, strings: tuple[StringShape, ...], mask: int) -> Expr:
+        if kind.spelling == "constant":
+            return alt(*[self.captured(name, text(spelled)) for bit, name, spelled in _CONSTANTS if mask & bit])
+        return self.captured("value", alt(*map(_string, strings)))
+
+
+def _string(shape: StringShape) -> Expr:
+    if shape.values is not None:
+        return alt(*[literal(spelling(value)) for value in shape.values if admits_string(shape, value)])
+    body = string_body(shape)
+    return seq(QUOTE, closed(_TEXT if body is ANY_TEXT else and_(body, _TEXT)))

@@ -1,0 +1,44 @@
+"""Derivatives, and which patterns have a name in common."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+from maskwright.frontends.json_schema.derivatives import derivative, nullable, overlap
+from maskwright.frontends.json_schema.name_patterns import OverlapError, sets_of_patterns
+from maskwright.frontends.json_schema.strings import pattern_text
+
+PATTERNS = ["^ab", "^ac?$", "^[ab]+$", "b$", "c", "^(?!a)", "^$", "^.{2}$", "^a{2,3}$"]
+
+
+def test_derivatives_read_a_text_byte_by_byte() -> None:
+    for pattern in PATTERNS:
+        for letters in itertools.chain.from_iterable(itertools.product("abc", repeat=n) for n in range(4)):
+            text = "".join(letters)
+            rest = pattern_text(pattern, None)
+            for byte in text.encode():
+                rest = derivative(rest, byte)
+            assert nullable(rest) == bool(re.search(pattern, text)), (pattern, text)
+
+
+def test_patterns_that_overlap_are_never_told_apart() -> None:
+    names = ["".join(letters) for n in range(5) for letters in itertools.product("abc", repeat=n)]
+    for a, b in itertools.combinations(PATTERNS, 2):
+        if any(re.search(a, name) and re.search(b, name) for name in names):
+            assert overlap(pattern_text(a, None), pattern_text(b, None)), (a, b)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "count"),
+    [(["^table ", "^view ", "e$"], 6), (["^a$", "^b$", "^c$"], 4), (["^x:[0-9]:y", "^x:[0-9]:z"], 3)],
+)
+def test_patterns_that_begin_differently_are_told_apart(patterns: list[str], count: int) -> None:
+    assert len(sets_of_patterns(dict.fromkeys(patterns))) == count
+
+
+def test_too_many_overlaps_are_an_error() -> None:
+    with pytest.raises(OverlapError):
+        sets_of_patterns(dict.fromkeys("abcdefgh"))

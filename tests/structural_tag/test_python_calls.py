@@ -1,0 +1,97 @@
+"""Arguments in Python's syntax: what is accepted, that Python reads it, and that what it reads is valid."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import jsonschema
+import pytest
+
+import maskwright as mw
+from maskwright.errors import UnsupportedSchemaError
+from oracle.comparing import scaled, seeded
+from structural_tag.spelling import accepts, vocabulary
+from structural_tag.test_walks import text_of, walk
+from structural_tag.test_xml import check, compiled, of
+
+SCHEMA = of(
+    {
+        "s": {"type": "string", "maxLength": 3},
+        "b": {"type": "boolean"},
+        "o": of({"a b": {"type": "null"}, "n": {"type": "number"}}, "n"),
+        "m": {"type": "object", "additionalProperties": {"enum": [True, 1, "x", None]}, "maxProperties": 1},
+        "l": {"type": "array", "items": {"type": ["integer", "boolean"]}, "maxItems": 2},
+    },
+    "b",
+)
+
+
+def test_arguments() -> None:
+    accepted = [
+        "b=True",
+        's="a", b=False',
+        'b=True, o={"a b": None, "n": -1.5e3}',
+        'b=True, m={"k": None}',
+        "b=True, m={}, l=[1, True]",
+        "b=True, l=[]",
+    ]
+    rejected = [
+        "",
+        "b=true",
+        "b=True,o={}",
+        "b=True, o={}",
+        "b=True, s=1",
+        "o={'n': 1}",
+        "b=True, l=[1,2]",
+        "s='a', b=True",
+    ]
+    check(SCHEMA, "python", accepted, rejected)
+
+
+@pytest.mark.parametrize("spelled", [r'"\n"', r'"\""', r'"é\\"', r'"\u00e9"', r'"€\t"', '"/"', r'"\ue000"'])
+def test_strings_that_python_reads(spelled: str) -> None:
+    grammar = compiled(of({"s": {"type": "string", "maxLength": 2}}), "python")
+    assert accepts(grammar, f"s={spelled}")
+    assert len(ast.literal_eval(spelled)) <= 2
+
+
+@pytest.mark.parametrize("spelled", [r'"\/"', r'"\ud83d\ude00"', r'"\uD83D"', '"\n"', r'"\x41"', r'"\a"', '"""'])
+def test_strings_that_python_or_json_read_otherwise(spelled: str) -> None:
+    assert not accepts(compiled(of({"s": {"type": "string"}}), "python"), f"s={spelled}")
+    assert not accepts(compiled(of({"s": {"type": "string", "pattern": ""}}), "python"), f"s={spelled}")
+
+
+def test_names() -> None:
+    grammar = compiled(
+        {"type": "object", "properties": {"a": {"const": 1}}, "additionalProperties": {"const": 2}}, "python"
+    )
+    for text, good in {
+        "a=1": True,
+        "a=2": False,
+        "b=2": True,
+        "a=1, b_1=2, c=2": True,
+        "if=2": False,
+        "1b=2": False,
+    }.items():
+        assert accepts(grammar, text) == good, text
+    for name in ("a-b", "class", ""):
+        with pytest.raises(UnsupportedSchemaError, match="cannot be the name of an argument"):
+            compiled(of({name: {}}), "python")
+
+
+def test_walks_are_read_by_python() -> None:
+    info = vocabulary(pieces=["True", "None", "={", '": ', ", ", '="', "b=", '"n'])
+    grammar = mw.GrammarCompiler(info).compile_structural_tag(
+        {"format": {"type": "json_schema", "json_schema": SCHEMA, "style": "python"}}
+    )
+    rng, ended = seeded("python calls"), 0
+    for _ in range(scaled(60)):
+        tokens = walk(grammar, rng)
+        if tokens is None:
+            continue
+        read: Any = ast.parse(f"f({text_of(info, tokens)})", mode="eval").body
+        arguments = {each.arg: ast.literal_eval(each.value) for each in read.keywords}
+        assert not list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(arguments))
+        ended += 1
+    assert ended > 20
