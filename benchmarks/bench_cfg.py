@@ -12,16 +12,18 @@ tokens (2,000 for the last, each a single `a`). Per engine and grammar:
 All of them processor time of the calling thread, which other work on the machine disturbs least.
 An engine gets 60 s a document (`--seconds`); one that refuses a token or runs out of time shows how far it came.
 XGrammar reads the same grammars; for llguidance they are converted by the converter in its package. With `--ready`, the
-grammars of `maskwright.grammars` instead, each in the language it is written in where the engine reads that; XGrammar
-gets those in Lark printed as EBNF.
+grammars of `maskwright.grammars` instead, each as it is written; where an engine does not read that, as Maskwright
+prints it in that engine's language.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +48,36 @@ class MaskwrightOnGrammars(Maskwright):
 
 class XgrammarOnGrammars(Xgrammar):
     def compile(self, source: Source) -> None:
-        is_lark = source.language == "lark"
-        text = maskwright.Grammar.from_lark(source.text).to_ebnf() if is_lark else source.text
-        self.grammar = self.compiler.compile_grammar(text)
+        self.grammar = first_that_works(
+            self.compiler.compile_grammar,
+            [*([source.text] if source.language == "ebnf" else []), grammar_of(source).to_ebnf()],
+        )
 
 
 class LlguidanceOnGrammars(Llguidance):
     def compile(self, source: Source) -> None:
+        self.first = first_that_works(self.matcher_of, [source.text, grammar_of(source).to_lark()])
+
+    def matcher_of(self, text: str) -> Any:
         from llguidance.gbnf_to_lark import any_to_lark
 
-        text = source.text if source.language == "lark" else any_to_lark(source.text)
-        self.first = self.llguidance.LLMatcher(self.tokenizer, text)
-        if self.first.is_error():
-            raise ValueError(self.first.get_error())
+        matcher = self.llguidance.LLMatcher(self.tokenizer, any_to_lark(text))
+        if matcher.is_error():
+            raise ValueError(matcher.get_error())
+        return matcher
+
+
+def grammar_of(source: Source) -> maskwright.Grammar:
+    is_lark = source.language == "lark"
+    return maskwright.Grammar.from_lark(source.text) if is_lark else maskwright.Grammar.from_ebnf(source.text)
+
+
+def first_that_works(read: Callable[[str], Any], spellings: list[str]) -> Any:
+    """What an engine makes of the first spelling that it reads, or its error for the last."""
+    for text in spellings[:-1]:
+        with contextlib.suppress(Exception):
+            return read(text)
+    return read(spellings[-1])
 
 
 ADAPTERS = {"maskwright": MaskwrightOnGrammars, "xgrammar": XgrammarOnGrammars, "llguidance": LlguidanceOnGrammars}
