@@ -15,7 +15,7 @@ import pytest
 
 import maskwright as mw
 from maskwright.errors import LimitError, StructuralTagError
-from maskwright.structural_tag import text as text_module
+from maskwright.structural_tag import stops
 from oracle import vocabularies
 from oracle.comparing import compile_fresh, scaled, seeded, walk
 from oracle.model import Language
@@ -124,7 +124,7 @@ CASES = [
 def groups(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Groups of triggers as they are for few, and as they are for many."""
     if request.param != "as they are":
-        monkeypatch.setattr(text_module, "MAX_BEGINNINGS", 0)
+        monkeypatch.setattr(stops, "MAX_BEGINNINGS", 0)
 
 
 @pytest.mark.usefixtures("groups")
