@@ -10,7 +10,7 @@
 //
 // Cost: 50 bytes a node, 36 a token; 200,000 tokens build in well under half a second. What a walk asks about a node
 // shares half a cache line.
-// Tested by tests/kernel/test_vocabulary.py.
+// Tested by tests/kernel/test_large_vocabulary.py.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 Logits of tokens that are not allowed become minus infinity, in place. The work is done by the kernel on the buffers'
 addresses; this module checks their form, and knows torch only by what it is given.
-Tested by tests/test_bitmask.py and tests/contract.
+Tested by tests/contract.
 """
 
 from __future__ import annotations

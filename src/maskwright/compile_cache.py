@@ -6,7 +6,7 @@
 A failure is handed to all who wait for it and then forgotten. Each caller of `submit` gets a Future of its own, so that
 cancelling it concerns nobody else. A key of None is shared with nobody.
 After a fork, the child has none of the parent's threads: what they were making is forgotten there, and `Workers` starts
-new ones. Tested by tests/contract/test_compile_async.py, tests/contract/test_compile_cache.py.
+new ones. Tested by tests/contract/test_compile_async.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 A grammar is immutable and holds an IR (maskwright.ir) and what was reported while it was read. One that a compiler
 keeps, and that can be read again from what the compiler keeps anyway, lets go of its IR until somebody asks for it: the
 IR is most of a grammar's memory, and its objects are what Python's garbage collector would go through.
-Tested by tests/test_grammar.py.
+Tested by tests/test_public_api.py, tests/frontends/test_printing.py.
 """
 
 from __future__ import annotations

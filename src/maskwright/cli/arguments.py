@@ -6,6 +6,7 @@ Tested by tests/cli/test_arguments.py.
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 from collections.abc import Callable, Sequence
 
@@ -103,7 +104,7 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         default=True,
         help="statistics on stderr at the end (default: yes)",
     )
-    command.set_defaults(run=_run_generate)
+    command.set_defaults(run=_command("generate"))
 
 
 def _add_sampling(group: argparse._ArgumentGroup) -> None:
@@ -148,7 +149,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command.add_argument(
         "--plain", action="store_true", help="no colours and no columns, as when the output is no terminal"
     )
-    command.set_defaults(run=_run_demo)
+    command.set_defaults(run=_command("demo"))
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -160,7 +161,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         allow_abbrev=False,
     )
     _add_file(command)
-    command.set_defaults(run=_run_lint)
+    command.set_defaults(run=_command("lint"))
 
 
 def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -172,7 +173,7 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     _add_file(command)
     command.add_argument("--to", required=True, choices=("ebnf", "lark", "regex", "ir"), help="the language to write")
-    command.set_defaults(run=_run_convert)
+    command.set_defaults(run=_command("convert"))
 
 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -187,7 +188,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.add_argument("files", metavar="FILE", nargs="+", help="a schema, a folder of *.json files, or - for stdin")
     command.add_argument("--relax", action="store_true", help="leave out what cannot be enforced instead of refusing")
     command.add_argument("--json", action="store_true", help="write JSON: see below")
-    command.set_defaults(run=_run_check)
+    command.set_defaults(run=_command("check"))
 
 
 def _add_file(command: argparse.ArgumentParser) -> None:
@@ -200,34 +201,14 @@ def _add_file(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _run_lint(arguments: argparse.Namespace) -> int:
-    from .lint import run
+def _command(name: str) -> Callable[[argparse.Namespace], int]:
+    """The function `run` of a module beside this one, which is imported when it is called."""
 
-    return run(arguments)
+    def run(arguments: argparse.Namespace) -> int:
+        exit_code: int = importlib.import_module(f".{name}", __package__).run(arguments)
+        return exit_code
 
-
-def _run_convert(arguments: argparse.Namespace) -> int:
-    from .convert import run
-
-    return run(arguments)
-
-
-def _run_check(arguments: argparse.Namespace) -> int:
-    from .check import run
-
-    return run(arguments)
-
-
-def _run_generate(arguments: argparse.Namespace) -> int:
-    from .generate import run
-
-    return run(arguments)
-
-
-def _run_demo(arguments: argparse.Namespace) -> int:
-    from .demo import run
-
-    return run(arguments)
+    return run
 
 
 def _positive(text: str) -> int:

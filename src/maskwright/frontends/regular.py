@@ -55,10 +55,20 @@ def is_regular(root: Expr) -> bool:
 
 def first_bytes(root: Expr) -> int:
     """The bytes that a text of a regular expression may begin with, as a set of bits; maybe some more."""
-    found: dict[int, tuple[int, bool]] = {}  # by id: the bytes, and whether it may be empty
+    return _beginning(root)[0]
+
+
+def matches_empty(root: Expr) -> bool:
+    """Whether a regular expression matches the empty text."""
+    return _beginning(root)[1]
+
+
+def _beginning(root: Expr) -> tuple[int, bool]:
+    """The bytes that it may begin with, and whether it may be empty."""
+    found: dict[int, tuple[int, bool]] = {}
     for node in postorder(root):
         found[id(node)] = _first(node, [found[id(part)] for part in operands(node)])
-    return found[id(root)][0]
+    return found[id(root)]
 
 
 def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
@@ -75,6 +85,8 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
         return reduce(iand, (mask for mask, _ in parts)), all(empty for _, empty in parts)
     if op == OP_REPEAT:
         return parts[0][0], parts[0][1] or node[2] == 0
+    if op == OP_NOT:
+        return ALL_BYTES, not parts[0][1]
     if op != OP_SEQ:
         return ALL_BYTES, True
     mask = 0
@@ -83,22 +95,6 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
         if not empty:
             return mask, False
     return mask, True
-
-
-def matches_empty(root: Expr) -> bool:
-    """Whether a regular expression matches the empty text."""
-    found: dict[int, bool] = {}
-    for node in postorder(root):
-        op, parts = node[0], [found[id(part)] for part in operands(node)]
-        if op in (OP_SEQ, OP_AND):
-            found[id(node)] = all(parts)
-        elif op == OP_ALT:
-            found[id(node)] = any(parts)
-        elif op == OP_REPEAT:
-            found[id(node)] = node[2] == 0 or parts[0]
-        else:
-            found[id(node)] = not parts[0] if op == OP_NOT else op == OP_EMPTY
-    return found[id(root)]
 
 
 def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:

@@ -165,12 +165,10 @@ def with_options(
     if ends and ("capture" in given or "stop_capture" in given):
         assert isinstance(ends[0].value, str)
         end = text(ends[0].value)
-        return seq(_captured(name, text_before(body, end)), _captured(given.get("stop_capture"), end))
+        end_name = given.get("stop_capture")
+        assert end_name is None or isinstance(end_name, str)
+        return seq(capture(name, text_before(body, end)), capture(end_name, end))
     if ends:
         endings = (text(end.value) if isinstance(end.value, str) else value_expr(end) for end in ends)
         return shortest(seq(body, alt(*endings)))
-    return _captured(name, shortest(body) if given.get("lazy") else body)
-
-
-def _captured(name: object, body: Expr) -> Expr:
-    return capture(name, body) if isinstance(name, str) else body
+    return capture(name, shortest(body) if given.get("lazy") else body)

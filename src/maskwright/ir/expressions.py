@@ -215,9 +215,12 @@ def guard(condition: Condition, body: Expr) -> Expr:
     return body if condition == TRUE else Expr((OP_GUARD, body, condition))
 
 
-def capture(name: str, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
-    """`body`; what it matches can be asked for by this name, without the longest of `ends` with which it ends."""
-    return body if body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name, ends))
+def capture(name: str | None, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
+    """`body`; what it matches can be asked for by this name, without the longest of `ends` with which it ends.
+
+    Without a name it is `body` alone.
+    """
+    return body if name is None or body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name, ends))
 
 
 def tokens(token_ids: Iterable[int]) -> Expr:

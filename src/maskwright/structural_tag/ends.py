@@ -15,11 +15,6 @@ from maskwright.ir import EMPTY, Expr, alt, capture, seq
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 
-def captured(name: str | None, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
-    """`body`, as a capture if it has a name."""
-    return body if name is None else capture(name, body, ends)
-
-
 class Ends:
     """See the module's header.
 
@@ -65,8 +60,8 @@ class Ends:
         """
         parts = []
         if self.texts:
-            parts.append(captured(name, text_until(self.encoded, excluded, body), self.encoded))
+            parts.append(capture(name, text_until(self.encoded, excluded, body), self.encoded))
         if self.others or not self.texts:
-            text = captured(name, text_without((*self.encoded, *excluded), body))
+            text = capture(name, text_without((*self.encoded, *excluded), body))
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)

@@ -20,11 +20,25 @@ from typing import Any
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
 from maskwright.frontends.texts import ANY_TEXT, text_of_length, text_without
-from maskwright.ir import OP_REF, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, optional, plus, repeat, seq, star, tokens
+from maskwright.ir import (
+    OP_REF,
+    UNBOUNDED,
+    Expr,
+    GrammarIR,
+    IRBuilder,
+    alt,
+    capture,
+    optional,
+    plus,
+    repeat,
+    seq,
+    star,
+    tokens,
+)
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
 from maskwright.structural_tag.base import MAX_DEPTH, Format
-from maskwright.structural_tag.ends import Ends, captured
+from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.snippets import Placing, Snippet
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens
@@ -105,7 +119,7 @@ class Lowering:
         if snippet.report:
             self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
         placed = self.place(snippet, f"#{origin}")
-        return ends.after(captured(it.capture, placed) if it.style == "json" else placed)
+        return ends.after(capture(it.capture, placed) if it.style == "json" else placed)
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
         return self.json_schema(f.JSONSchemaFormat(it.json_schema, style="qwen_xml"), pointer, ends)
@@ -190,7 +204,7 @@ class Lowering:
         return self._content(tag, pointer, self.ends_of(tag, pointer))
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        return captured(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)
+        return capture(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)
 
     def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
         return text_with_triggers(

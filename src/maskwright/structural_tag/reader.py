@@ -87,6 +87,15 @@ _BRACKETS = {"value": ("", ""), "string": '""', "padded": '""', "object": "{}", 
 _HOLDERS = ("call", "arguments", "object")  # of names
 
 
+def _holders_of(kind: str) -> tuple[str, ...]:
+    """The kinds of captures in which one of this kind is a part of its own."""
+    if kind in _NAMES:
+        return _HOLDERS
+    if kind in _BRACKETS:
+        return (*_HOLDERS, "array")
+    return ("call",) if kind == "arguments" else ("",)  # the outermost
+
+
 class _Open(NamedTuple):
     """A capture that is open."""
 
@@ -145,16 +154,7 @@ class _Teller:
     def begin(self, name: str) -> None:
         outer = self._inner
         kind, _, tool = name.partition(":")
-        known = (
-            outer.kind in _HOLDERS
-            if kind in _NAMES
-            else outer.kind in (*_HOLDERS, "array")
-            if kind in _BRACKETS
-            else outer.kind == "call"
-            if kind == "arguments"
-            else not outer.kind
-        )
-        if not known:
+        if outer.kind not in _holders_of(kind):
             self._open.append(outer._replace(is_part=True))
             return
         if outer.kind == "array":

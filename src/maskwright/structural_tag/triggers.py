@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from maskwright.errors import StructuralTagError
-from maskwright.ir import Expr, alt, literal, seq, star, tokens
-from maskwright.structural_tag.ends import Ends, captured
+from maskwright.ir import Expr, alt, capture, literal, seq, star, tokens
+from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.stops import Stops
 from maskwright.structural_tag.tokens import Pieces, spelled
 
@@ -70,11 +70,11 @@ def text_with_triggers(
     branches = []
     for beginning, triggers in stops.groups.items():
         rests = [_rest(pieces, len(beginning), each.rest) for t in triggers for each, pieces in by_text[t]]
-        branches.append(seq(captured(name, stops.leading(beginning), (beginning,)), alt(*rests)))
-    text = captured(name, stops.last())
+        branches.append(seq(capture(name, stops.leading(beginning), (beginning,)), alt(*rests)))
+    text = capture(name, stops.last())
     for leading, rests in by_token.items():
         branches.append(seq(text, spelled(leading), alt(*rests)))
-    last = [captured(name, stops.to_end(), ends.encoded)] if ends.texts else []
+    last = [capture(name, stops.to_end(), ends.encoded)] if ends.texts else []
     if ends.others or not ends.texts:
         last.append(seq(text, ends.other()) if ends.others else text)
     begun = alt(*[seq(low.tokens.spell(each.begin), each.rest) for each in started]) if at_once else None
