@@ -31,7 +31,9 @@ from bench_peers import Llguidance, Maskwright, Xgrammar
 from vocabulary import SHARED, Longest, load
 
 import maskwright as mw
-from maskwright.structural_tag.snippets import SCHEMAS
+from maskwright.structural_tag.arguments import SCHEMAS
+from maskwright.structural_tag.known_tags import TAGS
+from maskwright.structural_tag.tokens import tokens_of
 
 HERE = Path(__file__).resolve().parent
 TEXT = (
@@ -82,7 +84,8 @@ FORMATS = {
 
 class MaskwrightOnTags(Maskwright):
     def clear(self) -> None:
-        SCHEMAS.clear()
+        for cache in (SCHEMAS, TAGS, tokens_of(self.tokenizer).lowered):
+            cache.clear()
         self.compiler = mw.GrammarCompiler(self.tokenizer, max_threads=1)
 
     def compile(self, tag: dict[str, Any]) -> None:

@@ -99,5 +99,6 @@ void bind_compile(nb::module_& m);
 void bind_matcher(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_apply(nb::module_& m);
+void bind_content(nb::module_& m);
 
 }  // namespace maskwright

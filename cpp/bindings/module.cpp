@@ -179,4 +179,5 @@ NB_MODULE(_kernel, m) {
   bind_matcher(m);
   bind_batch(m);
   bind_apply(m);
+  bind_content(m);
 }

@@ -111,3 +111,7 @@ def apply_mask(
     words_per_row: int,
     rows: Sequence[tuple[int, int]],
 ) -> None: ...
+def content_of(data: object) -> bytes | None:
+    """
+    Data of JSON's types, and tuples of them, as bytes that only equal data have; None for any other data.
+    """

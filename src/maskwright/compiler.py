@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, Workers
-from maskwright.errors import GrammarError, SchemaError
+from maskwright.errors import GrammarError, MaskwrightError, SchemaError
 from maskwright.grammar import Grammar
 from maskwright.ir import GrammarIR
 from maskwright.schema_inputs import schema_of
@@ -311,10 +311,19 @@ def _lark_task(
 
 
 def _structural_tag_task(tag: StructuralTag | str | bytes | Mapping[str, Any], info: TokenizerInfo) -> _Task:
-    data = tag if isinstance(tag, (str, bytes, Mapping)) else tag.to_dict()
-    content = _content_of(data)
-    key = None if content is None else _key("structural_tag", content, {})
-    return _Task(key, lambda: Grammar.from_structural_tag(tag, tokenizer_info=info))
+    from maskwright.structural_tag.known_tags import content_key, read_known
+    from maskwright.structural_tag.lower import lower_tag
+    from maskwright.structural_tag.tokens import tokens_of
+
+    if isinstance(tag, (str, bytes)):
+        return _Task(("structural_tag", tag), lambda: Grammar.from_structural_tag(tag, tokenizer_info=info))
+    try:
+        known = read_known(tag)
+    except MaskwrightError:
+        return _Task(None, lambda: Grammar.from_structural_tag(tag, tokenizer_info=info))
+    content = content_key(known.format)
+    key = None if content is None else ("structural_tag", content)
+    return _Task(key, lambda: Grammar(*lower_tag(known, tokens_of(info))))
 
 
 def _content_of(data: Any) -> str | bytes | None:

@@ -181,12 +181,11 @@ class Grammar:
         >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
         'root ::= "hi"'
         """
+        from maskwright.structural_tag.known_tags import read_known
         from maskwright.structural_tag.lower import lower_tag
-        from maskwright.structural_tag.tag import StructuralTag
         from maskwright.structural_tag.tokens import tokens_of
 
-        read = tag if isinstance(tag, StructuralTag) else StructuralTag.from_json(tag)
-        return cls(*lower_tag(read, tokens_of(tokenizer_info)))
+        return cls(*lower_tag(read_known(tag), tokens_of(tokenizer_info)))
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:

@@ -1,4 +1,4 @@
-"""Argument schemas that are kept: found by content, placed anywhere, bounded."""
+"""Argument schemas that are kept: found by content, the same wherever they stand."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 import maskwright as mw
 from maskwright.ir import Expr, GrammarIR, Rule, alt, seq, text
-from maskwright.structural_tag import snippets
-from maskwright.structural_tag.arguments import arguments
+from maskwright.structural_tag.arguments import SCHEMAS, Snippet, arguments
 from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.snippets import SCHEMAS, Snippet, SnippetCache
 from maskwright.structural_tag.tokens import Tokens
 from structural_tag.spelling import accepts, vocabulary
 
@@ -70,33 +68,6 @@ def test_order_counts() -> None:
     assert snippet({"properties": first | second}) is not snippet({"properties": second | first})
 
 
-def test_bounded(monkeypatch: Any) -> None:
-    monkeypatch.setattr(snippets, "_MAX_SNIPPETS", 3)
-    cache, made = SnippetCache(), []
-
-    def get(number: int) -> Snippet:
-        def make() -> Snippet:
-            made.append(number)
-            return snippet({"const": number})
-
-        return cache.get({"const": number}, None, make)
-
-    for number in (1, 2, 3, 1, 4, 1, 2):
-        get(number)
-    assert made == [1, 2, 3, 4, 2]
-
-
-def test_bounded_in_bytes(monkeypatch: Any) -> None:
-    monkeypatch.setattr(snippets, "_MAX_KEY_BYTES", 1000)
-    cache = SnippetCache()
-    for number in range(20):
-        cache.get({"const": "x" * 300, "n": number}, None, lambda: snippet({}))
-    assert len(cache._known) == 3
-    cache.get({"const": "x" * 3000}, None, lambda: snippet({}))
-    assert not cache._known
-    assert cache._key_bytes == 0
-
-
 def test_one_more_tool_compiles_one_schema() -> None:
     def tag(count: int) -> dict[str, Any]:
         tags = [
@@ -111,10 +82,10 @@ def test_one_more_tool_compiles_one_schema() -> None:
 
     SCHEMAS.clear()
     mw.Grammar.from_structural_tag(tag(20))
-    known = dict(SCHEMAS._known)
+    known = dict(SCHEMAS._kept)
     mw.Grammar.from_structural_tag(tag(21))
-    assert len(SCHEMAS._known) == 21
-    assert all(SCHEMAS._known[key] is value for key, value in known.items())
+    assert len(SCHEMAS) == 21
+    assert all(SCHEMAS._kept[key] is value for key, value in known.items())
 
 
 def test_threads_use_the_same_snippet() -> None:

@@ -30,6 +30,10 @@ class IRBuilder:
         self._taken: dict[str, int] = {}  # each name, and the number to try next for another of it
         self._token_sets: list[tuple[int, TokenSet]] = []
 
+    @property
+    def num_rules(self) -> int:
+        return len(self._bodies)
+
     def declare(self, name: str) -> Expr:
         """Reserve a rule and return the reference to it. A name already taken gets a number."""
         unique, n = name, self._taken.get(name, 2)

@@ -1,21 +1,34 @@
 """Values by JSON Schema, as JSON or in a model's own style: the snippets of `json_schema`.
 
-Made once for each schema and kept (snippets.py).
+Made once for each schema and kept. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars), which
+stands in any grammar as it is, and which the kernel knows again without a look at it.
 Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
+from maskwright._kernel import content_of
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.layout import layout_of
-from maskwright.ir import GrammarIR, subgrammar
+from maskwright.ir import Expr, GrammarIR, subgrammar
+from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.snippets import SCHEMAS, Snippet
 from maskwright.structural_tag.tokens import Tokens
 from maskwright.structural_tag.xml_styles import STYLES, SpelledStyle
+
+
+class Snippet(NamedTuple):
+    """A grammar as an expression, and what was reported of it."""
+
+    expr: Expr
+    report: tuple[Finding, ...]
+
+
+SCHEMAS: ContentCache[Snippet] = ContentCache()
 
 
 def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
@@ -33,10 +46,10 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
                 pointer=f"{pointer}/excludes",
                 hint="strings in JSON are ended by their quote; special tokens never occur in them",
             )
-        return SCHEMAS.get(it.json_schema, (options, it.capture is not None), lambda: _json(it, options))
+        return SCHEMAS.get(content_of(it.json_schema), (options, it.capture is not None), lambda: _json(it, options))
     style = STYLES[it.style].spelled(tokens)
     key = (options, style, it.excludes, it.capture is not None)
-    return SCHEMAS.get(it.json_schema, key, lambda: _xml(it, options, style))
+    return SCHEMAS.get(content_of(it.json_schema), key, lambda: _xml(it, options, style))
 
 
 @lru_cache(maxsize=64)

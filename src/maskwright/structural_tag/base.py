@@ -45,9 +45,10 @@ _TYPES: dict[str, type[Format]] = {}
 
 @dataclass(frozen=True)
 class Format:
-    """Base of all formats. `type` is the name in JSON."""
+    """Base of all formats. `type` is the name in JSON; `known_by` tells known tags apart (known_tags.py)."""
 
     type: ClassVar[str] = ""
+    known_by: ClassVar[bytes | None] = None
 
     def __init_subclass__(cls) -> None:
         _TYPES[cls.type] = cls

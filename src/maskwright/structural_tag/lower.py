@@ -39,9 +39,10 @@ from maskwright.ir import (
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
 from maskwright.structural_tag.base import MAX_DEPTH, Format
+from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.tag import StructuralTag
-from maskwright.structural_tag.tokens import Pieces, Tokens
+from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
 
 
@@ -188,15 +189,23 @@ class Lowering:
         return ends.after(repeat(self.lower(it.content, f"{pointer}/content", Ends()), it.min, it.max))
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        begin = self._edge(it.begin, f"{pointer}/begin")
-        opened = seq(*[self.tokens.spell(p) if isinstance(p, str) else tokens((p,)) for p in begin])
         if it.ends:
-            return ends.after(seq(opened, self.rest_of(it, pointer)))
-        return seq(opened, self._content(it, pointer, ends))
+            return ends.after(self.begun(it, pointer).after(0))
+        return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
-    def rest_of(self, tag: f.TagFormat, pointer: str) -> Expr:
-        """What follows a tag's begin, its own end included."""
-        return self._content(tag, pointer, self.ends_of(tag, pointer))
+    def begun(self, tag: f.TagFormat, pointer: str) -> Begun:
+        """Return a tag, its own end included; of a known tag, what was made of it before.
+
+        That is kept unless it needs rules of this grammar, or something was reported.
+        """
+        found = None if tag.known_by is None else self.tokens.lowered.find(tag.known_by, None)
+        if found is None:
+            before = self.builder.num_rules, len(self.report)
+            rest = self._content(tag, pointer, self.ends_of(tag, pointer))
+            found = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
+            if tag.known_by is not None and before == (self.builder.num_rules, len(self.report)):
+                self.tokens.lowered.keep(tag.known_by, None, found)
+        return found
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
         return capture(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)
@@ -214,10 +223,10 @@ class Lowering:
         )
 
     def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:
-        triggers = dict.fromkeys(it.triggers)
+        triggers = frozenset(it.triggers)
         lengths = sorted({len(trigger) for trigger in triggers})
         started: list[Started] = []
-        used = set()
+        idle = set(triggers)
         for i, tag in enumerate(it.tags):
             where = f"{pointer}/tags/{i}"
             begin = tag.begin
@@ -227,16 +236,18 @@ class Lowering:
                     pointer=f"{where}/begin",
                     hint="use token_triggered_tags for tags that begin with a token",
                 )
-            mine = [begin[:n] for n in lengths if begin[:n] in triggers and n <= len(begin)]
-            if not mine:
+            shortest = None  # which is met first
+            for length in lengths:
+                if begin[:length] in triggers:
+                    idle.discard(begin[:length])
+                    shortest = shortest or begin[:length]
+            if shortest is None:
                 raise StructuralTagError(
                     f"no trigger starts this tag: none is a prefix of {begin[:60]!r}", pointer=f"{where}/begin"
                 )
-            used.update(mine)
-            rest = self.rest_of(tag, where)
-            started.append(Started(mine[0], begin, rest, where))  # the shortest is met first
+            started.append((shortest, self.begun(tag, where), where))
         for i, trigger in enumerate(it.triggers):
-            if trigger not in used:
+            if trigger in idle:
                 raise StructuralTagError(
                     f"the trigger {trigger[:60]!r} starts no tag",
                     pointer=f"{pointer}/triggers/{i}",
@@ -258,7 +269,7 @@ class Lowering:
             token = self.tokens.id_of(tag.begin.token, f"{where}/begin/token")
             if token not in triggers:
                 raise StructuralTagError("no trigger starts this tag", pointer=f"{where}/begin")
-            started.append((token, self.rest_of(tag, where)))
+            started.append((token, self.begun(tag, where).rest))
         idle = triggers.difference(token for token, _ in started)
         if idle:
             raise StructuralTagError(f"the trigger {min(idle)} starts no tag", pointer=f"{pointer}/trigger_tokens")
@@ -281,12 +292,15 @@ class Lowering:
 
     def dispatch(self, it: f.DispatchFormat, pointer: str, ends: Ends) -> Expr:
         started = [
-            Started(pattern, pattern, self.lower(each, f"{pointer}/rules/{i}/1", Ends()), f"{pointer}/rules/{i}/0")
+            (pattern, self._patterned(pattern, each, f"{pointer}/rules/{i}/1"), f"{pointer}/rules/{i}/0")
             for i, (pattern, each) in enumerate(it.rules)
         ]
         return text_with_triggers(
             self, started, ends, excluded=it.excludes, at_once=False, once=not it.loop, pointer=pointer
         )
+
+    def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> Begun:
+        return Begun(self.tokens.pieces(pattern), self.lower(followed_by, pointer, Ends()))
 
     def token_dispatch(self, it: f.TokenDispatchFormat, pointer: str, ends: Ends) -> Expr:
         started = []

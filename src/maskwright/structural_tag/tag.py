@@ -44,7 +44,7 @@ class StructuralTag:
             LimitError: It nests too deep.
         """
         if isinstance(data, (str, bytes, bytearray)):
-            data = _parsed(data)
+            data = parsed(data)
         if not isinstance(data, Mapping):
             raise StructuralTagError(f"a structural tag is an object, not {kind_of(data)}")
         if data.get("type", "structural_tag") != "structural_tag":
@@ -68,7 +68,8 @@ class StructuralTag:
         return json.dumps(self.to_dict(captures=captures), ensure_ascii=False)
 
 
-def _parsed(text: str | bytes | bytearray) -> Any:
+def parsed(text: str | bytes | bytearray) -> Any:
+    """Return the data of a JSON text."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -87,7 +88,7 @@ def _legacy(data: Mapping[str, Any]) -> Format:
         if not isinstance(each, Mapping) or not {"begin", "end"} <= each.keys():
             raise StructuralTagError("a structure has begin, schema and end", pointer=pointer)
         inner = each.get("schema", each.get("schema_", True))
-        inner = _parsed(inner) if isinstance(inner, str) else {} if inner is None else inner
+        inner = parsed(inner) if isinstance(inner, str) else {} if inner is None else inner
         content = JSONSchemaFormat(schema(inner, f"{pointer}/schema"), origin=f"{pointer}/schema")
         begin, end = string(each["begin"], f"{pointer}/begin"), string(each["end"], f"{pointer}/end")
         tags.append(TagFormat(begin, content, end))

@@ -12,10 +12,11 @@ Tested by tests/structural_tag/test_triggers.py against the oracle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.errors import StructuralTagError
-from maskwright.ir import Expr, alt, capture, literal, seq, star, tokens
+from maskwright.ir import Expr, alt, capture, seq, star, tokens
+from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.stops import Stops
 from maskwright.structural_tag.tokens import Pieces, spelled
@@ -24,13 +25,8 @@ if TYPE_CHECKING:
     from maskwright.structural_tag.lower import Lowering
 
 
-class Started(NamedTuple):
-    """Something that a trigger starts."""
-
-    trigger: str
-    begin: str  # starts with the trigger
-    rest: Expr  # what follows `begin`
-    pointer: str
+# Something that a trigger starts: the trigger, what begins with it, and the pointer to where that stands.
+Started: TypeAlias = "tuple[str, Begun, str]"
 
 
 def text_with_triggers(
@@ -56,20 +52,20 @@ def text_with_triggers(
         pointer: For errors.
         name: What the captures of the texts are called, if they are captures.
     """
-    by_text: dict[bytes, list[tuple[Started, Pieces]]] = {}
+    by_text: dict[str, list[Begun]] = {}
     by_token: dict[Pieces, list[Expr]] = {}
-    for each in started:
-        pieces = low.tokens.pieces(each.begin)
-        leading = _up_to_token(pieces)
-        if leading is not None and len("".join(p for p in leading if isinstance(p, str))) < len(each.trigger):
-            by_token.setdefault(leading, []).append(seq(spelled(pieces[len(leading) :]), each.rest))
+    for trigger, begun, _ in started:
+        leading = begun.to_token
+        if leading and (len(leading) == 1 or len(str(leading[0])) < len(trigger)):
+            by_token.setdefault(leading, []).append(begun.after(len(leading)))
         else:
-            by_text.setdefault(each.trigger.encode(), []).append((each, pieces))
-    stops = Stops(tuple(by_text), ends.encoded, low.plain(excluded))
-    _check(stops, by_text, pointer)
+            by_text.setdefault(trigger, []).append(begun)
+    by_bytes = {trigger.encode(): found for trigger, found in by_text.items()}
+    stops = Stops(tuple(by_bytes), ends.encoded, low.plain(excluded))
+    _check(stops, started, pointer)
     branches = []
     for beginning, triggers in stops.groups.items():
-        rests = [_rest(pieces, len(beginning), each.rest) for t in triggers for each, pieces in by_text[t]]
+        rests = [begun.after(0, len(beginning)) for t in triggers for begun in by_bytes[t]]
         branches.append(seq(capture(name, stops.leading(beginning), (beginning,)), alt(*rests)))
     text = capture(name, stops.last())
     for leading, rests in by_token.items():
@@ -77,8 +73,8 @@ def text_with_triggers(
     last = [capture(name, stops.to_end(), ends.encoded)] if ends.texts else []
     if ends.others or not ends.texts:
         last.append(seq(text, ends.other()) if ends.others else text)
-    begun = alt(*[seq(low.tokens.spell(each.begin), each.rest) for each in started]) if at_once else None
-    return _looped(low, alt(*branches), alt(*last), begun, ends, once)
+    first = alt(*[begun.after(0) for _, begun, _ in started]) if at_once else None
+    return _looped(low, alt(*branches), alt(*last), first, ends, once)
 
 
 def tokens_with_triggers(
@@ -109,27 +105,12 @@ def _looped(low: Lowering, to_trigger: Expr, last: Expr, begun: Expr | None, end
     return text if begun is None else seq(begun, text)
 
 
-def _up_to_token(pieces: Pieces) -> Pieces | None:
-    """The pieces up to the first token; None if there is none."""
-    for i, piece in enumerate(pieces[:2]):
-        if isinstance(piece, int):
-            return pieces[: i + 1]
-    return None
-
-
-def _rest(pieces: Pieces, taken: int, rest: Expr) -> Expr:
-    """What is left of a beginning of which so many bytes are taken, and what follows it."""
-    first = pieces[0]
-    assert isinstance(first, str)
-    return seq(literal(first.encode()[taken:]), spelled(pieces[1:]), rest)
-
-
-def _check(stops: Stops, by_text: dict[bytes, list[tuple[Started, Pieces]]], pointer: str) -> None:
+def _check(stops: Stops, started: Sequence[Started], pointer: str) -> None:
     for string, inside in stops.dead.items():
-        where = by_text[string][0][0].pointer if string in by_text else pointer
-        what = "the trigger" if string in by_text else "the end"
+        mine = [where for trigger, _, where in started if trigger.encode() == string]
+        what = "the trigger" if mine else "the end"
         raise StructuralTagError(
             f"{what} {string.decode()[:60]!r} can never be met: {inside.decode()[:60]!r} in it comes first",
-            pointer=where,
+            pointer=mine[0] if mine else pointer,
             hint="take one of the two away",
         )

@@ -1,0 +1,50 @@
+"""A tag as its begin and what follows it, and what is left of it once some of the begin is there.
+
+    Begun(("<f=now>", 7, " "), rest).after(0, 3)    "now>" <[7]> " " rest
+
+Those of known tags are kept, and what is left of them as well: adding a tag to many makes nothing for the others.
+Tested by tests/structural_tag/test_known_tags.py, test_triggers.py.
+"""
+
+from __future__ import annotations
+
+from maskwright.ir import Expr, literal, seq
+from maskwright.structural_tag.tokens import Pieces, spelled
+
+
+class Begun:
+    """See the module's header.
+
+    Attributes:
+        pieces: those of the begin.
+        to_token: as many of them as lead up to the first token, that included; none if there is none.
+        rest: the content with its end.
+    """
+
+    __slots__ = ("_left", "pieces", "rest", "to_token")
+
+    def __init__(self, pieces: Pieces, rest: Expr) -> None:
+        self.pieces, self.rest = pieces, rest
+        self.to_token = _up_to_token(pieces)
+        self._left: dict[tuple[int, int], Expr] = {}
+
+    def after(self, num_pieces: int, num_bytes: int = 0) -> Expr:
+        """What is left after so many pieces, and so many bytes of the next one, which is a text."""
+        key = num_pieces, num_bytes
+        left = self._left.get(key)
+        if left is None:
+            pieces = self.pieces[num_pieces:]
+            if num_bytes:
+                assert isinstance(pieces[0], str)
+                left = seq(literal(pieces[0].encode()[num_bytes:]), spelled(pieces[1:]), self.rest)
+            else:
+                left = seq(spelled(pieces), self.rest)
+            self._left[key] = left
+        return left
+
+
+def _up_to_token(pieces: Pieces) -> Pieces:
+    for i, piece in enumerate(pieces[:2]):
+        if isinstance(piece, int):
+            return pieces[: i + 1]
+    return ()

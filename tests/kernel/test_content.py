@@ -1,0 +1,107 @@
+"""Content of data: equal for equal data, different for others, none for what is no plain data."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maskwright._kernel import content_of
+
+DIFFERENT: list[Any] = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    0.0,
+    -0.0,
+    1.0,
+    "",
+    "1",
+    "\0",
+    2**63 - 1,
+    2**63,
+    -(2**63),
+    -(2**63) - 1,
+    2**200,
+    float("nan"),
+    [],
+    {},
+    (),
+    [[]],
+    [[], []],
+    [[[]]],
+    [1, 2],
+    [2, 1],
+    (1, 2),
+    ["12"],
+    ["1", "2"],
+    {"a": 1, "b": 2},
+    {"b": 2, "a": 1},
+    {"a": {"b": 2}},
+    {"a": True},
+    {"a": 1.0},
+    "é",
+    "x" * 127,
+    "x" * 128,
+    ["a"] * 130,
+]
+
+
+def test_told_apart() -> None:
+    contents = list(map(content_of, DIFFERENT))
+    assert None not in contents
+    for (a, x), (b, y) in itertools.combinations(zip(DIFFERENT, contents, strict=True), 2):
+        assert x != y, (a, b)
+    assert list(map(content_of, copy.deepcopy(DIFFERENT))) == contents
+
+
+def test_sharing_does_not_count() -> None:
+    part = {"a": [1, "x"]}
+    assert content_of([part, part]) == content_of(json.loads(json.dumps([part, part])))
+
+
+@pytest.mark.parametrize(
+    "strange", [Decimal(1), b"x", {1: 2}, {None: 1}, {"a"}, object(), type("Str", (str,), {})("x"), "\ud800"]
+)
+def test_no_content(strange: Any) -> None:
+    for data in (strange, [strange], {"a": strange}, ({"a": [strange]},)):
+        assert content_of(data) is None
+
+
+def test_limits() -> None:
+    deep: Any = []
+    for _ in range(4_000):
+        deep = [deep]
+    assert content_of(deep) is not None
+    for _ in range(4_000):
+        deep = {"a": deep}
+    assert content_of(deep) is None
+    shared: Any = "x"
+    for _ in range(60):
+        shared = [shared, shared]
+    assert content_of(shared) is None
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    assert content_of(cycle) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON, JSON)
+def test_equal_iff_they_are_spelled_alike(a: Any, b: Any) -> None:
+    assert (content_of(a) == content_of(b)) == (json.dumps(a) == json.dumps(b))
+    assert content_of(a) == content_of(json.loads(json.dumps(a)))
