@@ -33,7 +33,6 @@ from vocabulary import SHARED, Longest, load
 import maskwright as mw
 from maskwright.structural_tag.arguments import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS
-from maskwright.structural_tag.tokens import tokens_of
 
 HERE = Path(__file__).resolve().parent
 TEXT = (
@@ -84,8 +83,8 @@ FORMATS = {
 
 class MaskwrightOnTags(Maskwright):
     def clear(self) -> None:
-        for cache in (SCHEMAS, TAGS, tokens_of(self.tokenizer).lowered):
-            cache.clear()
+        SCHEMAS.clear()
+        TAGS.clear()
         self.compiler = mw.GrammarCompiler(self.tokenizer, max_threads=1)
 
     def compile(self, tag: dict[str, Any]) -> None:
@@ -210,9 +209,10 @@ def measure(engine: Any, it: Format, chosen: list[Function], longest: Longest) -
         engine.clear()
         run = {"more": float("nan"), "seen": float("nan")}
         if len(chosen) > 1:
-            # The added schema is another one each time, so that no run meets what the run before it made.
+            # The added function is another one each time, so that no run meets what the run before it made.
             engine.compile(it.tag(chosen[:-1]))
-            added = chosen[-1]._replace(schema=chosen[-1].schema | {"title": f"{repeat}"})
+            last = chosen[-1]
+            added = last._replace(name=f"{last.name}_{repeat}", schema=last.schema | {"title": f"{repeat}"})
             changed = it.tag([*chosen[:-1], added])
             run["more"] = timed(lambda changed=changed: first_mask(engine, changed))
             engine.clear()

@@ -19,8 +19,8 @@ COMPILER = mw.GrammarCompiler(INFO, cache_enabled=False)
 
 
 def forget() -> None:
-    for cache in (TAGS, SCHEMAS, tokens_of(INFO).lowered):
-        cache.clear()
+    TAGS.clear()
+    SCHEMAS.clear()
 
 
 def call(name: str, schema: Any, **more: Any) -> dict[str, Any]:
@@ -90,10 +90,23 @@ def test_only_what_is_new_is_made() -> None:
     assert second.format.tags[2] is first.format.tags[0]  # type: ignore[attr-defined]
     assert len(TAGS) == 3
     mw.Grammar.from_structural_tag(first, tokenizer_info=INFO)
-    kept = dict(tokens_of(INFO).lowered._kept)
+    number = tokens_of(INFO).number
+    begun = [tag.known.begun[number] for tag in first.format.tags]  # type: ignore[attr-defined]
     mw.Grammar.from_structural_tag(second, tokenizer_info=INFO)
-    assert len(tokens_of(INFO).lowered) == 3
-    assert all(tokens_of(INFO).lowered._kept[key] is begun for key, begun in kept.items())
+    again = [tag.known.begun[number] for tag in second.format.tags]  # type: ignore[attr-defined]
+    assert again[0] is begun[1]
+    assert again[2] is begun[0]
+
+
+def test_many_tokenizers() -> None:
+    tag = triggered(call("n", NUMBER))
+    known = read_known(tag).format.tags[0].known  # type: ignore[attr-defined]
+    for _ in range(20):
+        info = vocabulary()
+        compiled = mw.GrammarCompiler(info, cache_enabled=False).compile_structural_tag(tag)
+        assert accepts(compiled, "<n>1</>")
+        assert tokens_of(info).number in known.begun
+    assert len(known.begun) <= 8
 
 
 def test_formats_are_known_by_their_fields() -> None:

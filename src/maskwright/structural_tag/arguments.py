@@ -39,17 +39,21 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         StructuralTagError: An option does not go with the style.
     """
     options = _options(it.strict_mode, it.max_whitespace_cnt, it.any_order)
-    if it.style == "json":
-        if it.excludes:
-            raise StructuralTagError(
-                "excludes goes with the XML styles only",
-                pointer=f"{pointer}/excludes",
-                hint="strings in JSON are ended by their quote; special tokens never occur in them",
-            )
-        return SCHEMAS.get(content_of(it.json_schema), (options, it.capture is not None), lambda: _json(it, options))
-    style = STYLES[it.style].spelled(tokens)
-    key = (options, style, it.excludes, it.capture is not None)
-    return SCHEMAS.get(content_of(it.json_schema), key, lambda: _xml(it, options, style))
+    style = None if it.style == "json" else STYLES[it.style].spelled(tokens)
+    if style is None and it.excludes:
+        raise StructuralTagError(
+            "excludes goes with the XML styles only",
+            pointer=f"{pointer}/excludes",
+            hint="strings in JSON are ended by their quote; special tokens never occur in them",
+        )
+    content = content_of(it.json_schema)
+    key = (content, options, style, it.excludes, it.capture is not None)
+    found = None if content is None else SCHEMAS.find(key)
+    if found is None:
+        found = _json(it, options) if style is None else _xml(it, options, style)
+        if content is not None:
+            SCHEMAS.keep(key, found, len(content))
+    return found
 
 
 @lru_cache(maxsize=64)

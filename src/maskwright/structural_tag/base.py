@@ -15,10 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from maskwright.errors import LimitError, StructuralTagError
 from maskwright.structural_tag.fields import Reader, wrong
+
+if TYPE_CHECKING:
+    from maskwright.structural_tag.begun import Begun
 
 MAX_DEPTH = 100
 
@@ -43,12 +46,19 @@ def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
 _TYPES: dict[str, type[Format]] = {}
 
 
+class Known(NamedTuple):
+    """Of a tag that was met before (known_tags.py): what tells it from others, and what was made of it."""
+
+    content: bytes
+    begun: dict[int, Begun]  # by the number of a `Tokens`
+
+
 @dataclass(frozen=True)
 class Format:
-    """Base of all formats. `type` is the name in JSON; `known_by` tells known tags apart (known_tags.py)."""
+    """Base of all formats. `type` is the name in JSON; a tag from an earlier request is `known`."""
 
     type: ClassVar[str] = ""
-    known_by: ClassVar[bytes | None] = None
+    known: ClassVar[Known | None] = None
 
     def __init_subclass__(cls) -> None:
         _TYPES[cls.type] = cls

@@ -45,6 +45,8 @@ from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
 
+_MAX_TOKENIZERS = 8  # for which one tag is kept
+
 
 def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
     """Return the grammar of a structural tag, and what was reported of its schemas.
@@ -198,13 +200,16 @@ class Lowering:
 
         That is kept unless it needs rules of this grammar, or something was reported.
         """
-        found = None if tag.known_by is None else self.tokens.lowered.find(tag.known_by, None)
-        if found is None:
+        kept, mine = tag.known and tag.known.begun, self.tokens.number
+        found = kept and kept.get(mine)
+        if not found:
             before = self.builder.num_rules, len(self.report)
             rest = self._content(tag, pointer, self.ends_of(tag, pointer))
             found = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
-            if tag.known_by is not None and before == (self.builder.num_rules, len(self.report)):
-                self.tokens.lowered.keep(tag.known_by, None, found)
+            if kept is not None and before == (self.builder.num_rules, len(self.report)):
+                if len(kept) >= _MAX_TOKENIZERS:
+                    kept.clear()
+                kept[mine] = found
         return found
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:

@@ -10,7 +10,6 @@ as one token, and special tokens never match by their text.
     ('aa<|x|>a',)
 
 Of special tokens whose texts overlap, the first and then the longest counts.
-What was lowered for a tokenizer is kept with its `Tokens`.
 Cost: making one takes about a microsecond a special token; it is made once for a tokenizer and kept.
 Tested by tests/structural_tag/test_tokens.py.
 """
@@ -20,18 +19,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import count
+from typing import TypeAlias
 from weakref import finalize
 
 from maskwright.errors import StructuralTagError
 from maskwright.ir import Expr, seq, text, tokens
-from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.tokenizer import TokenizerInfo
 
-if TYPE_CHECKING:
-    from maskwright.structural_tag.begun import Begun
-
 Pieces: TypeAlias = "tuple[str | int, ...]"  # texts and token ids by turns; no text is empty
+
+_numbers = count()
 
 
 class Tokens:
@@ -39,7 +37,7 @@ class Tokens:
 
     def __init__(self, info: TokenizerInfo | None) -> None:
         self.is_known = info is not None
-        self.lowered: ContentCache[Begun] = ContentCache()
+        self.number = next(_numbers)  # never used again
         self._texts: tuple[bytes, ...] = ()
         self._vocab_size = 0
         self._special_ids: frozenset[int] = frozenset()
