@@ -26,7 +26,8 @@ from maskwright.frontends.json_schema.intersect import admits_length
 from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Path, StringShape
-from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.regex import anywhere, lower, parse, regex_to_expr
+from maskwright.frontends.regex.ast import Node as RegexNode
 from maskwright.ir import OP_ALT, OP_AND, OP_NOT, Expr, alt, and_, literal, never, not_, repeat, seq, star
 
 CHARACTER = json_string_chars(ALL_CHARACTERS)
@@ -102,8 +103,14 @@ def any_of_names(names: Iterable[str]) -> Expr:
 
 
 @lru_cache(maxsize=1024)
+def pattern_tree(pattern: str) -> RegexNode:
+    """Return the syntax tree of the texts in which a pattern is found."""
+    return anywhere(parse(pattern, dialect="ecma"))
+
+
+@lru_cache(maxsize=1024)
 def _pattern_text(pattern: str, in_json: bool) -> Expr:
-    return regex_to_expr(pattern, search=True, encode=text_characters if in_json else utf8, dialect="ecma")
+    return lower(pattern_tree(pattern), text_characters if in_json else utf8, pattern)
 
 
 @lru_cache(maxsize=128)
