@@ -117,12 +117,12 @@ def first_bytes(expr: Expr) -> int:
     return out
 
 
-def _representatives(bytes_: int, sets: set[int]) -> list[int]:
-    """One byte of each class of these bytes that the sets tell apart."""
+def byte_classes(bytes_: int, *exprs: Expr) -> list[list[int]]:
+    """Return these bytes, given as bits, in classes of those by which each expression has the same derivative."""
     classes = [bytes_]
-    for one in sets:
-        classes = [part for known in classes for part in (known & one, known & ~one) if part]
-    return [(part & -part).bit_length() - 1 for part in classes if part]
+    for one in set().union(*map(first_sets, exprs)):
+        classes = [part for known in classes for part in (known & one, known & ~one)]
+    return [[byte for byte in range(part.bit_length()) if part >> byte & 1] for part in classes if part]
 
 
 def overlap(a: Expr, b: Expr) -> bool:
@@ -134,11 +134,11 @@ def overlap(a: Expr, b: Expr) -> bool:
         x, y = waiting.pop()
         if nullable(x) and nullable(y):
             return True
-        for byte in _representatives(first_bytes(x) & first_bytes(y), first_sets(x) | first_sets(y)):
+        for members in byte_classes(first_bytes(x) & first_bytes(y), x, y):
             left -= 1
             if left < 0:
                 return True
-            pair = derivative(x, byte), derivative(y, byte)
+            pair = derivative(x, members[0]), derivative(y, members[0])
             if pair not in seen and OP_NEVER not in (pair[0][0], pair[1][0]):
                 seen.add(pair)
                 waiting.append(pair)
