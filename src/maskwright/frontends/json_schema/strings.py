@@ -102,7 +102,7 @@ def any_of_names(names: Iterable[str]) -> Expr:
     return alt(*map(name_spellings, names))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def pattern_tree(pattern: str) -> RegexNode:
     """Return the syntax tree of the texts in which a pattern is found."""
     return anywhere(parse(pattern, dialect="ecma"))
