@@ -85,16 +85,6 @@ bool begins_longer_token(const PyVocabulary& self, const nb::bytes& text) {
 
 using PyRules = nb::typed<nb::tuple, nb::object, nb::ellipsis>;
 
-GrammarIr read_for(const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root, bool with_captures) {
-  GrammarIr ir = vocabulary.reader.read(rules, root, with_captures);
-  // A token that the vocabulary does not have can never come.
-  for (auto& ids : ir.token_sets)
-    std::erase_if(ids, [&](TokenId id) {
-      return id < 0 || static_cast<uint32_t>(id) >= vocabulary.context->vocabulary->vocab_size();
-    });
-  return ir;
-}
-
 }  // namespace
 
 void bind_compile(nb::module_& m) {
@@ -147,7 +137,7 @@ void bind_compile(nb::module_& m) {
       .def(
           "__init__",
           [](CaptureProgram* self, const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root) {
-            const GrammarIr ir = read_for(vocabulary, rules, root, true);
+            const GrammarIr ir = vocabulary.reader.read(*vocabulary.context, rules, root, true);
             const Unlocked unlocked;
             new (self) CaptureProgram{std::make_shared<const Program>(link(ir, vocabulary.context->rules))};
           },
@@ -156,7 +146,7 @@ void bind_compile(nb::module_& m) {
   m.def(
       "compile",
       [](const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root, size_t memory_budget_bytes) {
-        GrammarIr ir = read_for(vocabulary, rules, root, false);
+        GrammarIr ir = vocabulary.reader.read(*vocabulary.context, rules, root, false);
         const Unlocked unlocked;
         return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), memory_budget_bytes);
       },

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 #include <vector>
 
 #include "../kernel/capture_name.h"
@@ -23,6 +24,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxBeginning = 64;  // rules
+constexpr int kMaxNesting = 64;       // subgrammars in subgrammars
 
 // The nodes made from Python objects so far: a hash table with open addressing.
 class NodeOfObject {
@@ -61,16 +63,17 @@ class NodeOfObject {
 struct Read {
   GrammarIr ir;
   NodeOfObject node_of;
+  std::vector<PyObject*> subgrammars;  // those of the IR, kept by what refers to them
 };
 
 class Reader {
  public:
-  Reader(const Read* begun, size_t num_rules, bool with_captures)
-      : num_rules_(num_rules), with_captures_(with_captures) {
+  Reader(const Read* begun, size_t num_rules, uint32_t vocab_size, bool with_captures)
+      : num_rules_(num_rules), vocab_size_(vocab_size), with_captures_(with_captures) {
     if (begun) read_ = *begun;
   }
   const Read& done() const { return read_; }
-  GrammarIr take() { return std::move(ir_); }
+  Read take() { return std::move(read_); }
 
   // A rule is (name, body).
   void read_rule(nb::handle rule) {
@@ -127,7 +130,7 @@ class Reader {
     const Py_ssize_t size = PyTuple_Size(object);
     if (size < 1) throw nb::type_error("an expression must be a maskwright Expr");
     const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (op < 0 || op > static_cast<long>(Op::Capture)) throw nb::type_error("an expression has an unknown op");
+    if (op < 0 || op > static_cast<long>(Op::Subgrammar)) throw nb::type_error("an expression has an unknown op");
     switch (static_cast<Op>(op)) {
       case Op::Seq:
       case Op::Alt:
@@ -185,9 +188,20 @@ class Reader {
       case Op::Tokens: {
         std::vector<TokenId> ids;
         for (nb::handle id : nb::borrow<nb::tuple>(field(object, 1))) ids.push_back(read_token_id(id));
+        std::erase_if(ids, [&](TokenId id) {  // what the vocabulary does not have can never come
+          return id < 0 || static_cast<uint32_t>(id) >= vocab_size_;
+        });
         std::sort(ids.begin(), ids.end());
         node.begin = static_cast<uint32_t>(ir_.token_sets.size());
         ir_.token_sets.push_back(std::move(ids));
+        break;
+      }
+      case Op::Subgrammar: {
+        const nb::handle subgrammar = field(object, 1);
+        const auto number = nb::cast<uint64_t>(subgrammar.attr("number"));
+        node.begin = static_cast<uint32_t>(ir_.subgrammars.size());
+        ir_.subgrammars.push_back({.key = 2 * number + (with_captures_ ? 1 : 0)});
+        read_.subgrammars.push_back(subgrammar.ptr());
         break;
       }
       default: break;
@@ -256,6 +270,7 @@ class Reader {
   GrammarIr& ir_ = read_.ir;
   NodeOfObject& node_of_ = read_.node_of;
   size_t num_rules_;
+  uint32_t vocab_size_;
   bool with_captures_;
   std::vector<Open> open_;
   std::vector<ExprId> nodes_;  // read, but not yet operands of a node
@@ -281,12 +296,25 @@ struct GrammarReader::Beginning {
   Read read;
 };
 
-GrammarIr GrammarReader::read(const nb::tuple& rules, uint32_t root, bool with_captures) {
+// One call of `read`: a grammar with all subgrammars in it that have to be read, each once.
+struct GrammarReader::Session {
+  TokenizerContext& context;
+  const bool with_captures;
+  std::unordered_map<uint64_t, std::shared_ptr<const GrammarIr>> subgrammars = {};
+  int depth = 0;
+};
+
+GrammarIr GrammarReader::read(TokenizerContext& context, const nb::tuple& rules, uint32_t root, bool with_captures) {
+  Session session{context, with_captures};
+  return read_in(session, rules, root);
+}
+
+GrammarIr GrammarReader::read_in(Session& session, const nb::tuple& rules, uint32_t root) {
   const size_t num_rules = nb::len(rules);
   if (root >= num_rules) throw nb::type_error("the root names no rule");
   std::shared_ptr<const Beginning> begun;
   size_t num_alike = 0;
-  if (!with_captures) {
+  if (!session.with_captures) {
     std::vector<nb::object> last = first_rules(rules, kMaxBeginning);  // the one before dies without the lock
     const std::lock_guard guard(lock_);
     if (known_ && num_common(rules, known_->rules) == known_->rules.size()) {
@@ -296,14 +324,32 @@ GrammarIr GrammarReader::read(const nb::tuple& rules, uint32_t root, bool with_c
       last_.swap(last);
     }
   }
-  Reader reader(begun ? &begun->read : nullptr, num_rules, with_captures);
+  Reader reader(begun ? &begun->read : nullptr, num_rules, session.context.vocabulary->vocab_size(),
+                session.with_captures);
   for (size_t i = begun ? begun->rules.size() : 0; i < num_rules; ++i) {
     reader.read_rule(rules[i]);
     if (i + 1 == num_alike) keep({first_rules(rules, num_alike), reader.done()});
   }
-  GrammarIr ir = reader.take();
-  ir.root = root;
-  return ir;
+  Read read = reader.take();
+  read.ir.root = root;
+  for (size_t i = 0; i < read.subgrammars.size(); ++i) look_up(session, read.ir.subgrammars[i], read.subgrammars[i]);
+  return std::move(read.ir);
+}
+
+// Finds a subgrammar, or reads it.
+void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle subgrammar) {
+  wanted = session.context.rules.find(wanted.key);
+  if (wanted.ir) wanted.linked = {};
+  if (wanted.ir || wanted.linked.rule) return;
+  std::shared_ptr<const GrammarIr>& read = session.subgrammars[wanted.key];
+  if (!read) {
+    if (++session.depth > kMaxNesting) throw LimitExceeded("subgrammar_depth", "subgrammars nest too deep");
+    const nb::object ir = subgrammar.attr("ir");
+    const auto rules = nb::cast<nb::tuple>(ir.attr("rules"));
+    read = std::make_shared<const GrammarIr>(read_in(session, rules, nb::cast<uint32_t>(ir.attr("root"))));
+    --session.depth;
+  }
+  wanted.ir = read;
 }
 
 void GrammarReader::keep(Beginning beginning) {

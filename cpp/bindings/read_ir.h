@@ -9,15 +9,18 @@
 
 namespace maskwright {
 
-// Remembers what grammars begin with. To be used and destroyed with the GIL.
+// Reads the grammars of one tokenizer, and remembers what they begin with. To be used and destroyed with the GIL.
 class GrammarReader {
  public:
   // Reads rules given as the tuples of src/maskwright/ir/. Throws nb::type_error on anything else. Captures are seen
-  // through unless they are asked for.
-  GrammarIr read(const nb::tuple& rules, uint32_t root, bool with_captures);
+  // through unless they are asked for; subgrammars that the tokenizer's rule store knows are not read.
+  GrammarIr read(TokenizerContext& context, const nb::tuple& rules, uint32_t root, bool with_captures);
 
  private:
   struct Beginning;
+  struct Session;
+  GrammarIr read_in(Session& session, const nb::tuple& rules, uint32_t root);
+  void look_up(Session& session, Subgrammar& wanted, nb::handle subgrammar);
   void keep(Beginning beginning);
   std::mutex lock_;
   std::shared_ptr<const Beginning> known_;

@@ -231,7 +231,8 @@ Blueprint Blueprint::read(std::string_view text) {
       }
       case Op::Empty:
       case Op::Never:
-      case Op::Capture: break;
+      case Op::Capture:
+      case Op::Subgrammar: break;
     }
     if (node.op == Op::Repeat || node.op == Op::Ref || node.op == Op::Call) {
       node.minimum = static_cast<int64_t>(number());

@@ -26,7 +26,7 @@ class CompiledGrammar {
         source_bytes_(ir.nodes.size() * kSourceBytesPerNode),
         engine_budget_bytes_(engine_budget_bytes),
         engine_(new_engine()) {
-    if (!program_->families.empty()) ir_ = std::make_unique<const GrammarIr>(std::move(ir));
+    if (program_->group->leads_to_families()) ir_ = std::make_unique<const GrammarIr>(std::move(ir));
   }
 
   // The engine to use from now on: a fresh one if the last is past its budget.
@@ -56,16 +56,16 @@ class CompiledGrammar {
   // What it holds: its engine, its source, and of rules in common with others its part of them.
   size_t memory_bytes() {
     const std::lock_guard guard(lock_);
-    size_t bytes = sizeof(*this) + source_bytes_ + program_->groups.capacity() * sizeof(program_->groups[0]);
-    for (const auto& group : program_->groups)
-      bytes += group->approximate_bytes() / static_cast<size_t>(std::max(group.use_count(), 1L));
+    size_t bytes = sizeof(*this) + source_bytes_;
+    for (RuleGroup* group : program_->groups())
+      bytes += group->approximate_bytes() / static_cast<size_t>(std::max(group->weak_from_this().use_count(), 1L));
     return bytes + engine_->memory_bytes();
   }
   // Of the rules it uses, shared with other grammars.
   size_t shared_memory_bytes() {
     const auto program = this->program();
     size_t bytes = 0;
-    for (const auto& group : program->groups) bytes += group->memory_bytes();
+    for (RuleGroup* group : program->groups()) bytes += group->memory_bytes();
     return bytes;
   }
   // Of parametric rules, made so far.
@@ -78,7 +78,7 @@ class CompiledGrammar {
   }
   // Leaves behind the instances that have piled up: they go with the last engine that runs on them.
   void link_afresh() {
-    for (Family* family : program_->families) family->retire();
+    for (Family* family : program_->families()) family->retire();
     program_ = std::make_shared<const Program>(link(*ir_, context_->rules));
   }
   std::shared_ptr<Engine> new_engine() const {

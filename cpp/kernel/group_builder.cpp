@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kDfaThreshold = 4;  // alternatives that are literals; fewer stay separate branches
 constexpr size_t kPrefixFreeStates = 1'000;
 
-std::vector<Rule*> rules_of(const std::vector<RuleGroup::CalleeLink>& callees) {
+std::vector<Rule*> rules_of(const std::vector<LinkedRule>& callees) {
   std::vector<Rule*> out;
   out.reserve(callees.size());
   for (const auto& link : callees) out.push_back(link.rule);
@@ -54,7 +54,7 @@ bool is_prefix_free(Rule& rule) {
 }  // namespace
 
 std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blueprint,
-                                              std::vector<RuleGroup::CalleeLink> callees) {
+                                              std::vector<LinkedRule> callees) {
   auto group = std::make_shared<RuleGroup>(store, std::move(blueprint), std::move(callees));
   GroupBuilder builder(*group);
   const GroupFacts& facts = builder.facts_;
@@ -65,6 +65,9 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
     undecided = undecided || facts.undecided(i);
   }
   group->account(facts.rules().size() * sizeof(Rule));
+  group->leads_to_families_ =
+      builder.blueprint_.is_parametric() ||
+      std::ranges::any_of(group->callees_, [](const LinkedRule& link) { return link.group->leads_to_families(); });
   if (builder.blueprint_.is_parametric())
     builder.keep_templates();
   else if (undecided || facts.left_recursive())
@@ -220,7 +223,8 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::Never:
       case Op::And:
       case Op::Not:
-      case Op::Capture: break;  // not live; units of their own
+      case Op::Capture:
+      case Op::Subgrammar: break;  // not live; units of their own
     }
   }
 }

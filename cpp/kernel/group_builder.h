@@ -26,8 +26,7 @@ class GroupBuilder : GroupDrafts {
  public:
   // A new group: its rules' facts are known, their automata may be still to be built. Throws LimitExceeded if these
   // would be too large.
-  static std::shared_ptr<RuleGroup> make(RuleStore& store, std::string blueprint,
-                                         std::vector<RuleGroup::CalleeLink> callees);
+  static std::shared_ptr<RuleGroup> make(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees);
 
   explicit GroupBuilder(RuleGroup& group);
   // The group's lock is held, or no other thread knows the group.

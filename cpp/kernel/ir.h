@@ -11,10 +11,27 @@
 #include "byte_set.h"
 #include "ids.h"
 #include "parameter.h"
+#include "subgrammar.h"
 
 namespace maskwright {
 
-enum class Op : uint8_t { Empty, Never, Literal, Set, Seq, Alt, Repeat, Ref, Tokens, And, Not, Guard, Call, Capture };
+enum class Op : uint8_t {
+  Empty,
+  Never,
+  Literal,
+  Set,
+  Seq,
+  Alt,
+  Repeat,
+  Ref,
+  Tokens,
+  And,
+  Not,
+  Guard,
+  Call,
+  Capture,
+  Subgrammar
+};
 
 inline constexpr int64_t kUnbounded = -1;
 
@@ -23,7 +40,7 @@ struct ExprNode {
   // Literal: bytes [begin, end). Seq, Alt, And: children [begin, end). Repeat, Not: begin = the operand.
   // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index. Guard: begin = the operand,
   // end = index into conditions. Call: begin = rule index, end = index into values. Capture: begin = the operand,
-  // end = index into names; left out where captures are not asked for.
+  // end = index into names; left out where captures are not asked for. Subgrammar: begin = index into subgrammars.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat
@@ -40,6 +57,7 @@ struct GrammarIr {
   std::vector<Condition> conditions;
   std::vector<ValueFunction> values;
   std::vector<std::string> names;
+  std::vector<Subgrammar> subgrammars;
   std::vector<ExprId> rules;
   uint32_t root = 0;
 };

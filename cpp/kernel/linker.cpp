@@ -16,20 +16,33 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 
 }  // namespace
 
-Program Linker::link() {
+LinkedRule Linker::link() {
   weigh();
   for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
+  for (const Subgrammar& known : ir_.subgrammars) {
+    LinkedRule linked = link_subgrammar(known);
+    units_.push_back({.rule = linked.rule, .group = std::move(linked.group)});
+  }
+  num_named_ = static_cast<uint32_t>(units_.size());
   for (const auto& component : strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); })) {
     if (may_inline(component))
       units_[component[0]].inlined = true;
     else
       intern(component);
   }
-  program_.root = units_[ir_.root].rule;
-  if (program_.root->group().family()) program_.root = instantiate(*program_.root, 0);
-  if (!program_.root->productive() && !program_.root->nullable())
-    throw Unsatisfiable("no output at all satisfies this structure");
-  return std::move(program_);
+  return {units_[ir_.root].group, units_[ir_.root].rule};
+}
+
+// Another thread may link the same one meanwhile: both get the same groups, by their structure.
+LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
+  if (subgrammar.linked.rule) return subgrammar.linked;
+  Subgrammar known = store_.find(subgrammar.key);
+  if (!known.linked.rule) {
+    known = subgrammar;
+    known.linked = Linker(*known.ir, store_).link();
+    store_.insert(known);
+  }
+  return known.linked;
 }
 
 // One for single characters, or a small rule without loops, that calls no rule of its own component. Weighed by
@@ -79,7 +92,7 @@ void Linker::intern(const std::vector<uint32_t>& component) {
 
   std::shared_ptr<RuleGroup> group = store_.find(writer_.text());
   if (!group) {
-    std::vector<RuleGroup::CalleeLink> links;
+    std::vector<LinkedRule> links;
     links.reserve(callees_.size());
     for (const auto& [unit, parameter] : callees_) {
       Rule& rule = *units_[unit].rule;
@@ -92,8 +105,6 @@ void Linker::intern(const std::vector<uint32_t>& component) {
     units_[component[i]].rule = &group->rule(i);
     units_[component[i]].group = group;
   }
-  if (group->family()) program_.families.push_back(group->family());
-  program_.groups.push_back(std::move(group));
 }
 
 }  // namespace maskwright

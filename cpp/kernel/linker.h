@@ -4,7 +4,8 @@
 //   units   what becomes a rule: declared rules' bodies, &, ~, captures, counted repetitions and what these call
 //           (linker_units.cpp)
 //   write   each component of units as a blueprint, its identity (linker_writing.cpp)
-//   link    component by component, callees first: inlined where small, else interned by the blueprint (linker.cpp)
+//   link    component by component, callees first: inlined where small, else interned by the blueprint (linker.cpp);
+//           subgrammars before all else, unless they are known
 //
 // Example: root ::= name ("," name){0,100}, name ::= [a-z]+  has the units root, name, the item  "," name  and its
 // counter, which all repetitions of that item share, whatever their bounds.
@@ -32,7 +33,7 @@ namespace maskwright {
 class Linker {
  public:
   Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), nodes_(ir.nodes.size()) {}
-  Program link();
+  LinkedRule link();
 
  private:
   using Kind = BlueprintUnit::Kind;
@@ -56,7 +57,7 @@ class Linker {
     uint32_t capture = kNone;    // the name of what it matches, by its index in the IR
     Written place = {};          // as member or callee
     Written outlined_call = {};  // of a part of a parametric rule
-    // Once its own component is done:
+    // Once its own component is done; of a subgrammar, from the beginning:
     bool inlined = false;
     Rule* rule = nullptr;
     std::shared_ptr<RuleGroup> group = nullptr;
@@ -73,10 +74,11 @@ class Linker {
     Form form = Form::Plain;       // of the expression and all in it
     uint32_t longest = 0;          // bytes of the longest string, up to one more than a character's; if plain
     uint64_t unrolled_weight = 1;  // with counted repetitions spelled out
-    uint32_t unit = kNone;         // of a Ref, or of an And, Not, Repeat that became one
+    uint32_t unit = kNone;         // of a Ref or Subgrammar, or of an And, Not, Repeat that became one
     uint32_t visit = 0;            // the walk that saw it last
     Written written;
   };
+  LinkedRule link_subgrammar(const Subgrammar& subgrammar);
   void weigh();
   bool counts(const ExprNode& node) const;
   std::vector<uint32_t> callees(uint32_t unit);
@@ -107,11 +109,11 @@ class Linker {
   const GrammarIr& ir_;
   RuleStore& store_;
   std::vector<Node> nodes_;
-  std::deque<Unit> units_;                           // the declared rules first, in order
+  std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
+  uint32_t num_named_ = 0;                           // of these
   std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
   std::unordered_map<uint64_t, uint32_t> parts_;     // what counters and products call, by expression and unrolled
   uint32_t visit_ = 0;
-  Program program_;
 
   // Of the component that is being written.
   BlueprintWriter writer_;

@@ -75,6 +75,10 @@ void Linker::weigh() {
       case Op::Call: out.uses_parameter = !is_constant(ir_.values[node.end]); [[fallthrough]];
       case Op::Ref: out.unit = node.begin; [[fallthrough]];
       case Op::Tokens: out.form = Form::Irregular; break;
+      case Op::Subgrammar:
+        out.unit = static_cast<uint32_t>(ir_.rules.size()) + node.begin;
+        out.form = Form::Irregular;
+        break;
       default: break;
     }
     out.longest = std::min(out.longest, kCharacterBytes + 1);

@@ -142,7 +142,7 @@ ExprId Linker::write_call(uint32_t index, const ExprNode& node) {
 // A rule's parts have its parameter.
 const ValueFunction& Linker::passed_value(uint32_t unit, const ExprNode& node) const {
   static const ValueFunction zero{{ValueStep::Kind::Mask, 0, 0}}, same;
-  if (unit >= ir_.rules.size()) return same;
+  if (unit >= num_named_) return same;
   return node.op == Op::Call ? ir_.values[node.end] : zero;
 }
 

@@ -23,13 +23,18 @@ namespace maskwright {
 
 struct Program {
   Rule* root = nullptr;
-  std::vector<std::shared_ptr<RuleGroup>> groups;
-  std::vector<Family*> families;  // of those groups that have one
+  std::shared_ptr<RuleGroup> group;  // keeps all others alive
 
+  // All groups that it leads to, its own first.
+  std::vector<RuleGroup*> groups() const;
+  std::vector<Family*> families() const;
   // What instances of parametric rules hold, whoever made them.
   size_t instance_bytes() const;
   size_t num_instances() const;
 };
+
+// Whether the group leads to a family that is retired, and so has to be linked again.
+bool is_retired(RuleGroup& group);
 
 // Throws Unsatisfiable if the root derives nothing, LimitExceeded if the automata would be too large.
 Program link(const GrammarIr& ir, RuleStore& store);

@@ -280,14 +280,9 @@ class Rule {
 };
 
 // The rules of one strongly connected component, with everything built for them.
-class RuleGroup {
+class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
  public:
-  // A rule of another group that this one calls.
-  struct CalleeLink {
-    std::shared_ptr<RuleGroup> group;
-    Rule* rule;
-  };
-  RuleGroup(RuleStore& store, std::string blueprint, std::vector<CalleeLink> callees);
+  RuleGroup(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees);
   RuleGroup(const RuleGroup&) = delete;
   ~RuleGroup();
   uint64_t id() const { return id_; }
@@ -297,6 +292,10 @@ class RuleGroup {
   RuleStore& store() const { return store_; }
   // If the component has parametric rules: `rules_` are then templates, and what is run are their instances.
   Family* family() const { return family_.get(); }
+  // Whether it, or a group that it leads to, has a family.
+  bool leads_to_families() const { return leads_to_families_; }
+  // The rules of other groups that this one calls, in the order in which the blueprint numbers them.
+  const std::vector<LinkedRule>& callees() const { return callees_; }
   size_t memory_bytes();
   // What is known of it without taking the lock: its rules when it was made, and its masks, most of the whole.
   size_t approximate_bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -312,11 +311,12 @@ class RuleGroup {
   friend class Rule;
   const uint64_t id_;
   const std::string blueprint_;
-  std::vector<CalleeLink> callees_;  // in the order in which the blueprint numbers them
+  std::vector<LinkedRule> callees_;
   std::vector<std::shared_ptr<RuleGroup>> tails_;
   std::deque<Rule> rules_;
   std::unique_ptr<Family> family_;
   bool is_built_ = false;
+  bool leads_to_families_ = false;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;

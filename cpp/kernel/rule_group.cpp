@@ -16,9 +16,9 @@ size_t RuleGroup::memory_bytes() {
   return bytes;
 }
 
-RuleGroup::RuleGroup(RuleStore& store, std::string blueprint, std::vector<CalleeLink> callees)
+RuleGroup::RuleGroup(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees)
     : id_(store.next_id()), blueprint_(std::move(blueprint)), callees_(std::move(callees)), store_(store) {
-  account(sizeof(*this) + blueprint_.capacity() + callees_.capacity() * sizeof(CalleeLink));
+  account(sizeof(*this) + blueprint_.capacity() + callees_.capacity() * sizeof(LinkedRule));
 }
 
 void RuleGroup::account(size_t more_bytes) {
@@ -31,7 +31,7 @@ RuleGroup::~RuleGroup() {
   store_.forget(*this);
   thread_local std::vector<std::shared_ptr<RuleGroup>> waiting;
   thread_local bool releasing = false;
-  for (CalleeLink& link : callees_) waiting.push_back(std::move(link.group));
+  for (LinkedRule& link : callees_) waiting.push_back(std::move(link.group));
   for (auto& tail : tails_) waiting.push_back(std::move(tail));
   if (releasing) return;
   releasing = true;
@@ -46,7 +46,7 @@ DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId te
   const std::string key = "tail" + automaton.serialise(term);
   std::shared_ptr<RuleGroup> group = store_.find(key);
   if (!group) {
-    group = std::make_shared<RuleGroup>(store_, key, std::vector<CalleeLink>());
+    group = std::make_shared<RuleGroup>(store_, key, std::vector<LinkedRule>());
     RuleFacts facts;
     facts.productive = true;
     Rule& rule = group->rules_.emplace_back(*group, 0, facts);

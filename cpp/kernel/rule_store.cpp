@@ -1,7 +1,11 @@
 #include "rule_store.h"
 
+#include <utility>
+
 #include "family.h"
+#include "ir.h"
 #include "optimisations.h"
+#include "program.h"
 
 namespace maskwright {
 
@@ -35,6 +39,38 @@ std::shared_ptr<RuleGroup> RuleStore::insert(std::shared_ptr<RuleGroup> group) {
   keep_recent(entry, group);
   idle.splice(idle.begin(), take_idle());
   return group;
+}
+
+Subgrammar RuleStore::find(uint64_t subgrammar_key) {
+  Subgrammar out{.key = subgrammar_key};
+  if (!optimisations.sharing) return out;
+  std::shared_ptr<RuleGroup> group;  // let go of after the lock, as groups take it to be forgotten
+  const std::lock_guard guard(lock_);
+  const auto known = subgrammars_.find(subgrammar_key);
+  if (known == subgrammars_.end()) return out;
+  group = known->second.group.lock();
+  if (!group || is_retired(*group)) return out;
+  const auto entry = groups_.find(group->blueprint());
+  if (entry != groups_.end() && entry->second.group == group.get()) keep_recent(entry->second, group);
+  out.linked = {group, known->second.rule};
+  out.ir = known->second.ir;
+  return out;
+}
+
+void RuleStore::insert(const Subgrammar& made) {
+  if (!optimisations.sharing) return;
+  const RuleGroup& group = *made.linked.group;
+  std::vector<KnownSubgrammar> gone;  // as above
+  const std::lock_guard guard(lock_);
+  gone.push_back(std::exchange(subgrammars_[made.key],
+                               {made.linked.group, made.linked.rule, group.leads_to_families() ? made.ir : nullptr}));
+  if (subgrammars_.size() < sweep_at_) return;
+  std::erase_if(subgrammars_, [&](auto& entry) {
+    if (!entry.second.group.expired()) return false;
+    gone.push_back(std::move(entry.second));
+    return true;
+  });
+  sweep_at_ = std::max(kFirstSweep, 2 * subgrammars_.size());
 }
 
 void RuleStore::keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& group) {

@@ -2,7 +2,8 @@
 //
 // The key of a group is its whole blueprint, not a hash of it. Groups in use by a grammar are always found; those that
 // are not stay alive, the most recent first, while all groups together are within a byte budget. A group takes its
-// entry with it when it dies, so that the store holds nothing for what is gone. Tested by tests/exhaustive (several
+// entry with it when it dies, so that the store holds nothing for what is gone. Subgrammars are found by their keys as
+// well, as long as their groups live. Tested by tests/exhaustive (several
 // grammars on one tokenizer), tests/kernel/test_link.py.
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "rule.h"
+#include "subgrammar.h"
 
 namespace maskwright {
 
@@ -26,6 +28,9 @@ class RuleStore {
   // Returns the group that is stored under the blueprint from now on: the given one, or one that another thread put
   // there first.
   std::shared_ptr<RuleGroup> insert(std::shared_ptr<RuleGroup> group);
+  // A subgrammar that was linked before, and its IR too if it has parametric rules; nothing of one that is not known.
+  Subgrammar find(uint64_t subgrammar_key);
+  void insert(const Subgrammar& made);
   // Called by a group that dies.
   void forget(const RuleGroup& group);
   // Held while instances of parametric rules are linked, of whatever group. No other lock is taken under it.
@@ -37,12 +42,19 @@ class RuleStore {
   void account(size_t more_bytes) { bytes_.fetch_add(more_bytes, std::memory_order_relaxed); }
 
  private:
+  static constexpr size_t kFirstSweep = 1024;
   using Recent = std::list<std::shared_ptr<RuleGroup>>;
   struct Entry {
     const RuleGroup* group = nullptr;
     std::weak_ptr<RuleGroup> alive;
     Recent::iterator recent;
     bool is_recent = false;
+  };
+  // A subgrammar's group, while it lives. Entries that outlived theirs go when there may be many.
+  struct KnownSubgrammar {
+    std::weak_ptr<RuleGroup> group;
+    Rule* rule = nullptr;
+    std::shared_ptr<const GrammarIr> ir;
   };
   // The entry's group, unless it is gone or not to be used any more.
   static std::shared_ptr<RuleGroup> in_use(const Entry& entry);
@@ -55,7 +67,9 @@ class RuleStore {
   std::mutex lock_;
   std::mutex linking_lock_;
   std::unordered_map<std::string_view, Entry> groups_;  // the keys belong to the groups
-  Recent recent_;                                       // dies first: its groups are forgotten
+  std::unordered_map<uint64_t, KnownSubgrammar> subgrammars_;
+  size_t sweep_at_ = kFirstSweep;  // so many subgrammars
+  Recent recent_;                  // dies first: its groups are forgotten
 };
 
 }  // namespace maskwright

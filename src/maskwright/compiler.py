@@ -117,7 +117,7 @@ class CompiledGrammar:
         return self._capture_program
 
     def _ir_with_tokens(self) -> GrammarIR:
-        return self.grammar.ir.with_tokens(partial(token_ids, self.tokenizer_info))
+        return self.grammar.compact_ir.with_tokens(partial(token_ids, self.tokenizer_info))
 
     @property
     def memory_size_bytes(self) -> int:

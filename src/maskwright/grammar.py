@@ -34,7 +34,8 @@ class Grammar:
     Make one with a `from_` method, or from a `GrammarIR`. Combine with `concat` or `+`, and with `union` or `|`.
 
     Attributes:
-        ir: the rules.
+        ir: the rules, those of subgrammars (maskwright.ir.subgrammars) among them.
+        compact_ir: the same with the subgrammars as leaves, as the kernel reads it.
         report: for JSON Schemas, a `Finding` for each keyword that does not constrain the output.
     """
 
@@ -47,9 +48,13 @@ class Grammar:
 
     @property
     def ir(self) -> GrammarIR:
+        return ir.spelled_out(self.compact_ir)
+
+    @property
+    def compact_ir(self) -> GrammarIR:
         if self._ir is None:
             assert self._read_again is not None
-            self._ir = self._read_again().ir
+            self._ir = self._read_again().compact_ir
         return self._ir
 
     def let_go_of_ir(self, read_again: Callable[[], Grammar]) -> None:

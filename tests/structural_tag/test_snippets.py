@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import maskwright as mw
-from maskwright.ir import IRBuilder, seq, text
+from maskwright.ir import Expr, GrammarIR, Rule, alt, seq, text
 from maskwright.structural_tag import snippets
 from maskwright.structural_tag.arguments import arguments
 from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.snippets import SCHEMAS, Placing, Snippet, SnippetCache
+from maskwright.structural_tag.snippets import SCHEMAS, Snippet, SnippetCache
 from maskwright.structural_tag.tokens import Tokens
 from structural_tag.spelling import accepts, vocabulary
 
@@ -34,19 +34,23 @@ def snippet(schema: dict[str, Any], **options: Any) -> Snippet:
     return arguments(JSONSchemaFormat(schema, **options), Tokens(None), "")
 
 
-def test_placed_anywhere_they_mean_the_same() -> None:
+def grammar_of(body: Expr) -> mw.Grammar:
+    return mw.Grammar(GrammarIR((Rule("root", body),), 0))
+
+
+def test_anywhere_they_mean_the_same() -> None:
     alone = [COMPILER.compile_json_schema(schema) for schema in SCHEMAS_USED]
-    for _ in range(2):  # the second time, all are known where they stand
-        for order in (SCHEMAS_USED, SCHEMAS_USED[::-1], [*SCHEMAS_USED, *SCHEMAS_USED]):
-            builder = IRBuilder()
-            placing = Placing(builder)
-            for max_whitespace_cnt in (None, 3):  # another prelude
-                roots = [placing.place(snippet(s, max_whitespace_cnt=max_whitespace_cnt), "s") for s in order]
-            for schema, root in zip(order, roots, strict=True):
-                compiled = COMPILER.compile_grammar(mw.Grammar(builder.build(seq(text("!"), root))))
-                reference = alone[SCHEMAS_USED.index(schema)]
-                for value in map(json.dumps, VALUES):
-                    assert accepts(compiled, "!" + value) == accepts(reference, value), (schema, value)
+    for order in (SCHEMAS_USED, SCHEMAS_USED[::-1], [*SCHEMAS_USED, *SCHEMAS_USED]):
+        for max_whitespace_cnt in (None, 3):  # another prelude
+            exprs = [snippet(s, max_whitespace_cnt=max_whitespace_cnt).expr for s in order]
+            marked = [seq(text(str(i)), expr) for i, expr in enumerate(exprs)]
+            compact = grammar_of(alt(*marked))
+            for grammar in (compact, mw.Grammar(compact.ir)):
+                compiled = COMPILER.compile_grammar(grammar)
+                for i, schema in enumerate(order):
+                    reference = alone[SCHEMAS_USED.index(schema)]
+                    for value in map(json.dumps, VALUES):
+                        assert accepts(compiled, f"{i}{value}") == accepts(reference, value), (schema, value)
 
 
 def test_known_by_content() -> None:
@@ -113,14 +117,14 @@ def test_one_more_tool_compiles_one_schema() -> None:
     assert all(SCHEMAS._known[key] is value for key, value in known.items())
 
 
-def test_threads_place_the_same_snippet() -> None:
+def test_threads_use_the_same_snippet() -> None:
     schema = SCHEMAS_USED[3]
     reference = COMPILER.compile_json_schema(schema)
+    fresh = mw.GrammarCompiler(vocabulary(), cache_enabled=False)  # nothing is linked yet
 
     def work(number: int) -> bool:
-        placing = Placing(builder := IRBuilder())
-        roots = [placing.place(snippet(s), "s") for s in (*SCHEMAS_USED[: number % 4], schema)]
-        compiled = COMPILER.compile_grammar(mw.Grammar(builder.build(seq(text("!"), roots[-1]))))
+        first = [seq(text("?"), snippet(s).expr) for s in SCHEMAS_USED[: number % 4]]
+        compiled = fresh.compile_grammar(grammar_of(alt(*first, seq(text("!"), snippet(schema).expr))))
         return all(accepts(compiled, "!" + v) == accepts(reference, v) for v in map(json.dumps, VALUES))
 
     with ThreadPoolExecutor(8) as pool:

@@ -16,7 +16,7 @@ A rule may have a parameter of 64 bits: branches are guarded by conditions on it
     r::_ ::= "" | "x" r::incr(_) %if _ <= 1
 
 The files from the bottom up: `ops.py` (the numbers that the kernel reads), `notation.py` (expressions as text),
-`expressions.py` (the constructors), `walks.py`, `grammar.py`, `builder.py`. All is imported from here. The kernel reads
+`expressions.py` (the constructors), `walks.py`, `grammar.py`, `subgrammars.py`, `builder.py`. All is imported from here. The kernel reads
 the tuples directly, so there is no second representation in Python.
 Tested by tests/test_ir.py.
 """
@@ -65,8 +65,11 @@ from maskwright.ir.ops import OP_REF as OP_REF
 from maskwright.ir.ops import OP_REPEAT as OP_REPEAT
 from maskwright.ir.ops import OP_SEQ as OP_SEQ
 from maskwright.ir.ops import OP_SET as OP_SET
+from maskwright.ir.ops import OP_SUBGRAMMAR as OP_SUBGRAMMAR
 from maskwright.ir.ops import OP_TOKENS as OP_TOKENS
 from maskwright.ir.ops import UNBOUNDED as UNBOUNDED
+from maskwright.ir.subgrammars import spelled_out as spelled_out
+from maskwright.ir.subgrammars import subgrammar as subgrammar
 from maskwright.ir.walks import operands as operands
 from maskwright.ir.walks import postorder as postorder
 from maskwright.ir.walks import references as references

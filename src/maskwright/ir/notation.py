@@ -3,6 +3,7 @@
     "ab" [0-9]* | name{2,3}      literals, byte sets, repetitions, rules
     A & ~B                       intersection, which binds less than a sequence, and complement
     <[1,5]>  <x: A>              one token by id; a capture, `<x: A - "b">` without an end
+    @name                        a subgrammar, by the name of its root
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
 Tested by tests/test_ir.py.
@@ -27,6 +28,7 @@ from maskwright.ir.ops import (
     OP_REPEAT,
     OP_SEQ,
     OP_SET,
+    OP_SUBGRAMMAR,
     OP_TOKENS,
     UNBOUNDED,
 )
@@ -53,6 +55,8 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
         return names[expr[1]] if names else f"${expr[1]}"
     if op == OP_TOKENS:
         return "<[" + ",".join(map(str, expr[1])) + "]>"
+    if op == OP_SUBGRAMMAR:
+        return f"@{expr[1].ir.rules[expr[1].ir.root].name}"
     if op == OP_REPEAT:
         return _shown(expr[1], names, _PRECEDENCE_ATOM) + _suffix(expr[2], expr[3])
     if op == OP_NOT:

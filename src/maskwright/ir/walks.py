@@ -28,10 +28,11 @@ from maskwright.ir.ops import (
     OP_REF,
     OP_REPEAT,
     OP_SET,
+    OP_SUBGRAMMAR,
     OP_TOKENS,
 )
 
-_LEAVES = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS))
+_LEAVES = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR))
 _NAMES_RULES = frozenset((OP_REF, OP_CALL))
 _ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE))
 
@@ -83,8 +84,11 @@ def uses_parameter(root: Expr) -> bool:
 
 
 def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) -> Expr:
-    """Exchange rule i for references[i]. `moved` is by identity, so that what was shared stays shared."""
-    open_nodes = [root]
+    """Exchange rule i for references[i].
+
+    `moved` is by identity, so that what was shared stays shared; what it holds beforehand is exchanged as well.
+    """
+    open_nodes = [] if id(root) in moved else [root]
     while open_nodes:
         expr = open_nodes[-1]
         op = expr[0]

@@ -11,6 +11,7 @@ from functools import lru_cache
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.ir import GrammarIR, subgrammar
 from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.snippets import SCHEMAS, Snippet
 from maskwright.structural_tag.tokens import Tokens
@@ -48,7 +49,7 @@ def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool)
 def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
     report: list[Finding] = []
     ir = schema_to_ir(it.json_schema, options, report, capture_members=it.capture is not None)
-    return Snippet(ir, layout_of(options).prelude, tuple(report))
+    return _snippet(ir, options, report)
 
 
 def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) -> Snippet:
@@ -57,4 +58,8 @@ def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) 
     report: list[Finding] = []
     excluded = tuple(x.encode() for x in it.excludes)
     ir = xml_to_ir(it.json_schema, style, options, excluded, report, capture_members=it.capture is not None)
-    return Snippet(ir, layout_of(options).prelude, tuple(report))
+    return _snippet(ir, options, report)
+
+
+def _snippet(ir: GrammarIR, options: JsonSchemaOptions, report: list[Finding]) -> Snippet:
+    return Snippet(subgrammar(ir, layout_of(options).prelude), tuple(report))

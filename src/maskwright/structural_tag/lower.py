@@ -33,13 +33,13 @@ from maskwright.ir import (
     repeat,
     seq,
     star,
+    subgrammar,
     tokens,
 )
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
 from maskwright.structural_tag.base import MAX_DEPTH, Format
 from maskwright.structural_tag.ends import Ends
-from maskwright.structural_tag.snippets import Placing, Snippet
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
@@ -67,7 +67,6 @@ class Lowering:
         self.tokens = known
         self.builder = IRBuilder()
         self.report: list[Finding] = []
-        self._placing = Placing(self.builder)
         self._ends: dict[Any, Ends] = {}
         self._depth = 0
 
@@ -98,9 +97,6 @@ class Lowering:
     def ids(self, given: Sequence[int | str], pointer: str) -> frozenset[int]:
         return frozenset(self.tokens.id_of(token, f"{pointer}/{i}") for i, token in enumerate(given))
 
-    def place(self, ir: Snippet, name: str) -> Expr:
-        return self._placing.place(ir, name)
-
     # One method a format, named after its type.
 
     def const_string(self, it: f.ConstStringFormat, pointer: str, ends: Ends) -> Expr:
@@ -118,8 +114,7 @@ class Lowering:
             raise StructuralTagError(error.message, pointer=origin, hint=error.hint) from error
         if snippet.report:
             self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
-        placed = self.place(snippet, f"#{origin}")
-        return ends.after(capture(it.capture, placed) if it.style == "json" else placed)
+        return ends.after(capture(it.capture, snippet.expr) if it.style == "json" else snippet.expr)
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
         return self.json_schema(f.JSONSchemaFormat(it.json_schema, style="qwen_xml"), pointer, ends)
@@ -143,7 +138,7 @@ class Lowering:
             where = f" (line {error.line}, column {error.column})" if error.line is not None else ""
             message = f"the grammar cannot be read: {error.message}{where}"
             raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=error.hint) from error
-        return ends.after(self.place(Snippet(ir), f"#{pointer}"))
+        return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
         from maskwright.frontends.regex import regex_to_expr

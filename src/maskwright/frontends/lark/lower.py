@@ -37,7 +37,7 @@ from maskwright.frontends.rule_options import (
     with_options,
 )
 from maskwright.frontends.substrings import substrings, words
-from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
+from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq, spelled_out
 from maskwright.parameters import FALSE, TRUE
 
 MAX_INSTANCES = 10_000
@@ -345,7 +345,7 @@ def _schema(value: object) -> GrammarIR:
     from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 
     report: list[Finding] = []
-    return schema_to_ir(value, JsonSchemaOptions(), report)
+    return spelled_out(schema_to_ir(value, JsonSchemaOptions(), report))
 
 
 def _check_options(document: ast.Document) -> bool:

@@ -1,0 +1,34 @@
+// Grammars that stand in other grammars as leaves, and are read and linked once for each tokenizer.
+//
+// Python gives each a number that is never used again (src/maskwright/ir/subgrammars.py), so the rule store knows those
+// that it has linked by that number alone: nothing in them is read, weighed or compared. To whoever calls it, a linked
+// subgrammar is one more rule of another component.
+//
+// What is linked lives as any group does (rule_store.h): while it is used, and after that while there is room. One that
+// is gone is read and linked again.
+// Tested by tests/kernel/test_linked_subgrammars.py.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace maskwright {
+
+class Rule;
+class RuleGroup;
+struct GrammarIr;
+
+// A rule, and what keeps it and all that it calls alive.
+struct LinkedRule {
+  std::shared_ptr<RuleGroup> group;
+  Rule* rule = nullptr;
+};
+
+struct Subgrammar {
+  uint64_t key = 0;  // by which the rule store knows it
+  // One of the two. With parametric rules inside it is the IR, as these are linked afresh now and then.
+  LinkedRule linked = {};
+  std::shared_ptr<const GrammarIr> ir = nullptr;
+};
+
+}  // namespace maskwright

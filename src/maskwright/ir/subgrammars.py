@@ -1,0 +1,118 @@
+"""Grammars that stand in other grammars as leaves, so that they are read, linked and kept once, by identity.
+
+    >>> from maskwright.ir.expressions import seq, star, text
+    >>> digits = GrammarIR((Rule("digits", star(text("1"))),), 0)
+    >>> leaf = subgrammar(digits)
+    >>> print(spelled_out(GrammarIR((Rule("root", seq(text("<"), leaf, text(">"))),), 0)).dump())
+    root ::= "<" digits ">"
+    digits ::= "1"*
+
+What many grammars hold (the arguments of a tool, a format of strings) is made into a leaf once. An expression with the
+leaf is the same wherever it stands, as the leaf's rules have indices of their own; and the kernel knows what it has
+linked before by the leaf's number (cpp/kernel/subgrammar.h). A subgrammar begins with the rules of `prelude`, which
+others have too: spelled out, they are written once.
+
+Invariants: two leaves are equal only if they are the same; numbers are never used again. Operands of `and_` and `not_`
+hold no leaves. Token sets that only a tokenizer can tell cannot stand in a subgrammar.
+Cost: nothing, whatever its size, for the kernel to read and link one that the tokenizer knows.
+Tested by tests/test_subgrammars.py, tests/kernel/test_linked_subgrammars.py.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from maskwright.ir.expressions import Expr, ref
+from maskwright.ir.grammar import GrammarIR, Rule
+from maskwright.ir.ops import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_SET, OP_SUBGRAMMAR
+from maskwright.ir.walks import postorder, with_references
+
+_numbers = count()
+_SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_SUBGRAMMAR))
+
+
+class Subgrammar:
+    """A grammar by identity: see the module's header."""
+
+    __slots__ = ("ir", "number", "prelude")
+
+    def __init__(self, ir: GrammarIR, prelude: tuple[Rule, ...]) -> None:
+        assert not ir.token_sets
+        self.ir = ir
+        self.prelude = prelude
+        self.number = next(_numbers)
+
+
+def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
+    """What a grammar matches; `prelude`, by identity, are rules that it begins with and that need no others."""
+    body = ir.rules[ir.root].body
+    return body if body[0] in _SMALL else Expr((OP_SUBGRAMMAR, Subgrammar(ir, prelude)))
+
+
+def spelled_out(grammar: GrammarIR) -> GrammarIR:
+    """Return the same grammar with the rules of its subgrammars among its own, which stay where they are."""
+    found = {id(leaf): leaf for rule in grammar.rules for leaf in _leaves(rule.body)}
+    if not found:
+        return grammar
+    spelled = _Spelled(grammar.rules)
+    spelled.fill(0, grammar.rules, [ref(i) for i in range(len(grammar.rules))])
+    return GrammarIR(spelled.rules(), grammar.root, grammar.token_sets)
+
+
+def _leaves(body: Expr) -> list[Expr]:
+    return [part for part in postorder(body) if part[0] == OP_SUBGRAMMAR]
+
+
+class _Spelled:
+    """The rules of a grammar, of its subgrammars, and of theirs."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self._names = [rule.name for rule in rules]
+        self._bodies: list[Expr | None] = [None] * len(rules)
+        self._taken: dict[str, int] = dict.fromkeys(self._names, 1)
+        self._roots: dict[int, Expr] = {}  # by the number of a subgrammar
+        self._preludes: dict[int, int] = {}  # by identity: where it stands
+        self._waiting: list[tuple[int, tuple[Rule, ...], list[Expr]]] = []
+
+    def rules(self) -> tuple[Rule, ...]:
+        assert None not in self._bodies
+        return tuple(map(Rule, self._names, self._bodies))  # type: ignore[arg-type]
+
+    def fill(self, at: int, rules: tuple[Rule, ...], references: list[Expr]) -> None:
+        """Write rules from this index on, the rules that they name being `references`; then what they lead to."""
+        self._waiting.append((at, rules, references))
+        while self._waiting:
+            at, rules, references = self._waiting.pop()
+            moved: dict[int, Expr] = {}
+            for index, rule in enumerate(rules, at):
+                for leaf in _leaves(rule.body):
+                    moved[id(leaf)] = self._root(leaf[1])
+                self._bodies[index] = with_references(rule.body, references, moved)
+
+    def _root(self, known: Subgrammar) -> Expr:
+        """The reference to a subgrammar's root, whose rules are written later."""
+        if known.number not in self._roots:
+            shared = len(known.prelude)
+            if id(known.prelude) not in self._preludes:
+                at = self._preludes[id(known.prelude)] = self._reserve(known.prelude)
+                self._waiting.append((at, known.prelude, [ref(at + i) for i in range(shared)]))
+            prelude_at, own = self._preludes[id(known.prelude)], known.ir.rules[shared:]
+            at = self._reserve(own)
+            references = [ref(prelude_at + i) for i in range(shared)] + [ref(at + i) for i in range(len(own))]
+            self._waiting.append((at, own, references))
+            self._roots[known.number] = references[known.ir.root]
+        return self._roots[known.number]
+
+    def _reserve(self, rules: tuple[Rule, ...]) -> int:
+        """Return the index of the first of these rules, which get names and have no bodies yet."""
+        at = len(self._names)
+        self._names += [self._unique(rule.name) for rule in rules]
+        self._bodies += [None] * len(rules)
+        return at
+
+    def _unique(self, name: str) -> str:
+        while name in self._taken:
+            self._taken[name] += 1
+            name = f"{name}_{self._taken[name]}"
+        self._taken[name] = 1
+        return name
