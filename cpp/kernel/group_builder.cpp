@@ -83,6 +83,7 @@ GroupBuilder::GroupBuilder(RuleGroup& group)
 
 void GroupBuilder::build() {
   draft_members();
+  if (facts_.left_recursive()) collapse_unit_cycles();
   inline_members();
   for (Member& m : members_)
     if (m.kind == BlueprintUnit::Kind::Expression) split_start(m);

@@ -1,5 +1,6 @@
 // The rules of one component, or of instances linked together, while they are drafts; and what is done to drafts.
 //
+//   collapse    rules that become each other over nothing are one rule (group_collapsing.cpp).
 //   inline      rules called from one place, and small ones, become part of their callers (group_inlining.cpp).
 //   loops       a rule that ends by calling itself jumps back to its start instead.
 //   start       gets edges of its own and no way back, so that it never counts as an end.
@@ -46,6 +47,7 @@ class GroupDrafts {
   static uint32_t set_index(Member& member, const ByteSet& set);
   static uint32_t tokens_index(Member& member, const std::vector<TokenId>& tokens);
 
+  void collapse_unit_cycles();
   void inline_members();
   void loop_self_calls(Member& member);
   static void split_start(Member& member);
@@ -61,10 +63,17 @@ class GroupDrafts {
 
  private:
   static uint32_t moved_argument(const Member& from, Member& to, const NfaEdge& edge);
+  std::vector<uint32_t> unit_edges(const Member& member) const;
+  uint32_t called_member(const Member& member, uint32_t edge) const;
+  static void take_over(Member& heir, Member& member);
+  static void drop_idle_calls(Member& member);
   std::vector<uint32_t> member_callees(const Member& member) const;
   std::vector<uint32_t> members_callees_first() const;
   std::vector<uint8_t> members_to_inline(const std::vector<uint32_t>& reached) const;
   bool splice_calls(Member& caller, const std::function<bool(uint32_t)>& is_inlined);
+  static std::vector<NfaDraft::Edge> self_calls(const Member& member);
+  static bool is_closed_under_concatenation(const Member& member);
+  bool replace_self_calls(Member& member);
   void unroll_calls(Member& member, const Member& counter);
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
   std::vector<uint32_t> left_callees(const Member& member) const;

@@ -125,31 +125,63 @@ bool GroupDrafts::splice_calls(Member& caller, const std::function<bool(uint32_t
   return changed;
 }
 
-// Calls of itself that a rule can do without. If, wherever the rule ends, it can go on as it does after the call, then
-// the callee's end may as well be the caller's: S·L(after) ⊆ S. If it may also end after the call, or if the strings of
-// S can begin at the call in any case, the call adds S itself and is a jump to the start: `S → S S | "a"` is regular.
+// Calls of itself that a rule can do without, until there are no more.
 void GroupDrafts::loop_self_calls(Member& member) {
   if (member.rule->capture()) return;
-  const auto is_self_call = [&](const NfaDraft::Edge& e) {
-    return e.edge.kind == EdgeKind::Call && member.callees[e.edge.argument].rule == member.rule;
-  };
-  if (std::none_of(member.draft.edges.begin(), member.draft.edges.end(), is_self_call)) return;
+  if (self_calls(member).empty()) return;
+  if (is_closed_under_concatenation(member)) member.draft.add(kFinal, EdgeKind::Epsilon, 0, kStart);
+  while (replace_self_calls(member) && reduce(member.draft, reduction_budget_)) {
+  }
+}
+
+std::vector<NfaDraft::Edge> GroupDrafts::self_calls(const Member& member) {
+  std::vector<NfaDraft::Edge> out;
+  for (const NfaDraft::Edge& e : member.draft.edges)
+    if (e.edge.kind == EdgeKind::Call && member.callees[e.edge.argument].rule == member.rule) out.push_back(e);
+  return out;
+}
+
+// Whether the rule becomes two of itself in a row, so that what it matches may be followed by what it matches.
+bool GroupDrafts::is_closed_under_concatenation(const Member& member) {
+  const Nfa nfa(member.draft);
+  std::vector<uint8_t> seen(member.draft.num_states);
+  const std::vector<NfaDraft::Edge> calls = self_calls(member);
+  std::vector<uint32_t> states{kStart};
+  for (int i = 0; i < 2; ++i) {
+    nfa.close(states, seen);
+    for (const uint32_t s : states) seen[s] = 1;
+    std::vector<uint32_t> after;
+    for (const auto& [source, edge] : calls)
+      if (seen[source]) after.push_back(edge.target);
+    for (const uint32_t s : states) seen[s] = 0;
+    states = std::move(after);
+  }
+  std::ranges::sort(states);
+  states.erase(std::unique(states.begin(), states.end()), states.end());
+  nfa.close(states, seen);
+  return std::ranges::find(states, kFinal) != states.end();
+}
+
+// If, wherever the rule ends, it can go on as it does after the call, then the callee's end may as well be the
+// caller's: S·L(after) ⊆ S. If it may also end after the call, or if the strings of S can begin at the call in any
+// case, the call adds S itself and is a jump to the start: `S → S S | "a"` is regular.
+bool GroupDrafts::replace_self_calls(Member& member) {
   const std::vector<ReducedState> states = without_empty_moves(member.draft, reduction_budget_);
-  if (states.empty()) return;
+  if (states.empty()) return false;
   const auto is_absorbed = [&](const ReducedState& after) {  // what follows the call, by the rule's own ends
     return std::all_of(states.begin(), states.end(),
                        [&](const ReducedState& end) { return !end.accepting || end.covers(after); });
   };
   bool changed = false;
   for (auto& e : member.draft.edges) {
-    if (!is_self_call(e)) continue;
+    if (e.edge.kind != EdgeKind::Call || member.callees[e.edge.argument].rule != member.rule) continue;
     const ReducedState& after = states[e.edge.target];
     const bool adds_itself = after.accepting || states[e.source].covers(states[kStart]);
     if (!adds_itself || !is_absorbed({after.edges, false})) continue;
     e.edge = {EdgeKind::Epsilon, 0, kStart};
     changed = true;
   }
-  if (changed) reduce(member.draft, reduction_budget_);
+  return changed;
 }
 
 }  // namespace maskwright

@@ -1,8 +1,6 @@
 #include "rule.h"
 
 #include <algorithm>
-#include <array>
-#include <unordered_set>
 
 #include "byte_classes.h"
 #include "errors.h"
@@ -16,28 +14,6 @@ namespace {
 constexpr size_t kMaxStatesPerRule = 1'000'000;
 constexpr size_t kMaxSharedTails = 8;
 constexpr size_t kBytesAroundState = 64;  // of a state in the tables that find it
-
-// Whether white space beyond ASCII may follow the leading bits of a character that still needs some bytes.
-bool begins_other_space(uint32_t bits, int needed) {
-  const uint32_t begin = bits << (6 * needed), end = begin + (1u << (6 * needed));
-  for (const uint32_t c : {0x85u, 0xA0u, 0x1680u, 0x2000u, 0x2028u, 0x205Fu, 0x3000u, 0xFEFFu})
-    if (c >= begin && c < end) return true;
-  return false;
-}
-
-// White space and line ends beyond ASCII, all of them.
-constexpr uint32_t kLastOtherSpace = 0xFEFF;
-constexpr size_t kNumOtherSpaces = [] {
-  size_t count = 0;
-  for (uint32_t c = 0x80; c <= kLastOtherSpace; ++c) count += is_other_space(c) ? 1 : 0;
-  return count;
-}();
-constexpr auto kOtherSpaces = [] {
-  std::array<uint32_t, kNumOtherSpaces> out{};
-  for (uint32_t c = 0x80, i = 0; c <= kLastOtherSpace; ++c)
-    if (is_other_space(c)) out[i++] = c;
-  return out;
-}();
 
 uint64_t hash_key(const std::vector<uint32_t>& key) {
   uint64_t h = key.size();
@@ -290,72 +266,6 @@ void Rule::build_classes() {
   num_classes_ = split_into_classes(single, sets_, class_of_);
 }
 
-CharClasses Rule::compute_loop_classes(DfaState& state) {
-  CharClasses out = 0;
-  if ((loops_on(state, 'e') || loops_on(state, '0') || loops_on(state, ' ') || loops_on(state, 'A'))) {
-    CharClasses broken = 0;
-    for (int b = 0; b < 128; ++b) {
-      const CharClasses bit = CharClasses{1} << ascii_class(static_cast<uint8_t>(b));
-      (loops_on(state, static_cast<uint8_t>(b)) ? out : broken) |= bit;
-    }
-    out &= ~broken;
-    if (loops_on_characters(state, 2)) out |= CharClasses{1} << kClassOther2;
-    if (loops_on_characters(state, 3)) out |= CharClasses{1} << kClassOther3;
-    if (loops_on_characters(state, 4)) out |= CharClasses{1} << kClassOther4;
-    if (loops_on_other_spaces(state)) out |= CharClasses{1} << kClassOtherSpace;
-    bool raw = !counts();  // raw bytes would be counted, not characters
-    for (int b = 128; b < 256 && raw; ++b) raw = loops_on(state, static_cast<uint8_t>(b));
-    if (raw) out |= CharClasses{1} << kClassMalformed;
-  }
-  state.loop_classes.store(out, std::memory_order_relaxed);
-  return out;
-}
-
-// Whether every well-formed character of this encoded length (Unicode 15, table 3-7), other white space apart, leads
-// from the state back to it. Where items are counted, none may end inside the character: it would count apart.
-bool Rule::loops_on_characters(DfaState& state, int length) {
-  if (terminator() >= 0x80) return false;
-  const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;
-  const int last = length == 2 ? 0xDF : length == 3 ? 0xEF : 0xF4;
-  std::vector<std::pair<DfaState*, int>> checked;  // a state inside a character, and how many bytes it still needs
-  const auto continues = [&](auto&& self, DfaState* inside, int needed, int low, int high, uint32_t bits) -> bool {
-    // Where no white space can come, a state inside a character is checked once for all characters that lead to it.
-    const bool plain = low == 0x80 && high == 0xBF && !begins_other_space(bits, needed);
-    if (plain && std::find(checked.begin(), checked.end(), std::pair{inside, needed}) != checked.end()) return true;
-    for (int b = low; b <= high; ++b) {
-      const uint32_t read = bits << 6 | (static_cast<uint32_t>(b) & 0x3F);
-      if (needed == 1 && is_other_space(read)) continue;
-      DfaState* t = inside->rule->next(*inside, static_cast<uint8_t>(b));  // products go on in operands
-      if (!t || (needed > 1 && (t == &state || t->counter_head))) return false;
-      if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF, read)) return false;
-    }
-    if (plain) checked.emplace_back(inside, needed);
-    return true;
-  };
-  for (int lead = first; lead <= last; ++lead) {
-    DfaState* inside = next(state, static_cast<uint8_t>(lead));
-    if (!inside || (counts() && (inside == &state || inside->counter_head))) return false;
-    const int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-    const int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    if (!continues(continues, inside, length - 1, low, high, static_cast<uint32_t>(lead) & (0xFFu >> (length + 1))))
-      return false;
-  }
-  return true;
-}
-
-bool Rule::loops_on_other_spaces(DfaState& state) {
-  if (terminator() >= 0x80) return false;
-  for (const uint32_t c : kOtherSpaces) {
-    const bool two = c < 0x800;
-    DfaState* t = next(state, static_cast<uint8_t>(two ? 0xC0 | c >> 6 : 0xE0 | c >> 12));
-    if (t && !two && t != &state && !t->counter_head)
-      t = t->rule->next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
-    if (!t || t == &state || t->counter_head || t->rule->next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state)
-      return false;
-  }
-  return true;
-}
-
 template <class Automaton>
 void Rule::use_classes(const Automaton& automaton) {
   for (int b = 0; b < 256; ++b) class_of_[b] = static_cast<uint8_t>(automaton.class_of(static_cast<uint8_t>(b)));
@@ -372,66 +282,6 @@ size_t Rule::memory_bytes() const {
     bytes += sizeof(s) + s.key.capacity() * 4 + s.operands.capacity() * sizeof(void*) + s.calls.memory_bytes() +
              s.token_edges.memory_bytes() + (s.row_storage ? num_classes_ * sizeof(void*) : 0);
   return bytes;
-}
-
-size_t RuleGroup::memory_bytes() {
-  const std::lock_guard guard(lock_);
-  size_t bytes = sizeof(*this);
-  for (const Rule& rule : rules_) bytes += rule.memory_bytes();
-  for (const auto& mask : masks_) bytes += mask->memory_bytes();
-  if (family_) bytes += family_->memory_bytes();
-  return bytes;
-}
-
-RuleGroup::RuleGroup(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees)
-    : id_(store.next_id()), blueprint_(std::move(blueprint)), callees_(std::move(callees)), store_(store) {
-  account(sizeof(*this) + blueprint_.capacity() + callees_.capacity() * sizeof(LinkedRule));
-}
-
-void RuleGroup::account(size_t more_bytes) {
-  bytes_.fetch_add(more_bytes, std::memory_order_relaxed);
-  store_.account(more_bytes);
-}
-
-// A long chain of groups is let go link by link: the groups called wait until the one that let go of them is gone.
-RuleGroup::~RuleGroup() {
-  store_.forget(*this);
-  thread_local std::vector<std::shared_ptr<RuleGroup>> waiting;
-  thread_local bool releasing = false;
-  for (LinkedRule& link : callees_) waiting.push_back(std::move(link.group));
-  for (auto& tail : tails_) waiting.push_back(std::move(tail));
-  if (releasing) return;
-  releasing = true;
-  while (!waiting.empty()) {
-    const std::shared_ptr<RuleGroup> next = std::move(waiting.back());
-    waiting.pop_back();
-  }
-  releasing = false;
-}
-
-DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId term) {
-  const std::string key = "tail" + automaton.serialise(term);
-  std::shared_ptr<RuleGroup> group = store_.find(key);
-  if (!group) {
-    group = std::make_shared<RuleGroup>(store_, key, std::vector<LinkedRule>());
-    RuleFacts facts;
-    facts.productive = true;
-    Rule& rule = group->rules_.emplace_back(*group, 0, facts);
-    rule.derivatives_ = std::make_unique<DerivativeAutomaton>(automaton, term);
-    rule.use_classes(*rule.derivatives_);
-    group->is_built_ = true;
-    group = store_.insert(std::move(group));
-  }
-  if (std::find(tails_.begin(), tails_.end(), group) == tails_.end()) tails_.push_back(group);
-  const std::lock_guard guard(group->lock_);
-  Rule& rule = group->rules_[0];
-  return rule.state_of_term(rule.derivatives_->start());
-}
-
-const StateMask* RuleGroup::keep(std::unique_ptr<const StateMask> mask) {
-  account(mask->memory_bytes());
-  masks_.push_back(std::move(mask));
-  return masks_.back().get();
 }
 
 }  // namespace maskwright

@@ -275,11 +275,14 @@ def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
     def read() -> Grammar:
         return Grammar.from_json_schema(data, **options)
 
-    def read_again() -> Grammar:
-        unchanged = pickle.loads(content) if content is not data else data  # type: ignore[arg-type]
-        return Grammar.from_json_schema(unchanged, **options)
+    if content is None:
+        return _Task(None, read)
+    is_text = content is data
 
-    return _Task(None, read) if content is None else _Task(_key("json_schema", content, options), read, read_again)
+    def read_again() -> Grammar:  # keeps the content alone, not the caller's data
+        return Grammar.from_json_schema(content if is_text else pickle.loads(content), **options)  # type: ignore[arg-type]
+
+    return _Task(_key("json_schema", content, options), read, read_again)
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:

@@ -1,11 +1,15 @@
-"""Grammars whose rules call each other: merged states, inlined members and self calls turned into jumps."""
+"""Grammars whose rules call each other: collapsed cycles, merged states, inlined members, self calls as jumps."""
 
 from __future__ import annotations
 
+import itertools
+import random
+
 import pytest
 
-from maskwright import Grammar, GrammarMatcher
-from oracle.comparing import check_state, compile_fresh, scaled, seeded, walk
+from maskwright import Grammar, GrammarMatcher, UnsatisfiableError
+from oracle import recognizer
+from oracle.comparing import check_state, compile_fresh, mask_of, scaled, seeded, walk
 from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import of, strings
 
@@ -27,6 +31,9 @@ GRAMMARS = {
     "elements": 'root ::= "(" c ")"\nc ::= (root | t | "b" c "b")*\nt ::= [ac]',
     "counted members": 'root ::= "(" x{2,20} ")" | "a"\nx ::= root | "b" root "c"',
     "palindromes": 'root ::= "a" root "a" | "b" root "b" | "c"',
+    "a ring of rules that may be empty": 'root ::= x? y? "a"?\nx ::= y? root? "b"\ny ::= root? x?',
+    "a ring with something between": 'root ::= x? "a" y?\nx ::= y? "b"? root?\ny ::= root? x? "c"',
+    "itself, an odd number of times": 'root ::= root root root | "a" x\nx ::= root | root x | "b"',
     "indirect left recursion": 'root ::= x "a" | "b"\nx ::= y "b" | root "c"\ny ::= root | "c" x',
 }
 
@@ -59,3 +66,50 @@ def test_cycle_entered_at_either_rule(cycle: str, entry: str) -> None:
     assert matcher.accept_token(token)
     assert model.accept_token(token)
     check_state(matcher, model, seeded(cycle))
+
+
+BYTES = of("a", "b")
+TEXTS = [bytes(text) for length in range(6) for text in itertools.product(b"ab", repeat=length)]
+
+
+def random_part(rng: random.Random, num_rules: int, depth: int) -> str:
+    kind = rng.random()
+    if kind < 0.3:
+        return rng.choice(['"a"', '"b"', '"ab"', '""'])
+    if kind < 0.75 or depth == 0:
+        return f"r{rng.randrange(num_rules)}" + rng.choice(["", "", "?", "?", "*"])
+    if kind < 0.9:
+        branches = [random_body(rng, num_rules, depth - 1) for _ in range(rng.randint(1, 2))]
+        return f"({' | '.join(branches)})" + rng.choice(["", "?", "*", "+"])
+    return f"r{rng.randrange(num_rules)}" + rng.choice(["{2}", "{0,2}", "{2,3}", "+"])
+
+
+def random_body(rng: random.Random, num_rules: int, depth: int) -> str:
+    return " ".join(random_part(rng, num_rules, depth) for _ in range(rng.randint(1, 3)))
+
+
+def random_grammar(rng: random.Random) -> str:
+    """Rules that mostly may be empty and call each other anywhere."""
+    num_rules, rules = rng.randint(1, 5), ["root ::= r0"]
+    for i in range(num_rules):
+        branches = [random_body(rng, num_rules, 1) for _ in range(rng.randint(1, 3))]
+        rules.append(f"r{i} ::= {' | '.join(branches)}" + rng.choice(["", ' | "a"', " |"]))
+    return "\n".join(rules)
+
+
+@pytest.mark.parametrize("seed", range(scaled(100)))
+def test_random_rings(seed: int) -> None:
+    rng = seeded(f"rings {seed}")
+    ir = Grammar.from_ebnf(random_grammar(rng)).ir
+    try:
+        compiled = compile_fresh(ir, BYTES)
+    except UnsatisfiableError:
+        assert not recognizer.is_viable(ir, b"")
+        return
+    stop = BYTES.info().stop_token_ids[0]
+    for text in rng.sample(TEXTS, 6):
+        matcher = GrammarMatcher(compiled)
+        whole = all(matcher.accept_token(BYTES.token_bytes.index(bytes((byte,)))) for byte in text)
+        assert whole == recognizer.is_viable(ir, text), text
+        if whole:
+            assert (stop in mask_of(matcher, BYTES.vocab_size)) == recognizer.matches(ir, text), text

@@ -179,6 +179,24 @@ NO_CHARACTERS = CodePointSet(())
 ALL_CHARACTERS = ~NO_CHARACTERS
 
 
+def told_apart(sets: Iterable[CodePointSet]) -> dict[CodePointSet, int]:
+    """Return which classes of characters each set is made of, as bits: characters of one class are in the same sets.
+
+    >>> vowels, letters = CodePointSet.from_string("aeiou"), CodePointSet.from_ranges([(0x61, 0x7A)])
+    >>> sorted(told_apart([vowels, letters]).values())
+    [2, 6]
+    """
+    members = dict.fromkeys(sets, 0)
+    starts = {0}.union(*[(first, last + 1) for one in members for first, last in one.ranges])
+    classes: dict[tuple[CodePointSet, ...], int] = {}
+    for start in sorted(starts):
+        around = tuple([one for one in members if start in one])
+        bit = classes.setdefault(around, 1 << len(classes))
+        for one in around:
+            members[one] |= bit
+    return members
+
+
 class _Digit:
     """One digit of a spelling: `masks[d]` holds the bytes that spell digit d, after a fixed prefix."""
 

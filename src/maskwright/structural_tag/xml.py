@@ -20,7 +20,7 @@ from maskwright.frontends.charset import CodePointSet, utf8
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
-from maskwright.frontends.json_schema.formats import FORMATS
+from maskwright.frontends.json_schema.formats import format_text
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
@@ -45,7 +45,6 @@ from maskwright.frontends.json_schema.shape import (
     StringShape,
 )
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
-from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.selections import ordered, permutation
 from maskwright.frontends.texts import ANY_TEXT, text_of_length
 from maskwright.ir import (
@@ -385,7 +384,7 @@ def _body(shape: StringShape) -> Expr:
     if shape.values is not None:
         return alt(*[text(value) for value in shape.values if admits_string(shape, value)])
     parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
-    parts += [regex_to_expr(FORMATS[name], dialect="ecma") for name in shape.formats]
+    parts += [format_text(name, utf8) for name in shape.formats]
     if shape.min_length or shape.max_length is not None:
         parts.append(text_of_length(shape.min_length, shape.max_length))
     parts += [not_(_body(each)) for each in shape.excluded]

@@ -31,6 +31,17 @@ ONE: Any = {"const": "x"}
             [["x", None], [None, 1, "x"]],
             [["x"], [None]],
         ),
+        ({"contains": ONE, "minItems": 3}, [["x", 1, 2], [1, 2, 3, "x"]], [["x", 1], [1, 2, 3], []]),
+        (
+            {"contains": ONE, "minContains": 2, "maxContains": 3, "minItems": 3, "maxItems": 4},
+            [["x", "x", 1], [1, 2, "x", "x"], ["x", "x", "x", 1]],
+            [["x", "x"], [1, 2, "x"], ["x", "x", "x", "x"], ["x", "x", 1, 2, 3], [1, 2, 3, "x"]],
+        ),
+        (
+            {"allOf": [{"contains": ONE}, {"contains": {"type": "null"}}], "maxItems": 3, "prefixItems": [{}]},
+            [["x", None], [1, None, "x"], [None, "x", 3]],
+            [["x", 1, 2], [1, 2, None], [1, 2, "x", None]],
+        ),
         ({"not": {"contains": ONE}}, [[], [1]], [["x"], [1, "x"], {}]),
         ({"not": {"items": ONE}}, [[1], ["x", 1, "x"]], [[], ["x"], ["x", "x"], 1]),
         ({"not": {"prefixItems": [True], "items": ONE}}, [[1, 1], [1, "x", 2]], [[], [1], [1, "x"]]),
@@ -41,6 +52,12 @@ def test_contains(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
     check(schema, valid, invalid)
 
 
+def test_bounds_beside_contains_may_be_large() -> None:
+    schema = {"contains": ONE, "minContains": 3, "maxContains": 20, "minItems": 2, "maxItems": 1000}
+    check(schema, [["x"] * 3, ["x"] * 20 + [1] * 20], [["x"] * 2, ["x"] * 21])
+    assert len(schema_to_ir(schema).rules) < 100
+
+
 def test_unique_items_out_of_finite_sets() -> None:
     schema = {"type": "array", "items": {"enum": ["a", 1, True, None]}, "uniqueItems": True}
     check(schema, [[], ["a"], [None, True, 1, "a"], [1, True]], [["a", "a"], [1, "a", 1], ["b"], [None, 1, None]])
@@ -48,6 +65,13 @@ def test_unique_items_out_of_finite_sets() -> None:
     mixed = {"prefixItems": [{"const": "a"}, {"enum": ["a", "b"]}], "items": {"enum": ["b", "c"]}, "uniqueItems": True}
     check(mixed, [["a", "b", "c"], ["a"]], [["a", "a"], ["a", "b", "b"], ["a", "b", "c", "c"]])
     check({"type": "array", "items": {"type": "boolean"}, "uniqueItems": True}, [[True, False]], [[True, True]])
+
+
+def test_many_different_items() -> None:
+    numbers = list(range(40))
+    check({"items": {"enum": numbers}, "uniqueItems": True}, [[], numbers, numbers[::-1]], [[*numbers, 7], [3, 3]])
+    bounded = {"items": {"enum": numbers}, "uniqueItems": True, "minItems": 2, "maxItems": 3}
+    check(bounded, [[1, 2], [7, 0, 39]], [[], [1], [1, 1], [1, 2, 3, 4]])
 
 
 def test_unique_items_and_contains() -> None:
@@ -60,7 +84,8 @@ def test_unique_items_and_contains() -> None:
     [
         {"uniqueItems": True},
         {"items": {"type": "string"}, "uniqueItems": True},
-        {"items": {"enum": list(range(40))}, "uniqueItems": True},
+        {"items": {"enum": list(range(65))}, "uniqueItems": True},
+        {"items": {"enum": list(range(40))}, "contains": {"const": 3}, "uniqueItems": True},
         {"contains": ONE, "minContains": 5000},
     ],
     ids=lambda schema: str(schema)[:60],

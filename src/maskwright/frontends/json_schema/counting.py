@@ -7,7 +7,9 @@ the closing bracket". States are made as they are reached; a schema that needs t
 
 Arrays: the state is the position (as far as it matters), how many elements matched each `contains`, and for
 `uniqueItems`, which asks for elements out of finite sets, the values used. Where only a lower bound is asked for, an
-element that matches need not be counted, so that nothing has to be negated.
+element that matches need not be counted, so that nothing has to be negated. Elements that are only numbered are no
+states: bounds on their number are conditions on a parameter of the rules; and different values in any order are a
+permutation (selections.py).
 Objects: the state is the next declared member, the number of members, and the witnesses met (witnesses.py). Further
 members count as one towards `minProperties`, as they might all have one name; where more would have to be told apart,
 the schema is refused.
@@ -21,6 +23,7 @@ from collections.abc import Hashable, Iterator
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.intersect import join
 from maskwright.frontends.json_schema.layout import CLOSE_ARRAY, CLOSE_OBJECT, Style
 from maskwright.frontends.json_schema.shape import (
@@ -33,7 +36,9 @@ from maskwright.frontends.json_schema.shape import (
     ObjectShape,
     Shape,
 )
-from maskwright.ir import OP_NEVER, Expr, alt, never, seq
+from maskwright.frontends.selections import permutation
+from maskwright.ir import OP_ALT, OP_EMPTY, OP_NEVER, Expr, alt, call, guard, never, seq
+from maskwright.parameters import compare, increment
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
@@ -87,9 +92,8 @@ class _Automaton:
             ways = self._ways(state)
             while self.waiting:
                 other = self.waiting.pop()
-                ends = [self.close] if self.accepts(other) else []
                 onward = [seq(self.style.comma, way) for way in self._ways(other)]
-                define(self.rules[other], alt(*ends, *onward))
+                define(self.rules[other], alt(self.ending(other), *onward))
         except TooManyError:
             for rule in self.rules.values():
                 define(rule, never())
@@ -103,15 +107,26 @@ class _Automaton:
             if self.steps > MAX_STEPS:
                 raise TooManyError
             if item[0] != OP_NEVER:
-                ways.append(seq(item, self.after(following)))
+                ways.append(self.way(state, item, following))
         return ways
+
+    def way(self, state: Any, item: Expr, following: Any) -> Expr:
+        """Return the way from one state to another over an item."""
+        return seq(item, self.after(following))
+
+    def ending(self, state: Any) -> Expr:
+        """Return what may come if nothing follows this state."""
+        return self.close if self.accepts(state) else never()
 
 
 # Arrays
 
 
+_ArrayState: TypeAlias = "tuple[int, tuple[int, ...], int]"  # position, matches of each `contains`, values used as bits
+
+
 class _Array(_Automaton):
-    """States are (position, matches of each `contains`, values used as bits)."""
+    """Arrays of elements that match places, or are different."""
 
     def __init__(self, emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> None:
         super().__init__(emitter, emitter.layout.style(depth), "items", CLOSE_ARRAY)
@@ -120,6 +135,7 @@ class _Array(_Automaton):
         self.inner = emitter.layout.inner(depth)
         starts = [one.start for one in shape.contains]
         self.last = longest if longest >= 0 else max(len(shape.prefix), shape.min_items, *starts, 0)
+        self.start: _ArrayState = (0, (0,) * len(shape.contains), 0)
         self.values: dict[Any, int] = {}
         self.constants: list[Conj] = []
         self.items: dict[Any, Expr] = {}
@@ -141,14 +157,14 @@ class _Array(_Automaton):
                 self.constants.append(norm.constant(value[1]))
         return [self.values[value] for value in values]
 
-    def accepts(self, state: tuple[int, tuple[int, ...], int]) -> bool:
-        position, counts, _ = state
-        enough = all(count >= one.least for count, one in zip(counts, self.shape.contains, strict=True))
-        return enough and position >= self.shape.min_items
+    def accepts(self, state: _ArrayState) -> bool:
+        return state[0] >= self.shape.min_items and self.has_matches(state)
 
-    def steps_from(
-        self, state: tuple[int, tuple[int, ...], int]
-    ) -> Iterator[tuple[Expr, tuple[int, tuple[int, ...], int]]]:
+    def has_matches(self, state: _ArrayState) -> bool:
+        """Whether enough elements have matched each `contains`."""
+        return all(count >= one.least for count, one in zip(state[1], self.shape.contains, strict=True))
+
+    def steps_from(self, state: _ArrayState) -> Iterator[tuple[Expr, _ArrayState]]:
         position, counts, used = state
         if 0 <= self.longest <= position:
             return
@@ -159,11 +175,11 @@ class _Array(_Automaton):
             places = tuple([place for place, _ in chosen])
             after = tuple([count for _, count in chosen])
             if self.shape.unique is None:
-                yield self._item(kind, places, None), (following, after, 0)
+                yield self.item(kind, places, None), (following, after, 0)
                 continue
             for value in self.finite[kind]:
                 if not used >> value & 1:
-                    yield self._item(kind, places, value), (following, after, used | 1 << value)
+                    yield self.item(kind, places, value), (following, after, used | 1 << value)
 
     def _choices(self, one: Contains, count: int, position: int) -> list[tuple[Conj, int]]:
         """Whether an element is counted as a match: what it must satisfy, and the number of matches then."""
@@ -176,7 +192,7 @@ class _Array(_Automaton):
             return [others]
         return [others, (one.place, min(count + 1, one.most))]
 
-    def _item(self, kind: int, places: tuple[Conj, ...], value: int | None) -> Expr:
+    def item(self, kind: int, places: tuple[Conj, ...], value: int | None) -> Expr:
         """One element of a kind, in all of these places, and, if a value is given, that."""
         key = (kind, tuple(map(id, places)), value)
         item = self.items.get(key)
@@ -188,6 +204,54 @@ class _Array(_Automaton):
                 conj = join(conj, self.constants[value])
             item = self.items[key] = self.emitter.as_rule("item", self.emitter.place(conj, self.inner))
         return item
+
+
+class _NumberedArray(_Array):
+    """As `_Array`, for elements that may be equal: from the last position that matters on, they are only numbered.
+
+    The number is the rules' parameter: how many elements came since.
+    """
+
+    def __init__(self, emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> None:
+        super().__init__(emitter, shape, longest, depth)
+        last = max(len(shape.prefix), *[one.start for one in shape.contains])
+        self.last = last if longest < 0 else min(last, longest)
+        self.least = max(shape.min_items - self.last, 0)
+        self.most = None if longest < 0 else longest - self.last
+        self.bits = (0, max(self.least, self.most or 0).bit_length())
+        self.lacking: dict[_ArrayState, int] = {}
+
+    def numbers_from(self, state: _ArrayState) -> bool:
+        """Whether elements after this state are numbered."""
+        return state[0] == self.last and self.bits != (0, 0)
+
+    def accepts(self, state: _ArrayState) -> bool:
+        return super().accepts(state) if state[0] < self.last else self.has_matches(state) and self.least == 0
+
+    def ending(self, state: _ArrayState) -> Expr:
+        if not self.numbers_from(state):
+            return super().ending(state)
+        return guard(compare(">=", self.least, self.bits), self.close) if self.has_matches(state) else never()
+
+    def way(self, state: _ArrayState, item: Expr, following: _ArrayState) -> Expr:
+        if not self.numbers_from(state):
+            return super().way(state, item, following)
+        onward = seq(item, call(self.after(following)[1], increment(self.bits)))
+        if self.most is None:
+            return onward
+        return guard(compare("<", self.most - self._lacks(following), self.bits), onward)
+
+    def _lacks(self, state: _ArrayState) -> int:
+        """How many more elements it takes at least until enough have matched."""
+        if state not in self.lacking:
+            count, reached, seen = 0, [state], {state}
+            while reached and not any(map(self.has_matches, reached)):
+                after = [other for one in reached for item, other in self.steps_from(one) if item[0] != OP_NEVER]
+                reached = [other for other in dict.fromkeys(after) if other not in seen]
+                seen.update(reached)
+                count += 1
+            self.lacking[state] = count if reached else self.longest
+        return self.lacking[state]
 
 
 def finite_values(shape: Shape) -> list[tuple[str, Any]] | None:
@@ -212,12 +276,50 @@ def counted_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int)
     Raises:
         TooManyError: They are not finite in number, or it takes too many rules.
     """
+    if shape.unique is None:
+        return _numbered(_NumberedArray(emitter, shape, longest, depth))
     array = _Array(emitter, shape, longest, depth)
-    start = (0, (0,) * len(shape.contains), 0)
-    ways = array.begin(start)
-    empty = [CLOSE_ARRAY] if array.accepts(start) else []
+    if not shape.prefix and not shape.contains:
+        return _permuted(array)
+    return _spelled(array, array.begin(array.start))
+
+
+def _numbered(array: _NumberedArray) -> Expr:
+    ways = array.begin(array.start)
+    if array.numbers_from(array.start) and ways:
+        ways = [array.emitter.builder.add("items", alt(*ways))]  # a rule of its own, as it has a parameter
+    return _spelled(array, ways)
+
+
+def _spelled(array: _Array, ways: list[Expr]) -> Expr:
     style = array.style
+    empty = [CLOSE_ARRAY] if array.accepts(array.start) else []
     return seq(style.open_array, alt(*empty, *[seq(style.lead, way) for way in ways])) if ways or empty else never()
+
+
+def _permuted(array: _Array) -> Expr:
+    """Different elements, each out of the same values."""
+    items = [array.item(0, (), value) for value in array.finite[0]]
+    try:
+        body = permutation(
+            array.emitter.builder,
+            "items",
+            [item for item in items if item[0] != OP_NEVER],
+            separator=array.style.comma,
+            minimum=array.shape.min_items,
+            maximum=array.longest,
+        )
+    except LimitError as error:
+        raise TooManyError from error
+    filled, may_be_empty = apart_from_empty(body)
+    return array.style.array_of(filled, may_be_empty=may_be_empty)
+
+
+def apart_from_empty(body: Expr) -> tuple[Expr, bool]:
+    """Return the alternatives that are not the empty text, and whether that is one."""
+    ways = body[1:] if body[0] == OP_ALT else (body,)
+    filled = [way for way in ways if way[0] != OP_EMPTY]
+    return alt(*filled), len(filled) < len(ways)
 
 
 # Objects

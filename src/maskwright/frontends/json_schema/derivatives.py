@@ -9,9 +9,11 @@ Tested by tests/frontends/json_schema/test_schema_derivatives.py.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import reduce
+from operator import iand
 
 from maskwright.ir import (
+    ALL_BYTES,
     EMPTY,
     OP_ALT,
     OP_AND,
@@ -34,7 +36,6 @@ from maskwright.ir import (
 )
 
 _MAX_DERIVATIVES = 150  # about a millisecond
-_ALL_BYTES = (1 << 256) - 1
 
 
 def nullable(expr: Expr) -> bool:
@@ -94,15 +95,36 @@ def first_sets(expr: Expr) -> set[int]:
     return out
 
 
-def _representatives(sets: set[int]) -> list[int]:
-    """One byte of each class of bytes that the sets tell apart."""
-    classes = [_ALL_BYTES]
-    for one in sets:
-        classes = [part for known in classes for part in (known & one, known & ~one) if part]
-    return [(part & -part).bit_length() - 1 for part in classes]
+def first_bytes(expr: Expr) -> int:
+    """Return the bytes that matches may begin with, as bits, and maybe some more."""
+    op = expr[0]
+    if op == OP_LITERAL:
+        return 1 << int(expr[1][0])
+    if op == OP_SET:
+        return int(expr[1])
+    if op == OP_REPEAT:
+        return first_bytes(expr[1])
+    if op == OP_NOT:
+        return ALL_BYTES
+    if op == OP_AND:
+        return reduce(iand, map(first_bytes, expr[1:]))
+    out = 0
+    if op in (OP_ALT, OP_SEQ):
+        for part in expr[1:]:
+            out |= first_bytes(part)
+            if op == OP_SEQ and not nullable(part):
+                break
+    return out
 
 
-@lru_cache(maxsize=4096)
+def byte_classes(bytes_: int, *exprs: Expr) -> list[list[int]]:
+    """Return these bytes, given as bits, in classes of those by which each expression has the same derivative."""
+    classes = [bytes_]
+    for one in set().union(*map(first_sets, exprs)):
+        classes = [part for known in classes for part in (known & one, known & ~one)]
+    return [[byte for byte in range(part.bit_length()) if part >> byte & 1] for part in classes if part]
+
+
 def overlap(a: Expr, b: Expr) -> bool:
     """Whether two expressions may have a common match. False is proved; True may mean too long a search."""
     seen = {(a, b)}
@@ -112,11 +134,11 @@ def overlap(a: Expr, b: Expr) -> bool:
         x, y = waiting.pop()
         if nullable(x) and nullable(y):
             return True
-        for byte in _representatives(first_sets(x) | first_sets(y)):
+        for members in byte_classes(first_bytes(x) & first_bytes(y), x, y):
             left -= 1
             if left < 0:
                 return True
-            pair = derivative(x, byte), derivative(y, byte)
+            pair = derivative(x, members[0]), derivative(y, members[0])
             if pair not in seen and OP_NEVER not in (pair[0][0], pair[1][0]):
                 seen.add(pair)
                 waiting.append(pair)

@@ -1,5 +1,8 @@
 """The values of `format`, as regular expressions over the characters of the string.
 
+A format is one regular expression, or a function that puts it together from some: pieces that stand in many places, or
+in many formats, are read once, and are the same object wherever they stand.
+
 Dates know their calendar (29 February in leap years only). Each expression matches exactly what its source defines, or
 a part of it where the whole is not regular or not worth its size:
   * a leap second only where the offset is of whole quarters of an hour;
@@ -16,6 +19,18 @@ Tested by tests/frontends/json_schema/test_schema_formats.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+from string import ascii_lowercase
+from typing import TypeAlias
+
+from maskwright.frontends.charset import Encoding
+from maskwright.frontends.regex import regex_to_expr
+from maskwright.ir import EMPTY, Expr, alt, optional, plus, seq, star, text
+
+Read: TypeAlias = Callable[[str], Expr]  # gives the expression of a piece
+Format: TypeAlias = "str | Callable[[Read], Expr]"
+
 _LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 _DATE = (
     "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -27,20 +42,23 @@ _HOUR_MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _SECOND_FRACTION = "(?:\\.[0-9]+)?"
 
 
-def _leap_second() -> str:
-    """23:59:60 in UTC, as offsets of quarters of an hour have it."""
-    at_hours = [f"23:59:60{_SECOND_FRACTION}[Zz]"]
-    for hour in range(24):
+def _time(read: Read) -> Expr:
+    fraction = read(_SECOND_FRACTION)
+    at_hours = [seq(text("23:59:60"), fraction, read("[Zz]"))]
+    for hour in range(24):  # 23:59:60 in UTC, as offsets of quarters of an hour have it
         at_minutes = []
         for minute in (14, 29, 44, 59):
             ahead, behind = divmod(hour * 60 + minute + 1, 60), (23 - hour, 59 - minute)
-            offsets = "\\+{:02}:{:02}|-{:02}:{:02}".format(ahead[0] % 24, ahead[1], *behind)
-            at_minutes.append(f"{minute}:60{_SECOND_FRACTION}(?:{offsets})")
-        at_hours.append(f"{hour:02}:(?:{'|'.join(at_minutes)})")
-    return "|".join(at_hours)
+            offsets = text(f"+{ahead[0] % 24:02}:{ahead[1]:02}"), text("-{:02}:{:02}".format(*behind))
+            at_minutes.append(seq(text(f"{minute}:60"), fraction, alt(*offsets)))
+        at_hours.append(seq(text(f"{hour:02}:"), alt(*at_minutes)))
+    return alt(read(f"{_HOUR_MINUTE}:[0-5][0-9]{_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})"), *at_hours)
 
 
-_TIME = f"(?:{_HOUR_MINUTE}:[0-5][0-9]{_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})|{_leap_second()})"
+def _date_time(read: Read) -> Expr:
+    return seq(read(_DATE), read("[Tt]"), _time(read))
+
+
 _DURATION_TIME = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DURATION_DATE = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
 _DURATION = f"P(?:[0-9]+W|{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME})"
@@ -69,8 +87,16 @@ _HOSTNAME = f"{_LABEL}(?:\\.{_LABEL})*"
 
 _ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _QUOTED = '"(?:[ !#-\\[\\]-~]|\\\\[ -~])*"'
-_ADDRESS_LITERAL = f"\\[(?:{_IPV4}|[Ii][Pp][Vv]6:{_IPV6})\\]"
-_EMAIL = f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})@(?:{_HOSTNAME}|{_ADDRESS_LITERAL})"
+_LOCAL_PART = f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})"
+
+
+def _mail(local_part: str, domain: str) -> Format:
+    def address(read: Read) -> Expr:
+        literal = seq(text("["), alt(read(_IPV4), seq(read("[Ii][Pp][Vv]6:"), read(_IPV6))), text("]"))
+        return seq(read(local_part), text("@"), alt(read(domain), literal))
+
+    return address
+
 
 # Lower-case Latin-1, Greek and Cyrillic; kana; Han; Hangul: valid in IDNA 2008, left to right, stable in NFC.
 _IDN_LETTERS = "à-öø-ÿα-ωа-я\\u3041-\\u3096\\u30A1-\\u30FA\\u4E00-\\u9FFF\\uAC00-\\uD7A3"
@@ -81,7 +107,7 @@ _IDN_QUOTED = '"(?:[ !#-\\[\\]-~\\u0080-\\u{10FFFF}]|\\\\[ -~])*"'
 # Addresses, unlike names of hosts, may have accents that are characters of their own: the official tests have it so.
 _ACCENTED_LABEL = f"(?:[a-z{_IDN_LETTERS}][\\u0300-\\u036F]?){{1,6}}"
 _IDN_DOMAIN = f"(?:{_IDN_HOSTNAME}|{_ACCENTED_LABEL}(?:\\.{_ACCENTED_LABEL}){{0,2}})"
-_IDN_EMAIL = f"(?:{_IDN_ATOM}(?:\\.{_IDN_ATOM})*|{_IDN_QUOTED})@(?:{_IDN_DOMAIN}|{_ADDRESS_LITERAL})"
+_IDN_LOCAL_PART = f"(?:{_IDN_ATOM}(?:\\.{_IDN_ATOM})*|{_IDN_QUOTED})"
 
 _HEX = "[0-9A-Fa-f]"
 _UUID = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
@@ -94,26 +120,31 @@ _UCS = (
 _PRIVATE = "\\uE000-\\uF8FF\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}"
 
 
-def _uri(ucs: str, private: str) -> tuple[str, str]:
-    """Return (absolute or with a scheme, relative or with one)."""
-    percent = "%[0-9A-Fa-f]{2}"
+def _uri(ucs: str = "", private: str = "", *, may_be_relative: bool = False) -> Format:
     plain = f"A-Za-z0-9._~!$&'()*+,;={ucs}-"
-    pchar = f"(?:[:@{plain}]|{percent})"
-    host = f"(?:\\[(?:{_IPV6}|[Vv][0-9A-Fa-f]+\\.[:A-Za-z0-9._~!$&'()*+,;=-]+)\\]|(?:[{plain}]|{percent})*)"
-    authority = f"(?:(?:[:{plain}]|{percent})*@)?{host}(?::[0-9]*)?"
-    segments = f"(?:/{pchar}*)*"
-    absolute = f"/(?:{pchar}+{segments})?"
-    query = f"(?:\\?(?:[/?{private}:@{plain}]|{percent})*)?"
-    fragment = f"(?:#(?:[/?:@{plain}]|{percent})*)?"
-    hierarchy = f"(?://{authority}{segments}|{absolute}|{pchar}+{segments}|)"
-    first = f"(?:[@{plain}]|{percent})+"
-    relative = f"(?://{authority}{segments}|{absolute}|{first}{segments}|)"
-    full = f"[A-Za-z][A-Za-z0-9+.-]*:{hierarchy}{query}{fragment}"
-    return full, f"(?:{full}|{relative}{query}{fragment})"
 
+    def characters(more: str) -> str:
+        return f"(?:[{more}{plain}]|%[0-9A-Fa-f]{{2}})"
 
-_URI, _URI_REFERENCE = _uri("", "")
-_IRI, _IRI_REFERENCE = _uri(_UCS, _PRIVATE)
+    def reference(read: Read) -> Expr:
+        character = read(characters(":@"))
+        future = read("[Vv][0-9A-Fa-f]+\\.[:A-Za-z0-9._~!$&'()*+,;=-]+")
+        host = alt(seq(text("["), alt(read(_IPV6), future), text("]")), star(read(characters(""))))
+        user = optional(seq(star(read(characters(":"))), text("@")))
+        authority = seq(read("//"), user, host, read("(?::[0-9]*)?"))
+        segments = star(read(f"/{characters(':@')}*"))
+        absolute = seq(read("/"), optional(seq(plus(character), segments)))
+        paths = alt(seq(authority, segments), absolute, EMPTY)
+        end = seq(
+            optional(seq(text("?"), star(read(characters(f"/?{private}:@"))))),
+            optional(seq(text("#"), star(read(characters("/?:@"))))),
+        )
+        full = seq(read("[A-Za-z][A-Za-z0-9+.-]*:"), alt(paths, seq(plus(character), segments)), end)
+        relative = seq(alt(paths, seq(plus(read(characters("@"))), segments)), end)
+        return alt(full, relative) if may_be_relative else full
+
+    return reference
+
 
 _POINTER = "(?:/(?:[^~/]|~[01])*)*"
 _VARIABLE_CHARACTER = "(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})"
@@ -124,7 +155,7 @@ _URI_TEMPLATE = (
 )
 
 
-def _regex() -> str:
+def _regex(read: Read) -> Expr:
     """Regular expressions of ECMA-262 that are valid with the `u` flag."""
     escape = (
         "\\\\(?:[dDwWsSfnrtv^$\\\\.*+?()\\[\\]{}|/]|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}"
@@ -133,36 +164,38 @@ def _regex() -> str:
     item = f"(?:0-[0-9]|1-[1-9]|a-[a-z]|A-[A-Z]|[^\\\\\\]^-]|{escape})"
     char_class = f"\\[\\^?(?:-?{item}(?:{item}|\\^)*)?-?\\]"
     counts = "|".join(f"{n},(?:[{n}-9]|[1-9][0-9]+)" for n in range(10))
-    quantifier = f"(?:(?:[*+?]|\\{{(?:[0-9]+,?|{counts})\\}})\\??)?"
-    atom = f"[^\\^$\\\\.*+?()\\[\\]{{}}|]|\\.|{escape}|{char_class}"
-    terms = f"(?:[|^$]|\\\\[bB]|(?:{atom}){quantifier})*"
+    quantifier = read(f"(?:(?:[*+?]|\\{{(?:[0-9]+,?|{counts})\\}})\\??)?")
+    atom = read(f"[^\\^$\\\\.*+?()\\[\\]{{}}|]|\\.|{escape}|{char_class}")
+    edge, open_look, open_group = read("[|^$]|\\\\[bB]"), read("\\(\\?<?[=!]"), read("\\((?:\\?:)?")
+    atoms, close = star(atom), text(")")
+    terms = star(alt(edge, seq(atom, quantifier)))
     for _ in range(2):
-        look = f"\\(\\?<?[=!]{terms}\\)"
-        terms = f"(?:[|^$]|\\\\[bB]|{look}|(?:{atom}|\\((?:\\?:)?{terms}\\)){quantifier})*"
-    name = "[A-Za-z_$][A-Za-z0-9_$]*"
-    back = "|".join(f"\\(\\?<{c}>(?:{atom})*\\)(?:{atom}|\\\\k<{c}>)*" for c in "abcdefghijklmnopqrstuvwxyz")
-    return f"(?:(?:\\(\\?<{name}>(?:{atom})*\\))?{terms}|{back})"
+        look, group = seq(open_look, terms, close), seq(open_group, terms, close)
+        terms = star(alt(edge, look, seq(alt(atom, group), quantifier)))
+    named = seq(read("\\(\\?<[A-Za-z_$][A-Za-z0-9_$]*>"), atoms, close)
+    back = [seq(text(f"(?<{c}>"), atoms, close, star(alt(atom, read(f"\\\\k<{c}>")))) for c in ascii_lowercase]
+    return alt(seq(optional(named), terms), *back)
 
 
-FORMATS: dict[str, str] = {
+FORMATS: dict[str, Format] = {
     "date": _DATE,
-    "time": _TIME,
-    "date-time": f"{_DATE}[Tt]{_TIME}",
+    "time": _time,
+    "date-time": _date_time,
     "duration": _DURATION,
     "ipv4": _IPV4,
     "ip-address": _IPV4,
     "ipv6": _IPV6,
     "hostname": _HOSTNAME,
     "host-name": _HOSTNAME,
-    "email": _EMAIL,
-    "idn-email": _IDN_EMAIL,
+    "email": _mail(_LOCAL_PART, _HOSTNAME),
+    "idn-email": _mail(_IDN_LOCAL_PART, _IDN_DOMAIN),
     "idn-hostname": _IDN_HOSTNAME,
-    "regex": _regex(),
+    "regex": _regex,
     "uuid": _UUID,
-    "uri": _URI,
-    "uri-reference": _URI_REFERENCE,
-    "iri": _IRI,
-    "iri-reference": _IRI_REFERENCE,
+    "uri": _uri(),
+    "uri-reference": _uri(may_be_relative=True),
+    "iri": _uri(_UCS, _PRIVATE),
+    "iri-reference": _uri(_UCS, _PRIVATE, may_be_relative=True),
     "uri-template": _URI_TEMPLATE,
     "json-pointer": _POINTER,
     "relative-json-pointer": f"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
@@ -172,12 +205,12 @@ FORMATS: dict[str, str] = {
 _WIDE_TIME = f"{_HOUR_MINUTE}:(?:[0-5][0-9]|60){_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})"
 _WIDE_LABEL = f"{_ALNUM}(?:{_LDH}{{0,61}}{_ALNUM})?"
 _WIDE_HOSTNAME = f"{_WIDE_LABEL}(?:\\.{_WIDE_LABEL})*"
-WIDER_FORMATS = {
+WIDER_FORMATS: dict[str, Format] = {
     "time": _WIDE_TIME,
     "date-time": f"{_DATE}[Tt]{_WIDE_TIME}",
     "hostname": _WIDE_HOSTNAME,
     "host-name": _WIDE_HOSTNAME,
-    "email": f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})@(?:{_WIDE_HOSTNAME}|{_ADDRESS_LITERAL})",
+    "email": _mail(_LOCAL_PART, _WIDE_HOSTNAME),
 }
 MAX_LENGTHS = {"hostname": 253, "host-name": 253, "idn-hostname": 253}
 # Those of which the grammar above is the whole, so that "not in this format" can be said as well.
@@ -195,3 +228,15 @@ EXACT_FORMATS = frozenset(
         "relative-json-pointer",
     )
 )
+
+
+@lru_cache(maxsize=128)
+def format_text(name: str, encode: Encoding, *, wide: bool = False) -> Expr:
+    """Return the texts in a format; with `wide`, all that might be in it, where that is known in part."""
+    known = WIDER_FORMATS.get(name, FORMATS[name]) if wide else FORMATS[name]
+    return _piece(known, encode) if isinstance(known, str) else known(lambda piece: _piece(piece, encode))
+
+
+@lru_cache(maxsize=256)
+def _piece(pattern: str, encode: Encoding) -> Expr:
+    return regex_to_expr(pattern, encode=encode, dialect="ecma")

@@ -283,7 +283,8 @@ def _each_once(a: tuple[_T, ...], b: tuple[_T, ...]) -> tuple[_T, ...]:
     """Both, without what is the very same."""
     if not (a and b):
         return a or b
-    return a + tuple([part for part in b if not any(part is known for known in a)])
+    new = [part for part in b if not any(part is known for known in a)]
+    return (*a, *new) if new else a
 
 
 def undeclared(shape: ObjectShape, name: str, judge: Judge) -> Conj:

@@ -3,35 +3,30 @@
     {"type": "integer", "multipleOf": 3}   →   a rule for each remainder: r1 ::= [0369] r1 | [147] r2 | [258] r0
 
 Numbers are written plainly, without an exponent. A state is the derivative of the expression for the numbers within
-bounds, by what was read so far, and the remainder for each multiple. Divisors of powers of ten need none of this: the
-last digits tell (numerals.py).
-Cost: at most MAX_STATES states. Tested by tests/frontends/json_schema/test_schema_numbers.py.
+bounds, by what was read so far, and the remainder of the digits by all divisors' least common multiple, as far as it
+matters: of the remainder by 30, what follows sees that by 3. Divisors of powers of ten need none of this: the last
+digits tell (numerals.py).
+Cost: at most MAX_STATES states, of a few microseconds. Tested by tests/frontends/json_schema/test_schema_numbers.py.
 """
 
 from __future__ import annotations
 
-from math import lcm
-from typing import NamedTuple, TypeAlias
+from functools import lru_cache
+from math import gcd, lcm
+from typing import TypeAlias
 
 from maskwright.frontends.json_schema.decimals import digits_of, is_multiple
-from maskwright.frontends.json_schema.derivatives import derivative, nullable
+from maskwright.frontends.json_schema.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.json_schema.shape import Exact
-from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt, byte_set, never, seq
+from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, never, seq
 
 MAX_STATES = 3200
-_BYTES = b"-0123456789."
+_BYTES = sum(1 << byte for byte in b"-0123456789.")
+_MINUS, _POINT, _ZERO = b"-.0"
 
 
 class TooManyStatesError(Exception):
     """The automaton has more than MAX_STATES states."""
-
-
-class _Divisor(NamedTuple):
-    """An integer times a power of ten, `unit / 10**scale`, and whether numbers must be multiples of it or must not."""
-
-    unit: int
-    scale: int
-    wanted: bool
 
 
 def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], builder: IRBuilder) -> Expr:
@@ -43,32 +38,34 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
     # A multiple of 24 is one of 8, and what is no multiple of 8 is none of 24.
     multiples = [v for i, v in enumerate(multiples) if not any(is_multiple(o, v) for o in _beside(multiples, i, v))]
     others = [v for i, v in enumerate(others) if not any(is_multiple(v, o) for o in _beside(others, i, v))]
-    divisors = [_divisor(value, True) for value in multiples] + [_divisor(value, False) for value in others]
-    if lcm(*[divisor.unit for divisor in divisors]) > MAX_STATES:
-        raise TooManyStatesError
-    bounds = _Bounds(text)
-    start: _State = (0, tuple([(0, -1)] * len(divisors)))
-    states = {start: builder.declare("multiple")}
+    remainders = _Remainders(multiples, others)
+    bounds = _bounds(text)
+    start = (0, remainders.start)
+    rules = {start: builder.declare("multiple")}
     waiting = [start]
     while waiting:
         state = waiting.pop()
+        at, remainder = state
         ways: dict[Expr, int] = {}
-        for byte, following in bounds.steps[state[0]].items():
-            after = (following, tuple(map(_next_remainder, state[1], divisors, [byte] * len(divisors))))
-            if after not in states:
-                states[after] = builder.declare("multiple")
+        for byte, following in bounds.steps[at].items():
+            left = remainders.after(remainder, byte)
+            if left is None:
+                continue
+            after = (following, left)
+            target = rules.get(after)
+            if target is None:
+                target = rules[after] = builder.declare("multiple")
                 waiting.append(after)
-            target = states[after]
             ways[target] = ways.get(target, 0) | 1 << byte
         parts = [seq(byte_set(mask), target) for target, mask in ways.items()]
-        if bounds.accepts[state[0]] and all(map(_is_right, state[1], divisors)):
+        if bounds.accepts[at] and remainder[2]:
             parts.append(EMPTY)
-        builder.define(states[state], alt(*parts))
-        if len(states) > MAX_STATES:
-            for rule in states.values():
+        builder.define(rules[state], alt_of_distinct(parts) if parts else never())
+        if len(rules) > MAX_STATES:
+            for rule in rules.values():
                 builder.define(rule, never())
             raise TooManyStatesError
-    return states[start]
+    return rules[start]
 
 
 def _beside(values: list[Exact], index: int, value: Exact) -> list[Exact]:
@@ -76,9 +73,46 @@ def _beside(values: list[Exact], index: int, value: Exact) -> list[Exact]:
     return [other for i, other in enumerate(values) if other != value or i < index]
 
 
-# The remainder of the digits so far, -1 for "no multiple any more"; the places of them after the point, -1 before it.
-_Remainder: TypeAlias = "tuple[int, int]"
-_State: TypeAlias = "tuple[int, tuple[_Remainder, ...]]"
+# The remainder of the digits so far, as far as it matters to what follows; how many of them stood after the point, -1
+# before it; whether the number is right as it is.
+_Remainder: TypeAlias = "tuple[int, int, bool]"
+
+
+class _Remainders:
+    """Numbers by their remainders: all divisors are integers divided by `10**scale`."""
+
+    def __init__(self, multiples: list[Exact], others: list[Exact]) -> None:
+        digits = [digits_of(value)[1:] for value in (*multiples, *others)]
+        self.scale = scale = max(len(fraction) for _, fraction in digits)
+        divisors = [int(whole + fraction.ljust(scale, "0")) for whole, fraction in digits]
+        self.wanted, self.others = divisors[: len(multiples)], divisors[len(multiples) :]
+        unit = lcm(*divisors)
+        # By the number of digits after the point: what decides about a number, and about what its next digit makes.
+        self.units = [unit // gcd(unit, 10 ** (scale - places)) for places in range(scale + 1)]
+        self.matters = [unit // gcd(unit, 10) for unit in self.units[1:]] + [1]
+        self.matters_before = lcm(self.units[0] // gcd(self.units[0], 10), self.matters[0])
+        if self.matters_before > MAX_STATES:
+            raise TooManyStatesError
+        self.start = self._seen(0, -1)
+
+    def after(self, remainder: _Remainder, byte: int) -> _Remainder | None:
+        """Return the remainder after one more byte; None if nothing can be right then."""
+        value, places, is_right = remainder
+        if byte == _MINUS:
+            return remainder
+        if byte == _POINT:
+            return value % self.matters[0], 0, is_right
+        digit = byte - _ZERO
+        if places < self.scale:
+            return self._seen(10 * value + digit, places + 1 if places >= 0 else -1)
+        if digit == 0:
+            return remainder
+        return None if self.wanted else (0, places, True)  # too small a fraction to be a multiple of anything
+
+    def _seen(self, value: int, places: int) -> _Remainder:
+        number = value * 10 ** (self.scale - max(places, 0))
+        is_right = not any(number % divisor for divisor in self.wanted) and all(number % each for each in self.others)
+        return value % (self.matters_before if places < 0 else self.matters[places]), places, is_right
 
 
 class _Bounds:
@@ -91,37 +125,19 @@ class _Bounds:
         open_texts = [text]
         for expr in open_texts:
             steps = {}
-            for byte in _BYTES:
-                after = derivative(expr, byte)
+            for members in byte_classes(_BYTES, expr):
+                after = derivative(expr, members[0])
                 if after[0] != OP_NEVER:
                     if after not in known:
                         known[after] = len(known)
                         open_texts.append(after)
-                    steps[byte] = known[after]
+                    steps.update(dict.fromkeys(members, known[after]))
             self.steps.append(steps)
             self.accepts.append(nullable(expr))
             if len(known) > MAX_STATES:
                 raise TooManyStatesError
 
 
-def _divisor(value: Exact, wanted: bool) -> _Divisor:
-    _, whole, fraction = digits_of(value)
-    return _Divisor(int(whole + fraction), len(fraction), wanted)
-
-
-def _next_remainder(remainder: _Remainder, divisor: _Divisor, byte: int) -> _Remainder:
-    value, places = remainder
-    if byte == 0x2D or value < 0:
-        return remainder
-    if byte == 0x2E:
-        return value, 0
-    digit = byte - 0x30
-    if places == divisor.scale:
-        return (-1, -1) if digit else remainder
-    return (10 * value + digit) % divisor.unit, places + 1 if places >= 0 else -1
-
-
-def _is_right(remainder: _Remainder, divisor: _Divisor) -> bool:
-    value, places = remainder
-    is_multiple = value >= 0 and value * 10 ** (divisor.scale - max(places, 0)) % divisor.unit == 0
-    return is_multiple == divisor.wanted
+@lru_cache(maxsize=64)
+def _bounds(text: Expr) -> _Bounds:
+    return _Bounds(text)

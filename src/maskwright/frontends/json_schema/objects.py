@@ -22,9 +22,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maskwright.errors import LimitError
-from maskwright.frontends.json_schema.counting import Member, Others, TooManyError, counted_object
+from maskwright.frontends.json_schema.counting import (
+    Member,
+    Others,
+    TooManyError,
+    apart_from_empty,
+    counted_object,
+)
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
-from maskwright.frontends.json_schema.layout import CLOSE_OBJECT, Style
+from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
 from maskwright.frontends.json_schema.scalars import STRING_RULE
 from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal, Witness
@@ -41,8 +47,6 @@ from maskwright.frontends.json_schema.strings import (
 from maskwright.frontends.json_schema.witnesses import WitnessError, choices
 from maskwright.frontends.selections import permutation
 from maskwright.ir import (
-    OP_ALT,
-    OP_EMPTY,
     OP_NEVER,
     UNBOUNDED,
     Expr,
@@ -159,11 +163,8 @@ def _permuted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra
         minimum=shape.min_properties,
         maximum=UNBOUNDED if shape.max_properties is None else shape.max_properties,
     )
-    ways = body[1:] if body[0] == OP_ALT else (body,)
-    filled = [way for way in ways if way[0] != OP_EMPTY]
-    if not filled:
-        return body if body[0] == OP_NEVER else seq(style.open_object, CLOSE_OBJECT)
-    return style.object_of(alt(*filled), may_be_empty=len(filled) < len(ways))
+    filled, may_be_empty = apart_from_empty(body)
+    return style.object_of(filled, may_be_empty=may_be_empty)
 
 
 def _around_pivot(members: list[Member], extra: Expr, style: Style) -> list[Expr]:

@@ -88,7 +88,9 @@ def _contains(outer: ObjectShape, inner: ObjectShape, norm: Normaliser) -> bool:
         return False
     for name, place in outer.properties.items():
         own = inner.properties.get(name)
-        if own is not place and not _implied(place, undeclared(inner, name, norm) if own is None else own):
+        if own is place:
+            continue
+        if not _implied(place, undeclared(inner, name, norm) if own is None else own):
             return False
     if not outer.extras:
         return True
@@ -97,10 +99,14 @@ def _contains(outer: ObjectShape, inner: ObjectShape, norm: Normaliser) -> bool:
 
 
 def _all_in(parts: tuple[object, ...], known: tuple[object, ...]) -> bool:
-    return all(any(part is other for other in known) for part in parts)
+    return parts is known or all(any(part is other for other in known) for part in parts)
 
 
 def _implied(place: Conj, by: Conj) -> bool:
     if not place or place is by or is_nothing(by):
         return True
+    if len(place) > len(by):
+        return False
+    if len(by) == 1:
+        return identity(place[0]) == identity(by[0])
     return set(map(identity, by)).issuperset(map(identity, place))

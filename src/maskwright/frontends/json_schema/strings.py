@@ -21,12 +21,13 @@ from json.encoder import encode_basestring
 
 from maskwright.errors import RegexSyntaxError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_string_chars, utf8
-from maskwright.frontends.json_schema.formats import EXACT_FORMATS, FORMATS, WIDER_FORMATS
+from maskwright.frontends.json_schema.formats import EXACT_FORMATS, WIDER_FORMATS, format_text
 from maskwright.frontends.json_schema.intersect import admits_length
 from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Path, StringShape
-from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.regex import anywhere, lower, parse
+from maskwright.frontends.regex.ast import Node as RegexNode
 from maskwright.ir import OP_ALT, OP_AND, OP_NOT, Expr, alt, and_, literal, never, not_, repeat, seq, star
 
 CHARACTER = json_string_chars(ALL_CHARACTERS)
@@ -101,15 +102,15 @@ def any_of_names(names: Iterable[str]) -> Expr:
     return alt(*map(name_spellings, names))
 
 
+@lru_cache(maxsize=64)
+def pattern_tree(pattern: str) -> RegexNode:
+    """Return the syntax tree of the texts in which a pattern is found."""
+    return anywhere(parse(pattern, dialect="ecma"))
+
+
 @lru_cache(maxsize=1024)
 def _pattern_text(pattern: str, in_json: bool) -> Expr:
-    return regex_to_expr(pattern, search=True, encode=text_characters if in_json else utf8, dialect="ecma")
-
-
-@lru_cache(maxsize=128)
-def _format_text(name: str, in_json: bool, wide: bool = False) -> Expr:
-    expression = WIDER_FORMATS.get(name, FORMATS[name]) if wide else FORMATS[name]
-    return regex_to_expr(expression, encode=text_characters if in_json else utf8, dialect="ecma")
+    return lower(pattern_tree(pattern), text_characters if in_json else utf8, pattern)
 
 
 def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
@@ -154,7 +155,7 @@ def admits_string(shape: StringShape, value: str, *, wide: bool = False) -> bool
         return False
     if wide and not known_formats(shape):
         return True
-    if shape.formats and not all(matches(_format_text(f, False, wide), value.encode()) for f in shape.formats):
+    if shape.formats and not all(matches(format_text(f, utf8, wide=wide), value.encode()) for f in shape.formats):
         return False
     return not any(admits_string(excluded, value, wide=not wide) for excluded in shape.excluded)
 
@@ -199,7 +200,7 @@ def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
     if shape.values is not None:
         return alt(*[_text_spellings(v) for v in shape.values if admits_string(shape, v, wide=wide)])
     parts = [pattern_text(pattern, path) for pattern, path in shape.patterns]
-    parts += [_format_text(name, True, wide) for name in shape.formats]
+    parts += [format_text(name, text_characters, wide=wide) for name in shape.formats]
     if shape.min_length or shape.max_length is not None:
         maximum = -1 if shape.max_length is None else shape.max_length
         parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, shape.min_length, maximum))

@@ -15,7 +15,7 @@ Tested by tests/frontends/test_regex.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import CodePointSet, Encoding
@@ -80,6 +80,11 @@ class Letters:
             letter = self._letters[characters] = ref(len(self._sets))
             self._sets.append(characters)
         return letter
+
+    @property
+    def sets(self) -> Sequence[CodePointSet]:
+        """The sets that have a letter."""
+        return self._sets
 
     def spell(self, expr: Expr, encode: Encoding) -> Expr:
         """Replace all letters by what `encode` makes of their sets.
