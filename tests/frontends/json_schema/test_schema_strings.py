@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+from typing import Any
+
 import pytest
 from checking import check, check_texts
 
-from maskwright.errors import SchemaError
+from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import schema_to_ir
 from maskwright.frontends.json_schema.strings import name_spellings, spelling
 
@@ -35,6 +39,27 @@ def test_pattern_format_and_length_hold_together() -> None:
     schema = {"type": "string", "format": "date", "pattern": "^2024", "maxLength": 10, "minLength": 10}
     check(schema, ["2024-02-29"], ["2023-01-01", "2024-02-30", "2024", "x2024-01-01"])
     check({"allOf": [{"pattern": "a"}, {"pattern": "b"}], "type": "string"}, ["ab", "ba", "xaxbx"], ["a", "b", ""])
+
+
+@pytest.mark.parametrize("pattern", ["^a{2,4}$", "^a", "^(a|bb)$", "^(?=a).?b?$", "a", "^$", "^.{3}$"])
+def test_lengths_beside_patterns(pattern: str) -> None:
+    texts = [*map("".join, (t for n in range(5) for t in itertools.product("ab", repeat=n))), "aaaaa"]
+    for low, high in itertools.product((0, 1, 3, 5), (0, 1, 3, None)):
+        schema: dict[str, Any] = {"type": "string", "pattern": pattern, "minLength": low}
+        if high is not None:
+            schema["maxLength"] = high
+        fits = [bool(re.search(pattern, t)) and low <= len(t) <= (9 if high is None else high) for t in texts]
+        check(schema, [t for t, ok in zip(texts, fits, strict=True) if ok], [t for t, ok in zip(texts, fits, strict=True) if not ok])
+
+
+def test_lengths_decide_which_patterns_are_left_out() -> None:
+    either = {"anyOf": [{"pattern": "^..$"}, {"pattern": "a"}]}
+    check({"type": "string", "not": {"pattern": "^..$"}, "minLength": 3}, ["abc"], ["ab", "a"])
+    check({"type": "string", "not": {"not": either}, "minLength": 3}, ["abc", "bba"], ["ab", "bbb"])
+    check({"type": "string", "not": {"pattern": "^.{2,3}$"}, "minLength": 3}, ["abcd"], ["abc", "ab"])
+    with pytest.raises(UnsupportedSchemaError) as refused:
+        schema_to_ir({"type": "string", "not": {"pattern": "(a)\\1"}, "minLength": 3})
+    assert refused.value.pointer == "/not/pattern"
 
 
 def test_a_finite_set_is_filtered_by_all_else() -> None:

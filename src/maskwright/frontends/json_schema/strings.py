@@ -27,8 +27,9 @@ from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Path, StringShape
 from maskwright.frontends.regex import anywhere, lower, parse
+from maskwright.frontends.regex.ast import INFINITE
 from maskwright.frontends.regex.ast import Node as RegexNode
-from maskwright.ir import OP_ALT, OP_AND, OP_NOT, Expr, alt, and_, literal, never, not_, repeat, seq, star
+from maskwright.ir import OP_ALT, OP_AND, OP_NOT, UNBOUNDED, Expr, alt, and_, literal, never, not_, repeat, seq, star
 
 CHARACTER = json_string_chars(ALL_CHARACTERS)
 ANY_TEXT = star(CHARACTER)
@@ -201,20 +202,58 @@ def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
         return alt(*[_text_spellings(v) for v in shape.values if admits_string(shape, v, wide=wide)])
     parts = [pattern_text(pattern, path) for pattern, path in shape.patterns]
     parts += [format_text(name, text_characters, wide=wide) for name in shape.formats]
-    if shape.min_length or shape.max_length is not None:
-        maximum = -1 if shape.max_length is None else shape.max_length
-        parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, shape.min_length, maximum))
-    parts += [_complement(excluded, wide) for excluded in shape.excluded]
+    least, most = _lengths_of_patterns(shape)
+    if shape.min_length > most or (shape.max_length is not None and shape.max_length < least):
+        return never()
+    minimum = shape.min_length if shape.min_length > least else 0
+    maximum = shape.max_length if shape.max_length is not None and shape.max_length < most else UNBOUNDED
+    if minimum or maximum != UNBOUNDED:
+        parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, minimum, maximum))
+    parts += [_complement(excluded, shape, wide) for excluded in shape.excluded if _may_agree(excluded, shape)]
     if shape.excluded and all(part[0] == OP_NOT for part in parts):
         parts.append(_ANY_PLAIN_TEXT)
     return and_(*parts) if parts else ANY_TEXT
 
 
-def _complement(shape: StringShape, wide: bool) -> Expr:
-    """All other strings. What a complement excludes is taken as it is, for automata grow with every complement."""
+def _lengths_of_patterns(shape: StringShape) -> tuple[int, int]:
+    """Bounds of the lengths of what matches all patterns: a length that they ask for need not be counted."""
+    lengths = [_pattern_lengths(pattern, path) for pattern, path in shape.patterns]
+    return max([low for low, _ in lengths], default=0), min([high for _, high in lengths], default=INFINITE)
+
+
+def _pattern_lengths(pattern: str, path: Path) -> tuple[int, int]:
+    pattern_text(pattern, path)  # says where it stands if it cannot be used
+    return _widths(pattern)
+
+
+@lru_cache(maxsize=1024)
+def _widths(pattern: str) -> tuple[int, int]:
+    tree = pattern_tree(pattern)
+    return tree.min_width, tree.max_width
+
+
+def _lengths(shape: StringShape) -> tuple[int, int]:
+    """Bounds of the lengths of a shape's strings."""
+    if shape.values is not None:
+        return min(map(len, shape.values), default=0), max(map(len, shape.values), default=0)
+    low, high = _lengths_of_patterns(shape)
+    return max(low, shape.min_length), high if shape.max_length is None else min(high, shape.max_length)
+
+
+def _may_agree(a: StringShape, b: StringShape) -> bool:
+    """Whether some string may fit both, as far as lengths tell."""
+    (low_a, high_a), (low_b, high_b) = _lengths(a), _lengths(b)
+    return max(low_a, low_b) <= min(high_a, high_b)
+
+
+def _complement(shape: StringShape, beside: StringShape, wide: bool) -> Expr:
+    """All other strings, as far as they may fit `beside`.
+
+    What a complement excludes is taken as it is, for automata grow with every complement.
+    """
     only_excludes = shape.excluded and not (
         shape.patterns or shape.formats or shape.min_length or shape.max_length is not None or shape.values is not None
     )
     if only_excludes:
-        return alt(*[string_body(excluded, wide=wide) for excluded in shape.excluded])
+        return alt(*[string_body(excluded, wide=wide) for excluded in shape.excluded if _may_agree(excluded, beside)])
     return not_(string_body(shape, wide=not wide))
