@@ -2,6 +2,7 @@
 
 #include "family.h"
 #include "linker.h"
+#include "work.h"
 
 namespace maskwright {
 
@@ -18,6 +19,7 @@ size_t Program::num_instances() const {
 }
 
 Program link(const GrammarIr& ir, RuleStore& store) {
+  const Work::Scope scope;
   return Linker(ir, store).link();
 }
 
