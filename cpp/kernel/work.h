@@ -42,7 +42,7 @@ class Work {
   [[noreturn]] static void refuse();
 
  private:
-  static constexpr size_t kMost = 20'000'000;
+  static constexpr size_t kMost = 15'000'000;
   static constexpr size_t kUnlimited = SIZE_MAX;
   static thread_local size_t left_;
 };
