@@ -4,6 +4,7 @@
 
 #include "byte_classes.h"
 #include "errors.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr TermId kUnknown = 0xFFFFFFFF;
 constexpr size_t kMaxTerms = 2'000'000;
 constexpr size_t kMaxSearch = 200'000;
+constexpr size_t kStepsOfDerivation = 5;
 constexpr int kMaxDepth = 1'000;  // some 300 bytes of stack each, and threads may have 512 KiB
 
 [[noreturn]] void too_large() {
@@ -220,7 +222,7 @@ TermId DerivativeAutomaton::make_many(Op op, std::vector<TermId> operands) {
 }
 
 TermId DerivativeAutomaton::derive(TermId id, uint8_t byte, int depth) {
-  if (depth > kMaxDepth) too_large();
+  if (depth > kMaxDepth || !Work::afford(kStepsOfDerivation)) too_large();
   const Term t = terms_[id];
   switch (t.op) {
     case Op::Set: return sets_[t.a].test(byte) ? kEmpty : kNever;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "errors.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -71,6 +72,7 @@ ConfigId Engine::step(ConfigId config, TokenId token) {
   if (optimisations.config_memo)
     if (const ConfigId known = transitions_.find(config, token); known != kNoConfig) return known;
   if (token < 0 || static_cast<uint32_t>(token) >= vocabulary_->vocab_size()) return kNoConfig;
+  const Work::Scope scope;
   thread_local Recognizer recognizer;
   const Config& from = configs_[config];
   std::vector<Item> items;
@@ -119,6 +121,7 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view block = bytes.substr(0, kBlock);
     bytes.remove_prefix(block.size());
+    const Work::Scope scope;
     const Config& from = configs_[config];
     recognizer.reset(stacks_, from.span(), from.complete);
     for (const char c : block)
@@ -135,7 +138,8 @@ const ConfigMask& Engine::mask(ConfigId config) {
   }
   counters_->misses.add();
   Config& at = configs_[config];
-  auto built = config_mask(*vocabulary_, stacks_, at.span(), {});
+  if (const LimitExceeded* refusal = at.refusal.load(std::memory_order_acquire)) throw *refusal;
+  auto built = build_mask(at);
   if (!optimisations.config_memo) {
     thread_local std::unique_ptr<const ConfigMask> last;
     last = std::move(built);
@@ -150,7 +154,21 @@ const ConfigMask& Engine::mask(ConfigId config) {
   return *masks_.back();
 }
 
+// What was given up is not begun again: the next time it would end elsewhere, with what is known by then.
+std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config) {
+  const Work::Scope scope;
+  try {
+    return config_mask(*vocabulary_, stacks_, config.span(), {});
+  } catch (const LimitExceeded& error) {
+    const std::lock_guard guard(lock_);
+    refusals_.push_back(std::make_unique<const LimitExceeded>(error));
+    config.refusal.store(refusals_.back().get(), std::memory_order_release);
+    throw;
+  }
+}
+
 std::string Engine::forced_bytes(ConfigId config, size_t limit) {
+  const Work::Scope scope;
   Recognizer recognizer;
   const Config& at = configs_[config];
   recognizer.reset(stacks_, at.span(), at.complete);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "chunked_vector.h"
+#include "errors.h"
 #include "masks.h"
 #include "optimisations.h"
 #include "program.h"
@@ -100,8 +101,10 @@ class Engine {
     uint32_t num_items = 0;
     bool complete = false;
     std::atomic<const ConfigMask*> mask{nullptr};
+    std::atomic<const LimitExceeded*> refusal{nullptr};  // instead of a mask
     std::span<const Item> span() const { return {items, num_items}; }
   };
+  std::unique_ptr<const ConfigMask> build_mask(Config& config);
   ConfigId keep(const Recognizer& recognizer, std::vector<Item> items, bool complete);
   ConfigId intern(std::vector<Item> items, bool complete);
   void import_stacks(const Recognizer& recognizer, std::vector<Item>& items);
@@ -114,6 +117,7 @@ class Engine {
   ChunkedVector<Config> configs_;
   std::vector<std::unique_ptr<Item[]>> item_storage_;
   std::vector<std::unique_ptr<const ConfigMask>> masks_;
+  std::vector<std::unique_ptr<const LimitExceeded>> refusals_;
   std::unordered_multimap<uint64_t, ConfigId> interned_;
   TransitionTable transitions_;
   const std::shared_ptr<MaskCounters> counters_;

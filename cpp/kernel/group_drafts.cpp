@@ -5,6 +5,7 @@
 #include "components.h"
 #include "errors.h"
 #include "registers.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -79,18 +80,19 @@ void GroupDrafts::split_start(Member& member) {
   if (draft.edges.size() > kMaxEdges) too_large();
 }
 
-// Replaces the member's calls of a counter by chains of calls of the item. An item that begins with its own counter
-// cannot be counted in a register: its copies would belong to different instances.
-void GroupDrafts::unroll_calls(Member& member, const Member& counter) {
-  const Callee item = counter.callees[0];
-  const int terminator = counter.rule->terminator();
+// Replaces the member's calls of some counters by chains of calls of their items. An item that begins with its own
+// counter cannot be counted in a register: its copies would belong to different instances.
+void GroupDrafts::unroll_calls(Member& member, const std::unordered_set<const Rule*>& counters) {
   std::vector<NfaDraft::Edge> edges;
   std::swap(edges, member.draft.edges);
   for (const auto& [source, edge] : edges) {
-    if (edge.kind != EdgeKind::Call || member.callees[edge.argument].rule != counter.rule) {
+    if (edge.kind != EdgeKind::Call || !counters.contains(member.callees[edge.argument].rule)) {
       member.draft.edges.push_back({source, edge});
       continue;
     }
+    const Member& counter = members_[member_of_.at(member.callees[edge.argument].rule)];
+    const Callee item = counter.callees[0];
+    const int terminator = counter.rule->terminator();
     const Count count = Count::of(member.callees[edge.argument].reg);
     const uint64_t minimum = std::max<uint32_t>(count.needed, 1);
     const bool bounded = count.remaining != Count::kUnlimited;
@@ -106,6 +108,7 @@ void GroupDrafts::unroll_calls(Member& member, const Member& counter) {
         member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(terminator), edge.target);
     };
     if (member.draft.edges.size() + 2 * copies > kMaxEdges) too_large();
+    Work::spend(2 * copies);
     uint32_t state = source;
     if (count.needed == 0 && terminator >= 0) may_end(state);
     for (uint64_t i = 1; i <= copies; ++i) {
@@ -138,16 +141,17 @@ void GroupDrafts::remove_left_recursion() {
     const auto callees = left_callees(members_[component[0]]);
     return component.size() > 1 || std::find(callees.begin(), callees.end(), component[0]) != callees.end();
   };
+  std::unordered_set<const Rule*> counters;
   for (const auto& cycle : left_call_components()) {
     if (!is_cycle(cycle)) continue;
     for (const uint32_t i : cycle) {
       if (const auto& name = members_[i].rule->capture())
         throw LimitExceeded("left_recursive_capture", "what \"" + *name + "\" captures begins with itself");
-      if (!members_[i].rule->counts()) continue;
-      for (Member& m : members_)
-        if (m.kind == BlueprintUnit::Kind::Expression) unroll_calls(m, members_[i]);
+      if (members_[i].rule->counts()) counters.insert(members_[i].rule);
     }
   }
+  for (Member& m : members_)
+    if (!counters.empty() && m.kind == BlueprintUnit::Kind::Expression) unroll_calls(m, counters);
   for (const auto& cycle : left_call_components()) {
     if (!is_cycle(cycle)) continue;
     std::vector<Member> before;
@@ -196,6 +200,7 @@ void GroupDrafts::merge_left_corner(const std::vector<uint32_t>& cycle, const st
     if (before[k].rule == out.rule) out.draft.add(offset[k] + kFinal, EdgeKind::Epsilon, 0, kFinal);
   }
   num_merged_edges_ += out.draft.edges.size();
+  Work::spend(4 * out.draft.edges.size());
   if (num_merged_edges_ > kMaxEdges) too_large();
   out.draft.trim();
   loop_self_calls(out);

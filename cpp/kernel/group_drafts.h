@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "blueprint.h"
@@ -74,7 +75,7 @@ class GroupDrafts {
   static std::vector<NfaDraft::Edge> self_calls(const Member& member);
   static bool is_closed_under_concatenation(const Member& member);
   bool replace_self_calls(Member& member);
-  void unroll_calls(Member& member, const Member& counter);
+  void unroll_calls(Member& member, const std::unordered_set<const Rule*>& counters);
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
   std::vector<uint32_t> left_callees(const Member& member) const;
 

@@ -5,6 +5,7 @@
 
 #include "errors.h"
 #include "rule.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -128,7 +129,7 @@ bool ProductAutomaton::is_live(const Tuple& tuple) {
   std::vector<std::pair<Tuple, size_t>> reached{{tuple, 0}};  // with the index of the predecessor
   std::unordered_map<Tuple, char, TupleHash> seen{{tuple, 0}};
   for (size_t i = 0; i < reached.size(); ++i) {
-    if (reached.size() > kMaxSearch) {
+    if (reached.size() > kMaxSearch || !Work::afford(tuple.size() * by_size_.size())) {
       too_large_.insert(tuple);  // or every mask would search again
       refuse();
     }

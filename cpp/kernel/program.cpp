@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "family.h"
 #include "linker.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -56,6 +57,7 @@ bool is_retired(RuleGroup& group) {
 }
 
 Program link(const GrammarIr& ir, RuleStore& store) {
+  const Work::Scope scope;
   auto [group, root] = Linker(ir, store).link();
   if (group->family()) root = instantiate(*root, 0);
   if (!root->productive() && !root->nullable()) throw Unsatisfiable("no output at all satisfies this structure");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "errors.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -84,6 +85,7 @@ bool Recognizer::end_level() {
 
 bool Recognizer::push_any(uint8_t byte) {
   const size_t begin = levels_.back().items, end = items_.size();
+  Work::spend(end - begin);
   begin_level();
   for (size_t i = begin; i < end; ++i) scan(Item(items_[i]), byte);
   run_calls([&](const Item& item) { scan(item, byte); });
@@ -181,6 +183,7 @@ void Recognizer::run_calls(Scan&& scan) {
       if (pending_[i].callee->rank() > pending_[best].callee->rank()) best = i;
     std::swap(pending_[best], pending_[num_pending_ - 1]);
     Pending& pending = pending_[--num_pending_];
+    Work::spend(num_pending_ / 8 + pending.frames.size() + 1);
     StackId stack = pending.sole;
     if (!pending.has_sole) {
       auto& frames = pending.frames;
@@ -225,6 +228,7 @@ void Recognizer::add_item(const Item& item) {
 void Recognizer::return_from(StackId stack) {
   if (!returned_.insert(stack)) return;
   const size_t size = frames(stack).size();
+  Work::spend(size);
   for (size_t i = 0; i < size; ++i) return_to(Frame(frames(stack)[i]));
 }
 

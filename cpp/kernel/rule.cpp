@@ -7,6 +7,7 @@
 #include "family.h"
 #include "group_builder.h"
 #include "rule_store.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -107,6 +108,7 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
+  Work::spend(states.size());
   if (ends_at_head_ && std::find(states.begin(), states.end(), kFinal) != states.end()) return head_;
   std::erase_if(states, [this](uint32_t s) {
     if (s == kFinal) return false;

@@ -7,7 +7,7 @@
 namespace maskwright {
 namespace {
 
-constexpr size_t kMaxWork = 2'000'000;  // edges looked at in one search
+constexpr size_t kMaxWork = 1'000'000;  // edges looked at in one search
 
 }  // namespace
 

@@ -48,6 +48,12 @@ def chain(link: str, last: str, count: int = 30_000) -> str:
     return "\n".join(["root ::= r0", *rules, f"r{count} ::= {last}"])
 
 
+def ring(link: str, count: int) -> str:
+    """EBNF rules r0, r1, ..., each made by `link` from the numbers of the next two, and back to the first."""
+    rules = [f"r{i} ::= " + link.format(f"r{(i + 1) % count}", f"r{(i + 2) % count}") for i in range(count)]
+    return "\n".join(["root ::= r0", *rules])
+
+
 def grammar(*bodies: Any) -> maskwright.Grammar:
     return maskwright.Grammar(GrammarIR(tuple(Rule(f"r{i}", body) for i, body in enumerate(bodies)), 0))
 
@@ -90,6 +96,14 @@ EBNF: dict[str, Input] = {
     "30k rules, left recursive": lambda: chain('{} "b" | "a"', "root"),
     "30k rules, nested": lambda: chain('"(" {} ")"', '"a"'),
     "doubling rules": lambda: chain("{0} {0}", '"a" | ""', count=60),
+    "doubling rules, each optional": lambda: chain("{0}? {0}?", '"a"?', count=60),
+    "2,000 counted rules in each other": lambda: chain("({}?){{2,100}}", 'root "a" | "a"', count=2_000),
+    "a thousand of a thousand of a thousand": lambda: 'root ::= ((("a"{1000}){1000}){1000} "b"?)*',
+    "a ring of rules that may be empty": lambda: ring('{0}? {1}? "x"?', 100),
+    "a ring, left recursive": lambda: ring('{0}? {1}? "x"', 60),
+    "a large ring, left recursive": lambda: ring('{0}? "y"* {1} | {1} {0}? "x" | "x"', 300),
+    "a ring of counted rules": lambda: ring('{0}{{2,100}} {1}? "x"? | "x"', 100),
+    "a ring around a loop": lambda: ring('{0}* {1} "y"? | "y" {0}? | "x"', 200),
     "NUL": lambda: 'root ::= "\0"',
     "NUL outside": lambda: "root ::= \0",
     "no base case": lambda: 'root ::= "a" root',

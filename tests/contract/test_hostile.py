@@ -26,6 +26,8 @@ ANSWERS = {
 CERTAIN = {
     ("ebnf", "no base case"): "UnsatisfiableError",
     ("ebnf", "itself"): "UnsatisfiableError",
+    ("ebnf", "a ring of rules that may be empty"): "result",
+    ("ebnf", "2,000 counted rules in each other"): "LimitError",
     ("regex", "a million"): "result",
     ("regex", "NUL"): "result",
     ("regex", "exponential subsets"): "result",

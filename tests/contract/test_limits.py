@@ -69,3 +69,22 @@ def test_in_a_batch_the_sequence_is_named_and_none_changes() -> None:
     assert bitmask[0].any()
     assert (bitmask[2] == bitmask[0]).all(), "the other rows are written"
     assert batch.accept_token([ord("a"), ord("x"), ord("b")]) == [True, True, True]
+
+
+def test_a_mask_given_up_is_not_begun_again() -> None:
+    doubling = [f"r{i} ::= r{i + 1}? r{i + 1}?" for i in range(60)]
+    source = "\n".join(["root ::= r0", *doubling, 'r60 ::= "a"'])
+    tokens = [*(bytes((byte,)) for byte in range(256)), b"a" * 40, b"</s>"]
+    info = maskwright.TokenizerInfo.from_vocab(tokens, special_token_ids=[257], stop_token_ids=[257])
+    matcher = maskwright.GrammarMatcher(maskwright.GrammarCompiler(info).compile_grammar(source))
+    bitmask = maskwright.allocate_token_bitmask(1, info.vocab_size)
+    for _ in range(2):
+        with pytest.raises(maskwright.LimitError, match="ambiguous") as caught:
+            matcher.fill_next_token_bitmask(bitmask)
+        assert caught.value.limit == "work"
+    begin = time.perf_counter()
+    with pytest.raises(maskwright.LimitError):
+        matcher.fill_next_token_bitmask(bitmask)
+    assert time.perf_counter() - begin < 0.1
+    assert matcher.accept_token(ord("a"))
+    assert matcher.num_accepted_tokens == 1

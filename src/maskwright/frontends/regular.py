@@ -11,7 +11,7 @@ Tested by tests/frontends/test_regular.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import iand, or_
 
@@ -45,6 +45,7 @@ from maskwright.ir import (
 
 MAX_SPELLED_OUT = 500_000  # nodes
 MAX_SPELLED_DEPTH = 2_000
+ASCII = (1 << 128) - 1  # as a set of bytes
 
 _IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SUBGRAMMAR))
 
@@ -56,20 +57,30 @@ def is_regular(root: Expr) -> bool:
 
 def first_bytes(root: Expr) -> int:
     """The bytes that a text of a regular expression may begin with, as a set of bits; maybe some more."""
-    return _beginning(root)[0]
+    return beginning(root)[0]
 
 
 def matches_empty(root: Expr) -> bool:
     """Whether a regular expression matches the empty text."""
-    return _beginning(root)[1]
+    return beginning(root)[1]
 
 
-def _beginning(root: Expr) -> tuple[int, bool]:
-    """The bytes that it may begin with, and whether it may be empty."""
+def beginning(root: Expr) -> tuple[int, bool]:
+    """Both in one walk: the bytes that a text may begin with, maybe some more, and whether it may be empty."""
+    if root[0] == OP_LITERAL:
+        return 1 << root[1][0], False
     found: dict[int, tuple[int, bool]] = {}
-    for node in postorder(root):
-        found[id(node)] = _first(node, [found[id(part)] for part in operands(node)])
+    for node in postorder(root, _leading):
+        found[id(node)] = _first(node, [found[id(part)] for part in _leading(node)])
     return found[id(root)]
+
+
+def _leading(node: Expr) -> Sequence[Expr]:
+    """The operands that the beginning depends on: of a sequence, those up to the first that is certainly a byte."""
+    parts = operands(node)
+    if node[0] != OP_SEQ:
+        return parts
+    return parts[: next((i + 1 for i, part in enumerate(parts) if part[0] in (OP_LITERAL, OP_SET)), len(parts))]
 
 
 def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:

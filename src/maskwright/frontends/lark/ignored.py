@@ -22,12 +22,11 @@ from collections.abc import Iterable
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.lark.terminals import Part, as_expr
 from maskwright.frontends.regex import ast as regex
-from maskwright.frontends.regular import first_bytes, matches_empty
+from maskwright.frontends.regular import ASCII, beginning, first_bytes, matches_empty
 from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     EMPTY,
     OP_CAPTURE,
-    OP_NEVER,
     OP_SEQ,
     Expr,
     IRBuilder,
@@ -58,12 +57,14 @@ class Ignored:
             else:
                 opened.append(as_expr(part))
                 runs.append(run)
-        self._run = ALL_CHARACTERS
+        run_of_all = ALL_CHARACTERS
         for run in runs:
-            self._run &= run
+            run_of_all &= run
         self._open = EMPTY
+        self._begin = utf8(~run_of_all)  # a character that is not in the run
+        self._first = first_bytes(self._begin)
         self.after = star(alt(*closed))
-        if opened and self._run:
+        if opened and run_of_all:
             first = alt(*opened)
             self._open = builder.add("comment", seq(first, star(self._not_in_run(first))))
             self.after = star(alt(*closed, seq(self._open, self._not_in_run(alt(*closed)))))
@@ -94,12 +95,12 @@ class Ignored:
         if expr[0] == OP_SEQ and expr[1][0] == OP_CAPTURE:
             begun = seq(self._not_in_run(expr[1]), *expr[2:])
             return alt(begun, self._not_in_run(seq(*expr[2:]))) if matches_empty(expr[1][1]) else begun
-        allowed = ~self._run
-        begin = utf8(allowed)
-        first = first_bytes(expr)
-        if begin[0] == OP_NEVER or not first & first_bytes(begin):
+        first, may_be_empty = beginning(expr)
+        if not first & self._first:
             return never()
-        return and_(expr, seq(begin, ANY_TEXT))
+        if not may_be_empty and not first & ~(self._first & ASCII):
+            return expr
+        return and_(expr, seq(self._begin, ANY_TEXT))
 
 
 def _alternatives(parts: Iterable[Part]) -> list[Part]:

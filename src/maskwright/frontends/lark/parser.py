@@ -147,11 +147,14 @@ class _Parser:
         return self.frame
 
     def _push(self, token: re.Match[str], node: ast.Node) -> None:
-        frame = self._frame(token)
-        self._check_not_over(frame, token)
-        for start in reversed(frame.tildes):
-            node = ast.Not(Span(start, node.span.end), node)
-        frame.tildes.clear()
+        frame = self.frame
+        if frame is None or frame.condition is not None:
+            self._check_not_over(self._frame(token), token)
+        assert frame is not None
+        if frame.tildes:
+            for start in reversed(frame.tildes):
+                node = ast.Not(Span(start, node.span.end), node)
+            frame.tildes.clear()
         frame.items.append(node)
         frame.repetitions = 0
 
@@ -168,7 +171,7 @@ class _Parser:
     def _string(self, token: re.Match[str]) -> None:
         quoted, flag = token.group(STRING_TEXT, STRING_FLAG)
         value = string_value(Quoted(quoted, token.start()), self.source, LarkSyntaxError)
-        self._push(token, ast.Text(Span(token.start(), token.end("string")), value, flag is not None))
+        self._push(token, ast.Text(Span(*token.span("string")), value, flag is not None))
 
     def _range(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
@@ -239,7 +242,7 @@ class _Parser:
         if frame.repetitions > MAX_DEPTH:
             raise LimitError(f"more than {MAX_DEPTH} repetitions of one item", limit="lark depth")
         item = frame.items[-1]
-        frame.items[-1] = ast.Repeat(Span(item.span.start, token.end()), item, minimum, maximum)
+        frame.items[-1] = ast.Repeat(Span(item.span.start, _extent(token)[1]), item, minimum, maximum)
 
     def _ampersand(self, token: re.Match[str]) -> None:
         frame = self._frame(token)

@@ -49,7 +49,7 @@ TOKEN = re.compile(
         | (?P<condition>%if\b)
         | (?P<embedded>%(json|regex|lark)\s*(?=\{{))
         | (?P<statement>%[a-z_]+)
-    )[ ]*""",
+    )\s*""",
     re.VERBOSE | re.DOTALL,
 )
 IMPORT = re.compile(rf"%import[ \t]+(\.*{_NAME}(?:\.{_NAME})*)(?:[ \t]*(\()|[ \t]*->[ \t]*({_NAME}))?")
