@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -311,3 +312,8 @@ def test_forks_of_accepted_texts_cost_the_same_however_many() -> None:
         return min(times)
 
     assert fork_time(50_000) < 10 * fork_time(10)
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+def test_python_without_a_gil_stays_without() -> None:
+    assert not sys._is_gil_enabled()

@@ -20,14 +20,13 @@ Tested by tests/test_subgrammars.py, tests/kernel/test_linked_subgrammars.py.
 
 from __future__ import annotations
 
-from itertools import count
-
 from maskwright.ir.expressions import Expr, ref
 from maskwright.ir.grammar import GrammarIR, Rule
 from maskwright.ir.ops import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_SET, OP_SUBGRAMMAR
 from maskwright.ir.walks import postorder, with_references
+from maskwright.numbering import Numbering
 
-_numbers = count()
+_numbers = Numbering()
 _SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_SUBGRAMMAR))
 
 
@@ -40,7 +39,7 @@ class Subgrammar:
         assert not ir.token_sets
         self.ir = ir
         self.prelude = prelude
-        self.number = next(_numbers)
+        self.number = _numbers.take()
 
 
 def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:

@@ -19,17 +19,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import count
 from typing import TypeAlias
 from weakref import finalize
 
 from maskwright.errors import StructuralTagError
 from maskwright.ir import Expr, seq, text, tokens
+from maskwright.numbering import Numbering
 from maskwright.tokenizer import TokenizerInfo
 
 Pieces: TypeAlias = "tuple[str | int, ...]"  # texts and token ids by turns; no text is empty
 
-_numbers = count()
+_numbers = Numbering()
 
 
 class Tokens:
@@ -37,7 +37,7 @@ class Tokens:
 
     def __init__(self, info: TokenizerInfo | None) -> None:
         self.is_known = info is not None
-        self.number = next(_numbers)  # never used again
+        self.number = _numbers.take()  # never used again
         self._texts: tuple[bytes, ...] = ()
         self._vocab_size = 0
         self._special_ids: frozenset[int] = frozenset()

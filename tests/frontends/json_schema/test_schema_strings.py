@@ -49,7 +49,11 @@ def test_lengths_beside_patterns(pattern: str) -> None:
         if high is not None:
             schema["maxLength"] = high
         fits = [bool(re.search(pattern, t)) and low <= len(t) <= (9 if high is None else high) for t in texts]
-        check(schema, [t for t, ok in zip(texts, fits, strict=True) if ok], [t for t, ok in zip(texts, fits, strict=True) if not ok])
+        check(
+            schema,
+            [t for t, ok in zip(texts, fits, strict=True) if ok],
+            [t for t, ok in zip(texts, fits, strict=True) if not ok],
+        )
 
 
 def test_lengths_decide_which_patterns_are_left_out() -> None:
