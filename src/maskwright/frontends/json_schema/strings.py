@@ -84,6 +84,8 @@ def name_spellings(name: str) -> Expr:
 
 def _text_spellings(text: str) -> Expr:
     """Every spelling of a string in `TEXT_CHARACTER`s, without quotes. Half a surrogate pair has none."""
+    if _PLAIN_NAME.fullmatch(text) and "/" not in text:
+        return literal(text.encode())
     return seq(*[_spellings_of_character(character) for character in text])
 
 
