@@ -38,7 +38,7 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.frontends.selections import permutation
 from maskwright.ir import OP_ALT, OP_EMPTY, OP_NEVER, Expr, alt, call, guard, never, seq
-from maskwright.parameters import compare, increment
+from maskwright.parameters import WHOLE, compare, increment
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
@@ -219,6 +219,8 @@ class _NumberedArray(_Array):
         self.least = max(shape.min_items - self.last, 0)
         self.most = None if longest < 0 else longest - self.last
         self.bits = (0, max(self.least, self.most or 0).bit_length())
+        if self.bits[1] > WHOLE[1]:
+            raise TooManyError
         self.lacking: dict[_ArrayState, int] = {}
 
     def numbers_from(self, state: _ArrayState) -> bool:
@@ -239,19 +241,32 @@ class _NumberedArray(_Array):
         onward = seq(item, call(self.after(following)[1], increment(self.bits)))
         if self.most is None:
             return onward
-        return guard(compare("<", self.most - self._lacks(following), self.bits), onward)
+        if following not in self.lacking:
+            self._find_lacking(following)
+        return guard(compare("<", self.most - self.lacking[following], self.bits), onward)
 
-    def _lacks(self, state: _ArrayState) -> int:
-        """How many more elements it takes at least until enough have matched."""
-        if state not in self.lacking:
-            count, reached, seen = 0, [state], {state}
-            while reached and not any(map(self.has_matches, reached)):
-                after = [other for one in reached for item, other in self.steps_from(one) if item[0] != OP_NEVER]
-                reached = [other for other in dict.fromkeys(after) if other not in seen]
-                seen.update(reached)
-                count += 1
-            self.lacking[state] = count if reached else self.longest
-        return self.lacking[state]
+    def _find_lacking(self, origin: _ArrayState) -> None:
+        """Find out for a state and all after it how many more elements it takes until enough have matched."""
+        before: dict[_ArrayState, list[_ArrayState]] = {origin: []}
+        states = [origin]
+        for state in states:
+            for item, following in self.steps_from(state):
+                if item[0] != OP_NEVER:
+                    if following not in before:
+                        before[following] = []
+                        states.append(following)
+                    before[following].append(state)
+            if len(states) > MAX_STEPS:
+                raise TooManyError
+        self.lacking.update(dict.fromkeys(states, self.longest))  # too many, unless there is a way
+        ends = [state for state in states if self.has_matches(state)]
+        self.lacking.update(dict.fromkeys(ends, 0))
+        seen = set(ends)
+        for state in ends:
+            new = [earlier for earlier in dict.fromkeys(before[state]) if earlier not in seen]
+            self.lacking.update(dict.fromkeys(new, self.lacking[state] + 1))
+            seen.update(new)
+            ends += new
 
 
 def finite_values(shape: Shape) -> list[tuple[str, Any]] | None:
