@@ -22,13 +22,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maskwright.errors import LimitError
-from maskwright.frontends.json_schema.counting import (
-    Member,
-    Others,
-    TooManyError,
-    apart_from_empty,
-    counted_object,
-)
+from maskwright.frontends.json_schema.counted_objects import Member, Others, counted_object
+from maskwright.frontends.json_schema.counting import TooManyError, apart_from_empty
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
