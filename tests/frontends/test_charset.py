@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from ir_matcher import matches
 
 from maskwright import ir
-from maskwright.frontends.charset import ALL_CHARACTERS, NO_CHARACTERS, CodePointSet, json_string_chars, utf8
+from maskwright.frontends.charset import (
+    ALL_CHARACTERS,
+    NO_CHARACTERS,
+    CodePointSet,
+    json_string_chars,
+    told_apart,
+    utf8,
+)
 from maskwright.ir import star
 
 # Where lengths and digits of the encodings change.
@@ -161,3 +168,19 @@ def test_expressions_stay_small() -> None:
 
 def test_results_are_kept() -> None:
     assert utf8(CodePointSet.from_string("xyz")) is utf8(CodePointSet.from_string("zyx"))
+
+
+@given(st.lists(small_sets, max_size=4))
+def test_sets_are_told_apart_by_classes_of_their_characters(sets: list[CodePointSet]) -> None:
+    classes = told_apart(sets, 256)
+    assert classes is not None
+    assert set(classes) == set(sets)
+    for one, other in itertools.product(classes, repeat=2):
+        assert bool(classes[one] & classes[other]) == bool(one & other)
+        assert (classes[one] & ~classes[other] == 0) == one.issubset(other)
+
+
+def test_classes_of_characters_are_limited() -> None:
+    singles = [CodePointSet.from_code_points([c]) for c in range(10)]
+    assert told_apart(singles, 10) == {one: 1 << i for i, one in enumerate(singles)}
+    assert told_apart(singles, 9) is None

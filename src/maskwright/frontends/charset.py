@@ -179,19 +179,28 @@ NO_CHARACTERS = CodePointSet(())
 ALL_CHARACTERS = ~NO_CHARACTERS
 
 
-def told_apart(sets: Iterable[CodePointSet]) -> dict[CodePointSet, int]:
+def told_apart(sets: Iterable[CodePointSet], most: int) -> dict[CodePointSet, int] | None:
     """Return which classes of characters each set is made of, as bits: characters of one class are in the same sets.
 
+    None if there are more than `most` classes.
+
     >>> vowels, letters = CodePointSet.from_string("aeiou"), CodePointSet.from_ranges([(0x61, 0x7A)])
-    >>> sorted(told_apart([vowels, letters]).values())
-    [2, 6]
+    >>> told_apart([vowels, letters], 256) == {vowels: 0b01, letters: 0b11}
+    True
     """
     members = dict.fromkeys(sets, 0)
-    starts = {0}.union(*[(first, last + 1) for one in members for first, last in one.ranges])
-    classes: dict[tuple[CodePointSet, ...], int] = {}
-    for start in sorted(starts):
-        around = tuple([one for one in members if start in one])
-        bit = classes.setdefault(around, 1 << len(classes))
+    changes: dict[int, list[CodePointSet]] = {}
+    for one in members:
+        for first, last in one.ranges:
+            changes.setdefault(first, []).append(one)
+            changes.setdefault(last + 1, []).append(one)
+    around: set[CodePointSet] = set()
+    classes: dict[frozenset[CodePointSet], int] = {}
+    for start in sorted(changes):
+        around.symmetric_difference_update(changes[start])
+        bit = classes.setdefault(frozenset(around), 1 << len(classes)) if around else 0
+        if len(classes) > most:
+            return None
         for one in around:
             members[one] |= bit
     return members

@@ -87,6 +87,8 @@ def test_unique_items_and_contains() -> None:
         {"items": {"enum": list(range(65))}, "uniqueItems": True},
         {"items": {"enum": list(range(40))}, "contains": {"const": 3}, "uniqueItems": True},
         {"contains": ONE, "minContains": 5000},
+        {"contains": ONE, "minContains": 5000, "maxItems": 9000},
+        {"contains": ONE, "maxItems": 1 << 70},
     ],
     ids=lambda schema: str(schema)[:60],
 )

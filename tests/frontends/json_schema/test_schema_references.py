@@ -9,7 +9,7 @@ import referencing
 from checking import check
 from referencing.jsonschema import DRAFT202012
 
-from maskwright.errors import SchemaError
+from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
 
@@ -161,3 +161,34 @@ def test_pointers() -> None:
     assert pointer_of((((None, "items"), 0), "a/b~")) == "/items/0/a~1b~0"
     assert tokens_of("/a~1b/%25~0") == ["a/b", "%~"]
     assert tokens_of("") == []
+
+
+VOCABULARY = "https://json-schema.org/draft/2020-12/vocab/"
+
+
+def _dialect(**vocabularies: bool) -> referencing.Registry[Any]:
+    said = {VOCABULARY + name.replace("_", "-"): required for name, required in vocabularies.items()}
+    remote = {"$id": "http://x.example/2020-12/meta", "$vocabulary": said}
+    return referencing.Registry().with_resource("http://x.example/2020-12/meta", DRAFT202012.create_resource(remote))
+
+
+def test_keywords_of_vocabularies_that_are_not_listed_are_ignored() -> None:
+    schema = {
+        "$schema": "http://x.example/2020-12/meta",
+        "properties": {"a": False, "b": {"minimum": 10, "type": "integer"}, "c": {"contains": {"const": 1}}},
+        "required": ["b"],
+    }
+    valid = [{}, {"b": "x"}, {"b": 1}, {"c": [2]}]
+    check(schema, valid, [{"a": 1}, {"c": []}], registry=_dialect(core=True, applicator=True))
+    everything = _dialect(core=True, applicator=False, validation=True)
+    check(schema, [{"b": 11, "c": [1]}], [{}, {"b": 1}, {"b": 11, "c": [2]}, {"a": 1, "b": 11}], registry=everything)
+    counted = {"$schema": "http://x.example/2020-12/meta", "type": "null", "contains": True, "minContains": 0}
+    check(counted, [None, 1, [1]], [[]], registry=_dialect(core=True, applicator=True))
+
+
+def test_a_vocabulary_that_is_required_must_be_known() -> None:
+    schema = {"$schema": "http://x.example/2020-12/meta", "type": "null"}
+    check(schema, [None], [1], registry=_dialect(validation=True, magic=False))
+    with pytest.raises(UnsupportedSchemaError) as refused:
+        schema_to_ir(schema, JsonSchemaOptions(registry=_dialect(validation=True, magic=True)))
+    assert refused.value.pointer == "/$schema"

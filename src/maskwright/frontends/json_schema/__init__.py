@@ -1,6 +1,6 @@
 """JSON Schema: `schema_to_ir` makes a grammar of the texts whose values a schema admits.
 
-    read        documents.py    the text, `$schema`, where a reference points (resources.py)
+    read        documents.py    the text, `$schema` (vocabularies.py), where a reference points (resources.py)
     normalise   normalise.py    runs keywords*.py over each schema object: its shape, sorted by type (shape.py);
                                 intersect.py, complement.py, disjoint.py, simplify.py and unevaluated.py calculate with
                                 shapes; leaves.py shares those of schemas without sub-schemas

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from maskwright.frontends.json_schema.counting import TooManyError, counted_array
+from maskwright.frontends.json_schema.counted_arrays import counted_array
+from maskwright.frontends.json_schema.counting import TooManyError
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.shape import ArrayShape, Refusal
 from maskwright.ir import EMPTY, OP_NEVER, Expr, never, optional, repeat, seq

@@ -146,6 +146,13 @@ class Document:
             known = self._targets[key] = self._found(node, uri)
         return known
 
+    def retrieved(self, uri: str) -> Any:
+        """Return the document with this URI; None if there is none."""
+        try:
+            return self._resources.retrieved(urldefrag(uri)[0], "")[0]
+        except LookupError:
+            return None
+
     def dynamic_target(self, node: Node) -> Node:
         """Return what a `$dynamicRef` points at: the outermost document on the way here that has such an anchor."""
         target = self.target(node, "$dynamicRef")

@@ -29,7 +29,7 @@ from maskwright.frontends.json_schema.site import Site
 def _place(site: Site, keyword: str, value: Any, token: str | None = None) -> Conj:
     if value is True:
         return OPEN
-    place = free_place(value) if type(value) is dict else None
+    place = free_place(value) if type(value) is dict and not site.norm.ignored else None
     return place if place is not None else (site.child(keyword, value, token),)
 
 
@@ -90,12 +90,12 @@ def properties(site: Site, value: Any) -> None:
         raise site.malformed("properties", "an object of schemas", value)
     declared = site.objects().properties
     document, path, node = site.norm.document, (site.node.path, "properties"), site.node
-    id_keyword, resource, new = document.id_keyword, node.resource, tuple.__new__
+    id_keyword, resource, new, all_meant = document.id_keyword, node.resource, tuple.__new__, not site.norm.ignored
     for name, schema in value.items():
         # As `document.child`, written out: this is the most frequent node by far.
         if type(name) is not str:
             raise site.malformed("properties", "an object of schemas by name", name)
-        place = free_place(schema) if type(schema) is dict else None
+        place = free_place(schema) if all_meant and type(schema) is dict else None
         if place is not None:
             declared[name] = place
         elif isinstance(schema, dict) and id_keyword in schema:

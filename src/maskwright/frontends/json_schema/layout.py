@@ -12,7 +12,7 @@ Tested by tests/frontends/json_schema/test_schema_layout.py.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from maskwright.frontends.json_schema.numerals import INTEGER_TEXT, NUMBER_TEXT
@@ -86,6 +86,9 @@ class Style(NamedTuple):
         return seq(self.open_object, self.lead, *members, self.trail, CLOSE_OBJECT)
 
 
+_RULE: Any = partial(tuple.__new__, Rule)  # as `Rule._make`, at half its time
+
+
 class RuleBuilder(IRBuilder):
     """A builder that starts from rules made before."""
 
@@ -103,7 +106,7 @@ class RuleBuilder(IRBuilder):
         assert None not in self._bodies, "a rule was declared but never defined"
         first = len(self._prelude)
         own: Any = zip(self._names[first:], self._bodies[first:], strict=True)
-        return GrammarIR(self._prelude + tuple(map(Rule._make, own)), root[1])
+        return GrammarIR(self._prelude + tuple(map(_RULE, own)), root[1])
 
 
 class Layout:

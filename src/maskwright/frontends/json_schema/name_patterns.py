@@ -79,8 +79,8 @@ def _over_one_alphabet(patterns: tuple[str, ...]) -> list[Expr] | None:
     letters = Letters()
     try:
         texts = [lower(pattern_tree(pattern), letters.encode, pattern) for pattern in patterns]
-        classes = told_apart(letters.sets)
-        if max(classes.values(), default=0).bit_length() > _MAX_CLASSES:
+        classes = told_apart(letters.sets, _MAX_CLASSES)
+        if classes is None:
             return None
         return [letters.spell(text, lambda characters: byte_set(classes[characters])) for text in texts]
     except LimitError:

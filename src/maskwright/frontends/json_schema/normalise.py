@@ -57,6 +57,7 @@ from maskwright.frontends.json_schema.simplify import simplified
 from maskwright.frontends.json_schema.site import Site
 from maskwright.frontends.json_schema.strings import name_matches
 from maskwright.frontends.json_schema.unevaluated import held_to, note_seen
+from maskwright.frontends.json_schema.vocabularies import ignored_keywords
 
 MAX_IN_PLACE_DEPTH = 40
 MAX_LOOKS = 4  # into members, one inside another, to see what a negation leaves
@@ -76,7 +77,9 @@ class Normaliser:
         self.report = report
         self.tracks = tracks  # what keywords have seen: see unevaluated.py
         self.draft = document.draft
-        self.dialect = f"{document.draft} {options.formats}"
+        # A metaschema with vocabularies can only come from a registry.
+        self.ignored = frozenset() if options.registry is None else ignored_keywords(document)
+        self.dialect = " ".join([str(document.draft), options.formats, *sorted(self.ignored)])
         self._keywords = BY_DRAFT[document.draft]
         self._shapes: dict[Any, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
         self._conjunctions: dict[Any, Shape] = {}
@@ -268,6 +271,8 @@ class Normaliser:
             raise self.error(
                 node, None, f"a schema is an object or a boolean, not {type(schema).__name__}", "write {} or true"
             )
+        if self.ignored:
+            schema = {keyword: value for keyword, value in schema.items() if keyword not in self.ignored}
         site = Site(self, node, schema)
         if "$ref" in schema and self.draft <= 7:
             self._keywords["$ref"](site, schema["$ref"])

@@ -22,13 +22,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maskwright.errors import LimitError
-from maskwright.frontends.json_schema.counting import (
-    Member,
-    Others,
-    TooManyError,
-    apart_from_empty,
-    counted_object,
-)
+from maskwright.frontends.json_schema.counted_objects import Member, Others, counted_object
+from maskwright.frontends.json_schema.counting import TooManyError, apart_from_empty
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
@@ -92,14 +87,17 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
                 declared[name] = undeclared(shape, name, emitter.norm)
     style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
     members: list[Member] = []
-    free = emitter.layout.free(inner)
+    free, captured = emitter.layout.free(inner), emitter.captures_members
     for name, conj in declared.items():
         if shape.names and not _admits_name(emitter, shape, name):
             value = never()
         else:
             value = free.get(id(conj)) or emitter.place(conj, inner)
         if value[0] != OP_NEVER:
-            members.append((_key(emitter, name_text(name)), _value(emitter, value), name in required))
+            key = name_text(name)
+            if captured:
+                key, value = capture("key", key), capture("value", value)
+            members.append((key, value, name in required))
         elif name in required:
             return never()
     extra = _extra_member(emitter, shape, (), declared, style, inner)
@@ -307,15 +305,9 @@ def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inne
 
 
 def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
-    return seq(_key(emitter, name), style.colon, _value(emitter, value))
-
-
-def _key(emitter: Emitter, name: Expr) -> Expr:
-    return capture("key", name) if emitter.captures_members else name
-
-
-def _value(emitter: Emitter, value: Expr) -> Expr:
-    return capture("value", value) if emitter.captures_members else value
+    if emitter.captures_members:
+        name, value = capture("key", name), capture("value", value)
+    return seq(name, style.colon, value)
 
 
 def _names(

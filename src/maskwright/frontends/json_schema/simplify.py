@@ -107,6 +107,4 @@ def _implied(place: Conj, by: Conj) -> bool:
         return True
     if len(place) > len(by):
         return False
-    if len(by) == 1:
-        return identity(place[0]) == identity(by[0])
     return set(map(identity, by)).issuperset(map(identity, place))

@@ -8,7 +8,8 @@ Three sets of spellings, each with exactly one meaning per text:
     and their complements are made of these, which keeps their automata free of an escape for every letter;
   * canonical, as `json.dumps(ensure_ascii=False)`: values of `enum`, names of members.
 
-Lengths count characters, in whatever spelling (`\\u00e9` is one).
+Lengths count characters, in whatever spelling (`\\u00e9` is one). Where patterns ask for a length anyway, it is not
+counted; what could only be excluded at other lengths is not excluded.
 Tested by tests/frontends/json_schema/test_schema_strings.py.
 """
 
@@ -84,6 +85,8 @@ def name_spellings(name: str) -> Expr:
 
 def _text_spellings(text: str) -> Expr:
     """Every spelling of a string in `TEXT_CHARACTER`s, without quotes. Half a surrogate pair has none."""
+    if _PLAIN_NAME.fullmatch(text) and "/" not in text:
+        return literal(text.encode())
     return seq(*[_spellings_of_character(character) for character in text])
 
 
