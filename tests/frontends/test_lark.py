@@ -141,8 +141,6 @@ def test_errors_without_a_place() -> None:
     assert info.value.hint == "the rules are: a"
     with pytest.raises(LarkSyntaxError, match="unknown grammar option 'foo'"):
         lark_to_ir('%llguidance {"foo": true}\nstart: "a"')
-    with pytest.raises(LarkSyntaxError, match="allow_invalid_utf8"):
-        lark_to_ir('%llguidance {"allow_invalid_utf8": true}\nstart: "a"')
 
 
 def test_nothing_to_generate() -> None:

@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.alphabets import BYTES, CHARACTERS
 from maskwright.frontends.lark.ignored import Ignored
 from maskwright.frontends.lark.parameters import condition_of, value_of
 from maskwright.frontends.lark.resolve import Entry, Scope, resolve
-from maskwright.frontends.lark.terminals import Terminals, parsed_pattern
-from maskwright.frontends.regex import lower as lower_regex
+from maskwright.frontends.lark.terminals import Terminals
 from maskwright.frontends.rule_options import (
     NameValue,
     RegexValue,
@@ -45,7 +45,7 @@ MAX_INSTANCES = 10_000
 _BOOLEAN_OPTIONS = {
     "allow_initial_skip": "ignored terminals may come first",
     "no_forcing": "nothing: tokens are never forced here",
-    "allow_invalid_utf8": "",
+    "allow_invalid_utf8": "regular expressions are about bytes",
 }
 
 
@@ -106,11 +106,13 @@ class _Lowering:
         self.builder, self.grammars, self.modules = builder, grammars, modules
         self.scope = resolve(document, modules)
         self.may_start_ignored = _check_options(document)
-        self.terminals = Terminals()
+        self.terminals = Terminals(BYTES if document.options.get("allow_invalid_utf8") else CHARACTERS)
         self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
         self.texts: dict[tuple[str, bool], Expr] = {}
         self.pending: list[Pending] = []
-        self.ignored = Ignored([self.terminals.part(node, self.scope) for node in self.scope.ignored], builder)
+        self.ignored = Ignored(
+            [self.terminals.part(node, self.scope) for node in self.scope.ignored], builder, self.terminals
+        )
 
     def root(self, start: str) -> Expr:
         """The whole grammar, with every definition checked, used or not."""
@@ -229,7 +231,7 @@ class _Lowering:
 
         def value_expr(option: RuleOption) -> Expr:
             if isinstance(option.value, RegexValue):
-                return lower_regex(parsed_pattern(option.value.pattern, option.value.flags, option.span, scope))
+                return self.terminals.pattern_expr(option.value.pattern, option.value.flags, option.span, scope)
             assert isinstance(option.value, NameValue)
             return self.terminals.anonymous(ast.Name(option.span, option.value.name), scope)
 
@@ -356,6 +358,4 @@ def _check_options(document: ast.Document) -> bool:
             raise LarkSyntaxError(f"unknown grammar option {name[:40]!r}", hint=f"known: {known}")
         if not isinstance(value, bool):
             raise LarkSyntaxError(f"grammar option {name} is true or false")
-    if document.options.get("allow_invalid_utf8"):
-        raise LarkSyntaxError("grammar option allow_invalid_utf8 is not supported", hint="leave it out")
     return bool(document.options.get("allow_initial_skip", True))
