@@ -119,7 +119,7 @@ class _Lowering:
         if start not in self.scope.entries:
             rules = [name for name, entry in self.scope.entries.items() if not entry.is_terminal]
             there_are = ", ".join(rules[:10]) + (", …" if len(rules) > 10 else "")
-            hint = f"the rules are: {there_are}" if rules else "write start: body"
+            hint = f"the rules are: {there_are}; or pass start" if rules else f"write {start[:60]}: body, in lower case"
             raise LarkSyntaxError(f"there is no rule {start[:60]!r}", hint=hint)
         entry = self.scope.entries[start]
         if entry.is_parametric:
@@ -257,8 +257,10 @@ class _Lowering:
         template = scope.entry(node.name, node.span)
         if len(template.parameters) != len(node.arguments):
             wanted = len(template.parameters)
-            message = f"{node.name!r} takes {wanted} arguments" if wanted else f"{node.name!r} is no template"
-            raise scope.error(f"{message}, and {len(node.arguments)} are given", node.span)
+            if not wanted:
+                raise scope.error(f"{node.name!r} is no template", node.span, f"define it as {node.name}{{x}}")
+            message = f"{node.name!r} takes {wanted} arguments, and {len(node.arguments)} are given"
+            raise scope.error(message, node.span, f"write {node.name}{{{', '.join(template.parameters)}}}")
         arguments = [self._argument(argument, context) for argument in node.arguments]
         key = (id(template), *(argument.key for argument in arguments))
         known = self.references.get(key)
