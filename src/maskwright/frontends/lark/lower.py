@@ -126,8 +126,9 @@ class _Lowering:
             hint = f"begin with one that gives it: {start}: first::0"
             raise self.scope.error(f"the start rule {start!r} has a parameter", entry.span, hint)
         reference = self._entry(entry, entry.span, self.scope)
-        for entry in self.scope.entries.values():
-            if not entry.parameters and entry.bodies[0][1] is self.scope:
+        only_ignored = {node.name for node in self.scope.ignored if isinstance(node, ast.Name)}  # and checked by that
+        for key, entry in self.scope.entries.items():
+            if not entry.parameters and entry.bodies[0][1] is self.scope and key not in only_ignored:
                 self._entry(entry, entry.span, self.scope)
         while self.pending:
             rule, branches, name = self.pending.pop()
