@@ -26,6 +26,7 @@ from maskwright.frontends.regular import ASCII, beginning, first_bytes, matches_
 from maskwright.ir import (
     EMPTY,
     OP_CAPTURE,
+    OP_NEVER,
     OP_SEQ,
     Expr,
     IRBuilder,
@@ -76,9 +77,10 @@ class Ignored:
 
     def around(self, terminal: Expr) -> Expr:
         """A terminal with what is ignored beside it; not regular, for it refers to rules."""
-        if self._open == EMPTY:
+        begun = never() if self._open == EMPTY else self._not_in_run(terminal)
+        if begun[0] == OP_NEVER:
             return seq(terminal, self.after)
-        return seq(alt(*(seq(before, text) for before, text in self.before(terminal))), self.after)
+        return seq(alt(terminal, seq(self._open, begun)), self.after)
 
     def before(self, terminal: Expr) -> list[tuple[Expr, Expr]]:
         """The terminal, and what may come right before it: pairs of an open text or nothing, and the terminal then.

@@ -146,7 +146,7 @@ class _Lowering:
         if kind is ast.Text:
             return self._text(node, context.scope)  # type: ignore[arg-type]
         if isinstance(node, ast.Name):
-            bound = context.environment.get(node.name)
+            bound = context.environment.get(node.name) if context.environment else None
             return bound.expr if bound else self._named(node, context.scope)
         if kind is ast.Alt:
             return alt(*parts)
@@ -327,7 +327,8 @@ class _Lowering:
 
 def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
     """What `&` and `~` apply to is one terminal without a name."""
-    return () if type(node) in _TERMINAL_OPERATORS else ast.children_of(node)
+    kind = type(node)
+    return () if kind is ast.Name or kind in _TERMINAL_OPERATORS else ast.children_of(node)
 
 
 _TERMINAL_OPERATORS = frozenset((ast.And, ast.Not))

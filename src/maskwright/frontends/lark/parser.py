@@ -172,7 +172,7 @@ class _Parser:
             return self._definition(token)
         start = token.start()
         if call is None:
-            return self._push(token, ast.Name(Span(start, start + len(name)), name))
+            return self._push(token, ast.Name(Span(*token.span(NAME)), name))
         term, self.position = parse_term(self.source, token.end(IS_CALL))
         self._push(token, ast.Parametric(Span(start, self.position), name, term))
 
