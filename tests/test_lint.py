@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from maskwright import Grammar
+from maskwright import Grammar, grammars
 from maskwright.ir import EMPTY, GrammarIR, Rule, alt, call, capture, guard, never, ref, seq, text
 from maskwright.lint import lint
 from maskwright.parameters import compare, increment
@@ -69,3 +69,29 @@ def test_rules_with_a_parameter_and_captures() -> None:
     report = lint(Grammar(captured))
     assert not report.problems
     assert (report.statistics.rules, report.statistics.recursive_rules) == (2, 1)
+
+
+HINTS = [
+    ('root ::= root "+" root | [0-9]', ["ambiguous root"]),
+    ('root ::= [0-9] ("+" [0-9])*', []),
+    ('root ::= ("a"?)*', ["ambiguous root"]),
+    ('root ::= item* "x"\nitem ::= "a"*', ["ambiguous root"]),
+    ('root ::= ws item ws\nitem ::= "a" ws\nws ::= [ \\n]*', ["ambiguous root"]),
+    ('root ::= ws item\nitem ::= "a" ws\nws ::= [ \\n]*', []),
+    ('root ::= list tail\nlist ::= item+\nitem ::= "a" ws\ntail ::= ws "b"\nws ::= [ ]*', ["ambiguous root"]),
+    ("root ::= (('a' | 'b'){2,100}){2,100}", ["costly root"]),
+    ("root ::= (('a' | 'b'){100}){2,100}", []),
+    ('root ::= "x"\nunused ::= unused unused | ("a"?)*', []),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), HINTS)
+def test_hints(source: str, expected: list[str]) -> None:
+    report = lint(Grammar.from_ebnf(source))
+    assert [f"{hint.kind} {hint.rule}" for hint in report.hints] == expected
+    assert all(hint.hint for hint in report.hints)
+
+
+@pytest.mark.parametrize("name", grammars.NAMES)
+def test_ready_grammars_have_no_cycles(name: str) -> None:
+    assert not [problem for problem in lint(grammars.load(name)).problems if problem.kind != "unused"]

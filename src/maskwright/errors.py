@@ -22,7 +22,10 @@ Tested by tests/test_errors.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _MAX_SHOWN = 120
 
@@ -62,6 +65,13 @@ class GrammarError(MaskwrightError, ValueError):
         self.span = span
         self.rule = rule
         super().__init__(message, hint=hint)
+
+    def name_rule(self, rule: str | None) -> Self:
+        """Say in which rule it is, unless that is said already."""
+        if self.rule is None and rule is not None:
+            self.rule = rule
+            self.args = (self._text(),)
+        return self
 
     @property
     def line(self) -> int | None:

@@ -1,4 +1,4 @@
-"""What looks like a mistake in a grammar that can be read: problems as data, and some figures.
+"""What looks like a mistake in a grammar that can be read: problems as data, hints (`lint_hints.py`), and some figures.
 
     >>> report = lint(Grammar.from_ebnf('root ::= a | "x"\\na ::= a "y"\\nb ::= "z"'))
     >>> [(problem.kind, problem.rule) for problem in report.problems]
@@ -33,10 +33,11 @@ from maskwright.ir import (
     operands,
     postorder,
 )
+from maskwright.lint_hints import hints
 
 
 class Problem(NamedTuple):
-    """Something in a rule that is probably not meant: `kind` is "unused", "unproductive" or "cycle"."""
+    """Something in a rule: `kind` is "unused", "unproductive" or "cycle"; for a hint "ambiguous" or "costly"."""
 
     kind: str
     rule: str
@@ -54,10 +55,11 @@ class Statistics(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What `lint` finds."""
+    """What `lint` finds: what is probably wrong, figures, and what is right but could be cheaper."""
 
     problems: tuple[Problem, ...]
     statistics: Statistics
+    hints: tuple[Problem, ...] = ()
 
 
 def lint(grammar: Grammar) -> Report:
@@ -87,7 +89,8 @@ def lint(grammar: Grammar) -> Report:
         recursive_rules=sum(index in on_cycles for index in used),
         token_sets=sum(index in used for index, _ in ir.token_sets),
     )
-    return Report(tuple(problems), statistics)
+    better = [Problem(h.kind, ir.rules[h.rule].name, h.message, h.hint) for h in hints(ir, facts.nullable, used)]
+    return Report(tuple(problems), statistics, tuple(better))
 
 
 class _Facts:

@@ -128,7 +128,7 @@ ERRORS = [
     (r'root ::= "\U00110000"', "beyond", 1, 11, ""),
     (r"root ::= [a\q]", "unknown or incomplete", 1, 12, "known:"),
     ('root ::= "\ud800"', "surrogate", 1, 10, ""),
-    ("root = 'a'", "a rule is expected", 1, 1, "name ::= body"),
+    ("root = 'a'", "a rule is expected", 1, 1, "root ::= body"),
     ("'a'", "a rule is expected", 1, 1, "name ::= body"),
     ("root ::= 'a'\n  b = 'c'", "unexpected", 2, 5, "name ::= body"),
     ("root ::= 'a' ; 'b'", "unexpected", 1, 14, ""),
@@ -190,7 +190,7 @@ def test_the_caret_is_under_the_place() -> None:
 def test_a_missing_root_names_the_rules_there_are() -> None:
     with pytest.raises(EbnfSyntaxError, match="no rule 'root'") as info:
         ebnf_to_ir("a ::= b\nb ::= 'x'")
-    assert info.value.hint == "the rules are: a, b"
+    assert info.value.hint == "the rules are: a, b; or pass root_rule_name"
     with pytest.raises(EbnfSyntaxError, match="no rule 'root'"):
         ebnf_to_ir("# nothing")
     with pytest.raises(EbnfSyntaxError, match="not defined"):

@@ -22,6 +22,9 @@ def run(arguments: argparse.Namespace) -> int:
     for problem in problems:
         place = file.place(problem.rule) or file.label
         print(f"{place}: {problem.kind}: {problem.message}\n  hint: {problem.hint}")
+    for hint in report.hints:
+        if at := file.place(hint.rule):
+            print(f"{at}: {hint.kind}: {hint.message}\n  hint: {hint.hint}")
     for finding in file.grammar.report:
         print(f"{file.label}: {finding}")
     figures = report.statistics

@@ -5,7 +5,8 @@ r"""Grammars written out again: as EBNF, as Lark, and, where they are regular, a
     root ::= "a" [^b-d]* | "(" root ")"
 
 What is printed can be read again and has the same language; the rules keep their names where the notation admits them,
-and the root of EBNF is called `root`, that of Lark `start`. Bytes that are no whole characters can be written in EBNF
+and the root of EBNF is called `root`, that of Lark `start`. Parametric rules are printed in Lark, and unfolded for the
+other two (`unfolding.py`). Bytes that are no whole characters can be written in EBNF
 only, as `Byte("80-bf")`. Expressions are folded from their leaves, without recursion.
 Tested by tests/frontends/test_printing.py.
 """
@@ -20,7 +21,9 @@ from typing import ClassVar, NamedTuple
 from maskwright.errors import GrammarError, LimitError
 from maskwright.frontends.characters import branches, pieces
 from maskwright.frontends.charset import CodePointSet
+from maskwright.frontends.lark.parameter_notation import shown_condition, shown_steps
 from maskwright.frontends.regular import spelled_out
+from maskwright.frontends.unfolding import unfolded
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
@@ -39,9 +42,12 @@ from maskwright.ir import (
     UNBOUNDED,
     Expr,
     GrammarIR,
+    Rule,
     TokenSet,
     operands,
     postorder,
+    ref,
+    uses_parameter,
 )
 
 MAX_PRINTED = 20_000_000  # characters
@@ -52,7 +58,7 @@ _SHORT_COUNTS = {(0, UNBOUNDED): "*", (1, UNBOUNDED): "+", (0, 1): "?"}
 
 def to_ebnf(grammar: GrammarIR) -> str:
     """Write a grammar in EBNF."""
-    return _Ebnf(grammar).grammar()
+    return _Ebnf(unfolded(grammar)).grammar()
 
 
 def to_lark(grammar: GrammarIR) -> str:
@@ -61,6 +67,9 @@ def to_lark(grammar: GrammarIR) -> str:
     Raises:
         GrammarError: It holds bytes that are no whole characters.
     """
+    if uses_parameter(grammar.rules[grammar.root].body):  # which the root cannot in Lark
+        rules = (*grammar.rules, Rule("start", ref(grammar.root)))
+        grammar = GrammarIR(rules, len(grammar.rules), grammar.token_sets)
     return _Lark(grammar).grammar()
 
 
@@ -70,6 +79,7 @@ def to_regex(grammar: GrammarIR) -> str:
     Raises:
         GrammarError: It is recursive, or holds tokens, intersections, complements, or bytes that are no characters.
     """
+    grammar = unfolded(grammar)
     bodies = [rule.body for rule in grammar.rules]
     supplied = {index for index, _ in grammar.token_sets}
     root = spelled_out(bodies[grammar.root], lambda index: None if index in supplied else bodies[index])
@@ -105,7 +115,14 @@ class _Notation:
             name = self.root_name if index == self._grammar.root else self._name(self._grammar.rules[index].name, taken)
             taken.add(name)
             self._names[index] = name
-        return "\n".join(f"{self._names[i]}{self.defines} {self._body(i)}" for i in order)
+        return "\n".join([*(f"{self.head(i)}{self.defines} {self._body(i)}" for i in order), *self.helpers()])
+
+    def head(self, index: int) -> str:
+        return self._names[index]
+
+    def helpers(self) -> Iterable[str]:
+        """Rules that the notation needs beside those of the grammar; asked for last."""
+        return ()
 
     defines: ClassVar[str]
 
@@ -168,8 +185,7 @@ class _Notation:
         if op == OP_REPEAT:
             return Shown(self._inside(parts[0], _ATOM) + _count(node[2], node[3]), _REPEAT)
         if op == OP_REF:
-            token_set = self._token_sets.get(node[1])
-            return Shown(self._names[node[1]] if token_set is None else self.tokens(token_set), _ATOM)
+            return Shown(self.reference(node[1]), _ATOM)
         if op == OP_EMPTY:
             return Shown(self.empty, _ATOM)
         if op == OP_TOKENS:
@@ -181,9 +197,7 @@ class _Notation:
         if op == OP_CAPTURE:
             return parts[0]
         if op in (OP_GUARD, OP_CALL):
-            raise GrammarError(
-                "a rule with a parameter cannot be printed in this notation", hint="GrammarIR.dump shows such rules"
-            )
+            return self.parametric(node, parts)
         return self.bytes(0 if op == OP_NEVER else node[1])
 
     def _joined(self, parts: list[Shown], level: int, joint: str) -> Shown:
@@ -203,6 +217,13 @@ class _Notation:
 
     def complement(self, part: Shown) -> Shown:
         return Shown("~" + self._inside(part, _ATOM), _ATOM)
+
+    def reference(self, index: int) -> str:
+        token_set = self._token_sets.get(index)
+        return self._names[index] if token_set is None else self.tokens(token_set)
+
+    def parametric(self, node: Expr, parts: list[Shown]) -> Shown:
+        raise AssertionError("notations without parameters are given unfolded grammars")
 
     def legal_name(self, wanted: str) -> str:
         raise NotImplementedError
@@ -258,6 +279,33 @@ class _Lark(_Notation):
     name_pattern = re.compile(r"[a-z_]*[a-z][a-z0-9_]*")
     root_name = "start"
     defines = ":"
+
+    def __init__(self, grammar: GrammarIR) -> None:
+        super().__init__(grammar)
+        self._parametric = {i for i, rule in enumerate(grammar.rules) if uses_parameter(rule.body)}
+        self._helpers: dict[str, str] = {}  # the bodies of rules that pass a value on, and their names
+
+    def head(self, index: int) -> str:
+        return self._names[index] + ("::_" if index in self._parametric else "")
+
+    def reference(self, index: int) -> str:
+        return super().reference(index) + ("::0" if index in self._parametric else "")
+
+    def parametric(self, node: Expr, parts: list[Shown]) -> Shown:
+        if node[0] == OP_GUARD:
+            return Shown(f"{self._inside(parts[0], _AND)} %if {shown_condition(node[2])}", _ALT)
+        if node[1] not in self._parametric:
+            return Shown(self.reference(node[1]), _ATOM)
+        steps, name = shown_steps(node[2]), self._names[node[1]]
+        for step in reversed(steps[1:]):
+            body = f"{name}::{step}"
+            if body not in self._helpers:
+                self._helpers[body] = self._name("passed_on", {*self._names.values(), *self._helpers.values()})
+            name = self._helpers[body]
+        return Shown(f"{name}::{steps[0]}", _ATOM)
+
+    def helpers(self) -> Iterable[str]:
+        return [f"{name}::_: {body}" for body, name in self._helpers.items()]
 
     def legal_name(self, wanted: str) -> str:
         return "r_" + re.sub(r"[^a-z0-9_]+", "_", wanted.lower())
@@ -331,7 +379,7 @@ def _reachable(grammar: GrammarIR) -> list[int]:
     pending = [grammar.root]
     for index in pending:  # grows meanwhile
         for node in postorder(grammar.rules[index].body):
-            if node[0] == OP_REF and node[1] not in order:
+            if node[0] in (OP_REF, OP_CALL) and node[1] not in order:
                 order[node[1]] = None
                 pending.append(node[1])
     return list(order)

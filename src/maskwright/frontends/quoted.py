@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from maskwright.errors import GrammarError, Span
 
+BYTE_ORDER_MARK = "\ufeff"  # that some editors begin files with
 STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})"

@@ -138,7 +138,7 @@ def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | Non
             if size > MAX_SPELLED_OUT or depth > MAX_SPELLED_DEPTH:
                 raise LimitError("a regular rule is too large with all that it names", limit="spelled-out size")
             sizes[id(node)] = size, depth
-            done[id(node)] = _rebuilt(node, [done[id(child)] for child in children])
+            done[id(node)] = rebuilt(node, [done[id(child)] for child in children])
             keep.append(node)
             continue
         if node[0] == OP_REF:
@@ -161,7 +161,8 @@ def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] |
     return None if node[0] in (OP_TOKENS, OP_GUARD, OP_CALL, OP_SUBGRAMMAR) else operands(node)
 
 
-def _rebuilt(node: Expr, parts: list[Expr]) -> Expr:
+def rebuilt(node: Expr, parts: list[Expr]) -> Expr:
+    """The same operator over other parts. A reference or a capture is its only part."""
     op = node[0]
     if op in (OP_REF, OP_CAPTURE):
         return parts[0]

@@ -48,9 +48,9 @@ def text_of_length(min_chars: int, max_chars: int | None) -> Expr:
     return repeat(ANY_CHARACTER, min_chars, UNBOUNDED if max_chars is None else max_chars)
 
 
-def complement(body: Expr) -> Expr:
-    """All texts, in valid UTF-8, that the body does not match."""
-    return and_(ANY_TEXT, not_(body))
+def complement(body: Expr, texts: Expr = ANY_TEXT) -> Expr:
+    """All texts, in valid UTF-8 if nothing else is said, that the body does not match."""
+    return and_(texts, not_(body))
 
 
 def shortest(body: Expr) -> Expr:

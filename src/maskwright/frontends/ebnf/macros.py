@@ -139,6 +139,8 @@ def substring_macro(arguments: Arguments, context: Context) -> Expr:
 def token_macro(arguments: Arguments, context: Context) -> Expr:
     """`Token(id, "name", …)`."""
     _options(arguments, {}, context)
+    if not arguments.positional:
+        raise _error("no token at all", Span(arguments.end - 1, arguments.end), context, 'write Token(1, "<think>")')
     return context.builder.add_tokens(_tokens(arguments.positional, context))
 
 

@@ -25,7 +25,8 @@ from difflib import get_close_matches
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments
 from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
-from maskwright.frontends.quoted import STRING, Quoted, string_value
+from maskwright.frontends.mistakes import hint_at, hint_at_head
+from maskwright.frontends.quoted import BYTE_ORDER_MARK, STRING, Quoted, string_value
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regular import is_regular, spelled_out
 from maskwright.frontends.rule_options import (
@@ -67,9 +68,7 @@ _UNEXPECTED = {
     '"': ("a string that is not closed", 'add "'),
     "'": ("a string that is not closed", "add '"),
     "[": ("a class that is not closed", "add ]"),
-    "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}"),
-    ":": ("an unexpected character", "a rule is written name ::= body"),
-    "=": ("an unexpected character", "a rule is written name ::= body"),
+    "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
     "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
 }
 
@@ -122,7 +121,15 @@ class _Parser:
         return EbnfSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=self.rule)
 
     def parse(self, root_rule_name: str) -> GrammarIR:
-        source, position, end = self.source, 0, len(self.source)
+        try:
+            self._rules()
+        except EbnfSyntaxError as error:
+            raise error.name_rule(self.rule)  # noqa: B904
+        return self._grammar(root_rule_name)
+
+    def _rules(self) -> None:
+        source, end = self.source, len(self.source)
+        position = 1 if source.startswith(BYTE_ORDER_MARK) else 0
         match_token = _TOKEN.match
         while position < end:
             token = match_token(source, position)
@@ -134,7 +141,7 @@ class _Parser:
             elif kind == _IS_BLANK:
                 pass
             elif self.rule is None:
-                raise self.error("a rule is expected here", position, position + 1, "write name ::= body")
+                raise self._unexpected(position)
             elif kind == _IS_SYMBOL:
                 self._symbol(token[_IS_SYMBOL], position)
             elif kind == _IS_MACRO:
@@ -146,7 +153,6 @@ class _Parser:
                 self._push(self._atom(token, kind), position)
             position = token.end()
         self._finish_rule()
-        return self._grammar(root_rule_name)
 
     def _atom(self, token: re.Match[str], kind: int | None) -> Expr:
         if kind == _IS_NAME:
@@ -184,7 +190,7 @@ class _Parser:
         name, start = token[_IS_NAME], token.start()
         self._finish_rule()
         self.rule = name
-        if self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
+        if self.source[self.source.rfind("\n", 0, start) + 1 : start].strip().strip(BYTE_ORDER_MARK):
             raise self.error("a rule must start on a line of its own", start, token.end(_IS_NAME))
         if name in self.bodies:
             line = self.source.count("\n", 0, self.places[name]) + 1
@@ -287,13 +293,15 @@ class _Parser:
     def _unexpected(self, position: int) -> EbnfSyntaxError:
         character = self.source[position]
         message, hint = _UNEXPECTED.get(character, ("an unexpected character", None))
-        return self.error(message, position, position + 1, hint)
+        if self.rule is None:
+            message, hint = "a rule is expected here", hint_at_head(self.source, position, "::=")
+        return self.error(message, position, position + 1, hint or hint_at(self.source, position))
 
     def _grammar(self, root_rule_name: str) -> GrammarIR:
         for name, reference in self.references.items():
             if name not in self.bodies:
                 near = get_close_matches(name, list(self.bodies)[:200], 1)
-                hint = f"did you mean {near[0]!r}?" if near else None
+                hint = f"did you mean {near[0]!r}?" if near else "define it, or put text into quotes"
                 place = self.places[name]
                 self.rule = max((self.places[rule], rule) for rule in self.bodies if self.places[rule] <= place)[1]
                 raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
@@ -305,7 +313,7 @@ class _Parser:
         root = self.references.get(root_rule_name)
         if root is None:
             there_are = ", ".join(list(self.bodies)[:10]) + (", …" if len(self.bodies) > 10 else "")
-            hint = f"the rules are: {there_are}" if self.bodies else "write name ::= body"
+            hint = f"the rules are: {there_are}; or pass root_rule_name" if self.bodies else "write name ::= body"
             raise EbnfSyntaxError(f"there is no rule {root_rule_name[:60]!r}", hint=hint)
         return self.builder.build(root)
 

@@ -40,6 +40,9 @@ def _plain_class(body: str) -> Expr | None:
 
 
 def _class_set(body: str, start: int, source: str) -> CodePointSet:
+    if body.startswith("[:") and body.endswith(":"):
+        span, hint = Span(start - 1, start + len(body) + 1), f'write Regex("[[{body[1:]}]]")'
+        raise EbnfSyntaxError("a POSIX class outside of Regex", source=source, span=span, hint=hint)
     negated = body.startswith("^")
     at, end = int(negated), len(body)
     ranges: list[tuple[int, int]] = []
@@ -77,6 +80,9 @@ def _class_item(body: str, at: int, start: int, source: str) -> tuple[int | Code
     letter = match[6]
     if letter and letter in "dwsDWS":
         return ~_SETS[letter.lower()] if letter.isupper() else _SETS[letter], match.end()
+    if letter and letter in "pP":
+        span, hint = Span(start + at, start + match.end()), 'write Regex("\\\\p{…}")'
+        raise EbnfSyntaxError("properties are known to regular expressions only", source=source, span=span, hint=hint)
     return ord(escaped_character(match, _IN_CLASS, start, source, EbnfSyntaxError)), match.end()
 
 

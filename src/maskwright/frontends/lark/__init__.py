@@ -4,8 +4,8 @@ r"""Grammars in Lark's syntax, with the additions of llguidance's dialect: `lark
     start ::= "(" start ")" | [0-9]+
 
 The files in the order of the work: `ast.py`, `parser.py` (with `parameters.py` for parametric rules), `resolve.py`
-(names, imports), `terminals.py` (regular languages), `lower.py` (rules, templates, what is ignored). `common.lark` is
-what `%import common` finds.
+(names, imports), `terminals.py` (regular languages, over one of the `alphabets.py`; `lazy.py`), `lower.py` (rules,
+templates, what is ignored). `common.lark` is what `%import common` finds.
 Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 

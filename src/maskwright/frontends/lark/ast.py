@@ -196,20 +196,22 @@ Result = TypeVar("Result")
 def fold(
     root: Node, children: Callable[[Node], Sequence[Node]], combine: Callable[[Node, list[Result]], Result]
 ) -> Result:
-    """Combine a tree from its leaves upwards, without recursion."""
-    order: list[Node] = [root]
-    extents: list[tuple[int, int]] = []
-    for node in order:  # grows meanwhile
+    """Combine a tree from its leaves upwards, from left to right, without recursion."""
+    pending, order = [root], []
+    while pending:
+        node = pending.pop()
         parts = children(node)
-        first = len(order)
-        order += parts
-        extents.append((first, first + len(parts)))
-    done: list[Any] = [None] * len(order)
-    for at in range(len(order) - 1, -1, -1):
-        first, end = extents[at]
-        done[at] = combine(order[at], done[first:end])
-    result: Result = done[0]
-    return result
+        order.append((node, len(parts)))
+        pending.extend(parts)
+    done: list[Result] = []  # of what is still to be joined
+    for node, count in reversed(order):
+        if count:
+            joined = combine(node, done[-count:])
+            del done[-count:]
+            done.append(joined)
+        else:
+            done.append(combine(node, []))
+    return done[0]
 
 
 def children_of(node: Node) -> Sequence[Node]:

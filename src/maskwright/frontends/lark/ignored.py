@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
-from maskwright.frontends.lark.terminals import Part, as_expr
+from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet
+from maskwright.frontends.lark.terminals import Part, Terminals
 from maskwright.frontends.regex import ast as regex
 from maskwright.frontends.regular import ASCII, beginning, first_bytes, matches_empty
-from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     EMPTY,
     OP_CAPTURE,
+    OP_NEVER,
     OP_SEQ,
     Expr,
     IRBuilder,
@@ -48,20 +48,21 @@ class Ignored:
         at_end: what may follow the last terminal beside that.
     """
 
-    def __init__(self, parts: Iterable[Part], builder: IRBuilder) -> None:
+    def __init__(self, parts: Iterable[Part], builder: IRBuilder, terminals: Terminals) -> None:
         closed, opened, runs = [], [], []
         for part in _alternatives(parts):
             run = _run(part)
             if run is None:
-                closed.append(as_expr(part))
+                closed.append(terminals.as_expr(part))
             else:
-                opened.append(as_expr(part))
+                opened.append(terminals.as_expr(part))
                 runs.append(run)
         run_of_all = ALL_CHARACTERS
         for run in runs:
             run_of_all &= run
         self._open = EMPTY
-        self._begin = utf8(~run_of_all)  # a character that is not in the run
+        self._texts = terminals.alphabet.texts
+        self._begin = terminals.alphabet.encode(~run_of_all)  # a character that is not in the run
         self._first = first_bytes(self._begin)
         self.after = star(alt(*closed))
         if opened and run_of_all:
@@ -76,9 +77,10 @@ class Ignored:
 
     def around(self, terminal: Expr) -> Expr:
         """A terminal with what is ignored beside it; not regular, for it refers to rules."""
-        if self._open == EMPTY:
+        begun = never() if self._open == EMPTY else self._not_in_run(terminal)
+        if begun[0] == OP_NEVER:
             return seq(terminal, self.after)
-        return seq(alt(*(seq(before, text) for before, text in self.before(terminal))), self.after)
+        return seq(alt(terminal, seq(self._open, begun)), self.after)
 
     def before(self, terminal: Expr) -> list[tuple[Expr, Expr]]:
         """The terminal, and what may come right before it: pairs of an open text or nothing, and the terminal then.
@@ -100,7 +102,7 @@ class Ignored:
             return never()
         if not may_be_empty and not first & ~(self._first & ASCII):
             return expr
-        return and_(expr, seq(self._begin, ANY_TEXT))
+        return and_(expr, seq(self._begin, self._texts))
 
 
 def _alternatives(parts: Iterable[Part]) -> list[Part]:

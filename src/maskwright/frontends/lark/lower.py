@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.alphabets import BYTES, CHARACTERS
 from maskwright.frontends.lark.ignored import Ignored
 from maskwright.frontends.lark.parameters import condition_of, value_of
 from maskwright.frontends.lark.resolve import Entry, Scope, resolve
-from maskwright.frontends.lark.terminals import Terminals, parsed_pattern
-from maskwright.frontends.regex import lower as lower_regex
+from maskwright.frontends.lark.terminals import Terminals
 from maskwright.frontends.rule_options import (
     NameValue,
     RegexValue,
@@ -45,7 +45,7 @@ MAX_INSTANCES = 10_000
 _BOOLEAN_OPTIONS = {
     "allow_initial_skip": "ignored terminals may come first",
     "no_forcing": "nothing: tokens are never forced here",
-    "allow_invalid_utf8": "",
+    "allow_invalid_utf8": "regular expressions are about bytes",
 }
 
 
@@ -106,26 +106,29 @@ class _Lowering:
         self.builder, self.grammars, self.modules = builder, grammars, modules
         self.scope = resolve(document, modules)
         self.may_start_ignored = _check_options(document)
-        self.terminals = Terminals()
+        self.terminals = Terminals(BYTES if document.options.get("allow_invalid_utf8") else CHARACTERS)
         self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
         self.texts: dict[tuple[str, bool], Expr] = {}
         self.pending: list[Pending] = []
-        self.ignored = Ignored([self.terminals.part(node, self.scope) for node in self.scope.ignored], builder)
+        self.ignored = Ignored(
+            [self.terminals.part(node, self.scope) for node in self.scope.ignored], builder, self.terminals
+        )
 
     def root(self, start: str) -> Expr:
         """The whole grammar, with every definition checked, used or not."""
         if start not in self.scope.entries:
             rules = [name for name, entry in self.scope.entries.items() if not entry.is_terminal]
             there_are = ", ".join(rules[:10]) + (", …" if len(rules) > 10 else "")
-            hint = f"the rules are: {there_are}" if rules else "write start: body"
+            hint = f"the rules are: {there_are}; or pass start" if rules else f"write {start[:60]}: body, in lower case"
             raise LarkSyntaxError(f"there is no rule {start[:60]!r}", hint=hint)
         entry = self.scope.entries[start]
         if entry.is_parametric:
             hint = f"begin with one that gives it: {start}: first::0"
             raise self.scope.error(f"the start rule {start!r} has a parameter", entry.span, hint)
         reference = self._entry(entry, entry.span, self.scope)
-        for entry in self.scope.entries.values():
-            if not entry.parameters and entry.bodies[0][1] is self.scope:
+        only_ignored = {node.name for node in self.scope.ignored if isinstance(node, ast.Name)}  # and checked by that
+        for key, entry in self.scope.entries.items():
+            if not entry.parameters and entry.bodies[0][1] is self.scope and key not in only_ignored:
                 self._entry(entry, entry.span, self.scope)
         while self.pending:
             rule, branches, name = self.pending.pop()
@@ -143,7 +146,7 @@ class _Lowering:
         if kind is ast.Text:
             return self._text(node, context.scope)  # type: ignore[arg-type]
         if isinstance(node, ast.Name):
-            bound = context.environment.get(node.name)
+            bound = context.environment.get(node.name) if context.environment else None
             return bound.expr if bound else self._named(node, context.scope)
         if kind is ast.Alt:
             return alt(*parts)
@@ -229,7 +232,7 @@ class _Lowering:
 
         def value_expr(option: RuleOption) -> Expr:
             if isinstance(option.value, RegexValue):
-                return lower_regex(parsed_pattern(option.value.pattern, option.value.flags, option.span, scope))
+                return self.terminals.pattern_expr(option.value.pattern, option.value.flags, option.span, scope)
             assert isinstance(option.value, NameValue)
             return self.terminals.anonymous(ast.Name(option.span, option.value.name), scope)
 
@@ -255,8 +258,10 @@ class _Lowering:
         template = scope.entry(node.name, node.span)
         if len(template.parameters) != len(node.arguments):
             wanted = len(template.parameters)
-            message = f"{node.name!r} takes {wanted} arguments" if wanted else f"{node.name!r} is no template"
-            raise scope.error(f"{message}, and {len(node.arguments)} are given", node.span)
+            if not wanted:
+                raise scope.error(f"{node.name!r} is no template", node.span, f"define it as {node.name}{{x}}")
+            message = f"{node.name!r} takes {wanted} arguments, and {len(node.arguments)} are given"
+            raise scope.error(message, node.span, f"write {node.name}{{{', '.join(template.parameters)}}}")
         arguments = [self._argument(argument, context) for argument in node.arguments]
         key = (id(template), *(argument.key for argument in arguments))
         known = self.references.get(key)
@@ -322,7 +327,8 @@ class _Lowering:
 
 def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
     """What `&` and `~` apply to is one terminal without a name."""
-    return () if type(node) in _TERMINAL_OPERATORS else ast.children_of(node)
+    kind = type(node)
+    return () if kind is ast.Name or kind in _TERMINAL_OPERATORS else ast.children_of(node)
 
 
 _TERMINAL_OPERATORS = frozenset((ast.And, ast.Not))
@@ -356,6 +362,4 @@ def _check_options(document: ast.Document) -> bool:
             raise LarkSyntaxError(f"unknown grammar option {name[:40]!r}", hint=f"known: {known}")
         if not isinstance(value, bool):
             raise LarkSyntaxError(f"grammar option {name} is true or false")
-    if document.options.get("allow_invalid_utf8"):
-        raise LarkSyntaxError("grammar option allow_invalid_utf8 is not supported", hint="leave it out")
     return bool(document.options.get("allow_initial_skip", True))

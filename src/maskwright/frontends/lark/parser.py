@@ -45,7 +45,8 @@ from maskwright.frontends.lark.tokens import (
     TOKEN,
     WORD,
 )
-from maskwright.frontends.quoted import Quoted, string_value
+from maskwright.frontends.mistakes import hint_at, hint_at_head
+from maskwright.frontends.quoted import BYTE_ORDER_MARK, Quoted, string_value
 from maskwright.frontends.rule_options import RuleOption, parse_options
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import UNBOUNDED
@@ -60,10 +61,8 @@ _UNEXPECTED = {
     '"': ("a string that is not closed", 'add "'),
     "'": ("a string that is not closed", "add '"),
     "/": ("a regex that is not closed", "add /, and write \\/ for a slash inside"),
-    "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}"),
-    ":": ("an unexpected character", "a rule is written name: body"),
+    "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
     "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
-    "=": ("an unexpected character", "a rule is written name: body"),
 }
 
 
@@ -115,7 +114,23 @@ class _Parser:
         return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=self.rule)
 
     def parse(self) -> ast.Document:
+        try:
+            self._read()
+        except LarkSyntaxError as error:
+            raise error.name_rule(self.rule)  # noqa: B904
+        return ast.Document(
+            self.source,
+            tuple(self.definitions),
+            tuple(self.imports),
+            tuple(self.ignored),
+            tuple(self.declared),
+            self.options,
+        )
+
+    def _read(self) -> None:
         source, end, match_token = self.source, len(self.source), TOKEN.match
+        if not self.embedding and source.startswith(BYTE_ORDER_MARK):
+            self.position = 1
         while self.position < end and not self.is_over:
             token = match_token(source, self.position)
             if token is None:
@@ -130,20 +145,13 @@ class _Parser:
         self._end_body()
         if self.mode != "define":
             raise self.error(f"%{self.mode} without a definition", end, end, f"write %{self.mode} name: body")
-        return ast.Document(
-            source,
-            tuple(self.definitions),
-            tuple(self.imports),
-            tuple(self.ignored),
-            tuple(self.declared),
-            self.options,
-        )
 
     # Items and operators.
 
     def _frame(self, token: re.Match[str]) -> _Frame:
         if self.frame is None:
-            raise self.error("a rule is expected here", *_extent(token), "write name: body")
+            start, end = _extent(token)
+            raise self.error("a rule is expected here", start, end, hint_at_head(self.source, start, ":"))
         return self.frame
 
     def _push(self, token: re.Match[str], node: ast.Node) -> None:
@@ -164,7 +172,7 @@ class _Parser:
             return self._definition(token)
         start = token.start()
         if call is None:
-            return self._push(token, ast.Name(Span(start, start + len(name)), name))
+            return self._push(token, ast.Name(Span(*token.span(NAME)), name))
         term, self.position = parse_term(self.source, token.end(IS_CALL))
         self._push(token, ast.Parametric(Span(start, self.position), name, term))
 
@@ -301,7 +309,8 @@ class _Parser:
 
     def _sequence(self, frame: _Frame) -> ast.Node:
         if frame.tildes:
-            raise self.error("nothing to complement", frame.tildes[-1], frame.tildes[-1] + 1)
+            hint = "~ stands before what it complements; a repetition is written ~2 or ~1..3"
+            raise self.error("nothing to complement", frame.tildes[-1], frame.tildes[-1] + 1, hint)
         items = frame.items
         frame.items, frame.repetitions = [], 0
         if len(items) == 1:
@@ -345,7 +354,7 @@ class _Parser:
         self._end_body()
         self.rule = name
         before = self.source[self.source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
-        if before and self.mode == "define" and not before.endswith("{"):
+        if before.strip(BYTE_ORDER_MARK) and self.mode == "define" and not before.endswith("{"):
             raise self.error("a definition must start on a line of its own", *span)
         if not (name.islower() or name.isupper()):
             raise self.error(f"{name[:60]!r} is in mixed case", *span, "rules are lower-case, terminals upper-case")
@@ -370,12 +379,21 @@ class _Parser:
         name, start = token["statement"], token.start()
         self._end_body()
         handler = _STATEMENTS.get(name)
+        if name in ("%json", "%regex", "%lark"):
+            raise self.error(f"a {name} without its {{", *_extent(token), f"write {name} {{…}}")
         if handler is None:
             raise self.error(f"unknown statement {name[:40]}", *_extent(token), f"known: {', '.join(_STATEMENTS)}")
         handler(self, start)
 
     def _ignore(self, start: int) -> None:
-        self._begin_body(start, self.ignored.append)
+        end = self.position
+
+        def finish(body: ast.Node) -> None:
+            if isinstance(body, ast.Seq) and not body.items:
+                raise self.error("nothing to ignore", start, end, "write %ignore NAME or %ignore /regex/")
+            self.ignored.append(body)
+
+        self._begin_body(start, finish)
 
     def _set_mode(self, start: int) -> None:
         self.mode = self.source[start + 1 : self.position].strip()
@@ -396,6 +414,9 @@ class _Parser:
         self.position = match.end()
         if opening is None:
             module, _, name = path.rpartition(".")
+            if not module.strip("."):
+                hint = "write %import module.name, or %import module (name, name)"
+                raise self.error("an import without a module", *match.span(1), hint)
             self.imports.append(ast.Import(Span(*match.span(1)), module, name, alias or name))
             return
         names = IMPORT_NAMES.match(self.source, match.end())
@@ -436,6 +457,9 @@ class _Parser:
 
     def _unexpected(self, position: int) -> LarkSyntaxError:
         message, hint = _UNEXPECTED.get(self.source[position], ("an unexpected character", None))
+        if self.source.startswith("->", position):
+            message, hint = "an alias without a name", "write -> name"
+        hint = hint or hint_at(self.source, position, ":", "/…/")
         return self.error(message, position, position + 1, hint)
 
 

@@ -74,7 +74,8 @@ class Scope:
         found = self.entries.get(name)
         if found is None:
             kind = "terminal" if name.isupper() else "rule"
-            raise self.error(f"{kind} {name[:60]!r} is not defined", span, _near(name, self.entries))
+            hint = _near(name, self.entries) or "define it, or put text into quotes"
+            raise self.error(f"{kind} {name[:60]!r} is not defined", span, hint)
         return found
 
 
@@ -117,7 +118,7 @@ class _Resolver:
         module = self._module(scope, wanted)
         entry = module.entries.get(wanted.name)
         if entry is None:
-            near = _near(wanted.name, module.entries)
+            near = _near(wanted.name, module.entries) or f"it has: {', '.join(list(module.entries)[:40])}"
             raise scope.error(f"{wanted.module!r} has no {wanted.name[:60]!r}", wanted.span, near)
         scope.entries[wanted.alias] = entry
 

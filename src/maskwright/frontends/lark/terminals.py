@@ -9,9 +9,7 @@ the others: `/.*?/ /(?<!\\)/ "\""`. Where `&` or `~` come in, the parts are lowe
     >>> Terminals().named(scope.entries["T"], scope.entries["T"].span, scope).dump()
     '[a-c]+ & ~"b"'
 
-A terminal that ends in a non-greedy repetition ends where it first can: `/".*?"/` has no quote inside. What follows
-the last such repetition may be of fixed length; from the first part of variable length on, it is free again.
-Otherwise a terminal matches every text of its language, not only the longest there is.
+But for non-greedy repetitions (`lazy.py`) a terminal matches every text of its language, not only the longest there is.
 Tested by tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 
@@ -24,11 +22,13 @@ from typing import NamedTuple, TypeAlias
 from maskwright.errors import LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.alphabets import CHARACTERS, Alphabet
+from maskwright.frontends.lark.lazy import lowered
 from maskwright.frontends.lark.resolve import Entry, Scope
 from maskwright.frontends.regex import ast as regex
 from maskwright.frontends.regex import lower, parse
 from maskwright.frontends.regex.classes import fold as fold_case
-from maskwright.frontends.texts import ANY_TEXT, complement, shortest
+from maskwright.frontends.texts import complement
 from maskwright.ir import OP_AND, UNBOUNDED, Expr, alt, and_, never, repeat, seq, text
 
 Part: TypeAlias = "regex.Node | Expr"
@@ -57,22 +57,48 @@ _NOT_IN_TERMINALS = {
 class Terminals:
     """The terminals of one grammar, each lowered once."""
 
-    def __init__(self) -> None:
+    def __init__(self, alphabet: Alphabet = CHARACTERS) -> None:
+        self.alphabet = alphabet
         self._parts: dict[int, tuple[Entry, Sized]] = {}
 
     def named(self, entry: Entry, span: Span, scope: Scope) -> Expr:
         """The texts of a terminal, which is used at `span` of the scope's source."""
-        return as_expr(self._entry(entry, span, scope).part)
+        return self.as_expr(self._entry(entry, span, scope).part)
 
     def anonymous(self, node: ast.Node, scope: Scope) -> Expr:
         """The texts of an item that stands in a rule."""
         if isinstance(node, ast.Text) and not node.ignore_case:
             return text(node.value)
         if isinstance(node, ast.Pattern):
-            parsed = parsed_pattern(node.pattern, node.flags, node.span, scope)
+            parsed = self.parsed_pattern(node.pattern, node.flags, node.span, scope)
             is_small = len(node.pattern) <= _MAX_KEPT and not parsed.asserts
-            return _pattern_expr(node.pattern, node.flags) if is_small else as_expr(parsed)
-        return as_expr(self.part(node, scope))
+            return _pattern_expr(node.pattern, node.flags, self.alphabet) if is_small else self.as_expr(parsed)
+        return self.as_expr(self.part(node, scope))
+
+    def as_expr(self, part: Part) -> Expr:
+        """The IR of a terminal or a part of one."""
+        return part if isinstance(part, Expr) else lowered(part, self.alphabet)
+
+    def pattern_expr(self, pattern: str, flags: str, span: Span, scope: Scope) -> Expr:
+        """The texts of a regex in a grammar, which ends where its language says."""
+        return lower(self.parsed_pattern(pattern, flags, span, scope), self.alphabet.encode)
+
+    def parsed_pattern(self, pattern: str, flags: str, span: Span, scope: Scope) -> regex.Node:
+        """The tree of a regex in a grammar, with errors at its place there."""
+        beyond = self.alphabet.beyond(pattern)
+        if beyond:
+            message, hint = (
+                "in the regex: this is no byte",
+                "with allow_invalid_utf8, write \\xHH, or a string in quotes",
+            )
+            raise scope.error(message, _within(span, *beyond), hint)
+        try:
+            return _parse(pattern, flags + "a" if self.alphabet.is_bytes and "a" not in flags else flags)
+        except (RegexSyntaxError, LimitError) as error:
+            within = error.span if isinstance(error, RegexSyntaxError) else None
+            if within is not None and error.source is not None:  # type: ignore[union-attr]
+                span = _within(span, *within)
+            raise scope.error(f"in the regex: {error.message}", span, error.hint) from error
 
     def part(self, node: ast.Node, scope: Scope) -> Part:
         """The same before it is lowered, if it is a regex as a whole."""
@@ -116,7 +142,7 @@ class Terminals:
         bodies = [self._folded(body, scope) for body, scope in entry.bodies]
         if len(bodies) == 1:
             return bodies[0]
-        return Sized(_alternatives(entry.span, [body.part for body in bodies]), sum(body.size for body in bodies))
+        return Sized(self._alternatives(entry.span, [body.part for body in bodies]), sum(body.size for body in bodies))
 
     def _combine(self, node: ast.Node, parts: list[Sized], scope: Scope) -> Sized:
         if isinstance(node, ast.Name):
@@ -130,24 +156,36 @@ class Terminals:
     def _joined(self, node: ast.Node, parts: list[Part], scope: Scope) -> Part:
         span = node.span
         if isinstance(node, ast.Text):
-            return _literal(node)
+            return _literal(node, self.alphabet)
         if isinstance(node, ast.Range):
-            return regex.Chars(span, CodePointSet.from_ranges([(ord(node.first), ord(node.last))]))
+            return _range(node, self.alphabet, scope)
         if isinstance(node, ast.Pattern):
-            return parsed_pattern(node.pattern, node.flags, span, scope)
+            return self.parsed_pattern(node.pattern, node.flags, span, scope)
         if isinstance(node, ast.Seq):
             if all(isinstance(part, regex.Node) for part in parts):
                 return regex.concat(span, *parts) if parts else regex.Seq(span, ())  # type: ignore[arg-type]
-            return seq(*map(as_expr, parts))
+            return seq(*map(self.as_expr, parts))
         if isinstance(node, ast.Alt):
-            return _alternatives(span, parts)
+            return self._alternatives(span, parts)
         if isinstance(node, ast.Repeat):
             return _repeated(node, parts[0])
         if isinstance(node, ast.And):
-            return _intersection(node, [as_expr(part) for part in parts])
+            return self._intersection(node, [self.as_expr(part) for part in parts])
         if isinstance(node, ast.Not):
-            return complement(as_expr(parts[0]))
+            return complement(self.as_expr(parts[0]), self.alphabet.texts)
         raise scope.error(f"{_NOT_IN_TERMINALS[type(node)]} cannot stand in a terminal", span, "write a rule")
+
+    def _alternatives(self, span: Span, parts: Sequence[Part]) -> Part:
+        if all(isinstance(part, regex.Node) for part in parts):
+            return regex.Alt(span, tuple(parts))  # type: ignore[arg-type]
+        return alt(*map(self.as_expr, parts))
+
+    def _intersection(self, node: ast.And, operands: list[Expr]) -> Expr:
+        """All operands; that they are texts need not be said of a complement beside one that is no complement."""
+        joined = and_(*operands)
+        if joined[0] != OP_AND or all(isinstance(operand, ast.Not) for operand in node.operands):
+            return joined
+        return and_(*(operand for operand in joined[1:] if operand is not self.alphabet.texts))
 
 
 # Grammars repeat their patterns, and are read again and again: the small ones are kept, as trees and as expressions.
@@ -159,20 +197,14 @@ def _parse(pattern: str, flags: str) -> regex.Node:
 
 
 @lru_cache(maxsize=512)
-def _pattern_expr(pattern: str, flags: str) -> Expr:
-    return as_expr(_parse(pattern, flags))
+def _pattern_expr(pattern: str, flags: str, alphabet: Alphabet) -> Expr:
+    return lowered(_parse(pattern, flags + "a" if alphabet.is_bytes and "a" not in flags else flags), alphabet)
 
 
-def parsed_pattern(pattern: str, flags: str, span: Span, scope: Scope) -> regex.Node:
-    """The tree of a regex in a grammar, with errors at its place there."""
-    try:
-        return _parse(pattern, flags)
-    except (RegexSyntaxError, LimitError) as error:
-        within = error.span if isinstance(error, RegexSyntaxError) else None
-        if within is not None and error.source is not None:  # type: ignore[union-attr]
-            start = min(span.start + 1 + within.start, span.end - 1)
-            span = Span(start, max(start + 1, min(span.start + 1 + within.end, span.end)))
-        raise scope.error(f"in the regex: {error.message}", span, error.hint) from error
+def _within(span: Span, start: int, end: int) -> Span:
+    """A part of the pattern that stands at a span, behind its slash."""
+    first = min(span.start + 1 + start, span.end - 1)
+    return Span(first, max(first + 1, min(span.start + 1 + end, span.end)))
 
 
 def _check_terminal(entry: Entry, span: Span, scope: Scope) -> None:
@@ -200,78 +232,29 @@ def _names(node: ast.Node) -> list[ast.Name]:
     return found
 
 
-def _literal(node: ast.Text) -> regex.Node:
+def _literal(node: ast.Text, alphabet: Alphabet) -> regex.Node:
     if not node.value:
         return regex.Seq(node.span, ())
     if not node.ignore_case:
-        return regex.Literal(node.span, node.value)
-    folded = [fold_case(CodePointSet.from_string(c), False) for c in node.value]
-    return regex.concat(node.span, *(regex.Chars(node.span, chars) for chars in folded))
+        return regex.Literal(node.span, alphabet.spelled(node.value))
+    return regex.concat(node.span, *(_in_any_case(node.span, c, alphabet) for c in node.value))
 
 
-def _alternatives(span: Span, parts: Sequence[Part]) -> Part:
-    if all(isinstance(part, regex.Node) for part in parts):
-        return regex.Alt(span, tuple(parts))  # type: ignore[arg-type]
-    return alt(*map(as_expr, parts))
+def _in_any_case(span: Span, character: str, alphabet: Alphabet) -> regex.Node:
+    chars = fold_case(CodePointSet.from_string(character), False)
+    if not alphabet.is_bytes:
+        return regex.Chars(span, chars)
+    each = (chr(c) for first, last in chars.ranges for c in range(first, last + 1))
+    return regex.Alt(span, tuple(regex.Literal(span, alphabet.spelled(c)) for c in each))
+
+
+def _range(node: ast.Range, alphabet: Alphabet, scope: Scope) -> regex.Node:
+    if alphabet.is_bytes and not node.last.isascii():
+        raise scope.error("this is no byte", node.span, "with allow_invalid_utf8, write /[\\xHH-\\xHH]/")
+    return regex.Chars(node.span, CodePointSet.from_ranges([(ord(node.first), ord(node.last))]))
 
 
 def _repeated(node: ast.Repeat, part: Part) -> Part:
     if isinstance(part, Expr):
         return repeat(part, node.minimum, node.maximum)
     return regex.Repeat(node.span, part, node.minimum, regex.INFINITE if node.maximum == UNBOUNDED else node.maximum)
-
-
-def _intersection(node: ast.And, operands: list[Expr]) -> Expr:
-    """All operands; that they are texts need not be said of a complement beside one that is no complement."""
-    joined = and_(*operands)
-    if joined[0] != OP_AND or all(isinstance(operand, ast.Not) for operand in node.operands):
-        return joined
-    return and_(*(operand for operand in joined[1:] if operand is not ANY_TEXT))
-
-
-def as_expr(part: Part) -> Expr:
-    """The IR of a terminal or a part of one."""
-    return part if isinstance(part, Expr) else _lowered(part)
-
-
-def _lowered(node: regex.Node) -> Expr:
-    """Lower a regex; non-greedy parts end where they first can."""
-    if not _has_lazy(node):
-        return lower(node)
-    if isinstance(node, regex.Group):
-        return _lowered(node.item)
-    if isinstance(node, regex.Alt):
-        return alt(*map(_lowered, node.branches))
-    if isinstance(node, regex.Repeat) and not node.lazy:
-        return repeat(_lowered(node.item), node.minimum, UNBOUNDED if node.maximum == regex.INFINITE else node.maximum)
-    if isinstance(node, regex.Seq):
-        return _lowered_sequence(node)
-    return shortest(lower(node))
-
-
-def _lowered_sequence(node: regex.Seq) -> Expr:
-    items = node.items
-    cut = 1 + max(i for i, item in enumerate(items) if _has_lazy(item))
-    while cut < len(items) and items[cut].min_width == items[cut].max_width:
-        cut += 1
-    if any(item.asserts for item in items[cut:]):
-        cut = len(items)
-    if cut == 1:
-        return seq(_lowered(items[0]), *map(lower, items[1:]))
-    return seq(shortest(lower(regex.Seq(node.span, items[:cut]))), *map(lower, items[cut:]))
-
-
-def _has_lazy(node: regex.Node) -> bool:
-    pending = [node]
-    for at in pending:  # grows meanwhile
-        if isinstance(at, regex.Repeat):
-            if at.lazy and at.minimum != at.maximum:
-                return True
-            pending.append(at.item)
-        elif isinstance(at, regex.Group):
-            pending.append(at.item)
-        elif isinstance(at, regex.Seq):
-            pending.extend(at.items)
-        elif isinstance(at, regex.Alt):
-            pending.extend(at.branches)
-    return False

@@ -1,0 +1,59 @@
+"""What people write in grammar texts that belongs to other notations, and what to write instead.
+
+    >>> hint_at("x ::= a, b", 7), hint_at_head("x := a", 0, "::=")
+    ('parts follow each other without commas', 'write x ::= body')
+
+Only hints: what is a mistake is decided by the parsers.
+Tested by tests/frontends/test_mistakes.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+_STATEMENTS = "statements such as %ignore are Lark's: read the text as Lark"
+_HINTS: tuple[tuple[str, str], ...] = (
+    (r"//|--|/\*", "a comment begins with #"),
+    (r"/", 'alternatives are separated by |, and a regular expression stands in Regex("…")'),
+    (r",", "parts follow each other without commas"),
+    (r";", "a rule ends where the next one begins, without a sign"),
+    (r"[“”„‘’«»]", "write straight quotes, \" or '"),
+    (r"[$^\\]", "text stands in quotes, and a regular expression in {regex}"),
+    (r"[0-9]", "text stands in quotes, and names begin with a letter"),
+    (r"@", "a grammar of one's own is named by @name in Lark only"),
+    (r"%if", "conditions are Lark's"),
+    (r"%", _STATEMENTS),
+    (r"!", "a token that is not to come is written !<name>"),
+    (r"\?:", "a group is written ( … )"),
+    (r"->", "what a rule stands for is written after {sign}"),
+    (r":=|::=|=|:", "a rule is written {rule}"),
+)
+_HEAD = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=|:)")
+
+
+def hint_at(source: str, position: int, sign: str = "::=", regex: str = 'Regex("…")') -> str | None:
+    """What to say of a character that no token begins with; `sign` stands between a rule's name and its body."""
+    for pattern, hint in _HINTS:
+        if re.compile(pattern).match(source, position):
+            return hint.replace("{sign}", sign).replace("{rule}", _rule("name", sign)).replace("{regex}", regex)
+    return None
+
+
+def hint_at_head(source: str, position: int, sign: str) -> str:
+    """What to say where a rule is expected and something else stands."""
+    head = _HEAD.match(source, position)
+    if head is None and source.startswith("%", position):
+        return _STATEMENTS
+    if head is None:
+        return f"write {_rule('name', sign)}"
+    bracket, name, found = head.groups()
+    if found == "::=" and sign == ":":
+        return "this looks like EBNF: read it as such, or write name: body"
+    if found == ":" and sign == "::=":
+        return "this looks like Lark: read it as such, or write name ::= body"
+    unbracketed = ", without < and >" if bracket else ""
+    return f"write {_rule(name[:40], sign)}{unbracketed}"
+
+
+def _rule(name: str, sign: str) -> str:
+    return f"{name}: body" if sign == ":" else f"{name} {sign} body"

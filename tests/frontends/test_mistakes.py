@@ -1,0 +1,87 @@
+"""What people write that belongs to other notations: the hint says what to write instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright import Grammar, GrammarError
+
+EBNF = [
+    ('root := "a"', "write root ::= body"),
+    ('root = "a"', "write root ::= body"),
+    ('root: "a"', "looks like Lark"),
+    ('root -> "a"', "write root ::= body"),
+    ('<root> ::= "a"', "without < and >"),
+    ('%ignore " "', "read the text as Lark"),
+    ('root ::= "a"\n%ignore " "', "read the text as Lark"),
+    ('root ::= "a" / "b"', "separated by |"),
+    ("root ::= /a/", "Regex"),
+    ('root ::= "a", "b"', "without commas"),
+    ('root ::= "a";', "without a sign"),
+    ('root ::= {"a"}', "any number of times"),
+    ('root ::= "a" // x', "a comment begins with #"),
+    ('root ::= "a" /* x */', "a comment begins with #"),
+    ("root ::= “a”", "straight quotes"),
+    ("root ::= $x", "text stands in quotes"),
+    (r"root ::= \d+", "regular expression in Regex"),
+    ("root ::= 5", "text stands in quotes"),
+    ("root ::= @x", "in Lark only"),
+    (r"root ::= [\p{L}]", r'Regex("\\p'),
+    ("root ::= [[:alpha:]]", 'Regex("[[:alpha:]]")'),
+    ("root ::= Token()", "Token(1"),
+    ('expr ::= "a"', "pass root_rule_name"),
+    ("root ::= yes", "put text into quotes"),
+]
+LARK = [
+    ('start ::= "a"', "looks like EBNF"),
+    ('start = "a"', "write start: body"),
+    ('start := "a"', "a rule is written name: body"),
+    ('start: "a";', "without a sign"),
+    ("start: “a”", "straight quotes"),
+    ("start: 5", "text stands in quotes"),
+    ("start: $x", "regular expression in /…/"),
+    ('start: "a"~', "~2 or ~1..3"),
+    ('start: "a" ->', "write -> name"),
+    ("start: %json", "write %json {…}"),
+    ("%ignore\nstart: 'a'", "write %ignore NAME"),
+    ("%import common\nstart: 'a'", "write %import module.name"),
+    ("%import common.FOO\nstart: FOO", "it has: DIGIT"),
+    ("start: x{'a'}\nx: 'b'", "define it as x{x}"),
+    ("start: x{'a'}\nx{a, b}: a b", "write x{a, b}"),
+    ("expr: 'a'", "or pass start"),
+    ("START: 'a'", "in lower case"),
+]
+
+
+@pytest.mark.parametrize(("source", "hint"), EBNF)
+def test_ebnf(source: str, hint: str) -> None:
+    with pytest.raises(GrammarError) as info:
+        Grammar.from_ebnf(source)
+    assert hint in (info.value.hint or "")
+
+
+@pytest.mark.parametrize(("source", "hint"), LARK)
+def test_lark(source: str, hint: str) -> None:
+    with pytest.raises(GrammarError) as info:
+        Grammar.from_lark(source)
+    assert hint in (info.value.hint or "")
+
+
+@pytest.mark.parametrize("source", ['root ::= "\\q"', "root ::= [\\q]", "root ::= <[x]>", "root[foo] ::= 'a'"])
+def test_errors_in_ebnf_name_the_rule(source: str) -> None:
+    with pytest.raises(GrammarError) as info:
+        Grammar.from_ebnf(source)
+    assert info.value.rule == "root"
+    assert "in 'root': " in str(info.value)
+
+
+@pytest.mark.parametrize("source", ['start: "\\q"', "start: <[x]>", "start[foo]: 'a'"])
+def test_errors_in_lark_name_the_rule(source: str) -> None:
+    with pytest.raises(GrammarError) as info:
+        Grammar.from_lark(source)
+    assert info.value.rule == "start"
+
+
+def test_a_byte_order_mark_is_no_mistake() -> None:
+    assert Grammar.from_ebnf('\ufeffroot ::= "a"') == Grammar.from_ebnf('root ::= "a"')
+    assert Grammar.from_lark('\ufeffstart: "a"') == Grammar.from_lark('start: "a"')
