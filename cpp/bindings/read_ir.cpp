@@ -350,6 +350,7 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
     --session.depth;
   }
   wanted.ir = read;
+  wanted.num_nodes = read->num_nodes();
 }
 
 void GrammarReader::keep(Beginning beginning) {
