@@ -86,6 +86,7 @@ def altered(it: _F, **fields: Any) -> _F:
     """Return a copy of a format with other values in some fields, which are known to be right."""
     made = object.__new__(type(it))
     vars(made).update(vars(it), **fields)
+    vars(made).pop("known", None)
     return made
 
 
