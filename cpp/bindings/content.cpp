@@ -18,7 +18,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{16} << 20;
-constexpr size_t kMaxDepth = 5'000;
+constexpr size_t kMaxDepth = 1'000;  // `marshal`, which copies what has content, goes no deeper everywhere
 constexpr size_t kUsualBytes = 2'048, kUsualDepth = 16;
 
 class ContentWriter {

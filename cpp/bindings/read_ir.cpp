@@ -1,6 +1,8 @@
 // From the tuples of src/maskwright/ir/ to the kernel's flat form. An object met twice becomes one node; no
 // recursion. About 50 ns a node.
 //
+// A subgrammar is looked up by its number in the rule store, and read only if it is not linked there.
+//
 // Grammars of JSON Schemas all begin with the same dozen rules, the very same objects. Where two grammars in a row
 // begin alike, what was read of that is kept, and the next one that begins so starts from a copy.
 //
@@ -350,6 +352,7 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
     --session.depth;
   }
   wanted.ir = read;
+  wanted.num_nodes = read->num_nodes();
 }
 
 void GrammarReader::keep(Beginning beginning) {

@@ -23,7 +23,7 @@ class CompiledGrammar {
   CompiledGrammar(std::shared_ptr<TokenizerContext> context, GrammarIr ir, size_t engine_budget_bytes)
       : context_(std::move(context)),
         program_(std::make_shared<const Program>(link(ir, context_->rules))),
-        source_bytes_(ir.nodes.size() * kSourceBytesPerNode),
+        source_bytes_(ir.num_nodes() * kSourceBytesPerNode),
         engine_budget_bytes_(engine_budget_bytes),
         engine_(new_engine()) {
     if (program_->group->leads_to_families()) ir_ = std::make_unique<const GrammarIr>(std::move(ir));

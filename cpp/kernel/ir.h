@@ -4,6 +4,8 @@
 // only while a grammar is compiled.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -60,6 +62,14 @@ struct GrammarIr {
   std::vector<Subgrammar> subgrammars;
   std::vector<ExprId> rules;
   uint32_t root = 0;
+
+  // With those of all subgrammars, each as often as it stands there.
+  size_t num_nodes() const {
+    constexpr size_t kMost = size_t{1} << 40;
+    size_t total = nodes.size();
+    for (const Subgrammar& each : subgrammars) total = std::min(kMost, total + each.num_nodes);
+    return total;
+  }
 };
 
 }  // namespace maskwright

@@ -54,6 +54,7 @@ Subgrammar RuleStore::find(uint64_t subgrammar_key) {
   if (entry != groups_.end() && entry->second.group == group.get()) keep_recent(entry->second, group);
   out.linked = {group, known->second.rule};
   out.ir = known->second.ir;
+  out.num_nodes = known->second.num_nodes;
   return out;
 }
 
@@ -62,8 +63,9 @@ void RuleStore::insert(const Subgrammar& made) {
   const RuleGroup& group = *made.linked.group;
   std::vector<KnownSubgrammar> gone;  // as above
   const std::lock_guard guard(lock_);
-  gone.push_back(std::exchange(subgrammars_[made.key],
-                               {made.linked.group, made.linked.rule, group.leads_to_families() ? made.ir : nullptr}));
+  gone.push_back(std::exchange(
+      subgrammars_[made.key],
+      {made.linked.group, made.linked.rule, group.leads_to_families() ? made.ir : nullptr, made.num_nodes}));
   if (subgrammars_.size() < sweep_at_) return;
   std::erase_if(subgrammars_, [&](auto& entry) {
     if (!entry.second.group.expired()) return false;

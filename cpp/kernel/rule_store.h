@@ -55,6 +55,7 @@ class RuleStore {
     std::weak_ptr<RuleGroup> group;
     Rule* rule = nullptr;
     std::shared_ptr<const GrammarIr> ir;
+    size_t num_nodes = 0;
   };
   // The entry's group, unless it is gone or not to be used any more.
   static std::shared_ptr<RuleGroup> in_use(const Entry& entry);

@@ -9,6 +9,7 @@
 // Tested by tests/kernel/test_linked_subgrammars.py.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -29,6 +30,7 @@ struct Subgrammar {
   // One of the two. With parametric rules inside it is the IR, as these are linked afresh now and then.
   LinkedRule linked = {};
   std::shared_ptr<const GrammarIr> ir = nullptr;
+  size_t num_nodes = 0;  // of the IR, with the subgrammars in it
 };
 
 }  // namespace maskwright

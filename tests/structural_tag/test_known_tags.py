@@ -189,4 +189,9 @@ def test_deep_and_strange_data_are_left_to_the_reader() -> None:
         deep = {"type": "optional", "content": deep}
     with pytest.raises(mw.LimitError):
         COMPILER.compile_structural_tag({"format": deep})
+    schema: Any = {"type": "integer"}
+    for _ in range(1_500):
+        schema = {"$comment": [schema]}
+    with pytest.raises(mw.MaskwrightError):
+        COMPILER.compile_structural_tag(triggered(call("n", {**schema, "type": "nothing"})))
     assert known_tags._known_data({"tags": 3, "content": [], "elements": {}}, 0, None)["tags"] == 3

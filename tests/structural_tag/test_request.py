@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from maskwright.errors import RequestError
+from maskwright.errors import RequestError, StructuralTagError
 from maskwright.structural_tag.request import Tool, read_request
 
 F = {"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}
@@ -116,3 +116,17 @@ def test_reasoning_is_checked() -> None:
     with pytest.raises(RequestError) as caught:
         read_request(None, None, reasoning="much")
     assert caught.value.pointer == "/reasoning"
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        ({"any_order": 1}, "/any_order"),
+        ({"any_order": []}, "/any_order"),
+        ({"max_whitespace_cnt": "x"}, "/max_whitespace_cnt"),
+    ],
+)
+def test_options_for_all_arguments(options: dict[str, Any], pointer: str) -> None:
+    with pytest.raises(StructuralTagError) as error:
+        read_request([{"name": "f"}], "auto", **options)
+    assert error.value.pointer == pointer

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from maskwright.errors import LimitError, StructuralTagError
 from maskwright.structural_tag.fields import Reader, wrong
@@ -44,6 +44,7 @@ def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
 
 
 _TYPES: dict[str, type[Format]] = {}
+_F = TypeVar("_F", bound="Format")
 
 
 class Known(NamedTuple):
@@ -79,6 +80,14 @@ class Format:
             if value != default and (captures or name != "capture"):
                 out[name] = _plain(value, captures)
         return out
+
+
+def altered(it: _F, **fields: Any) -> _F:
+    """Return a copy of a format with other values in some fields, which are known to be right."""
+    made = object.__new__(type(it))
+    vars(made).update(vars(it), **fields)
+    vars(made).pop("known", None)
+    return made
 
 
 def _plain(value: Any, captures: bool) -> Any:

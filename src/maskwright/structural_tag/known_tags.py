@@ -16,18 +16,20 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Hashable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from maskwright._kernel import content_of
 from maskwright.errors import MaskwrightError
-from maskwright.structural_tag.base import MAX_DEPTH, Format, Known, read_format, readers_of
+from maskwright.structural_tag.base import MAX_DEPTH, Format, Known, altered, read_format, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
-from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
+from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat, TokenFormat
 from maskwright.structural_tag.tag import StructuralTag, parsed
 
 TAGS: ContentCache[Format] = ContentCache()
 
 _SCHEMA_TYPES = (JSONSchemaFormat.type, QwenXMLParameterFormat.type)
+_SCHEMA_FIELDS = attrgetter(*readers_of(JSONSchemaFormat))
 
 
 def read_known(tag: StructuralTag | str | bytes | Mapping[str, Any]) -> StructuralTag:
@@ -100,18 +102,18 @@ def _known_format(it: Format, depth: int) -> Format:
             found[name] = _known_format(value, depth + 1)
         elif isinstance(value, tuple):
             found[name] = tuple([_known_format(each, depth + 1) for each in value])
-    return _with(it, found) if found else it
+    return altered(it, **found) if found else it
 
 
 def _known_tag(tag: TagFormat, inner: JSONSchemaFormat) -> Format:
-    content = content_of(_plain(tag))
+    content = content_of((_plain(tag.begin), _plain(tag.end), tag.capture, *_SCHEMA_FIELDS(inner)))
     if content is None:
         return tag
     key = content, inner.origin  # which is for errors: equal tags are lowered alike without it
     found = TAGS.find(key)
     if found is None:
         schema = marshal.loads(marshal.dumps(inner.json_schema))
-        found = _keep(_with(tag, {"content": _with(inner, {"json_schema": schema})}), content, key)
+        found = _keep(altered(tag, content=altered(inner, json_schema=schema)), content, key)
     return found
 
 
@@ -122,14 +124,7 @@ def _keep(known: Format, content: bytes, key: Hashable) -> Format:
 
 
 def _plain(it: Any) -> Any:
-    """Formats as tuples of their fields."""
-    if isinstance(it, Format):
-        return (it.type, *[_plain(getattr(it, name)) for name in readers_of(type(it))])
+    """A begin or an end, tokens as tuples."""
+    if isinstance(it, TokenFormat):
+        return (it.token,)
     return tuple([_plain(each) for each in it]) if isinstance(it, tuple) else it
-
-
-def _with(it: Format, fields: dict[str, Any]) -> Format:
-    """A copy with other fields, which are known to be right."""
-    made = object.__new__(type(it))
-    vars(made).update(vars(it), **fields)
-    return made

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from maskwright.errors import RequestError
-from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.fields import kind_of
+from maskwright.structural_tag.base import Format, altered
+from maskwright.structural_tag.fields import boolean, kind_of, optional_count
 from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat
 
 Reasoning = Literal["enabled", "disabled", "auto"]
@@ -59,20 +60,20 @@ class ToolRequest(NamedTuple):
 
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
         """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`."""
-        return JSONSchemaFormat(
-            tool.parameters,
-            style,
-            self.any_order,
-            self.max_whitespace_cnt,
-            excludes,
-            strict_mode=tool.strict,
-            capture="arguments",
-            origin=tool.pointer,
-        )
+        usual = _usual_arguments(style, self.any_order, self.max_whitespace_cnt, excludes)
+        return altered(usual, json_schema=tool.parameters, strict_mode=tool.strict, origin=tool.pointer)
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
         """Return the tag of a call of a tool, whose name is known where `begin` ends."""
         return TagFormat(begin, content, end, capture=f"call:{tool.name}")
+
+
+@lru_cache(maxsize=64)
+def _usual_arguments(
+    style: str, any_order: bool, max_whitespace_cnt: int | None, excludes: tuple[str, ...]
+) -> JSONSchemaFormat:
+    """What the arguments of all tools of a request have in common: read and checked once."""
+    return JSONSchemaFormat(True, style, any_order, max_whitespace_cnt, excludes, capture="arguments")
 
 
 def read_request(
@@ -89,6 +90,7 @@ def read_request(
 
     Raises:
         RequestError: A field is malformed, or asks for a tool that is not there; `pointer` says which.
+        StructuralTagError: An option for all arguments is malformed.
     """
     if reasoning in (True, False):
         reasoning = "enabled" if reasoning else "disabled"
@@ -96,6 +98,8 @@ def read_request(
         raise _wrong("enabled, disabled or auto", reasoning, "/reasoning")
     known = _read_tools(tools)
     chosen, must_call = _choose(known, tool_choice)
+    any_order = boolean(any_order, "/any_order")
+    max_whitespace_cnt = optional_count(max_whitespace_cnt, "/max_whitespace_cnt")
     return ToolRequest(chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt)
 
 

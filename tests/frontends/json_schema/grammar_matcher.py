@@ -1,6 +1,6 @@
 """Whether a text is in the language of a grammar: for tests of grammars without left recursion.
 
-Adds rule references to the matcher of regular expressions.
+Adds rule references and subgrammars to the matcher of regular expressions.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from maskwright.frontends.json_schema.matching import _Matcher
-from maskwright.ir import OP_CALL, OP_GUARD, OP_REF, Expr, GrammarIR
+from maskwright.ir import OP_CALL, OP_GUARD, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
 
 
 class _GrammarMatcher(_Matcher):
@@ -22,6 +22,7 @@ class _GrammarMatcher(_Matcher):
         self.grammar, self.data, self.parameter = grammar, data, parameter
         self.known = {} if known is None else known
         self.known[parameter] = self
+        self.subgrammars: dict[int, _GrammarMatcher] = {}
 
     def with_parameter(self, parameter: int) -> _GrammarMatcher:
         return self.known.get(parameter) or _GrammarMatcher(self.grammar, self.data, parameter, self.known)
@@ -34,7 +35,15 @@ class _GrammarMatcher(_Matcher):
             return called.ends(self.grammar.rules[expr[1]].body, starts)
         if op == OP_GUARD:
             return self.ends(expr[1], starts) if expr[2].holds(self.parameter) else 0
+        if op == OP_SUBGRAMMAR:
+            return self.of_subgrammar(expr).ends(expr[1].ir.rules[expr[1].ir.root].body, starts)
         return super().compound(expr, op, starts)
+
+    def of_subgrammar(self, leaf: Expr) -> _GrammarMatcher:
+        number = leaf[1].number
+        if number not in self.subgrammars:
+            self.subgrammars[number] = _GrammarMatcher(leaf[1].ir, self.data)
+        return self.subgrammars[number]
 
 
 def accepts_text(grammar: GrammarIR, text: str) -> bool:

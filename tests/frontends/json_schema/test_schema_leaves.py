@@ -10,6 +10,7 @@ from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.keywords import KEYWORDS
 from maskwright.frontends.json_schema.leaves import LEAF_KEYWORDS, STRUCTURAL_KEYWORDS, content_of
+from maskwright.ir import OP_SUBGRAMMAR, postorder
 
 
 def body(schema: Any, **options: Any) -> Any:
@@ -66,3 +67,21 @@ def test_findings_are_reported_each_time() -> None:
 def test_long_and_strange_leaves_are_not_kept() -> None:
     assert content_of({"enum": ["x" * 5000]}, "2020") is None
     assert content_of({"const": object()}, "2020") is None
+
+
+@pytest.mark.parametrize(
+    "schema", [{"format": "date-time"}, {"pattern": "^a+$"}, {"type": ["string", "null"], "format": "date"}]
+)
+def test_patterns_and_formats_are_linked_once(schema: dict[str, Any]) -> None:
+    """In whatever schema they stand, they are the same leaf, which a tokenizer links once."""
+    typed = {"type": "string", **schema}
+    leaves = set()
+    for name in ("a", "b"):
+        ir = schema_to_ir({"properties": {name: typed}, "required": [name]})
+        leaves |= {part[1] for rule in ir.rules for part in postorder(rule.body) if part[0] == OP_SUBGRAMMAR}
+    assert len(leaves) == 1
+
+
+def test_patterns_beside_rules_of_the_layout_are_no_leaves() -> None:
+    ir = schema_to_ir({"type": ["string", "integer"], "pattern": "^a+$"})
+    assert not [part for rule in ir.rules for part in postorder(rule.body) if part[0] == OP_SUBGRAMMAR]

@@ -34,10 +34,10 @@ from maskwright.frontends.json_schema.shape import (
     Shape,
     identity_of,
 )
-from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, Expr
+from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
 
 _INLINE_LEVELS = 24
-_SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF))
+_SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))
 MAX_PLACES = 200_000
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.scalars import NeedsRulesError, one_of, scalar_texts
 from maskwright.frontends.json_schema.shape import FREE_ARRAYS, FREE_OBJECTS, FREE_PLACES, OPEN, Conj, Refusal, Shape
+from maskwright.ir import Expr, GrammarIR, Rule, refers_beyond, subgrammar
 
 _MAX_LEAVES = 8192
 _MAX_CONTENT = 2048  # bytes of one leaf's content
@@ -107,11 +108,20 @@ def keep_leaf(content: bytes, shape: Shape) -> None:
     except (NeedsRulesError, SchemaError, LimitError):
         return  # for the one who needs it to say where
     if not (shape.arrays or shape.objects):
-        shape.text = one_of(texts)
+        shape.text = _as_subgrammar(shape, one_of(texts))
     with _lock:
         if len(_leaves) >= _MAX_LEAVES:
             del _leaves[next(iter(_leaves))]
         _leaves[content] = shape
+
+
+def _as_subgrammar(shape: Shape, text: Expr) -> Expr:
+    """Patterns and formats are read by the kernel once, however large they are, if they need no rules of a layout."""
+    if not any(part.patterns or part.formats for part in shape.strings if part.values is None) or refers_beyond(
+        text, 0
+    ):
+        return text
+    return subgrammar(GrammarIR((Rule("string", text),), 0))
 
 
 def _refuse(refusal: Refusal) -> None:
