@@ -75,7 +75,8 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Tokens:
       case Op::Guard:
       case Op::Call:
-      case Op::Capture: break;  // excluded by the precondition
+      case Op::Capture:
+      case Op::Span: break;  // excluded by the precondition
     }
     done[id] = term;
   }

@@ -61,7 +61,9 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
   if (facts.num_edges() > kMaxEdges) too_large();
   bool undecided = false;
   for (uint32_t i = 0; i < facts.rules().size(); ++i) {
-    group->rules_.emplace_back(*group, i, facts.rules()[i]).capture_ = builder.blueprint_.units[i].capture;
+    Rule& rule = group->rules_.emplace_back(*group, i, facts.rules()[i]);
+    rule.capture_ = builder.blueprint_.units[i].capture;
+    rule.span_ = builder.blueprint_.units[i].span;
     undecided = undecided || facts.undecided(i);
   }
   group->account(facts.rules().size() * sizeof(Rule));
@@ -219,7 +221,8 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::Never:
       case Op::And:
       case Op::Not:
-      case Op::Capture: break;  // not live; units of their own
+      case Op::Capture:
+      case Op::Span: break;  // not live; units of their own
     }
   }
 }

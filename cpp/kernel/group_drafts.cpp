@@ -143,6 +143,8 @@ void GroupDrafts::remove_left_recursion() {
     for (const uint32_t i : cycle) {
       if (const auto& name = members_[i].rule->capture())
         throw LimitExceeded("left_recursive_capture", "what \"" + *name + "\" captures begins with itself");
+      if (members_[i].rule->span())
+        throw LimitExceeded("left_recursive_span", "a rule with max_tokens or temperature begins with itself");
       if (!members_[i].rule->counts()) continue;
       for (Member& m : members_)
         if (m.kind == BlueprintUnit::Kind::Expression) unroll_calls(m, members_[i]);

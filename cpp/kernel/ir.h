@@ -14,16 +14,25 @@
 
 namespace maskwright {
 
-enum class Op : uint8_t { Empty, Never, Literal, Set, Seq, Alt, Repeat, Ref, Tokens, And, Not, Guard, Call, Capture };
+enum class Op : uint8_t { Empty, Never, Literal, Set, Seq, Alt, Repeat, Ref, Tokens, And, Not, Guard, Call, Capture, Span };
 
 inline constexpr int64_t kUnbounded = -1;
+inline constexpr int64_t kMaxTokenBudget = 1'000'000'000;
+
+// What is said of a stretch of the output: where it lies in tokens, and how they are sampled.
+struct SpanRule {
+  uint32_t max_tokens = 0;  // it lies in at most so many tokens; 0: in any number
+  double temperature = -1;  // negative: none of its own
+  bool operator==(const SpanRule&) const = default;
+};
 
 struct ExprNode {
   Op op;
   // Literal: bytes [begin, end). Seq, Alt, And: children [begin, end). Repeat, Not: begin = the operand.
   // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index. Guard: begin = the operand,
   // end = index into conditions. Call: begin = rule index, end = index into values. Capture: begin = the operand,
-  // end = index into names; left out where captures are not asked for.
+  // end = index into names; left out where captures are not asked for. Span: begin = the operand, end = index into
+  // spans; left out where captures are.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat
@@ -40,6 +49,7 @@ struct GrammarIr {
   std::vector<Condition> conditions;
   std::vector<ValueFunction> values;
   std::vector<std::string> names;
+  std::vector<SpanRule> spans;
   std::vector<ExprId> rules;
   uint32_t root = 0;
 };

@@ -26,6 +26,10 @@ Program Linker::link() {
       intern(component);
   }
   program_.root = units_[ir_.root].rule;
+  for (const SpanRule& span : ir_.spans) {
+    program_.has_budgets = program_.has_budgets || span.max_tokens > 0;
+    program_.has_temperatures = program_.has_temperatures || span.temperature >= 0;
+  }
   if (program_.root->group().family()) program_.root = instantiate(*program_.root, 0);
   if (!program_.root->productive() && !program_.root->nullable())
     throw Unsatisfiable("no output at all satisfies this structure");

@@ -25,6 +25,8 @@ struct Program {
   Rule* root = nullptr;
   std::vector<std::shared_ptr<RuleGroup>> groups;
   std::vector<Family*> families;  // of those groups that have one
+  bool has_budgets = false;       // some rule lies in so many tokens at most
+  bool has_temperatures = false;
 
   // What instances of parametric rules hold, whoever made them.
   size_t instance_bytes() const;

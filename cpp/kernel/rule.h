@@ -33,6 +33,7 @@
 #include "byte_set.h"
 #include "derivative.h"
 #include "facts.h"
+#include "ir.h"
 #include "lengths.h"
 #include "nfa.h"
 #include "product.h"
@@ -181,6 +182,9 @@ class Rule {
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   const RuleFacts& facts() const { return facts_; }
   const std::optional<std::string>& capture() const { return capture_; }  // the name of what it matches
+  const std::optional<SpanRule>& span() const { return span_; }
+  // Whether it stays a rule of its own, as something is said of what it matches.
+  bool is_kept() const { return capture_ || span_; }
   bool counts() const { return facts_.counts; }
   // Whether a counting rule reads its items itself instead of calling them.
   bool spells_item() const { return ends_at_head_; }
@@ -243,6 +247,7 @@ class Rule {
   uint32_t index_;
   RuleFacts facts_;
   std::optional<std::string> capture_;
+  std::optional<SpanRule> span_;
   bool counts_characters_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   Nfa nfa_;

@@ -31,6 +31,7 @@ from maskwright.ir import (
     OP_REPEAT,
     OP_SEQ,
     OP_SET,
+    OP_SPAN,
     OP_TOKENS,
     Expr,
     alt,
@@ -45,7 +46,7 @@ from maskwright.ir import (
 MAX_SPELLED_OUT = 500_000  # nodes
 MAX_SPELLED_DEPTH = 2_000
 
-_IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE))
+_IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SPAN))
 
 
 def is_regular(root: Expr) -> bool:
@@ -146,7 +147,7 @@ def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] |
     if node[0] == OP_REF:
         body = body_of(node[1])
         return None if body is None else [body]
-    return None if node[0] in (OP_TOKENS, OP_GUARD, OP_CALL) else operands(node)
+    return None if node[0] in (OP_TOKENS, OP_GUARD, OP_CALL, OP_SPAN) else operands(node)
 
 
 def _rebuilt(node: Expr, parts: list[Expr]) -> Expr:
