@@ -286,6 +286,14 @@ std::vector<bool> is_terminated(PyBatch& self) {
   return out;
 }
 
+std::vector<std::optional<double>> temperature(PyBatch& self) {
+  const BatchInUse in_use(self);
+  const Unlocked unlocked;
+  std::vector<std::optional<double>> out;
+  for (size_t i = 0; i < self.size(); ++i) out.push_back(self.matcher(i).temperature());
+  return out;
+}
+
 // A matcher may hold its batch, so the garbage collector has to see what the batch holds.
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
@@ -317,7 +325,8 @@ void bind_batch(nb::module_& m) {
       .def("accept_bytes", &accept_bytes)
       .def("validate_tokens", &validate_tokens, nb::arg("token_ids"))
       .def("rollback", &rollback, nb::arg("num_tokens") = 1)
-      .def("is_terminated", &is_terminated);
+      .def("is_terminated", &is_terminated)
+      .def("temperature", &temperature);
 }
 
 }  // namespace maskwright

@@ -24,14 +24,15 @@ struct Scratch {
 };
 
 void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::vector<int64_t>& stop_token_ids,
-          bool terminate_without_stop_token) {
+          bool terminate_without_stop_token, uint32_t max_tokens) {
   std::vector<TokenId> stops;
   for (const int64_t id : stop_token_ids) {
     if (id < 0 || id >= static_cast<int64_t>(grammar->vocabulary().vocab_size()))
       raise_error("TokenizerError", "stop token " + std::to_string(id) + " is outside the vocabulary");
     stops.push_back(static_cast<TokenId>(id));
   }
-  new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token), {}, {}};
+  const Unlocked unlocked;
+  new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token, max_tokens), {}, {}};
 }
 
 void make_fork(PyMatcher* self, PyMatcher& other) {
@@ -210,7 +211,8 @@ auto with_mask(PyMatcher& self) {
 
 void bind_matcher(nb::module_& m) {
   nb::class_<PyMatcher>(m, "Matcher")
-      .def("__init__", &make, nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"))
+      .def("__init__", &make, nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"),
+           nb::arg("max_tokens") = 0)
       .def("__init__", &make_fork)
       .def(
           "accept_token",
@@ -227,6 +229,13 @@ void bind_matcher(nb::module_& m) {
       .def("fill_draft_bitmask", &fill_draft_bitmask, nb::arg("draft_tokens"), nb::arg("bitmask"), nb::arg("index") = 0)
       .def("traverse_draft_tree", &traverse_draft_tree, nb::arg("retrieve_next_token"),
            nb::arg("retrieve_next_sibling"), nb::arg("draft_tokens"), nb::arg("bitmask"))
+      .def("temperature",
+           [](PyMatcher& self) {
+             const InUse in_use(self);
+             if (self.matcher.here_is_known()) return self.matcher.temperature();
+             const Unlocked unlocked;
+             return self.matcher.temperature();
+           })
       .def("forced_token", &with_mask<&Matcher::forced_token>)
       .def("text_may_follow", &with_mask<&Matcher::text_may_follow>)
       .def("forced_bytes",

@@ -132,7 +132,7 @@ class Reader {
     const Py_ssize_t size = PyTuple_Size(object);
     if (size < 1) throw nb::type_error("an expression must be a maskwright Expr");
     const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (op < 0 || op > static_cast<long>(Op::Subgrammar)) throw nb::type_error("an expression has an unknown op");
+    if (op < 0 || op > static_cast<long>(Op::Span)) throw nb::type_error("an expression has an unknown op");
     switch (static_cast<Op>(op)) {
       case Op::Seq:
       case Op::Alt:
@@ -141,6 +141,7 @@ class Reader {
       case Op::Not:
       case Op::Guard:
       case Op::Capture:
+      case Op::Span:
         if (size < 2) throw nb::type_error("an expression has too few fields");
         open_.push_back({object, static_cast<Op>(op), 1, 2});
         break;
@@ -213,16 +214,17 @@ class Reader {
 
   // Makes the node of an expression whose operands are the last of nodes_.
   void finish(const Open& open) {
-    if (open.op == Op::Capture && !with_captures_) {  // stands for what it captures
-      const ExprId captured = nodes_.back();
+    if (open.op == (with_captures_ ? Op::Span : Op::Capture)) {  // stands for what is in it
+      const ExprId inner = nodes_.back();
       nodes_.pop_back();
-      return set_node(open.object, captured);
+      return set_node(open.object, inner);
     }
     ExprNode node{.op = open.op};
     const auto num_operands = static_cast<size_t>(open.end - 1);
     const auto operands = nodes_.end() - static_cast<std::ptrdiff_t>(num_operands);
     for (auto o = operands; o != nodes_.end(); ++o) node.depth = std::max(node.depth, ir_.nodes[*o].depth + 1);
-    if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard || open.op == Op::Capture) {
+    if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard || open.op == Op::Capture ||
+        open.op == Op::Span) {
       node.begin = *operands;
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
@@ -232,6 +234,10 @@ class Reader {
     if (open.op == Op::Capture) {
       node.end = static_cast<uint32_t>(ir_.names.size());
       ir_.names.push_back(capture_name(open.object));
+    }
+    if (open.op == Op::Span) {
+      node.end = static_cast<uint32_t>(ir_.spans.size());
+      ir_.spans.push_back(span_rule(open.object));
     }
     if (open.op == Op::Guard) {
       node.end = static_cast<uint32_t>(ir_.conditions.size());
@@ -254,6 +260,19 @@ class Reader {
       add_capture_end(name, {text.c_str(), text.size()});
     }
     return name;
+  }
+
+  static SpanRule span_rule(PyObject* span) {
+    SpanRule out;
+    PyObject* const max_tokens = field(span, 2);
+    PyObject* const temperature = field(span, 3);
+    if (max_tokens != Py_None) {
+      const int64_t count = integer(max_tokens);
+      if (count < 1 || count > kMaxTokenBudget) throw nb::type_error("a span has an impossible budget of tokens");
+      out.max_tokens = static_cast<uint32_t>(count);
+    }
+    if (temperature != Py_None) out.temperature = nb::cast<double>(nb::handle(temperature));
+    return out;
   }
 
   static ByteSet byte_set(PyObject* value) {

@@ -1,13 +1,15 @@
 #include "blueprint.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
 namespace maskwright {
 namespace {
 
-constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCapture = 0x42, kCallees = 0x43;  // beside the ops
+constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCapture = 0x42, kCallees = 0x43,
+                  kSpan = 0x44;  // beside the ops
 
 }  // namespace
 
@@ -112,6 +114,11 @@ void BlueprintWriter::unit(const BlueprintUnit& unit) {
     number(unit.capture->size());
     text_ += *unit.capture;
   }
+  if (unit.span) {
+    text_.push_back(static_cast<char>(kSpan));
+    number(unit.span->max_tokens);
+    number(std::bit_cast<uint64_t>(unit.span->temperature));
+  }
   text_.push_back(static_cast<char>(unit.parametric ? kParametricUnit : kUnit));
   text_.push_back(static_cast<char>(unit.kind));
   number(unit.root);
@@ -144,6 +151,7 @@ Blueprint Blueprint::read(std::string_view text) {
   const auto index = [&] { return static_cast<uint32_t>(number()); };
   ir.nodes.reserve(text.size() / 4);
   std::optional<std::string> capture;  // of the unit that follows
+  std::optional<SpanRule> span;
   while (at < text.size()) {
     const auto tag = static_cast<uint8_t>(text[at++]);
     if (tag == kCallees) break;  // the group has them as pointers
@@ -153,11 +161,16 @@ Blueprint Blueprint::read(std::string_view text) {
       at += size;
       continue;
     }
+    if (tag == kSpan) {
+      span.emplace().max_tokens = index();
+      span->temperature = std::bit_cast<double>(number());
+      continue;
+    }
     if (tag == kUnit || tag == kParametricUnit) {
       const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
       const ExprId root = index();
-      out.units.push_back(
-          {kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit, std::exchange(capture, {})});
+      out.units.push_back({kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit,
+                           std::exchange(capture, {}), std::exchange(span, {})});
       continue;
     }
     ExprNode node{.op = static_cast<Op>(tag)};
@@ -232,7 +245,8 @@ Blueprint Blueprint::read(std::string_view text) {
       case Op::Empty:
       case Op::Never:
       case Op::Capture:
-      case Op::Subgrammar: break;
+      case Op::Subgrammar:
+      case Op::Span: break;
     }
     if (node.op == Op::Repeat || node.op == Op::Ref || node.op == Op::Call) {
       node.minimum = static_cast<int64_t>(number());

@@ -11,7 +11,8 @@
 // Where a unit is parametric, all units of the component become templates (family.h). In it, calls of templates say
 // what they pass; elsewhere, the callee is the template's instance for a parameter, which is part of its name.
 //
-// What a unit captures is part of the text, so that a rule that captures is never one that does not.
+// What a unit captures is part of the text, so that a rule that captures is never one that does not; and so is what is
+// said of it as a span.
 //
 // About three bytes a node. Tested by tests/exhaustive (several grammars on one tokenizer).
 #pragma once
@@ -39,6 +40,7 @@ struct BlueprintUnit {
   int terminator = -1;      // of a counter: the byte after the last item, if it belongs to the rule
   bool parametric = false;  // it depends on a parameter
   std::optional<std::string> capture = std::nullopt;  // the name of what it matches
+  std::optional<SpanRule> span = std::nullopt;
 };
 
 // As read back. In `ir`, the `begin` of a Ref, or of a Call, which passes a value to a template, is a member or, from

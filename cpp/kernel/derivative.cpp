@@ -78,7 +78,8 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Guard:
       case Op::Call:
       case Op::Capture:
-      case Op::Subgrammar: break;  // excluded by the precondition
+      case Op::Subgrammar:
+      case Op::Span: break;  // excluded by the precondition
     }
     done[id] = term;
   }

@@ -1,6 +1,7 @@
 #include "engine.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "errors.h"
@@ -59,13 +60,19 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<con
                size_t budget_bytes, std::shared_ptr<MaskCounters> counters)
     : vocabulary_(std::move(vocabulary)),
       program_(std::move(program)),
+      is_budgeted_(program_->has_budgets),
       counters_(std::move(counters)),
       initial_budget_bytes_(budget_bytes),
       budget_bytes_(budget_bytes) {
   Rule& root = *program_->root;
   std::vector<Item> items;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
-  intern(std::move(items), root.nullable());
+  if (program_->has_budgets) {
+    budgets().keep_viable(items, 0);
+    if (items.empty() && !root.nullable())
+      throw Unsatisfiable("no output keeps within the token budgets of this structure");
+  }
+  intern_at(std::move(items), root.nullable(), 0);
 }
 
 ConfigId Engine::step(ConfigId config, TokenId token) {
@@ -77,40 +84,43 @@ ConfigId Engine::step(ConfigId config, TokenId token) {
   const Config& from = configs_[config];
   std::vector<Item> items;
   bool complete = false, alive = false;
-  const auto take = [&] {
+  // A token may be read as such and as its text. Stacks of the first reading are kept before the second begins.
+  recognizer.reset(stacks_, from.span(), from.complete, from.clock);
+  if (recognizer.push_token(token)) {
+    items.assign(recognizer.items().begin(), recognizer.items().end());
+    complete = recognizer.complete();
+    alive = true;
+    const std::lock_guard guard(lock_);
+    import_stacks(recognizer, stacks_, items);
+  }
+  if (alive) recognizer.reset(stacks_, from.span(), from.complete, from.clock);
+  const std::string_view text = vocabulary_->text(token);
+  bool by_text = !text.empty();
+  for (size_t i = 0; by_text && i < text.size(); ++i) by_text = recognizer.push(static_cast<uint8_t>(text[i]));
+  if (by_text) {
     items.insert(items.end(), recognizer.items().begin(), recognizer.items().end());
     complete = complete || recognizer.complete();
     alive = true;
-  };
-  recognizer.reset(stacks_, from.span(), from.complete);
-  // Token edges first: their scratch stacks then stay in place below those of the text.
-  const bool by_token = recognizer.push_token(token);
-  if (by_token) take();
-  const std::string_view text = vocabulary_->text(token);
-  ConfigId next = kNoConfig;
-  if (!by_token) {
-    bool whole = !text.empty();
-    for (size_t i = 0; whole && i < text.size(); ++i) whole = recognizer.push(static_cast<uint8_t>(text[i]));
-    if (whole) take();
-    if (alive) next = keep(recognizer, std::move(items), complete);
-  } else {
-    // Both readings of the token live on. Keep the first, then join the second.
-    const ConfigId first = keep(recognizer, std::move(items), complete);
-    const ConfigId second = text.empty() ? kNoConfig : step_bytes(config, text);
-    if (second == kNoConfig) {
-      next = first;
-    } else {
-      std::vector<Item> both(configs_[first].span().begin(), configs_[first].span().end());
-      both.insert(both.end(), configs_[second].span().begin(), configs_[second].span().end());
-      std::sort(both.begin(), both.end());
-      both.erase(std::unique(both.begin(), both.end()), both.end());
-      const std::lock_guard guard(lock_);
-      next = intern(std::move(both), configs_[first].complete || configs_[second].complete);
-    }
   }
-  if (next == kNoConfig) return kNoConfig;
-  const std::lock_guard guard(lock_);
-  transitions_.insert(config, token, next);
+  if (!alive) return kNoConfig;
+  return after_token(config, token, recognizer, std::move(items), complete);
+}
+
+// Keeps where a token leads. The stacks made last are still the recogniser's.
+ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& recognizer, std::vector<Item> items,
+                             bool complete) {
+  std::unique_lock guard(lock_);
+  import_stacks(recognizer, stacks_, items);
+  ConfigId next;
+  if (is_budgeted_.load(std::memory_order_relaxed)) {
+    guard.unlock();
+    next = within_budgets(configs_[config], std::move(items), complete);
+    if (next == kNoConfig) return kNoConfig;
+    guard.lock();
+  } else {
+    next = intern(std::move(items), complete);
+  }
+  if (token != kNoToken) transitions_.insert(config, token, next);
   account();
   return next;
 }
@@ -118,17 +128,112 @@ ConfigId Engine::step(ConfigId config, TokenId token) {
 ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
   thread_local Recognizer recognizer;
   constexpr size_t kBlock = 1024;  // scratch stacks are imported now and then, so that long texts need little memory
-  while (!bytes.empty()) {
+  const Config& from = configs_[config];
+  std::vector<Item> items(from.span().begin(), from.span().end());
+  bool complete = from.complete;
+  while (true) {
     const std::string_view block = bytes.substr(0, kBlock);
     bytes.remove_prefix(block.size());
     const Work::Scope scope;
-    const Config& from = configs_[config];
-    recognizer.reset(stacks_, from.span(), from.complete);
+    recognizer.reset(stacks_, items, complete, from.clock);
     for (const char c : block)
       if (!recognizer.push(static_cast<uint8_t>(c))) return kNoConfig;
-    config = keep(recognizer, {recognizer.items().begin(), recognizer.items().end()}, recognizer.complete());
+    items.assign(recognizer.items().begin(), recognizer.items().end());
+    complete = recognizer.complete();
+    if (bytes.empty()) return after_token(config, kNoToken, recognizer, std::move(items), complete);
+    const std::lock_guard guard(lock_);
+    import_stacks(recognizer, stacks_, items);
+    account();
   }
-  return config;
+}
+
+TokenBudgets& Engine::budgets() {
+  std::call_once(has_budgets_, [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_); });
+  return *budgets_;
+}
+
+// Whether every token that the grammar takes there leaves all open rules time enough.
+bool Engine::is_safe(const Config& config) {
+  if (config.core == kNoConfig) return false;
+  Config& core = configs_[config.core];
+  int64_t safe = core.safe_clock.load(std::memory_order_relaxed);
+  if (safe == kUnknownClock) {
+    safe = budgets().safe_clock(core.span());
+    core.safe_clock.store(safe, std::memory_order_relaxed);
+  }
+  return config.clock >= safe;
+}
+
+bool Engine::steps_quickly(ConfigId config) const {
+  const Config& at = configs_[config];
+  if (at.core == kNoConfig) return true;
+  const int64_t safe = configs_[at.core].safe_clock.load(std::memory_order_relaxed);
+  return safe != kUnknownClock && at.clock >= safe;
+}
+
+// The configuration of the items behind a token, without those that cannot end in time.
+ConfigId Engine::within_budgets(const Config& from, std::vector<Item> items, bool complete) {
+  const int64_t clock = from.clock - 1;
+  if (is_safe(from))
+    std::erase_if(items, [&](const Item& item) {
+      const int64_t deadline = stacks_.deadline(item.stack);
+      return deadline != kNoDeadline && clock + deadline < 1;
+    });
+  else
+    budgets().keep_viable(items, clock);
+  if (items.empty() && !complete) return kNoConfig;
+  const std::lock_guard guard(lock_);
+  return intern_at(std::move(items), complete, clock);
+}
+
+// Sets the clock and takes the items apart from it. The lock is held.
+ConfigId Engine::intern_at(std::vector<Item> items, bool complete, int64_t clock) {
+  int64_t last = INT64_MIN;
+  for (const Item& item : items)
+    if (const int64_t deadline = stacks_.deadline(item.stack); deadline != kNoDeadline) last = std::max(last, deadline);
+  if (last == INT64_MIN) {
+    const ConfigId id = intern(std::move(items), complete);
+    if (program_->has_budgets) configs_[id].core = configs_[id].plain = id;
+    return id;
+  }
+  if (last != 0) move_deadlines(items, -last);
+  std::vector<Item> plain = items;
+  move_deadlines(plain, std::nullopt);
+  const ConfigId plain_id = intern(std::move(plain), complete);
+  const ConfigId core_id = intern(items, complete, 0);
+  configs_[core_id].plain = plain_id;
+  const ConfigId id = intern(std::move(items), complete, clock + last);
+  configs_[id].core = core_id;
+  configs_[id].plain = plain_id;
+  return id;
+}
+
+// The lock is held.
+void Engine::move_deadlines(std::vector<Item>& items, std::optional<int64_t> later) {
+  std::unordered_map<StackId, StackId> moved;
+  for (Item& item : items)
+    if (stacks_.deadline(item.stack) != kNoDeadline) item.stack = stacks_.with_deadlines(item.stack, later, moved);
+}
+
+ConfigId Engine::initial_within(uint32_t max_tokens) {
+  is_budgeted_.store(true, std::memory_order_relaxed);
+  std::vector<Item> items(configs_[0].span().begin(), configs_[0].span().end());
+  const bool complete = configs_[0].complete;
+  if (!items.empty()) {
+    const std::lock_guard guard(lock_);
+    const StackId stack = stacks_.intern({{nullptr, 0, kRootStack}}, {nullptr, 0});
+    for (Item& item : items) item.stack = stack;
+  }
+  budgets().keep_viable(items, max_tokens);
+  if (items.empty() && !complete) {
+    uint32_t least = kAnyTokens;
+    for (const Item& item : configs_[0].span()) least = std::min(least, budgets().least_tokens(item));
+    throw Unsatisfiable(least == kAnyTokens ? "no output at all can be written with these tokens"
+                                            : "the shortest output takes " + std::to_string(least) + " tokens, not " +
+                                                  std::to_string(max_tokens));
+  }
+  const std::lock_guard guard(lock_);
+  return intern_at(std::move(items), complete, max_tokens);
 }
 
 const ConfigMask& Engine::mask(ConfigId config) {
@@ -136,10 +241,16 @@ const ConfigMask& Engine::mask(ConfigId config) {
     counters_->hits.add();
     return *known;
   }
-  counters_->misses.add();
   Config& at = configs_[config];
   if (const LimitExceeded* refusal = at.refusal.load(std::memory_order_acquire)) throw *refusal;
-  auto built = build_mask(at);
+  const bool is_near = at.core != kNoConfig && !is_safe(at);
+  if (!is_near && at.core != kNoConfig && at.plain != config) {
+    const ConfigMask& plain = mask(at.plain);
+    if (optimisations.config_memo) at.mask.store(&plain, std::memory_order_release);
+    return plain;
+  }
+  counters_->misses.add();
+  auto built = build_mask(at, is_near);
   if (!optimisations.config_memo) {
     thread_local std::unique_ptr<const ConfigMask> last;
     last = std::move(built);
@@ -155,10 +266,11 @@ const ConfigMask& Engine::mask(ConfigId config) {
 }
 
 // What was given up is not begun again: the next time it would end elsewhere, with what is known by then.
-std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config) {
+std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config, bool is_near) {
   const Work::Scope scope;
   try {
-    return config_mask(*vocabulary_, stacks_, config.span(), {});
+    return is_near ? budgets().mask(config.span(), config.clock)
+                   : config_mask(*vocabulary_, stacks_, config.span(), {});
   } catch (const LimitExceeded& error) {
     const std::lock_guard guard(lock_);
     refusals_.push_back(std::make_unique<const LimitExceeded>(error));
@@ -167,11 +279,40 @@ std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config) {
   }
 }
 
+double Engine::temperature(ConfigId config) const {
+  double highest = -1;
+  if (!program_->has_temperatures) return highest;
+  // What reads next: items, and the starts of rules that they call, each with the temperature there.
+  std::set<std::pair<DfaState*, double>> seen;
+  std::vector<std::pair<DfaState*, double>> open;
+  const auto enter = [&](DfaState* state, double temperature) {
+    if (seen.emplace(state, temperature).second) open.emplace_back(state, temperature);
+  };
+  for (const Item& item : items(config)) {
+    const double temperature = stacks_.temperature(item.stack);
+    if (may_repeat(*item.state, item.reg))
+      enter(item.state, temperature);
+    else
+      highest = std::max(highest, temperature);
+  }
+  while (!open.empty()) {
+    const auto [state, temperature] = open.back();
+    open.pop_back();
+    if (state->has_own_bytes || !state->token_edges.empty()) highest = std::max(highest, temperature);
+    state->rule->link(*state);
+    for (const CallEdge& call : state->calls) {
+      const auto& span = call.callee->span();
+      enter(call.callee->start(), span && span->temperature >= 0 ? span->temperature : temperature);
+    }
+  }
+  return highest;
+}
+
 std::string Engine::forced_bytes(ConfigId config, size_t limit) {
   const Work::Scope scope;
   Recognizer recognizer;
   const Config& at = configs_[config];
-  recognizer.reset(stacks_, at.span(), at.complete);
+  recognizer.reset(stacks_, at.span(), at.complete, at.clock);
   std::string out;
   size_t work = 0;  // a shorter answer is still right
   while (out.size() < limit && work < kMaxForcedWork && !recognizer.complete()) {
@@ -198,54 +339,17 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
   return out;
 }
 
-ConfigId Engine::keep(const Recognizer& recognizer, std::vector<Item> items, bool complete) {
-  const std::lock_guard guard(lock_);
-  import_stacks(recognizer, items);
+// Precondition: stacks in the store. The lock is held.
+ConfigId Engine::intern(std::vector<Item> items, bool complete, int64_t clock) {
   std::sort(items.begin(), items.end());
   items.erase(std::unique(items.begin(), items.end()), items.end());
-  const ConfigId id = intern(std::move(items), complete);
-  account();
-  return id;
-}
-
-// Moves the scratch stacks that the items need into the store. A scratch node points to older nodes only.
-void Engine::import_stacks(const Recognizer& recognizer, std::vector<Item>& items) {
-  StackId top = 0;
-  for (const Item& item : items)
-    if (item.stack >= kScratch) top = std::max(top, item.stack - kScratch + 1);
-  if (top == 0) return;
-  std::vector<StackId> moved(top, 0);
-  std::vector<bool> needed(top);
-  for (const Item& item : items)
-    if (item.stack >= kScratch) needed[item.stack - kScratch] = true;
-  for (StackId s = top; s-- > 0;) {
-    if (!needed[s]) continue;
-    for (const Frame& frame : recognizer.frames(kScratch + s))
-      if (frame.parent >= kScratch) needed[frame.parent - kScratch] = true;
-  }
-  std::vector<Frame> frames;
-  for (StackId s = 0; s < top; ++s) {
-    if (!needed[s]) continue;
-    const auto scratch = recognizer.frames(kScratch + s);
-    frames.assign(scratch.begin(), scratch.end());
-    for (Frame& frame : frames)
-      if (frame.parent >= kScratch) frame.parent = moved[frame.parent - kScratch];
-    std::sort(frames.begin(), frames.end());
-    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
-    moved[s] = stacks_.intern(frames);
-  }
-  for (Item& item : items)
-    if (item.stack >= kScratch) item.stack = moved[item.stack - kScratch];
-}
-
-// Precondition: items sorted, without duplicates, stacks in the store. The lock is held.
-ConfigId Engine::intern(std::vector<Item> items, bool complete) {
-  uint64_t h = complete ? 1 : 0;
+  uint64_t h = (complete ? 1 : 0) + 2 * static_cast<uint64_t>(clock);
   for (const Item& item : items) h = mix(mix(mix(h, reinterpret_cast<uintptr_t>(item.state)), item.reg), item.stack);
   const auto [first, last] = interned_.equal_range(h);
   for (auto it = first; it != last; ++it) {
     const Config& other = configs_[it->second];
-    if (other.complete == complete && std::ranges::equal(other.span(), items)) return it->second;
+    if (other.complete == complete && other.clock == clock && std::ranges::equal(other.span(), items))
+      return it->second;
   }
   const ConfigId id = configs_.reserve_one();
   item_storage_.push_back(std::make_unique<Item[]>(items.size()));
@@ -254,6 +358,7 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete) {
   config.items = item_storage_.back().get();
   config.num_items = static_cast<uint32_t>(items.size());
   config.complete = complete;
+  config.clock = clock;
   configs_.publish();
   interned_.emplace(h, id);
   item_bytes_ += items.size() * sizeof(Item) + 64;

@@ -3,16 +3,23 @@
 // Configurations are interned by content and get small ids; what is known about one is shared by all matchers, across
 // steps, rollbacks and forks. Look-ups of what is known take no lock; everything else takes the engine's lock only to
 // publish. An engine only grows. When it is past its budget the compiled grammar starts a new one and matchers replay
-// their tokens into it (compiled_grammar.h), so a flush never changes an answer. Tested by tests/exhaustive,
+// their tokens into it (compiled_grammar.h), so a flush never changes an answer.
+//
+// Where token budgets are open (budget.h), a configuration has a clock besides, and stacks with deadlines. Clocks are
+// set so that the last item that must have ended has the deadline zero: with as many tokens left and equal stacks, a
+// configuration is the same one. Its *core* is the same at no particular clock, its *plain* one has no deadlines; far
+// from the end its mask is that of the plain one. Tested by tests/exhaustive,
 // tests/contract.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "budget.h"
 #include "chunked_vector.h"
 #include "errors.h"
 #include "masks.h"
@@ -64,6 +71,9 @@ class Engine {
          std::shared_ptr<MaskCounters> counters);
 
   ConfigId initial() const { return 0; }
+  // The same for an output of at most so many tokens. Throws Unsatisfiable if there is none, and says how many it
+  // takes.
+  ConfigId initial_within(uint32_t max_tokens);
   // The configuration after a token by its text or its token edges, or kNoConfig.
   ConfigId step(ConfigId config, TokenId token);
   // The same if it was asked before; else kNoConfig.
@@ -75,8 +85,14 @@ class Engine {
     return optimisations.config_memo ? configs_[config].mask.load(std::memory_order_acquire) : nullptr;
   }
   const ConfigMask& mask(ConfigId config);
+  // Whether a step takes no search for what can end in time.
+  bool steps_quickly(ConfigId config) const;
   // The bytes that every completion begins with. At most `limit`; whole or not, as they come.
   std::string forced_bytes(ConfigId config, size_t limit);
+
+  // Of the innermost open rule that has a temperature, rules that may begin here included; where several readings are
+  // open, the highest; negative if none has one.
+  double temperature(ConfigId config) const;
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   // Without the rules. What is held against the budget are also the instances of parametric rules: they are let go of
@@ -100,14 +116,25 @@ class Engine {
     const Item* items = nullptr;
     uint32_t num_items = 0;
     bool complete = false;
+    int64_t clock = 0;
+    ConfigId core = kNoConfig;  // if budgets have a say in it; itself if it has no deadlines
+    ConfigId plain = kNoConfig;
+    std::atomic<int64_t> safe_clock{kUnknownClock};  // of a core
     std::atomic<const ConfigMask*> mask{nullptr};
     std::atomic<const LimitExceeded*> refusal{nullptr};  // instead of a mask
     std::span<const Item> span() const { return {items, num_items}; }
   };
-  std::unique_ptr<const ConfigMask> build_mask(Config& config);
-  ConfigId keep(const Recognizer& recognizer, std::vector<Item> items, bool complete);
-  ConfigId intern(std::vector<Item> items, bool complete);
-  void import_stacks(const Recognizer& recognizer, std::vector<Item>& items);
+  std::unique_ptr<const ConfigMask> build_mask(Config& config, bool is_near);
+  static constexpr int64_t kUnknownClock = INT64_MIN;
+  ConfigId intern(std::vector<Item> items, bool complete, int64_t clock = 0);
+  static constexpr TokenId kNoToken = -1;
+  ConfigId after_token(ConfigId config, TokenId token, const Recognizer& recognizer, std::vector<Item> items,
+                       bool complete);
+  ConfigId within_budgets(const Config& from, std::vector<Item> items, bool complete);
+  ConfigId intern_at(std::vector<Item> items, bool complete, int64_t clock);
+  void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);
+  bool is_safe(const Config& config);
+  TokenBudgets& budgets();
   void account();
 
   std::shared_ptr<const Vocabulary> vocabulary_;
@@ -115,6 +142,9 @@ class Engine {
   std::mutex lock_;
   StackStore stacks_;
   ChunkedVector<Config> configs_;
+  std::once_flag has_budgets_;
+  std::unique_ptr<TokenBudgets> budgets_;  // once asked for
+  std::atomic<bool> is_budgeted_;          // some configuration may have a deadline
   std::vector<std::unique_ptr<Item[]>> item_storage_;
   std::vector<std::unique_ptr<const ConfigMask>> masks_;
   std::vector<std::unique_ptr<const LimitExceeded>> refusals_;

@@ -61,13 +61,20 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
   if (facts.num_edges() > kMaxEdges) too_large();
   bool undecided = false;
   for (uint32_t i = 0; i < facts.rules().size(); ++i) {
-    group->rules_.emplace_back(*group, i, facts.rules()[i]).capture_ = builder.blueprint_.units[i].capture;
+    Rule& rule = group->rules_.emplace_back(*group, i, facts.rules()[i]);
+    rule.capture_ = builder.blueprint_.units[i].capture;
+    rule.span_ = builder.blueprint_.units[i].span;
+    group->has_budgets_ = group->has_budgets_ || (rule.span_ && rule.span_->max_tokens > 0);
+    group->has_temperatures_ = group->has_temperatures_ || (rule.span_ && rule.span_->temperature >= 0);
     undecided = undecided || facts.undecided(i);
   }
   group->account(facts.rules().size() * sizeof(Rule));
-  group->leads_to_families_ =
-      builder.blueprint_.is_parametric() ||
-      std::ranges::any_of(group->callees_, [](const LinkedRule& link) { return link.group->leads_to_families(); });
+  group->leads_to_families_ = builder.blueprint_.is_parametric();
+  for (const LinkedRule& link : group->callees_) {
+    group->leads_to_families_ = group->leads_to_families_ || link.group->leads_to_families();
+    group->has_budgets_ = group->has_budgets_ || link.group->has_budgets();
+    group->has_temperatures_ = group->has_temperatures_ || link.group->has_temperatures();
+  }
   if (builder.blueprint_.is_parametric())
     builder.keep_templates();
   else if (undecided || facts.left_recursive())
@@ -224,7 +231,8 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::And:
       case Op::Not:
       case Op::Capture:
-      case Op::Subgrammar: break;  // not live; units of their own
+      case Op::Subgrammar:
+      case Op::Span: break;  // not live; units of their own
     }
   }
 }

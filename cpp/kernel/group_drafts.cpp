@@ -147,6 +147,8 @@ void GroupDrafts::remove_left_recursion() {
     for (const uint32_t i : cycle) {
       if (const auto& name = members_[i].rule->capture())
         throw LimitExceeded("left_recursive_capture", "what \"" + *name + "\" captures begins with itself");
+      if (members_[i].rule->span())
+        throw LimitExceeded("left_recursive_span", "a rule with max_tokens or temperature begins with itself");
       if (members_[i].rule->counts()) counters.insert(members_[i].rule);
     }
   }

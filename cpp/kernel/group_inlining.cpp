@@ -4,7 +4,7 @@
 // "+", or ")" comes is decided by three returns, unless the three are one rule. Drafts are reduced first
 // (nfa_reduction.h), so `term` is called from one place. What is still called from several is copied if it is small.
 // The rule by which the component is entered stays; others stay for callers from outside. What is captured is told by
-// the calls of its rule (capture_tracker.h), so these stay calls.
+// the calls of its rule (capture_tracker.h), as is a span (stack_store.h), so these stay calls.
 //
 // Source: inlining and node merging as in XGrammar (Dong et al. 2024); self calls as jumps after Nederhof 2000.
 #include <algorithm>
@@ -94,7 +94,7 @@ std::vector<uint8_t> GroupDrafts::members_to_inline(const std::vector<uint32_t>&
       if (callee == i || members_[i].kind != BlueprintUnit::Kind::Expression) out[callee] = 0;
     }
   for (uint32_t i = 0; i < members_.size(); ++i)
-    if (members_[i].kind != BlueprintUnit::Kind::Expression || members_[i].rule->capture() ||
+    if (members_[i].kind != BlueprintUnit::Kind::Expression || members_[i].rule->is_kept() ||
         (num_calls[i] > 1 && (num_calls[i] - 1) * members_[i].draft.edges.size() > kMaxCopiedEdges))
       out[i] = 0;
   out[0] = 0;
@@ -127,7 +127,7 @@ bool GroupDrafts::splice_calls(Member& caller, const std::function<bool(uint32_t
 
 // Calls of itself that a rule can do without, until there are no more.
 void GroupDrafts::loop_self_calls(Member& member) {
-  if (member.rule->capture()) return;
+  if (member.rule->is_kept()) return;
   if (self_calls(member).empty()) return;
   if (is_closed_under_concatenation(member)) member.draft.add(kFinal, EdgeKind::Epsilon, 0, kStart);
   while (replace_self_calls(member) && reduce(member.draft, reduction_budget_)) {

@@ -46,6 +46,7 @@ Rule* InstanceLinker::add(Instance& instance) {
   rules_.push_back(std::make_unique<Rule>(model.group(), model.index(), facts_of(instance)));
   Rule& rule = *rules_.back();
   rule.capture_ = model.capture();
+  rule.span_ = model.span();
   const RuleDraft& body = instance.pattern().body;
   add_member(body.kind, rule);
   members_.back().sets = body.sets;

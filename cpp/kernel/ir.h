@@ -32,10 +32,19 @@ enum class Op : uint8_t {
   Guard,
   Call,
   Capture,
-  Subgrammar
+  Subgrammar,
+  Span
 };
 
 inline constexpr int64_t kUnbounded = -1;
+inline constexpr int64_t kMaxTokenBudget = 1'000'000'000;
+
+// What is said of a stretch of the output: where it lies in tokens, and how they are sampled.
+struct SpanRule {
+  uint32_t max_tokens = 0;  // it lies in at most so many tokens; 0: in any number
+  double temperature = -1;  // negative: none of its own
+  bool operator==(const SpanRule&) const = default;
+};
 
 struct ExprNode {
   Op op;
@@ -43,6 +52,7 @@ struct ExprNode {
   // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index. Guard: begin = the operand,
   // end = index into conditions. Call: begin = rule index, end = index into values. Capture: begin = the operand,
   // end = index into names; left out where captures are not asked for. Subgrammar: begin = index into subgrammars.
+  // Span: begin = the operand, end = index into spans; left out where captures are.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat
@@ -60,6 +70,7 @@ struct GrammarIr {
   std::vector<ValueFunction> values;
   std::vector<std::string> names;
   std::vector<Subgrammar> subgrammars;
+  std::vector<SpanRule> spans;
   std::vector<ExprId> rules;
   uint32_t root = 0;
 

@@ -1,7 +1,7 @@
 // From the flat form of a grammar to rule groups: what becomes a rule of its own, and how its component is written.
 //
 //   weigh   how large each expression is, whether it loops, counts, depends on a parameter (linker_weights.cpp)
-//   units   what becomes a rule: declared rules' bodies, &, ~, captures, counted repetitions and what these call
+//   units   what becomes a rule: declared rules' bodies, &, ~, captures, spans, counted repetitions and what these call
 //           (linker_units.cpp)
 //   write   each component of units as a blueprint, its identity (linker_writing.cpp)
 //   link    component by component, callees first: inlined where small, else interned by the blueprint (linker.cpp);
@@ -55,6 +55,7 @@ class Linker {
     bool unrolled = false;       // an operand of a product: its counted repetitions are spelled out
     ExprId counted = kNone;      // of a product: the operand that counts, if one does
     uint32_t capture = kNone;    // the name of what it matches, by its index in the IR
+    uint32_t span = kNone;       // what is said of a span, by its index in the IR
     Written place = {};          // as member or callee
     Written outlined_call = {};  // of a part of a parametric rule
     // Once its own component is done; of a subgrammar, from the beginning:
@@ -88,6 +89,7 @@ class Linker {
   int terminator(const ExprNode& sequence, uint32_t child) const;
   uint32_t boolean_unit(ExprId id);
   uint32_t capture_unit(const ExprNode& capture);
+  uint32_t span_unit(const ExprNode& span);
   uint32_t operand_unit(const Unit& product, ExprId operand);
   bool is_operand(ExprId expr) const;
   int64_t counted(ExprId operand) const;

@@ -59,6 +59,11 @@ uint32_t Linker::capture_unit(const ExprNode& capture) {
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
+uint32_t Linker::span_unit(const ExprNode& span) {
+  units_.push_back({.kind = Kind::Expression, .expr = span.begin, .span = span.end});
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
 // How far an operand of the form `item{m,n} byte` counts; 0 if it is none.
 int64_t Linker::counted(ExprId operand) const {
   const ExprNode& sequence = ir_.nodes[operand];
@@ -122,6 +127,8 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         known.unit = boolean_unit(id);
       else if (node.op == Op::Capture)
         known.unit = capture_unit(node);
+      else if (node.op == Op::Span)
+        known.unit = span_unit(node);
       else if (known.counting)
         known.unit = counter(id, -1);
     }

@@ -62,6 +62,7 @@ void Linker::weigh() {
         contains(node.begin);
         break;
       case Op::Capture:
+      case Op::Span:
         out.loops = nodes_[node.begin].loops;
         out.uses_parameter = nodes_[node.begin].uses_parameter;
         out.form = Form::Irregular;

@@ -31,7 +31,9 @@ void Linker::write_unit(uint32_t index) {
   }
   std::optional<std::string> capture;
   if (unit.capture != kNone) capture = ir_.names[unit.capture];
-  writer_.unit({unit.kind, root, unit.terminator, is_parametric(index), std::move(capture)});
+  std::optional<SpanRule> span;
+  if (unit.span != kNone) span = ir_.spans[unit.span];
+  writer_.unit({unit.kind, root, unit.terminator, is_parametric(index), std::move(capture), span});
 }
 
 // An inlined rule stands for its body.

@@ -1,4 +1,5 @@
-// Which classes of characters lead from a state back to itself: over them, subtrees of the vocabulary are skipped whole.
+// Which classes of characters lead from a state back to itself: over them, subtrees of the vocabulary are skipped
+// whole.
 #include <algorithm>
 #include <array>
 

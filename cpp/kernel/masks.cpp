@@ -8,6 +8,7 @@
 #include "comparison.h"
 #include "counted_mask.h"
 #include "departures.h"
+#include "exits.h"
 #include "optimisations.h"
 #include "trie_walk.h"
 
@@ -17,52 +18,13 @@ namespace {
 constexpr size_t kMaxCallees = 24;  // rules that may begin at one place, beyond which one joint walk is cheaper
 constexpr size_t kMaxItems = 16;  // of a configuration: their returns share what they do, which only a joint walk sees
 
-// Walks what lies behind the exits that a mask lists, but for those in some intervals. The recogniser stands where the
-// caller goes on, which expects `bytes`.
-template <class Sink>
-void follow_listed_exits(const Vocabulary& vocabulary, const StateMask& mask, const StateMask::Intervals& removed,
-                         const ByteSet& bytes, Recognizer& recognizer, Sink& sink) {
-  uint32_t begin = 0;
-  for (const auto& [byte, end] : mask.exit_groups) {
-    if (bytes.test(byte) && recognizer.push(byte)) {
-      for (uint32_t i = begin; i < end; ++i)
-        if (removed.empty() || !lies_in(removed, mask.exit_nodes[i]))
-          walk(vocabulary, recognizer, mask.exit_nodes[i], sink);
-      recognizer.pop();
-    }
-    begin = end;
-  }
-}
-
-// The same for exits in ranges.
-template <class Sink>
-void follow_exit_ranges(const Vocabulary& vocabulary, const StateMask& mask, const ByteSet& bytes,
-                        Recognizer& recognizer, Sink& sink) {
-  if (mask.exit_ranges.empty()) return;
-  bytes.for_each([&](uint8_t byte) {
-    if (!recognizer.push(byte)) return;
-    const std::vector<NodeId>& nodes = vocabulary.nodes_with(byte);
-    for (const auto& range : mask.exit_ranges) {
-      if (is_continuation(byte) && !range.raw) continue;
-      for (auto it = std::lower_bound(nodes.begin(), nodes.end(), range.begin); it != nodes.end() && *it < range.end;
-           ++it) {
-        const uint32_t before = vocabulary.num_chars(*it) - (is_continuation(byte) ? 0u : 1u);
-        if (before >= range.min_chars && before <= range.max_chars) walk(vocabulary, recognizer, *it, sink);
-      }
-    }
-    recognizer.pop();
-  });
-}
-
+// Walks what lies behind a mask's exits. The recogniser stands where the caller goes on.
 template <class Sink>
 void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
   if (!mask.has_exits() || recognizer.items().empty()) return;
-  const ByteSet bytes = recognizer.next_bytes();
-  follow_listed_exits(vocabulary, mask, {}, bytes, recognizer, sink);
-  follow_exit_ranges(vocabulary, mask, bytes, recognizer, sink);
-  if (!mask.base) return;
-  follow_listed_exits(vocabulary, *mask.base, mask.removed_exits, bytes, recognizer, sink);
-  follow_exit_ranges(vocabulary, *mask.base, bytes, recognizer, sink);
+  for_each_exit(
+      vocabulary, mask, recognizer.next_bytes(), [&](uint8_t byte) { return recognizer.push(byte); },
+      [&](NodeId node) { walk(vocabulary, recognizer, node, sink); }, [&] { recognizer.pop(); });
 }
 
 const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
@@ -263,7 +225,10 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
     follow_exits(vocabulary, mask, recognizer, sink);
   }
   for (const TokenId token : extra) sink.allow_token(token);
+  return as_config_mask(sink);
+}
 
+std::unique_ptr<ConfigMask> as_config_mask(Collector& sink) {
   auto out = std::make_unique<ConfigMask>();
   if (sink.dense().size() > 1 || sink.num_listed() > kMaxSparse) {
     out->own_dense = sink.bits();

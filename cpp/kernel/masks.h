@@ -17,6 +17,8 @@
 
 namespace maskwright {
 
+class Collector;
+
 struct ConfigMask {
   const uint32_t* shared_dense = nullptr;  // a state mask's bits, or nullptr
   std::vector<uint32_t> own_dense;         // bits of its own, or empty
@@ -34,6 +36,9 @@ struct ConfigMask {
 
 // Returns the state's mask, computed on first use. Thread-safe.
 const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg);
+
+// What walks have reported, as a mask.
+std::unique_ptr<ConfigMask> as_config_mask(Collector& sink);
 
 // `extra` are tokens to allow besides (stop tokens).
 std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,

@@ -20,11 +20,13 @@ TokenId sole_token(const ConfigMask& mask, uint32_t num_words) {
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens,
-                 bool terminate_without_stop_token)
+                 bool terminate_without_stop_token, uint32_t max_tokens)
     : grammar_(std::move(grammar)),
       engine_(grammar_->engine()),
       stop_tokens_(std::move(stop_tokens)),
-      terminate_without_stop_token_(terminate_without_stop_token) {}
+      terminate_without_stop_token_(terminate_without_stop_token),
+      max_tokens_(max_tokens),
+      initial_(initial_in(*engine_)) {}
 
 bool Matcher::is_stop(TokenId token) const {
   return !terminate_without_stop_token_ &&
@@ -52,7 +54,8 @@ void Matcher::renew() {
   const std::vector<Entry> entries = history_.entries();
   const std::vector<ByteEntry> byte_entries = byte_entries_.entries();
   SharedLog<Entry> replayed;
-  ConfigId config = fresh->initial();
+  const ConfigId initial = initial_in(*fresh);
+  ConfigId config = initial;
   size_t byte_entry = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].token == kBytes)
@@ -63,6 +66,7 @@ void Matcher::renew() {
   }
   fresh->allow_for_replay();
   engine_ = std::move(fresh);
+  initial_ = initial;
   history_ = std::move(replayed);
 }
 
@@ -79,7 +83,7 @@ bool Matcher::accepts_quickly(TokenId token) const {
   if (!here_is_known()) return false;
   const ConfigId from = config();
   if (engine_->known_step(from, token) != kNoConfig) return true;
-  return engine_->known_mask(from) != nullptr &&
+  return engine_->known_mask(from) != nullptr && engine_->steps_quickly(from) &&
          engine_->items(from).size() * grammar_->vocabulary().text(token).size() <= kQuickWork;
 }
 
@@ -181,6 +185,7 @@ void Matcher::reset() {
   byte_entries_.clear();
   terminated_ = false;
   engine_ = grammar_->engine();
+  initial_ = initial_in(*engine_);
 }
 
 }  // namespace maskwright

@@ -25,8 +25,9 @@ class Matcher {
     bool terminated;
   };
 
-  Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens,
-          bool terminate_without_stop_token);
+  // `max_tokens`: the most tokens of the whole output, stop tokens apart; 0: any number.
+  Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens, bool terminate_without_stop_token,
+          uint32_t max_tokens = 0);
 
   bool accept(TokenId token);
   // How many of the tokens would be accepted one after the other. The state stays.
@@ -42,6 +43,12 @@ class Matcher {
   std::optional<TokenId> forced_token();
   // Whether any token may come next that has a text of its own: none that is special or a stop token.
   bool text_may_follow();
+  // Of the rule that the next token is in, see Engine::temperature.
+  std::optional<double> temperature() {
+    const Point point = here();
+    const double found = point.terminated ? -1 : engine_->temperature(point.config);
+    return found < 0 ? std::nullopt : std::optional(found);
+  }
   std::string forced_bytes(size_t limit) {
     return terminated_ ? std::string() : engine_->forced_bytes(config(), limit);
   }
@@ -84,7 +91,10 @@ class Matcher {
   };
   // Bytes accepted as such appear in the history under this id; their text is kept beside it.
   static constexpr TokenId kBytes = -1;
-  ConfigId config() const { return history_.empty() ? engine_->initial() : history_.back().config; }
+  ConfigId config() const { return history_.empty() ? initial_ : history_.back().config; }
+  ConfigId initial_in(Engine& engine) const {
+    return max_tokens_ == 0 ? engine.initial() : engine.initial_within(max_tokens_);
+  }
   void renew();
   bool is_stop(TokenId token) const;
 
@@ -94,6 +104,8 @@ class Matcher {
   SharedLog<ByteEntry> byte_entries_;
   std::vector<TokenId> stop_tokens_;
   bool terminate_without_stop_token_;
+  uint32_t max_tokens_;
+  ConfigId initial_;
   bool terminated_ = false;
 };
 

@@ -61,7 +61,8 @@ Program link(const GrammarIr& ir, RuleStore& store) {
   auto [group, root] = Linker(ir, store).link();
   if (group->family()) root = instantiate(*root, 0);
   if (!root->productive() && !root->nullable()) throw Unsatisfiable("no output at all satisfies this structure");
-  return {root, std::move(group)};
+  const bool has_budgets = group->has_budgets(), has_temperatures = group->has_temperatures();
+  return {root, std::move(group), has_budgets, has_temperatures};
 }
 
 }  // namespace maskwright

@@ -24,6 +24,8 @@ namespace maskwright {
 struct Program {
   Rule* root = nullptr;
   std::shared_ptr<RuleGroup> group;  // keeps all others alive
+  bool has_budgets = false;          // some rule lies in so many tokens at most
+  bool has_temperatures = false;
 
   // All groups that it leads to, its own first.
   std::vector<RuleGroup*> groups() const;

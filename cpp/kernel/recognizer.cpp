@@ -44,8 +44,9 @@ void StackSet::insert_slot(StackId stack) {
   slots_[s] = stack;
 }
 
-void Recognizer::reset(const StackStore& store, std::span<const Item> items, bool complete) {
+void Recognizer::reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock) {
   store_ = &store;
+  clock_ = clock;
   frames_.clear();
   nodes_.clear();
   items_.assign(items.begin(), items.end());
@@ -155,23 +156,31 @@ void Recognizer::add_call(const Item& caller, CallEdge& call) {
   }
   Pending& pending = pending_[i];
   DfaState* target = caller.state->rule->target(*caller.state, call);
+  const Frame frame{target, caller.reg, caller.stack};
   const bool tail = target->ends_only && !target->counter_head;
-  if (tail && fresh) {
-    pending.sole = caller.stack;
+  if (tail && fresh && !call.callee->span()) {
+    pending.sole = frame;
     pending.has_sole = true;
     return;
   }
   if (pending.has_sole) {
-    const auto frames = this->frames(pending.sole);
-    pending.frames.assign(frames.begin(), frames.end());
+    add_tail_frames(pending, pending.sole);
     pending.has_sole = false;
   }
-  if (tail) {
-    const auto frames = this->frames(caller.stack);
-    pending.frames.insert(pending.frames.end(), frames.begin(), frames.end());
-  } else {
-    pending.frames.push_back({target, caller.reg, caller.stack});
+  if (tail)
+    add_tail_frames(pending, frame);
+  else
+    pending.frames.push_back(frame);
+}
+
+// What a frame does that only returns again: what the frames below it do, unless these have a mark.
+void Recognizer::add_tail_frames(Pending& pending, const Frame& frame) {
+  if (mark(frame.parent)) {
+    pending.frames.push_back(frame);
+    return;
   }
+  const auto below = frames(frame.parent);
+  pending.frames.insert(pending.frames.end(), below.begin(), below.end());
 }
 
 // Starts the rules called, those that may call others of them first.
@@ -184,7 +193,7 @@ void Recognizer::run_calls(Scan&& scan) {
     std::swap(pending_[best], pending_[num_pending_ - 1]);
     Pending& pending = pending_[--num_pending_];
     Work::spend(num_pending_ / 8 + pending.frames.size() + 1);
-    StackId stack = pending.sole;
+    StackId stack = pending.sole.parent;
     if (!pending.has_sole) {
       auto& frames = pending.frames;
       if (frames.size() > 1) {
@@ -192,7 +201,12 @@ void Recognizer::run_calls(Scan&& scan) {
         frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
       }
       stack = kScratch + static_cast<StackId>(nodes_.size());
-      nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size())});
+      StackMark mark;
+      if (const auto& span = pending.callee->span()) {
+        mark.rule = pending.callee;
+        if (span->max_tokens > 0) mark.deadline = int64_t{span->max_tokens} - clock_;
+      }
+      nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size()), mark});
       frames_.insert(frames_.end(), frames.begin(), frames.end());
     }
     scan(Item{pending.callee->start(), pending.reg, stack});
@@ -227,6 +241,8 @@ void Recognizer::add_item(const Item& item) {
 
 void Recognizer::return_from(StackId stack) {
   if (!returned_.insert(stack)) return;
+  const int64_t deadline = mark(stack).deadline;
+  if (deadline != kNoDeadline && clock_ + deadline < 1) return;
   const size_t size = frames(stack).size();
   Work::spend(size);
   for (size_t i = 0; i < size; ++i) return_to(Frame(frames(stack)[i]));
@@ -254,6 +270,36 @@ ByteSet Recognizer::next_bytes() const {
     out |= item.state->live;
   }
   return out;
+}
+
+// A scratch node points to older nodes only.
+void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items) {
+  StackId top = 0;
+  for (const Item& item : items)
+    if (item.stack >= kScratch) top = std::max(top, item.stack - kScratch + 1);
+  if (top == 0) return;
+  std::vector<StackId> moved(top, 0);
+  std::vector<bool> needed(top);
+  for (const Item& item : items)
+    if (item.stack >= kScratch) needed[item.stack - kScratch] = true;
+  for (StackId s = top; s-- > 0;) {
+    if (!needed[s]) continue;
+    for (const Frame& frame : recognizer.frames(kScratch + s))
+      if (frame.parent >= kScratch) needed[frame.parent - kScratch] = true;
+  }
+  std::vector<Frame> frames;
+  for (StackId s = 0; s < top; ++s) {
+    if (!needed[s]) continue;
+    const auto scratch = recognizer.frames(kScratch + s);
+    frames.assign(scratch.begin(), scratch.end());
+    for (Frame& frame : frames)
+      if (frame.parent >= kScratch) frame.parent = moved[frame.parent - kScratch];
+    std::sort(frames.begin(), frames.end());
+    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+    moved[s] = store.intern(frames, recognizer.mark(kScratch + s));
+  }
+  for (Item& item : items)
+    if (item.stack >= kScratch) item.stack = moved[item.stack - kScratch];
 }
 
 }  // namespace maskwright

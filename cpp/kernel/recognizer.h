@@ -9,6 +9,9 @@
 // Calls whose return could do nothing but return again push no frame. Nodes made here are scratch: dropped by pop.
 // Callees that are instances of parametric rules are linked when a state that calls them is scanned, not before.
 //
+// What a rule with a span calls stays on a marked node of its own (stack_store.h). A rule past its deadline cannot be
+// returned from: its budget is kept here. That it can be kept to the end is seen to in budget.h.
+//
 // With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
 // reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
 // allocation once warm. Source: Earley 1970; Scott and Johnstone 2010 (GLL). Tested by tests/exhaustive.
@@ -50,8 +53,9 @@ class StackSet {
 
 class Recognizer {
  public:
-  // Starts over from a configuration whose stacks live in `store` (or are the root). Both must outlive the use.
-  void reset(const StackStore& store, std::span<const Item> items, bool complete);
+  // Starts over from a configuration whose stacks live in `store` (or are the root). Both must outlive the use. `clock`
+  // is the number of tokens from the one that is read next until a deadline of zero.
+  void reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock = 0);
   // Starts over from what follows a return to these frames.
   void reset_after_return(const StackStore& store, std::span<const Frame> frames);
 
@@ -99,6 +103,9 @@ class Recognizer {
     const Node& node = nodes_[stack - kScratch];
     return std::span(frames_).subspan(node.begin, node.size);
   }
+  const StackMark& mark(StackId stack) const {
+    return stack < kScratch ? store_->mark(stack) : nodes_[stack - kScratch].mark;
+  }
   // The union of the bytes that may come next; a superset where rules with & or ~ are concerned.
   ByteSet next_bytes() const;
   // The only item, or nullptr if there are several or none.
@@ -111,11 +118,12 @@ class Recognizer {
   };
   struct Node {
     uint32_t begin, size;
+    StackMark mark;
   };
   struct Pending {
     Rule* callee;
     uint64_t reg;
-    StackId sole;  // the stack itself, when a single caller needs no frame
+    Frame sole;  // of a single caller that needs no frame: its stack is the parent
     bool has_sole;
     std::vector<Frame> frames;
   };
@@ -123,6 +131,7 @@ class Recognizer {
   void begin_level();
   bool end_level();
   void add_call(const Item& caller, CallEdge& call);
+  void add_tail_frames(Pending& pending, const Frame& frame);
   void scan(const Item& item, uint8_t byte);
   void scan_own(const Item& item, uint8_t byte);
   void scan_token(const Item& item, TokenId token);
@@ -134,6 +143,7 @@ class Recognizer {
   void complete_returns();
 
   const StackStore* store_ = nullptr;
+  int64_t clock_ = 0;
   std::vector<Item> items_;
   std::vector<Frame> frames_;
   std::vector<Node> nodes_;
@@ -143,5 +153,8 @@ class Recognizer {
   StackSet returned_;            // stacks already returned from at this level
   std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels
 };
+
+// Moves the scratch stacks that the items need into a store, which is the one that the recogniser was reset with.
+void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items);
 
 }  // namespace maskwright

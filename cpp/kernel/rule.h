@@ -33,6 +33,7 @@
 #include "byte_set.h"
 #include "derivative.h"
 #include "facts.h"
+#include "ir.h"
 #include "lengths.h"
 #include "nfa.h"
 #include "product.h"
@@ -181,6 +182,9 @@ class Rule {
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   const RuleFacts& facts() const { return facts_; }
   const std::optional<std::string>& capture() const { return capture_; }  // the name of what it matches
+  const std::optional<SpanRule>& span() const { return span_; }
+  // Whether it stays a rule of its own, as something is said of what it matches.
+  bool is_kept() const { return capture_ || span_; }
   bool counts() const { return facts_.counts; }
   // Whether a counting rule reads its items itself instead of calling them.
   bool spells_item() const { return ends_at_head_; }
@@ -243,6 +247,7 @@ class Rule {
   uint32_t index_;
   RuleFacts facts_;
   std::optional<std::string> capture_;
+  std::optional<SpanRule> span_;
   bool counts_characters_ = false;
   bool ends_at_head_ = false;  // a counting rule whose item is spelled out in its own automaton
   Nfa nfa_;
@@ -294,6 +299,9 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   Family* family() const { return family_.get(); }
   // Whether it, or a group that it leads to, has a family.
   bool leads_to_families() const { return leads_to_families_; }
+  // Whether some rule in them lies in so many tokens at most; whether one has a temperature.
+  bool has_budgets() const { return has_budgets_; }
+  bool has_temperatures() const { return has_temperatures_; }
   // The rules of other groups that this one calls, in the order in which the blueprint numbers them.
   const std::vector<LinkedRule>& callees() const { return callees_; }
   size_t memory_bytes();
@@ -317,6 +325,8 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   std::unique_ptr<Family> family_;
   bool is_built_ = false;
   bool leads_to_families_ = false;
+  bool has_budgets_ = false;
+  bool has_temperatures_ = false;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;

@@ -326,4 +326,26 @@ size_t Vocabulary::memory_bytes() const {
          (malformed_.capacity() + long_tokens_.capacity() + nodes_.size()) * sizeof(uint32_t);
 }
 
+size_t Vocabulary::depth(NodeId id) const {
+  const std::string_view bytes = text(sorted_[nodes_[id].token_begin]);
+  NodeId at = kRoot;
+  size_t depth = 0;
+  while (at != id) at = child(at, static_cast<uint8_t>(bytes[depth++]));
+  return depth;
+}
+
+const std::vector<uint32_t>& Vocabulary::unfinished() const {
+  std::call_once(knows_unfinished_, [this] {
+    for (uint32_t p = 0; p < sorted_.size(); ++p) {
+      const std::string_view bytes = text(sorted_[p]);
+      size_t lead = bytes.size();  // behind the last byte that begins a character
+      while (lead > 0 && is_continuation(static_cast<uint8_t>(bytes[lead - 1]))) --lead;
+      const uint8_t byte = lead > 0 ? static_cast<uint8_t>(bytes[lead - 1]) : 0;
+      const size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+      if (length > 1 && bytes.size() - (lead - 1) < length) unfinished_.push_back(p);
+    }
+  });
+  return unfinished_;
+}
+
 }  // namespace maskwright

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,10 @@ class Vocabulary {
     const void* found = std::memchr(first, byte, nodes_[id].num_children);
     return found ? nodes_[id].first_child + static_cast<NodeId>(static_cast<const uint8_t*>(found) - first) : 0;
   }
+  // How many bytes lead to a node.
+  size_t depth(NodeId id) const;
+  // The sorted positions of the tokens that end inside a character, ascending.
+  const std::vector<uint32_t>& unfinished() const;
   // The root's child on this byte, or 0.
   NodeId root_child(uint8_t byte) const { return root_children_[byte]; }
   TokenId sorted_token(uint32_t position) const { return sorted_[position]; }
@@ -133,6 +138,8 @@ class Vocabulary {
   std::vector<std::vector<uint32_t>> tokens_within_;  // bitsets, by the most characters begun
   std::vector<uint32_t> long_tokens_;                 // sorted positions of the tokens that are in none of them
   NodeId root_children_[256] = {};
+  mutable std::once_flag knows_unfinished_;  // found when first asked for
+  mutable std::vector<uint32_t> unfinished_;
 };
 
 }  // namespace maskwright

@@ -28,6 +28,7 @@ from maskwright.ir import (
     OP_REF,
     OP_REPEAT,
     OP_SEQ,
+    OP_SPAN,
     Expr,
     GrammarIR,
     operands,
@@ -152,7 +153,9 @@ class _Facts:
                 parts = operands(node)
                 filled = [part for part in parts if not empty[id(part)]]
                 pending += filled if len(filled) == 1 else parts if not filled else []
-            elif node[0] in (OP_ALT, OP_CAPTURE) or (node[0] == OP_REPEAT and (node[2] <= 1 or empty[id(node[1])])):
+            elif node[0] in (OP_ALT, OP_CAPTURE, OP_SPAN) or (
+                node[0] == OP_REPEAT and (node[2] <= 1 or empty[id(node[1])])
+            ):
                 pending += operands(node)
         return list(links)
 
@@ -178,7 +181,7 @@ def _combined(node: Expr, parts: list[bool], found: list[bool]) -> bool | None:
         return all(parts)
     if op == OP_ALT:
         return any(parts)
-    if op in (OP_GUARD, OP_CAPTURE):
+    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN):
         return parts[0]
     return parts[0] or bool(node[2] == 0) if op == OP_REPEAT else None
 

@@ -24,6 +24,7 @@ from maskwright.compiler import CompiledGrammar, Precomputed
 from maskwright.errors import MatcherError, TokenizerError
 from maskwright.jump_forward import Encode, find_tokens
 
+MAX_TOKEN_BUDGET = 10**9
 _MANY_THREADS = 1 << 16  # the kernel knows how many there are
 
 
@@ -35,6 +36,11 @@ class GrammarMatcher(_kernel.Matcher):
         override_stop_tokens: Stop tokens to use instead of the tokenizer's.
         terminate_without_stop_token: Whether the output counts as terminated as soon as it is complete; stop tokens
             are then never allowed.
+        max_tokens: The most tokens of the whole output, stop tokens apart. The mask then leaves only tokens after which
+            the output can still be completed within them. Text accepted as such counts as one token.
+
+    Raises:
+        UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
 
     Inherited from the kernel:
         accept_token(token_id: int) -> bool: go on by one token. False, and nothing changes, if it is not allowed,
@@ -66,12 +72,13 @@ class GrammarMatcher(_kernel.Matcher):
         *,
         override_stop_tokens: int | Iterable[int] | None = None,
         terminate_without_stop_token: bool = False,
+        max_tokens: int | None = None,
     ) -> None:
         info = compiled_grammar.tokenizer_info
         stops = list(info.stop_token_ids)
         if override_stop_tokens is not None:
             stops = _stop_tokens(override_stop_tokens, info.vocab_size)
-        super().__init__(compiled_grammar._native, stops, terminate_without_stop_token)
+        super().__init__(compiled_grammar._native, stops, terminate_without_stop_token, _budget(max_tokens))
         self.compiled_grammar = compiled_grammar
 
     def accept_string(self, text: str | bytes) -> bool:
@@ -214,6 +221,16 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
 
     def __len__(self) -> int:
         return len(self.matchers)
+
+
+def _budget(max_tokens: int | None) -> int:
+    """As the kernel takes it, 0 for none."""
+    if max_tokens is None:
+        return 0
+    count = operator.index(max_tokens)
+    if count < 1:
+        raise MatcherError(f"max_tokens is {count}; an output within a budget has at least one token")
+    return min(count, MAX_TOKEN_BUDGET)
 
 
 def _stop_tokens(given: int | Iterable[int], vocab_size: int) -> list[int]:

@@ -135,7 +135,6 @@ def wrong(format_: Any) -> dict[str, Any]:
         (wrong({"type": "token", "token": -1}), "/format/token", "no token -1"),
         (wrong({"type": "token", "token": "<x>"}), "/format/token", "without a tokenizer"),
         (wrong({"type": "any_tokens"}), "/format", "without a tokenizer"),
-        (wrong({"type": "any_text", "max_tokens": 3}), "/format/max_tokens", "not supported yet"),
         (wrong({"type": "regex", "pattern": "("}), "/format/pattern", "cannot be read"),
         (wrong({"type": "grammar", "grammar": "root ::= x"}), "/format/grammar", "line 1, column 10"),
         (

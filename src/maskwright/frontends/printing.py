@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from operator import is_
 from typing import ClassVar, NamedTuple
 
 from maskwright.errors import GrammarError, LimitError
@@ -38,6 +39,7 @@ from maskwright.ir import (
     OP_REPEAT,
     OP_SEQ,
     OP_SET,
+    OP_SPAN,
     OP_TOKENS,
     UNBOUNDED,
     Expr,
@@ -109,13 +111,16 @@ class _Notation:
         self._names: dict[int, str] = {}
 
     def grammar(self) -> str:
+        self._grammar = _with_spans_as_rules(self._grammar)
         order = [i for i in _reachable(self._grammar) if i not in self._token_sets or i == self._grammar.root]
         taken = {self.root_name}
         for index in order:
             name = self.root_name if index == self._grammar.root else self._name(self._grammar.rules[index].name, taken)
             taken.add(name)
             self._names[index] = name
-        return "\n".join([*(f"{self.head(i)}{self.defines} {self._body(i)}" for i in order), *self.helpers()])
+        return "\n".join(
+            [*(f"{self.head(i)}{self._options(i)}{self.defines} {self._body(i)}" for i in order), *self.helpers()]
+        )
 
     def head(self, index: int) -> str:
         return self._names[index]
@@ -123,6 +128,13 @@ class _Notation:
     def helpers(self) -> Iterable[str]:
         """Rules that the notation needs beside those of the grammar; asked for last."""
         return ()
+
+    def _options(self, index: int) -> str:
+        body = self._grammar.rules[index].body
+        if body[0] != OP_SPAN:
+            return ""
+        said = {"max_tokens": body[2], "temperature": body[3]}
+        return f"[{', '.join(f'{name}={value}' for name, value in said.items() if value is not None)}]"
 
     defines: ClassVar[str]
 
@@ -194,7 +206,7 @@ class _Notation:
             return self.intersection(parts)
         if op == OP_NOT:
             return self.complement(parts[0])
-        if op == OP_CAPTURE:
+        if op in (OP_CAPTURE, OP_SPAN):
             return parts[0]
         if op in (OP_GUARD, OP_CALL):
             return self.parametric(node, parts)
@@ -371,6 +383,24 @@ def _count(minimum: int, maximum: int) -> str:
     if minimum == maximum:
         return f"{{{minimum}}}"
     return f"{{{minimum},}}" if maximum == UNBOUNDED else f"{{{minimum},{maximum}}}"
+
+
+def _with_spans_as_rules(grammar: GrammarIR) -> GrammarIR:
+    """The same, with spans only as whole bodies of rules: options stand at rules."""
+    rules = list(grammar.rules)
+    for index in range(len(rules)):
+        body = rules[index].body
+        moved: dict[int, Expr] = {}
+        for node in postorder(body):
+            old = operands(node)
+            new = [moved[id(part)] for part in old]
+            whole = node if all(map(is_, new, old)) else Expr((node[0], *new, *node[1 + len(new) :]))
+            if node[0] == OP_SPAN and node is not body:
+                rules.append(Rule(f"{rules[index].name}_span", whole))
+                whole = ref(len(rules) - 1)
+            moved[id(node)] = whole
+        rules[index] = Rule(rules[index].name, moved[id(body)])
+    return GrammarIR(tuple(rules), grammar.root, grammar.token_sets)
 
 
 def _reachable(grammar: GrammarIR) -> list[int]:

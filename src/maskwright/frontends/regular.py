@@ -31,6 +31,7 @@ from maskwright.ir import (
     OP_REPEAT,
     OP_SEQ,
     OP_SET,
+    OP_SPAN,
     OP_SUBGRAMMAR,
     OP_TOKENS,
     Expr,
@@ -47,7 +48,7 @@ MAX_SPELLED_OUT = 500_000  # nodes
 MAX_SPELLED_DEPTH = 2_000
 ASCII = (1 << 128) - 1  # as a set of bytes
 
-_IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SUBGRAMMAR))
+_IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SPAN, OP_SUBGRAMMAR))
 
 
 def is_regular(root: Expr) -> bool:
@@ -158,7 +159,7 @@ def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] |
     if node[0] == OP_REF:
         body = body_of(node[1])
         return None if body is None else [body]
-    return None if node[0] in (OP_TOKENS, OP_GUARD, OP_CALL, OP_SUBGRAMMAR) else operands(node)
+    return None if node[0] in (OP_TOKENS, OP_GUARD, OP_CALL, OP_SPAN, OP_SUBGRAMMAR) else operands(node)
 
 
 def rebuilt(node: Expr, parts: list[Expr]) -> Expr:

@@ -6,8 +6,7 @@
     [('lazy', True), ('suffix', 'b')]
 
 `lazy`, `suffix`, `stop` and `max_chars` restrict the texts of a regular body; `capture` and `stop_capture` name what
-the body and its end match. `max_tokens` and `temperature` are refused by name, as is every other: the IR has texts
-only, and a count of tokens would need a place in the kernel's frames.
+the body and its end match; `max_tokens` and `temperature` are of any body, and are about all that the rule matches.
 Tested by tests/frontends/test_ebnf.py, tests/corpus/.
 """
 
@@ -15,14 +14,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from maskwright.errors import GrammarError, Span
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.texts import shortest, text_before, text_of_length
-from maskwright.ir import Expr, alt, and_, capture, seq, text
+from maskwright.ir import Expr, alt, and_, capture, seq, span, text
 
 MAX_CHARS = 10**9
+MAX_TOKENS = 10**9
+MAX_TEMPERATURE = 100
 
 # What a header may hold between its brackets; the parsers build their token patterns from it.
 BRACKETS = rf"\[(?:[^\]\n\"'/]|{STRING}|/(?:[^/\\\n]|\\.)+/[imslux]*){{0,200}}\]"
@@ -30,16 +31,15 @@ _OPTION = re.compile(
     rf"\s*([A-Za-z_]\w*)\s*(?:=\s*(?:({STRING})|/((?:[^/\\\n]|\\.)+)/([imslux]*)|(-?[0-9]+(?:\.[0-9]+)?)|(\w+))\s*)?"
     r"(?:,|(?=\]))"
 )
-_KNOWN = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture")
+_KNOWN = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture", "max_tokens", "temperature")
+_OF_ANY_BODY = frozenset(("capture", "max_tokens", "temperature"))
 _NEEDED = {
     "lazy": "true or false",
     "max_chars": "a whole number",
     "capture": "a name in quotes, or nothing",
     "stop_capture": "a name in quotes",
-}
-_REFUSED = {
-    "max_tokens": "a limit on tokens inside a rule is not supported",
-    "temperature": "a temperature of a rule is not supported",
+    "max_tokens": f"a whole number from 1 to {MAX_TOKENS}",
+    "temperature": f"a number from 0 to {MAX_TEMPERATURE}",
 }
 
 
@@ -105,8 +105,6 @@ def _check_captures(options: dict[str, RuleOption], source: str, error: type[Gra
 def _option(match: re.Match[str], start: int, source: str, error: type[GrammarError]) -> RuleOption:
     name, quoted, pattern, flags, number, word = match.groups()
     span = Span(start + match.start(1), start + match.end())
-    if name in _REFUSED:
-        raise error(f"rule option {name}: {_REFUSED[name]}", source=source, span=span, hint="leave it out")
     if name not in _KNOWN:
         known = ", ".join(_KNOWN)
         raise error(f"unknown rule option {name[:40]!r}", source=source, span=span, hint=f"known: {known}")
@@ -130,20 +128,30 @@ def _is_valid(name: str, value: object) -> bool:
         return isinstance(value, bool)
     if name == "max_chars":
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_CHARS
+    if name == "max_tokens":
+        return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_TOKENS
+    if name == "temperature":
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= MAX_TEMPERATURE
     if name in ("capture", "stop_capture"):
         return (isinstance(value, str) and value != "") or (name == "capture" and value is True)
     return isinstance(value, (str, RegexValue, NameValue))
 
 
-def only_captures(options: Sequence[RuleOption]) -> bool:
-    """Whether options leave the texts of a rule as they are, so that its body may be anything."""
-    return all(option.name == "capture" for option in options)
+def may_have_any_body(options: Sequence[RuleOption]) -> bool:
+    """Whether options leave the texts of a rule as they are, so that its body need not be regular."""
+    return all(option.name in _OF_ANY_BODY for option in options)
 
 
 def capture_name(rule: str, options: Sequence[RuleOption]) -> str | None:
     """What the texts of a rule are captured by: its own name, unless another is given."""
     value = next((option.value for option in options if option.name == "capture"), None)
     return rule if value is True else value if isinstance(value, str) else None
+
+
+def as_span(body: Expr, options: Sequence[RuleOption]) -> Expr:
+    """All that a rule matches, within its budget of tokens and at its temperature."""
+    given: dict[str, Any] = {option.name: option.value for option in options}
+    return span(body, given.get("max_tokens"), given.get("temperature"))
 
 
 def with_options(
@@ -153,8 +161,14 @@ def with_options(
 
     `suffix` and `stop` both mean: the body goes on until that text comes for the first time, which belongs to it.
     An empty one means nothing. `max_chars` counts the characters of the body without it, and `capture` is of the body
-    without it, by the name of the rule unless another is given. All but `capture` need a regular body.
+    without it, by the name of the rule unless another is given. `max_tokens` and `temperature` are of both.
     """
+    return as_span(_with_text_options(rule, body, options, value_expr), options)
+
+
+def _with_text_options(
+    rule: str, body: Expr, options: Sequence[RuleOption], value_expr: Callable[[RuleOption], Expr]
+) -> Expr:
     given = {option.name: option.value for option in options}
     name = capture_name(rule, options)
     if "max_chars" in given:

@@ -45,6 +45,7 @@ from maskwright.ir.expressions import plus as plus
 from maskwright.ir.expressions import ref as ref
 from maskwright.ir.expressions import repeat as repeat
 from maskwright.ir.expressions import seq as seq
+from maskwright.ir.expressions import span as span
 from maskwright.ir.expressions import star as star
 from maskwright.ir.expressions import text as text
 from maskwright.ir.expressions import tokens as tokens
@@ -65,6 +66,7 @@ from maskwright.ir.ops import OP_REF as OP_REF
 from maskwright.ir.ops import OP_REPEAT as OP_REPEAT
 from maskwright.ir.ops import OP_SEQ as OP_SEQ
 from maskwright.ir.ops import OP_SET as OP_SET
+from maskwright.ir.ops import OP_SPAN as OP_SPAN
 from maskwright.ir.ops import OP_SUBGRAMMAR as OP_SUBGRAMMAR
 from maskwright.ir.ops import OP_TOKENS as OP_TOKENS
 from maskwright.ir.ops import UNBOUNDED as UNBOUNDED

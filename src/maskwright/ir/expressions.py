@@ -34,6 +34,7 @@ from maskwright.ir.ops import (
     OP_REPEAT,
     OP_SEQ,
     OP_SET,
+    OP_SPAN,
     OP_TOKENS,
     UNBOUNDED,
 )
@@ -221,6 +222,13 @@ def capture(name: str | None, body: Expr, ends: tuple[bytes, ...] = ()) -> Expr:
     Without a name it is `body` alone.
     """
     return body if name is None or body[0] == OP_NEVER else Expr((OP_CAPTURE, body, name, ends))
+
+
+def span(body: Expr, max_tokens: int | None = None, temperature: float | None = None) -> Expr:
+    """`body`, lying in at most so many tokens, each sampled at this temperature; without either it is `body` alone."""
+    if body[0] in (OP_NEVER, OP_EMPTY) or (max_tokens is None and temperature is None):
+        return body
+    return Expr((OP_SPAN, body, max_tokens, None if temperature is None else float(temperature)))
 
 
 def tokens(token_ids: Iterable[int]) -> Expr:

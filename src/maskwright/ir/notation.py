@@ -3,6 +3,7 @@
     "ab" [0-9]* | name{2,3}      literals, byte sets, repetitions, rules
     A & ~B                       intersection, which binds less than a sequence, and complement
     <[1,5]>  <x: A>              one token by id; a capture, `<x: A - "b">` without an end
+    <[max_tokens=9] A>           A in at most so many tokens
     @name                        a subgrammar, by the name of its root
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
@@ -28,6 +29,7 @@ from maskwright.ir.ops import (
     OP_REPEAT,
     OP_SEQ,
     OP_SET,
+    OP_SPAN,
     OP_SUBGRAMMAR,
     OP_TOKENS,
     UNBOUNDED,
@@ -66,6 +68,9 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_CAPTURE:
         without = "".join(f" - {_shown((OP_LITERAL, end), names, _PRECEDENCE_ATOM)}" for end in expr[3])
         return f"<{expr[2]}: {_shown(expr[1], names, _PRECEDENCE_ALT)}{without}>"
+    if op == OP_SPAN:
+        said = [f"max_tokens={expr[2]}"] * (expr[2] is not None) + [f"temperature={expr[3]}"] * (expr[3] is not None)
+        return f"<[{', '.join(said)}] {_shown(expr[1], names, _PRECEDENCE_ALT)}>"
     if op == OP_GUARD:
         shown = f"{_shown(expr[1], names, _PRECEDENCE_SEQ)} %if {expr[2].dump()}"
         return f"({shown})" if outer > _PRECEDENCE_AND else shown

@@ -21,6 +21,7 @@ OP_GUARD = 11  # (op, expr, condition)     the expression where the rule's param
 OP_CALL = 12  # (op, rule index, value)    a rule with a parameter (maskwright.parameters); a reference passes zero
 OP_CAPTURE = 13  # (op, expr, name, ends)  the expression; what it matches, but for an end, can be asked for by name
 OP_SUBGRAMMAR = 14  # (op, Subgrammar)     what a grammar of its own matches
+OP_SPAN = 15  # (op, expr, max tokens or None, temperature or None)  the expression, in at most so many tokens
 
 UNBOUNDED = -1
 ALL_BYTES = (1 << 256) - 1

@@ -28,13 +28,14 @@ from maskwright.ir.ops import (
     OP_REF,
     OP_REPEAT,
     OP_SET,
+    OP_SPAN,
     OP_SUBGRAMMAR,
     OP_TOKENS,
 )
 
 _LEAVES = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR))
 _NAMES_RULES = frozenset((OP_REF, OP_CALL))
-_ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE))
+_ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN))
 
 
 def operands(expr: Expr) -> list[Expr]:

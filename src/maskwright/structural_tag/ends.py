@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from maskwright.frontends.texts import ANY_TEXT, text_until, text_without
-from maskwright.ir import EMPTY, Expr, alt, capture, seq
+from maskwright.ir import EMPTY, Expr, alt, capture, seq, span
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 
@@ -53,15 +53,23 @@ class Ends:
         """The expression, then an end."""
         return seq(expr, self.alone)
 
-    def closing(self, excluded: tuple[bytes, ...] = (), body: Expr = ANY_TEXT, name: str | None = None) -> Expr:
+    def closing(
+        self,
+        excluded: tuple[bytes, ...] = (),
+        body: Expr = ANY_TEXT,
+        name: str | None = None,
+        max_tokens: int | None = None,
+    ) -> Expr:
         """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs.
 
-        Without the end, they are a capture of this name.
+        Without the end, they are a capture of this name. They lie in at most `max_tokens` tokens, together with the end
+        if it is text.
         """
         parts = []
         if self.texts:
-            parts.append(capture(name, text_until(self.encoded, excluded, body), self.encoded))
+            text = capture(name, text_until(self.encoded, excluded, body), self.encoded)
+            parts.append(span(text, max_tokens))
         if self.others or not self.texts:
-            text = capture(name, text_without((*self.encoded, *excluded), body))
+            text = span(capture(name, text_without((*self.encoded, *excluded), body)), max_tokens)
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)

@@ -124,9 +124,10 @@ class QwenXMLParameterFormat(Format):
 
 @dataclass(frozen=True)
 class AnyTextFormat(Format):
-    """Any text in which none of `excludes` occurs, of at most `max_chars` characters.
+    """Any text in which none of `excludes` occurs, of at most `max_chars` characters, in at most `max_tokens` tokens.
 
-    As a tag's content it ends where the tag's end string first occurs. `capture` names it, its end left out.
+    As a tag's content it ends where the tag's end string first occurs; the tokens of that string count, a special
+    token does not. `capture` names the text, its end left out.
     """
 
     type = "any_text"

@@ -123,14 +123,10 @@ class Lowering:
         return self.json_schema(f.JSONSchemaFormat(it.json_schema, style="qwen_xml"), pointer, ends)
 
     def any_text(self, it: f.AnyTextFormat, pointer: str, ends: Ends) -> Expr:
-        if it.max_tokens is not None:
-            raise StructuralTagError(
-                "max_tokens of any_text is not supported yet",
-                pointer=f"{pointer}/max_tokens",
-                hint="use max_chars, or any_tokens with max_tokens",
-            )
+        if it.max_tokens == 0:
+            return ends.alone
         body = ANY_TEXT if it.max_chars is None else text_of_length(0, it.max_chars)
-        return ends.closing(self.plain(it.excludes), body, it.capture)
+        return ends.closing(self.plain(it.excludes), body, it.capture, it.max_tokens)
 
     def grammar(self, it: f.GrammarFormat, pointer: str, ends: Ends) -> Expr:
         from maskwright.frontends.ebnf import ebnf_to_ir

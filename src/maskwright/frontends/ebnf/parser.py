@@ -33,7 +33,7 @@ from maskwright.frontends.rule_options import (
     BRACKETS,
     RegexValue,
     RuleOption,
-    only_captures,
+    may_have_any_body,
     parse_options,
     with_options,
 )
@@ -323,7 +323,7 @@ class _Parser:
             return self.restricted[name]
         options, self.rule = self.options[name], name
         body: Expr | None = self.bodies[name]
-        if not only_captures(options):
+        if not may_have_any_body(options):
             if len(self.restricting) >= MAX_DEPTH:
                 raise LimitError(f"more than {MAX_DEPTH} rules with options in each other", limit="ebnf depth")
             self.restricting.append(name)

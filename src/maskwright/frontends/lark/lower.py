@@ -32,8 +32,9 @@ from maskwright.frontends.rule_options import (
     NameValue,
     RegexValue,
     RuleOption,
+    as_span,
     capture_name,
-    only_captures,
+    may_have_any_body,
     with_options,
 )
 from maskwright.frontends.substrings import substrings, words
@@ -65,11 +66,12 @@ class Context(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """A rule that is declared and not yet defined, with its branches, and the name to capture them by."""
+    """A rule that is declared and not yet defined, with its branches, its name and its options."""
 
     rule: Expr
     branches: Sequence[tuple[ast.Node, Context]]
-    capture: str | None = None
+    name: str = ""
+    options: tuple[RuleOption, ...] = ()
 
 
 _NOTHING_BOUND: Mapping[str, Argument] = {}
@@ -131,9 +133,10 @@ class _Lowering:
             if not entry.parameters and entry.bodies[0][1] is self.scope and key not in only_ignored:
                 self._entry(entry, entry.span, self.scope)
         while self.pending:
-            rule, branches, name = self.pending.pop()
+            rule, branches, rule_name, options = self.pending.pop()
+            name = capture_name(rule_name, options)
             bodies = (self._captured(name, *branch) if name else self._body(*branch) for branch in branches)
-            self.builder.define(rule, alt(*bodies))
+            self.builder.define(rule, as_span(alt(*bodies), options))
         return seq(self.ignored.after if self.may_start_ignored else EMPTY, reference, self.ignored.at_end)
 
     def _body(self, node: ast.Node, context: Context) -> Expr:
@@ -218,11 +221,11 @@ class _Lowering:
             self.builder.define(reference, seq(declared, self.ignored.after))
         elif entry.is_terminal:
             self.builder.define(reference, self.ignored.around(self.terminals.named(entry, span, scope)))
-        elif not only_captures(entry.options):
+        elif not may_have_any_body(entry.options):
             self.builder.define(reference, self.ignored.around(self._with_options(entry)))
         else:
             branches = [(body, Context(s, _NOTHING_BOUND, entry.is_parametric)) for body, s in entry.bodies]
-            self.pending.append(Pending(reference, branches, capture_name(entry.name, entry.options)))
+            self.pending.append(Pending(reference, branches, entry.name, entry.options))
         return reference
 
     def _with_options(self, entry: Entry) -> Expr:

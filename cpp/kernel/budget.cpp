@@ -1,0 +1,285 @@
+#include "budget.h"
+
+#include <algorithm>
+#include <map>
+
+#include "collector.h"
+#include "named_tokens.h"
+#include "token_walk.h"
+#include "trie_walk.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMaxVerdicts = 1 << 16;
+
+}  // namespace
+
+// Collects the tokens behind which some item may end in time.
+class TokenBudgets::MaskSink {
+ public:
+  MaskSink(TokenBudgets& budgets, Recognizer& recognizer, int64_t clock)
+      : budgets_(budgets), recognizer_(recognizer), clock_(clock), tokens_(budgets.vocabulary_) {}
+  // Of a loop that can go on, all tokens are allowed, whatever else they lead to.
+  CharClasses steady_classes() const {
+    CharClasses out = 0;
+    for (const Item& item : recognizer_.items()) {
+      const CharClasses classes = loop_classes(item);
+      if (std::popcount(classes) > std::popcount(out) && budgets_.is_viable(recognizer_, item, clock_)) out = classes;
+    }
+    return out;
+  }
+  void token(uint32_t begin, uint32_t end) {
+    if (is_viable()) tokens_.allow(begin, end);
+  }
+  void steady(uint32_t begin, uint32_t end) { tokens_.allow(begin, end); }
+  void exit(NodeId) {}
+  void steady_exits(NodeId, bool) {}
+  void named(const std::vector<TokenId>& group) {
+    if (!is_viable()) return;
+    for (const TokenId token : group) tokens_.allow_token(token);
+  }
+  std::unique_ptr<ConfigMask> mask() { return as_config_mask(tokens_); }
+
+ private:
+  bool is_viable() const {
+    return recognizer_.complete() || std::ranges::any_of(recognizer_.items(), [this](const Item& item) {
+             return budgets_.is_viable(recognizer_, item, clock_);
+           });
+  }
+
+  TokenBudgets& budgets_;
+  Recognizer& recognizer_;
+  int64_t clock_;  // behind a token
+  Collector tokens_;
+};
+
+// Finds the greatest of the clocks that tokens need behind them.
+class TokenBudgets::SafetySink {
+ public:
+  SafetySink(TokenBudgets& budgets, Recognizer& recognizer, int64_t clock)
+      : budgets_(budgets), recognizer_(recognizer), clock_(clock) {}
+  CharClasses steady_classes() const {
+    const Item* item = looping_item();
+    return item ? loop_classes(*item) : 0;
+  }
+  void token(uint32_t, uint32_t) {
+    if (recognizer_.complete()) return;
+    int64_t least = kNever;
+    for (const Item& item : recognizer_.items())
+      least = std::min(least, budgets_.needed_clock(recognizer_, item, clock_));
+    needed_ = std::max(needed_, least);
+  }
+  void steady(uint32_t, uint32_t) {
+    needed_ = std::max(needed_, budgets_.needed_clock(recognizer_, *looping_item(), clock_));
+  }
+  void exit(NodeId) {}
+  void steady_exits(NodeId, bool) {}
+  void named(const std::vector<TokenId>&) { token(0, 0); }
+  int64_t needed() const { return needed_; }
+
+ private:
+  const Item* looping_item() const {
+    const Item* out = nullptr;
+    CharClasses most = 0;
+    for (const Item& item : recognizer_.items()) {
+      const CharClasses classes = loop_classes(item);
+      if (std::popcount(classes) <= std::popcount(most)) continue;
+      most = classes;
+      out = &item;
+    }
+    return out;
+  }
+
+  TokenBudgets& budgets_;
+  Recognizer& recognizer_;
+  int64_t clock_;  // before the token
+  int64_t needed_ = kFree;
+};
+
+void TokenBudgets::keep_viable(std::vector<Item>& items, int64_t clock) {
+  const std::lock_guard guard(lock_);
+  recognizer_.reset(stacks_, items, false);
+  std::erase_if(items, [&](const Item& item) { return !is_viable(recognizer_, item, clock); });
+}
+
+int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
+  constexpr int64_t kFarAway = int64_t{1} << 40;  // no deadline passes
+  const std::lock_guard guard(lock_);
+  recognizer_.reset(stacks_, items, false, kFarAway);
+  SafetySink sink(*this, recognizer_, kFarAway);
+  walk(recognizer_, sink);
+  return sink.needed() >= kNever ? kNeverSafe : sink.needed() + 1;
+}
+
+std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, int64_t clock) {
+  const std::lock_guard guard(lock_);
+  recognizer_.reset(stacks_, items, false, clock);
+  MaskSink sink(*this, recognizer_, clock - 1);
+  walk(recognizer_, sink);
+  return sink.mask();
+}
+
+template <class Sink>
+void TokenBudgets::walk(Recognizer& recognizer, Sink& sink) {
+  walk_tokens(vocabulary_, recognizer, Vocabulary::kRoot, 0, sink);
+  for (const auto& group : named_tokens(recognizer.items()))
+    if (recognizer.push_token(group[0])) {
+      sink.named(group);
+      recognizer.pop();
+    }
+}
+
+int64_t TokenBudgets::sum(uint32_t bytes, int64_t tightness) {
+  if (bytes == ByteDistances::kNever || tightness >= kNever) return kNever;
+  return tightness <= kFree ? kFree : tightness + bytes;
+}
+
+// The clock at which what stands on the stack must end, if all that is open below is then to have as many tokens as it
+// needs bytes; kFree where nothing presses, kNever where no clock is enough.
+int64_t TokenBudgets::tightness(const Recognizer& view, StackId stack) {
+  std::unordered_map<StackId, int64_t> scratch;
+  const auto find = [&](StackId id) -> const int64_t* {
+    const auto& known = id < kScratch ? tightness_ : scratch;
+    const auto it = known.find(id);
+    return it == known.end() ? nullptr : &it->second;
+  };
+  std::vector<StackId> open{stack};
+  while (!open.empty()) {
+    const StackId id = open.back();
+    int64_t least = kNever;
+    bool is_ready = true;
+    for (const Frame& frame : view.frames(id)) {
+      if (!frame.target) {
+        least = kFree;
+      } else if (const int64_t* below = find(frame.parent)) {
+        least = std::min(least, sum(bytes_.after_return(*frame.target, entering(*frame.target, frame.reg)), *below));
+      } else {
+        open.push_back(frame.parent);
+        is_ready = false;
+      }
+    }
+    if (!is_ready) continue;
+    open.pop_back();
+    const int64_t deadline = view.mark(id).deadline;
+    if (deadline != kNoDeadline && least < kNever) least = std::max(least, -deadline);
+    (id < kScratch ? tightness_ : scratch)[id] = least;
+  }
+  return *find(stack);
+}
+
+// The clock that an item behind a token needs, whatever it was before the token. Rules begun within the token, on
+// scratch stacks, have what their budgets leave, at any clock.
+int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int64_t clock) {
+  std::map<StackId, uint32_t, std::greater<>> open{{item.stack, bytes_.to_end(*item.state, item.reg)}};
+  int64_t least = kNever;
+  while (!open.empty()) {
+    const auto [stack, bytes] = *open.begin();
+    open.erase(open.begin());
+    if (stack < kScratch) {
+      least = std::min(least, sum(bytes, tightness(view, stack)));
+      continue;
+    }
+    const int64_t deadline = view.mark(stack).deadline;
+    if (deadline != kNoDeadline && bytes >= deadline + clock) continue;
+    for (const Frame& frame : view.frames(stack)) {
+      if (!frame.target) {
+        least = std::min(least, sum(bytes, kFree));
+        continue;
+      }
+      const uint32_t rest = bytes_.after_return(*frame.target, entering(*frame.target, frame.reg));
+      const uint32_t down = ByteDistances::sum(bytes, rest);
+      const auto [it, fresh] = open.try_emplace(frame.parent, down);
+      if (!fresh) it->second = std::min(it->second, down);
+    }
+  }
+  return least;
+}
+
+bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t clock) {
+  if (sum(bytes_.to_end(*item.state, item.reg), tightness(view, item.stack)) <= clock) return true;
+  if (item.stack >= kScratch) return search(view, item, clock);
+  if (verdicts_.size() > kMaxVerdicts) verdicts_.clear();
+  const auto [it, fresh] = verdicts_.try_emplace({item, clock}, false);
+  if (fresh) it->second = search(view, item, clock);
+  return it->second;
+}
+
+// Follows the profile of an item down its stack, each rule's ends cut off at its deadline.
+bool TokenBudgets::search(const Recognizer& view, const Item& item, int64_t clock) {
+  const auto most_on = [&](StackId stack) -> int64_t {
+    const int64_t deadline = this->deadline(view, stack);
+    return deadline == kNoDeadline ? kAnyTokens : std::min<int64_t>(clock + deadline, kAnyTokens);
+  };
+  const int64_t most = most_on(item.stack);
+  if (most < 1) return false;
+  const TokenReach::Place begin{item.state, item.reg, Vocabulary::kRoot};
+  if (lands_in_time(begin, 1, tightness(view, item.stack), clock)) return true;
+  std::map<StackId, TokenProfile, std::greater<>> open;  // parents have smaller ids than what stands on them
+  open[item.stack] = reach_.profile(begin, static_cast<uint32_t>(most));
+  while (!open.empty()) {
+    const StackId stack = open.begin()->first;
+    TokenProfile ends = std::move(open.begin()->second);
+    open.erase(open.begin());
+    if (const int64_t deadline = view.mark(stack).deadline; deadline != kNoDeadline) ends.keep_within(clock + deadline);
+    if (ends.empty()) continue;
+    for (const Frame& frame : view.frames(stack)) {
+      if (!frame.target) {
+        if (ends.edge()) return true;
+        continue;
+      }
+      DfaState& target = *frame.target;
+      const uint64_t reg = entering(target, frame.reg);
+      const int64_t below = tightness(view, frame.parent);
+      if (ends.edge() && sum(ByteDistances::sum(bytes_.after_return(target, reg), *ends.edge()), below) <= clock)
+        return true;
+      bool lands = false;
+      target.rule->link(target);
+      ends.for_each_node(vocabulary_, target.live, [&](NodeId node, uint32_t tokens) {
+        lands = lands || lands_in_time({&target, reg, node}, tokens, below, clock);
+      });
+      if (lands) return true;
+      const int64_t most_below = most_on(frame.parent);
+      if (most_below > 0)
+        open[frame.parent].add(reach_.after(target, reg, ends, static_cast<uint32_t>(most_below)), 0, kAnyTokens);
+    }
+  }
+  return false;
+}
+
+// Whether some token, the one that is read after so many in all, leads where bytes suffice.
+bool TokenBudgets::lands_in_time(const TokenReach::Place& place, uint32_t tokens, int64_t below, int64_t clock) {
+  return std::ranges::any_of(reach_.steps(place).landings, [&](const TokenReach::Landing& landing) {
+    return sum(ByteDistances::sum(landing.bytes, tokens), below) <= clock;
+  });
+}
+
+int64_t TokenBudgets::deadline(const Recognizer& view, StackId stack) {
+  if (stack < kScratch) return stacks_.deadline(stack);
+  std::map<StackId, int64_t, std::greater<>> open{{stack, kNoDeadline}};  // the time left above
+  int64_t out = INT64_MIN;
+  while (!open.empty()) {
+    auto [id, time] = *open.begin();
+    open.erase(open.begin());
+    time = std::min(time, view.mark(id).deadline);
+    if (id < kScratch) {
+      out = std::max(out, std::min(time, stacks_.deadline(id)));
+      continue;
+    }
+    for (const Frame& frame : view.frames(id)) {
+      const auto [it, fresh] = open.try_emplace(frame.target ? frame.parent : kRootStack, time);
+      if (!fresh) it->second = std::max(it->second, time);
+    }
+  }
+  return out;
+}
+
+uint32_t TokenBudgets::least_tokens(const Item& item) {
+  const std::lock_guard guard(lock_);
+  const uint32_t bytes = bytes_.to_end(*item.state, item.reg);
+  const uint32_t most = bytes == ByteDistances::kNever ? kAnyTokens : bytes;
+  const auto& edge = reach_.profile({item.state, item.reg, Vocabulary::kRoot}, most).edge();
+  return edge ? *edge : kAnyTokens;
+}
+
+}  // namespace maskwright

@@ -1,0 +1,62 @@
+// How few bytes a rule needs to end, from any state of its automaton: a bound on the tokens that it needs.
+//
+// What counts is the shortest way out by tokens of one byte each (and tokens that the grammar names): a way that exists
+// wherever tokens begin and end, so that lengths of rules one after the other add up. A vocabulary without some byte
+// just has fewer ways. A rule that lies in at most N tokens and needs more than N bytes has none.
+//
+// Each question is one run of Dijkstra's algorithm over the states of a rule, which ends at the first way out; calls
+// weigh what their rules need. Those are found in rounds, as long as some of them gets shorter (Knuth 1977). Answers
+// are kept. Cost: as many states as lie nearer than the end; a string needs its quote, so one.
+// Tested by tests/exhaustive/test_token_budgets.py.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "rule.h"
+#include "vocabulary.h"
+
+namespace maskwright {
+
+class ByteDistances {
+ public:
+  static constexpr uint32_t kNever = 0xFFFFFFFF;
+  explicit ByteDistances(const Vocabulary& vocabulary);
+
+  // The bytes from the state to the end of its rule, at least one; kNever if there is no such way.
+  uint32_t to_end(DfaState& state, uint64_t reg) { return of({&state, bounded_register(state, reg)}); }
+  // The same, or none if the rule may end at once.
+  uint32_t after_return(DfaState& state, uint64_t reg) { return may_end(state, reg) ? 0 : to_end(state, reg); }
+  static uint32_t sum(uint32_t a, uint32_t b) { return a == kNever || b == kNever ? kNever : a + b; }
+
+ private:
+  struct Place {
+    DfaState* state;
+    uint64_t reg;
+    bool operator==(const Place&) const = default;
+  };
+  struct PlaceHash {
+    size_t operator()(const Place& p) const { return mix(reinterpret_cast<uintptr_t>(p.state), p.reg); }
+  };
+  struct Visit {
+    Place place;
+    uint32_t distance;
+    uint32_t before;  // the visit it was reached from
+  };
+  static uint64_t bounded_register(const DfaState& state, uint64_t reg);
+  uint32_t of(const Place& place);
+  uint32_t search(const Place& from);
+  uint32_t call_bytes(const CallEdge& call);
+  template <class Edge>
+  void for_each_edge(const Place& from, Edge&& edge);
+
+  ByteSet bytes_;  // that are tokens
+  std::unordered_map<Place, uint32_t, PlaceHash> known_;
+  std::unordered_map<Place, uint32_t, PlaceHash> bounds_;  // while they are being found
+  std::vector<Place> open_;
+  std::vector<Visit> visits_;
+  uint32_t last_ = kNever;  // the visit from which the search left the rule
+};
+
+}  // namespace maskwright

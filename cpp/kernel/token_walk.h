@@ -1,0 +1,92 @@
+// The vocabulary's tokens that a recogniser takes, with the configurations they lead to.
+//
+// As walk_below (trie_walk.h), but what a token leads to matters here, not only that it is allowed. So a subtree is
+// passed over only where a single item loops on it that calls nothing: all its tokens then lead back to where they
+// began. Cost: one push for each node entered.
+// Tested by tests/exhaustive/test_token_budgets.py.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "recognizer.h"
+#include "vocabulary.h"
+
+namespace maskwright {
+
+// The characters that leave the configuration as it is.
+inline CharClasses steady_classes(const Recognizer& recognizer) {
+  const Item* item = recognizer.sole_item();
+  if (!item || item->state->counter_head || !item->state->calls.empty()) return 0;
+  return item->state->rule->loop_classes(*item->state);
+}
+
+// The characters of which an item's own automaton returns to where it is, whatever else may come.
+inline CharClasses loop_classes(const Item& item) {
+  return item.state->counter_head ? 0 : item.state->rule->loop_classes(*item.state);
+}
+
+// Reports to `sink`, the recogniser standing where it says:
+//   token(begin, end)        behind the tokens at these sorted positions
+//   steady(begin, end)       behind these tokens it would stand where it does now
+//   steady_exits(node, raw)  behind all characters at and below a node, it would, too; behind all bytes, if `raw`
+//   exit(node)               at a node below which there are tokens, the grammar may end
+// `steady_classes` of the sink says which characters leave things as they are. Tokens that end inside such a character
+// are walked one by one. Precondition: the recogniser stands at `node`, which is `depth` bytes deep. It is left as it
+// was.
+template <class Sink>
+void walk_tokens(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, size_t depth, Sink& sink) {
+  struct Level {
+    NodeId next, end;
+    CharClasses steady;
+  };
+  std::vector<Level> path;
+  const std::vector<uint32_t>& unfinished = vocabulary.unfinished();
+  const auto open = [&](NodeId id) {
+    const Vocabulary::Node& at = vocabulary.node(id);
+    path.push_back({at.first_child, at.first_child + at.num_children, sink.steady_classes()});
+  };
+  const auto walk_one = [&](uint32_t position) {
+    const std::string_view rest = vocabulary.text(vocabulary.sorted_token(position)).substr(depth + path.size() - 1);
+    size_t pushed = 0;
+    while (pushed < rest.size() && recognizer.push(static_cast<uint8_t>(rest[pushed]))) ++pushed;
+    if (pushed == rest.size()) sink.token(position, position + 1);
+    recognizer.pop(pushed);
+  };
+  const auto take_steady = [&](NodeId child, CharClasses classes) {
+    const Vocabulary::Node& at = vocabulary.node(child);
+    uint32_t begin = at.token_begin;
+    for (auto it = std::ranges::lower_bound(unfinished, begin); it != unfinished.end() && *it < at.token_end; ++it) {
+      if (begin < *it) sink.steady(begin, *it);
+      walk_one(*it);
+      begin = *it + 1;
+    }
+    if (begin < at.token_end) sink.steady(begin, at.token_end);
+    if (at.num_children > 0) sink.steady_exits(child, (classes >> kClassMalformed & 1) != 0);
+  };
+  open(node);
+  while (true) {
+    Level& level = path.back();
+    if (level.next == level.end) {
+      path.pop_back();
+      if (path.empty()) return;
+      recognizer.pop();
+      continue;
+    }
+    const NodeId child = level.next++;
+    const Vocabulary::Node& at = vocabulary.node(child);
+    if (level.steady != 0 && (at.classes_from & ~level.steady) == 0) {
+      take_steady(child, level.steady);
+      continue;
+    }
+    if (!recognizer.push(vocabulary.byte(child))) continue;
+    if (at.token_begin < at.token_own_end) sink.token(at.token_begin, at.token_own_end);
+    if (at.num_children > 0 && recognizer.complete()) sink.exit(child);
+    if (at.num_children > 0 && !recognizer.items().empty())
+      open(child);
+    else
+      recognizer.pop();
+  }
+}
+
+}  // namespace maskwright

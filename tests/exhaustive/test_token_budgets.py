@@ -1,0 +1,154 @@
+"""Token budgets of rules and of whole outputs: every mask bit against the oracle, in every kind of state.
+
+Grammars are random: budgets nest, recur, are entered in several ways at once, and are too small to be kept by some
+tokens or by all. Vocabularies are tiny and lack what random chance leaves out, single bytes included.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import maskwright
+from maskwright import ir
+from maskwright.ir import Expr, GrammarIR
+from oracle import vocabularies
+from oracle.budget_model import BudgetModel, TokenLanguage
+from oracle.comparing import mask_of, scaled, seeded
+from oracle.grammars import grammar, random_expr
+from oracle.vocabularies import Vocab
+
+TIGHT = 2_000  # bytes: an engine is past this at once
+
+
+def random_vocab(rng: random.Random) -> Vocab:
+    single = rng.choice(([], [b"a", b"b"], [b"a", b"b"]))
+    texts = rng.sample(vocabularies.strings(b"ab", 3), rng.randint(2, 7))
+    parts = rng.sample((b"\xc3\xa9", b"b\xc3", b"\xa9a", b"\xc3"), rng.randint(0, 2))
+    return vocabularies.of(*single, *texts, *parts, stop=(b"</s>",), padding=rng.choice((0, 2)))
+
+
+def random_budgeted(rng: random.Random, vocab: Vocab) -> GrammarIR:
+    count = rng.randint(1, 3)
+    token_ids = (0, 1, len(vocab.token_bytes) - 1) if rng.random() < 0.3 else ()
+
+    def within_budget(e: Expr) -> Expr:
+        return ir.span(e, max_tokens=rng.choice((1, 2, 2, 3, 4, 6)))
+
+    bodies = []
+    for _ in range(count):
+        body = random_expr(rng, 2, count, token_ids)
+        if rng.random() < 0.7:
+            body = within_budget(body)
+        if rng.random() < 0.4:
+            body = ir.seq(body, within_budget(random_expr(rng, 1, count, token_ids)))
+        bodies.append(body)
+    return grammar(*bodies)
+
+
+def check_state(matcher: maskwright.GrammarMatcher, model: BudgetModel, rng: random.Random) -> None:
+    vocab, allowed = model.vocab, model.allowed()
+    context = (model.language.grammar.dump(), vocab, model.tokens)
+    for _ in range(2):  # filling changes nothing
+        assert mask_of(matcher, vocab.vocab_size) == allowed, context
+    for token in range(-1, vocab.vocab_size + 1):
+        fork = matcher.fork()
+        assert fork.accept_token(token) == (token in allowed), (context, token)
+    assert mask_of(matcher, vocab.vocab_size) == allowed, (context, "after forks")
+    assert matcher.is_completed() == model.is_completed, context
+    assert matcher.is_terminated() == model.is_terminated, context
+    forced = matcher.forced_bytes()
+    for token in allowed - set(vocab.special):
+        data = vocab.token_bytes[token]
+        assert data.startswith(forced) or forced.startswith(data), (context, token, forced)
+    check_draft(matcher, model, [rng.choice([*allowed, rng.randrange(vocab.vocab_size)]) for _ in range(3)])
+
+
+def check_draft(matcher: maskwright.GrammarMatcher, model: BudgetModel, draft: list[int]) -> None:
+    """The rows of a draft, one alone and in a batch, are the masks that accepting would lead to."""
+    judge, size = model.fork(), model.vocab.vocab_size
+    rows = [judge.allowed()]
+    for token in draft:
+        if not judge.accept_token(token):
+            break
+        rows.append(judge.allowed())
+    good = len(rows) - 1
+    rows += [set()] * (len(draft) - good)
+    assert matcher.validate_tokens(draft) == good
+    bitmask = maskwright.allocate_token_bitmask(2 * len(rows), size)
+    assert matcher.fill_draft_bitmask(draft, bitmask) == good
+    batch = maskwright.BatchGrammarMatcher([matcher, matcher.fork()])
+    assert batch.validate_tokens([draft, draft]) == [good, good]
+    bits = np.unpackbits(bitmask.view(np.uint8), axis=1, bitorder="little")
+    assert [set(np.flatnonzero(row[:size]).tolist()) for row in bits[: len(rows)]] == rows, model.tokens
+    assert batch.fill_draft_bitmask([draft, draft], bitmask) == [good, good]
+    bits = np.unpackbits(bitmask.view(np.uint8), axis=1, bitorder="little")
+    assert [set(np.flatnonzero(row[:size]).tolist()) for row in bits] == rows + rows, model.tokens
+
+
+def walk(
+    compiled: maskwright.CompiledGrammar, language: TokenLanguage, max_tokens: int | None, rng: random.Random
+) -> None:
+    """A random walk through states, each compared with the model."""
+    matcher, model = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens), BudgetModel(language)
+    check_state(matcher, model, rng)
+    for _ in range(6):
+        action, allowed = rng.random(), sorted(model.allowed())
+        if allowed and action < 0.65:
+            token = rng.choice(allowed)
+            assert matcher.accept_token(token)
+            assert model.accept_token(token)
+        elif action < 0.8 and model.tokens:
+            count = rng.randint(1, len(model.tokens))
+            matcher.rollback(count)
+            model.rollback(count)
+        elif action < 0.9:
+            matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens)
+            assert matcher.accept_tokens(model.tokens) == len(model.tokens)
+        else:
+            matcher.reset()
+            model = BudgetModel(language)
+        check_state(matcher, model, rng)
+
+
+def compare(g: GrammarIR, vocab: Vocab, max_tokens: int | None, rng: random.Random, memory: int | None = None) -> bool:
+    """Walk twice over the same compiled grammar. Returns whether there was anything to compare."""
+    language = TokenLanguage(g, vocab, max_tokens)
+    options = {} if memory is None else {"grammar_limit_bytes": memory}
+    compiler = maskwright.GrammarCompiler(vocab.info(), **options)
+    try:
+        compiled = compiler.compile_grammar(maskwright.Grammar(g))
+        maskwright.GrammarMatcher(compiled, max_tokens=max_tokens)
+    except maskwright.LimitError as error:
+        assert error.limit == "left_recursive_span"
+        return False
+    except maskwright.UnsatisfiableError:
+        assert not language.viable(())
+        return False
+    assert language.viable(())
+    walk(compiled, language, max_tokens, rng)
+    walk(compiled, language, max_tokens, rng)
+    return True
+
+
+@pytest.mark.parametrize("memory", [None, TIGHT], ids=["roomy", "flushing"])
+def test_budgets_of_rules(memory: int | None) -> None:
+    compared = 0
+    for i in range(scaled(250)):
+        rng = seeded(f"budgets of rules {i} {memory}")
+        vocab = random_vocab(rng)
+        g = random_budgeted(rng, vocab)
+        compared += "max_tokens" in g.dump() and compare(g, vocab, None, rng, memory)
+    assert compared > scaled(40)
+
+
+def test_budgets_of_outputs() -> None:
+    compared = 0
+    for i in range(scaled(250)):
+        rng = seeded(f"budgets of outputs {i}")
+        vocab = random_vocab(rng)
+        g = random_budgeted(rng, vocab) if rng.random() < 0.5 else grammar(random_expr(rng, 3, 1, ()))
+        compared += compare(g, vocab, rng.choice((1, 2, 3, 4, 6, 9)), rng)
+    assert compared > scaled(40)
