@@ -1,7 +1,8 @@
 """The values of `format`, as regular expressions over the characters of the string.
 
 A format is one regular expression, or a function that puts it together from some: pieces that stand in many places, or
-in many formats, are read once, and are the same object wherever they stand.
+in many formats, are read once, and are the same object wherever they stand. What is written with `text` has characters
+that every encoding spells as they are; a slash has two spellings in JSON, so it is read like the pieces.
 
 Dates know their calendar (29 February in leap years only). Each expression matches exactly what its source defines, or
 a part of it where the whole is not regular or not worth its size:
