@@ -145,6 +145,7 @@ void Recognizer::scan_token(const Item& item, TokenId token) {
 void Recognizer::add_call(const Item& caller, CallEdge& call) {
   size_t i = 0;
   while (i < num_pending_ && (pending_[i].callee != call.callee || pending_[i].reg != call.reg)) ++i;
+  Work::spend(i / 8);
   const bool fresh = i == num_pending_;
   if (fresh) {
     if (num_pending_ == pending_.size()) pending_.emplace_back();

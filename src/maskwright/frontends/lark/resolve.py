@@ -89,7 +89,16 @@ def resolve(document: Document, modules: Mapping[str, str]) -> Scope:
     Raises:
         LarkSyntaxError: A name is defined twice, or imported from where it is not.
     """
-    return _Resolver(modules).scope(document)
+    resolver = _Resolver(modules)
+    if not modules and all(definition.mode == "define" for definition in document.definitions):
+        resolver.scopes["common"] = _common_scope()
+    return resolver.scope(document)
+
+
+@lru_cache(maxsize=1)
+def _common_scope() -> Scope:
+    """The scope of `common` for all texts that do not change what they import."""
+    return _Resolver({}).scope(_common())
 
 
 @lru_cache(maxsize=1)

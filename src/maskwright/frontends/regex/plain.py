@@ -13,6 +13,8 @@ Tested by tests/frontends/test_regex.py.
 
 from __future__ import annotations
 
+from enum import Enum
+
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, Encoding, utf8
 from maskwright.frontends.regex.ast import INFINITE, Alt, And, Chars, Group, Literal, Node, Not, Repeat, Seq
 from maskwright.ir import UNBOUNDED, Expr, alt, and_, never, not_, plus, repeat, seq, star, text
@@ -42,6 +44,14 @@ def lower_plain(node: Node, encode: Encoding) -> Expr:
     return and_(*[lower_plain(operand, encode) for operand in node.operands])
 
 
+class _Overlap(Enum):
+    """How a set of characters lies to another."""
+
+    NONE = 0
+    PARTLY = 1
+    WITHIN = 2
+
+
 class PlainPieces:
     """Cuts pieces from plain trees. `starts` and `ends` are sets of characters, or None for any."""
 
@@ -49,17 +59,26 @@ class PlainPieces:
         self.encode = encode
         self.character = encode(ALL_CHARACTERS)
         self.edges: dict[tuple[int, int], tuple[Node, CodePointSet]] = {}
+        self.overlaps: dict[tuple[CodePointSet, CodePointSet], _Overlap] = {}
 
     def some(self, node: Node, starts: CodePointSet | None, ends: CodePointSet | None) -> Expr:
         """The non-empty strings of a plain tree that start and end with certain characters."""
-        first, last = self.edge(node, 0), self.edge(node, -1)
-        if (starts is not None and first.isdisjoint(starts)) or (ends is not None and last.isdisjoint(ends)):
-            return never()
-        if starts is not None and first.issubset(starts):
+        for end, wanted in ((0, starts), (-1, ends)):
+            if wanted is not None and self._overlap(self.edge(node, end), wanted) is _Overlap.NONE:
+                return never()
+        if starts is not None and self._overlap(self.edge(node, 0), starts) is _Overlap.WITHIN:
             starts = None
-        if ends is not None and last.issubset(ends):
+        if ends is not None and self._overlap(self.edge(node, -1), ends) is _Overlap.WITHIN:
             ends = None
         return self._some(node, starts, ends)
+
+    def _overlap(self, chars: CodePointSet, other: CodePointSet) -> _Overlap:
+        """How two sets lie: a few pairs of large sets are asked for again and again."""
+        found = self.overlaps.get((chars, other))
+        if found is None:
+            within = _Overlap.WITHIN if chars.issubset(other) else _Overlap.PARTLY
+            found = self.overlaps[chars, other] = _Overlap.NONE if chars.isdisjoint(other) else within
+        return found
 
     def edge(self, node: Node, end: int) -> CodePointSet:
         """The characters that may come first (`end` 0) or last (-1) in a non-empty string, and maybe some more."""
