@@ -3,7 +3,6 @@
 // What takes look-ups only is done at once, on the calling thread, with the GIL held: it is shorter than waking another
 // thread or waiting for the GIL. The rest is gathered and done without the GIL by the kernel's threads.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

@@ -169,9 +169,8 @@ Blueprint Blueprint::read(std::string_view text) {
     if (tag == kUnit || tag == kParametricUnit) {
       const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
       const ExprId root = index();
-      out.units.push_back(
-          {kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit, std::exchange(capture, {}),
-           std::exchange(span, {})});
+      out.units.push_back({kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit,
+                           std::exchange(capture, {}), std::exchange(span, {})});
       continue;
     }
     ExprNode node{.op = static_cast<Op>(tag)};

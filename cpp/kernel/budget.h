@@ -2,8 +2,8 @@
 // allows so that each of them can still end in time.
 //
 // A rule lies in the tokens that have at least one byte in it. A marked stack node has the rule's deadline
-// (stack_store.h), and a configuration has a clock: the tokens that may still come before a deadline of zero. So a token
-// moves the clock and leaves the stacks as they are.
+// (stack_store.h), and a configuration has a clock: the tokens that may still come before a deadline of zero. So a
+// token moves the clock and leaves the stacks as they are.
 //
 //     r[max_tokens=9] ::= "<" [a-z]* ">"    after the token `<a`: clock 8, the node of r with deadline 0
 //

@@ -329,7 +329,8 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete, int64_t clock) {
   const auto [first, last] = interned_.equal_range(h);
   for (auto it = first; it != last; ++it) {
     const Config& other = configs_[it->second];
-    if (other.complete == complete && other.clock == clock && std::ranges::equal(other.span(), items)) return it->second;
+    if (other.complete == complete && other.clock == clock && std::ranges::equal(other.span(), items))
+      return it->second;
   }
   const ConfigId id = configs_.reserve_one();
   item_storage_.push_back(std::make_unique<Item[]>(items.size()));

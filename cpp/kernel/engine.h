@@ -70,7 +70,8 @@ class Engine {
          std::shared_ptr<MaskCounters> counters);
 
   ConfigId initial() const { return 0; }
-  // The same for an output of at most so many tokens. Throws Unsatisfiable if there is none, and says how many it takes.
+  // The same for an output of at most so many tokens. Throws Unsatisfiable if there is none, and says how many it
+  // takes.
   ConfigId initial_within(uint32_t max_tokens);
   // The configuration after a token by its text or its token edges, or kNoConfig.
   ConfigId step(ConfigId config, TokenId token);

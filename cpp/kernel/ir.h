@@ -14,7 +14,23 @@
 
 namespace maskwright {
 
-enum class Op : uint8_t { Empty, Never, Literal, Set, Seq, Alt, Repeat, Ref, Tokens, And, Not, Guard, Call, Capture, Span };
+enum class Op : uint8_t {
+  Empty,
+  Never,
+  Literal,
+  Set,
+  Seq,
+  Alt,
+  Repeat,
+  Ref,
+  Tokens,
+  And,
+  Not,
+  Guard,
+  Call,
+  Capture,
+  Span
+};
 
 inline constexpr int64_t kUnbounded = -1;
 inline constexpr int64_t kMaxTokenBudget = 1'000'000'000;

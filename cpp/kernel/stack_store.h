@@ -4,8 +4,8 @@
 // are identified by content, not by input position, so the stack inside the second element of an array is the one
 // inside the first. Node 0 is the root: its single frame has no target and means that the grammar is done.
 //
-// A node that a rule with a span is called on (rule.h) has a mark, the rule, and, where the rule lies in so many tokens at
-// most, a deadline: it must have ended before that many tokens from the zero of the configuration's clock on, see
+// A node that a rule with a span is called on (rule.h) has a mark, the rule, and, where the rule lies in so many tokens
+// at most, a deadline: it must have ended before that many tokens from the zero of the configuration's clock on, see
 // budget.h. As long as an item stands on the node, or on others above it, it is within that span.
 //
 // Node ids below kScratch live in a StackStore and are shared; ids from kScratch on live in one Recognizer and are

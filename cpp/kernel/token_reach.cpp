@@ -128,8 +128,8 @@ void TokenReach::wake(Known& known) {
 
 void TokenReach::solve() {
   while (!waiting_.empty()) {
-    Known& next = *waiting_.back();
-    waiting_.pop_back();
+    Known& next = *waiting_.front();
+    waiting_.pop_front();
     next.waits = false;
     evaluated_ = &next;
     evaluate(next);
@@ -194,8 +194,7 @@ uint32_t TokenReach::bytes_down(const StackStore& stacks, const Item& item) {
     const int64_t deadline = stacks.mark(stack).deadline;
     const bool in_time = deadline == kNoDeadline || bytes < deadline;
     for (const Frame& frame : stacks.frames(stack)) {
-      const uint32_t rest =
-          frame.target ? bytes_.after_return(*frame.target, entering(*frame.target, frame.reg)) : 0;
+      const uint32_t rest = frame.target ? bytes_.after_return(*frame.target, entering(*frame.target, frame.reg)) : 0;
       uint32_t& below = open[frame.parent];
       below = std::max(below, in_time ? ByteDistances::sum(bytes, rest) : ByteDistances::kNever);
     }

@@ -29,10 +29,10 @@ from maskwright.frontends.lark.resolve import Entry, Scope, resolve
 from maskwright.frontends.lark.terminals import Terminals, parsed_pattern
 from maskwright.frontends.regex import lower as lower_regex
 from maskwright.frontends.rule_options import (
-    as_span,
     NameValue,
     RegexValue,
     RuleOption,
+    as_span,
     capture_name,
     may_have_any_body,
     with_options,
