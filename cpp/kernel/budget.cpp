@@ -20,9 +20,11 @@ class TokenBudgets::MaskSink {
  public:
   MaskSink(TokenBudgets& budgets, Recognizer& recognizer, int64_t clock)
       : budgets_(budgets), recognizer_(recognizer), clock_(clock), tokens_(budgets.vocabulary_) {}
-  // Of a loop that can go on, all tokens are allowed, whatever else they lead to.
+  // Where nothing changes, neither does what can end in time. Of a loop that can go on, all tokens are allowed,
+  // whatever else they lead to.
   CharClasses steady_classes() const {
-    CharClasses out = 0;
+    CharClasses out = maskwright::steady_classes(recognizer_);
+    if (out != 0) return out;
     for (const Item& item : recognizer_.items()) {
       const CharClasses classes = loop_classes(item);
       if (std::popcount(classes) > std::popcount(out) && budgets_.is_viable(recognizer_, item, clock_)) out = classes;
@@ -32,7 +34,7 @@ class TokenBudgets::MaskSink {
   void token(uint32_t begin, uint32_t end) {
     if (is_viable()) tokens_.allow(begin, end);
   }
-  void steady(uint32_t begin, uint32_t end) { tokens_.allow(begin, end); }
+  void steady(uint32_t begin, uint32_t end) { token(begin, end); }
   void exit(NodeId) {}
   void steady_exits(NodeId, bool) {}
   void named(const std::vector<TokenId>& group) {

@@ -128,8 +128,8 @@ void TokenReach::wake(Known& known) {
 
 void TokenReach::solve() {
   while (!waiting_.empty()) {
-    Known& next = *waiting_.back();
-    waiting_.pop_back();
+    Known& next = *waiting_.front();
+    waiting_.pop_front();
     next.waits = false;
     evaluated_ = &next;
     evaluate(next);

@@ -21,6 +21,7 @@
 // Cost: a walk for each state that lies within so many tokens, once. Tested by tests/exhaustive/test_token_budgets.py.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -114,7 +115,7 @@ class TokenReach {
   Recognizer recognizer_;
   std::unordered_map<Place, std::unique_ptr<Steps>, PlaceHash> steps_;
   std::unordered_map<Place, std::unique_ptr<Known>, PlaceHash> known_;
-  std::vector<Known*> waiting_;
+  std::deque<Known*> waiting_;  // first in, first out: Bellman and Ford's order
   Known* evaluated_ = nullptr;
 };
 

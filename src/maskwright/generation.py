@@ -114,16 +114,19 @@ class Sampler:
         self._options = options
         self._random = np.random.default_rng(options.seed)
 
-    def __call__(self, logits: Logits) -> int:
+    def __call__(self, logits: Logits, temperature: float | None = None) -> int:
+        """Draw a token, at this temperature or else that of the options."""
+        if temperature is None:
+            temperature = self._options.temperature
         (allowed,) = np.isfinite(logits).nonzero()
         if not allowed.size:
             raise MatcherError(
                 "no token of this vocabulary continues the output",
                 hint="the vocabulary lacks bytes that the grammar needs; use a tokenizer with byte tokens",
             )
-        if self._options.temperature == 0:
+        if temperature == 0:
             return int(allowed[logits[allowed].argmax()])
-        scaled = logits[allowed].astype(np.float64) / self._options.temperature
+        scaled = logits[allowed].astype(np.float64) / temperature
         p = np.exp(scaled - scaled.max())
         order = p.argsort(kind="stable")[::-1]
         cumulated = p[order].cumsum()
@@ -186,7 +189,7 @@ def _constrained_choice(model: LanguageModel, sampler: Sampler, matcher: Measure
             logits = model.logits(context)
             if needed:
                 apply_token_bitmask_inplace(logits, bitmask)
-            token = sampler(logits)
+            token = sampler(logits, matcher.temperature())
         accepted = matcher.accept_token(token)
         if not accepted:
             raise MatcherError(f"token {token} is in the mask but was not accepted")

@@ -61,6 +61,9 @@ class GrammarMatcher(_kernel.Matcher):
             of other nodes, also those outside the tree, are all zero. Nothing changes. Raises MatcherError if the
             arrays describe no tree.
         forced_token() -> int | None: the only token allowed, a stop token perhaps; None if there are others or none.
+        temperature() -> float | None: that of the innermost rule that has one and that the next token is in, rules that
+            may begin with it included; the highest where the output can be read in several ways, None where no rule has
+            one.
         is_completed() -> bool: whether the output so far is a whole one.
         is_terminated() -> bool: whether it is over.
         num_accepted_tokens: int. stop_token_ids: list[int].
@@ -199,7 +202,7 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
         accept_tokens(token_ids) -> list[int]: go on by a list of tokens in each; how many of each were accepted.
         validate_tokens(token_ids) -> list[int]: how many of each list would be accepted; nothing changes.
         rollback(num_tokens=1): take back so many tokens, or `num_tokens[i]` in sequence i.
-        is_terminated() -> list[bool].
+        is_terminated() -> list[bool]. temperature() -> list[float | None].
         All raise MatcherError, and change nothing, if there is not one argument a matcher; rollback also if a count is
         more than its matcher accepted. Where LimitError is raised, no sequence has changed.
     """

@@ -1,7 +1,7 @@
 """The judge of token budgets: a slow recogniser over tokens, meant to be right by reading.
 
-Where `tests/oracle/recognizer.py` asks whether bytes follow, tokens do here: a span of the grammar may lie in so many of
-them. The input is what was accepted, a sequence of tokens each read as its bytes or as itself; after it, whatever the
+Where `tests/oracle/recognizer.py` asks whether bytes follow, tokens do here: a span of the grammar may lie in so many
+of them. The input is what was accepted, a sequence of tokens each read as its bytes or as itself; after it, whatever the
 vocabulary can write may follow. So a position is one of
 
     0 ... n         before the i-th symbol of the input; n is its end, where any further token may begin
@@ -140,14 +140,11 @@ class _Chart:
         at, before, count = {i: 0}, None, 0
         while count < minimum and at != before:
             at, before, count = self.ends_from(item, at, v), at, count + 1
-        reached, before, count = dict(at), None, minimum
-        if maximum == ir.UNBOUNDED:
-            while reached != before:
-                reached, before = _least(reached, self.ends_from(item, reached, v)), reached
-            return reached
-        while count < maximum and at != before:
-            at, before, count = self.ends_from(item, at, v), at, count + 1
-            reached = _least(reached, at)
+        reached, fresh, count = dict(at), at, minimum
+        while fresh and count != maximum:  # what was reached before with as few tokens had more repetitions left
+            found, count = self.ends_from(item, fresh, v), count + 1
+            fresh = {j: n for j, n in found.items() if j not in reached or n < reached[j]}
+            reached = _least(reached, fresh)
         return reached
 
     def regular_ends(self, e: Expr, i: Position) -> Ends:

@@ -1,0 +1,169 @@
+"""Budgets of tokens and temperatures as users meet them; tests/exhaustive/test_token_budgets.py has every mask bit."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import maskwright
+from maskwright import BatchGrammarMatcher, Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+from oracle.comparing import mask_of
+
+TEXTS = [*(bytes((b,)) for b in range(256)), b"ab", b"abc", b"->", b"</", b"think>", b'"}', b'", "', b"true"]
+AB, THINK, END_THINK, STOP = 256, len(TEXTS), len(TEXTS) + 1, len(TEXTS) + 2
+INFO = TokenizerInfo.from_vocab(
+    [*TEXTS, b"<think>", b"</think>", b"</s>"], special_token_ids=[THINK, END_THINK, STOP], stop_token_ids=[STOP]
+)
+COMPILER = GrammarCompiler(INFO)
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "next": {"$ref": "#"}, "flags": {"type": "array"}},
+    "required": ["name"],
+}
+
+
+def matcher(ebnf: str, **options: int) -> GrammarMatcher:
+    return GrammarMatcher(COMPILER.compile_grammar(Grammar.from_ebnf(ebnf)), **options)
+
+
+def allowed(m: GrammarMatcher) -> set[int]:
+    return mask_of(m, INFO.vocab_size)
+
+
+def random_output(m: GrammarMatcher, rng: random.Random) -> list[int]:
+    """Take any token that is allowed, a stop token only where nothing else is."""
+    out: list[int] = []
+    while True:
+        tokens = sorted(allowed(m) - {STOP})
+        if not tokens:
+            return out
+        out.append(rng.choice(tokens))
+        assert m.accept_token(out[-1])
+
+
+def test_a_rule_ends_within_its_budget_by_the_last_token() -> None:
+    m = matcher('root ::= r "!"\nr[max_tokens=4] ::= "<" [a-c]* "->"')
+    assert allowed(m) == {ord("<")}
+    assert m.accept_tokens([ord("<"), AB]) == 2
+    assert allowed(m) == {*b"abc-", AB, AB + 1, AB + 2}
+    assert m.accept_token(ord("a"))
+    assert allowed(m) == {AB + 2}, "one token is left, and only one ends the rule"
+    assert m.accept_tokens([AB + 2, ord("!"), STOP]) == 3
+
+
+def test_a_token_counts_for_every_rule_that_it_has_a_byte_of() -> None:
+    m = matcher('root ::= x y\nx[max_tokens=1] ::= "a"\ny[max_tokens=1] ::= "bc" | "b"')
+    assert m.accept_tokens([AB + 1]) == 1
+    assert m.is_completed()
+    m.reset()
+    assert m.accept_tokens([AB]) == 1
+    assert m.is_completed()
+    assert allowed(m) == {STOP}, "the token that began y is its only one"
+
+
+@pytest.mark.parametrize("budget", [10, 11, 12, 13, 15, 20, 30, 40])
+def test_outputs_are_complete_within_their_budget(budget: int) -> None:
+    """JSON that is recursive and open-ended, cut at every budget, by a model without any sense."""
+    compiled = COMPILER.compile_json_schema(SCHEMA)
+    for seed in range(3):
+        m = GrammarMatcher(compiled, max_tokens=budget)
+        out = random_output(m, random.Random(seed))
+        assert m.is_completed()
+        assert len(out) <= budget
+
+
+def test_the_error_says_the_least_budget() -> None:
+    """Which is enough, and leaves nothing to choose that would take longer."""
+    compiled = COMPILER.compile_json_schema(SCHEMA)
+    with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output takes") as info:
+        GrammarMatcher(compiled, max_tokens=1)
+    least = int(str(info.value).split("takes ")[1].split()[0])
+    with pytest.raises(maskwright.UnsatisfiableError):
+        GrammarMatcher(compiled, max_tokens=least - 1)
+    assert len(random_output(GrammarMatcher(compiled, max_tokens=least), random.Random(1))) == least
+
+
+def test_equal_remaining_budgets_are_equal_configurations() -> None:
+    compiled = GrammarCompiler(INFO, cache_enabled=False).compile_grammar(Grammar.from_ebnf("root ::= [a-z]*"))
+    one, other = GrammarMatcher(compiled, max_tokens=9), GrammarMatcher(compiled, max_tokens=5)
+    assert one.accept_tokens(list(b"abcd")) == 4
+    before = compiled.stats().num_configurations
+    assert allowed(one) == allowed(other)
+    for token in b"xy":
+        assert one.accept_token(token) == other.accept_token(token)
+        assert allowed(one) == allowed(other)
+    assert compiled.stats().num_configurations <= before + 4
+
+
+def test_far_from_its_end_a_budget_shares_one_mask() -> None:
+    compiled = GrammarCompiler(INFO, cache_enabled=False).compile_grammar(
+        Grammar.from_ebnf('root ::= t "."\nt[lazy, max_tokens=10000] ::= [a-z ]* "</think>"')
+    )
+    m = GrammarMatcher(compiled)
+    for _ in range(1_000):
+        assert ord("q") in allowed(m)
+        assert m.accept_token(ord("q"))
+    assert compiled.stats().num_masks < 10
+
+
+def test_text_counts_as_one_token() -> None:
+    m = matcher('root ::= r\nr[max_tokens=2] ::= [a-z]+ "."')
+    assert m.accept_string("hello")
+    assert allowed(m) == {ord(".")}
+    m.rollback(1)
+    assert m.accept_token(ord("h"))
+    assert not m.accept_string("ello"), "no token would be left for the end"
+    assert m.accept_string("ello.")
+
+
+def test_a_thought_within_its_budget() -> None:
+    content = {"type": "any_text", "max_tokens": 3}
+    tag = {"type": "tag", "begin": "<think>", "content": content, "end": "</think>"}
+    answer = {"type": "const_string", "value": "ab"}
+    compiled = COMPILER.compile_structural_tag(
+        {"type": "structural_tag", "format": {"type": "sequence", "elements": [tag, answer]}}
+    )
+    m = GrammarMatcher(compiled)
+    assert m.accept_tokens([THINK, *b"xyz"]) == 4
+    assert allowed(m) == {END_THINK}
+    assert m.accept_tokens([END_THINK, AB, STOP]) == 3
+
+
+def test_a_budget_that_cannot_be_kept_is_refused() -> None:
+    with pytest.raises(maskwright.UnsatisfiableError, match="token budgets"):
+        matcher('root ::= r\nr[max_tokens=2] ::= "xxx"')
+    with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output takes 3 tokens, not 2"):
+        matcher('root ::= "xxx"', max_tokens=2)
+    with pytest.raises(maskwright.MatcherError, match="max_tokens is 0"):
+        matcher('root ::= "xxx"', max_tokens=0)
+    with pytest.raises(maskwright.LimitError, match="begins with itself") as info:
+        matcher('root[max_tokens=5] ::= root "a" | "b"')
+    assert info.value.limit == "left_recursive_span"
+
+
+def test_grammars_with_budgets_are_printed_and_read_again() -> None:
+    source = 'root ::= r | "x" q\nq[max_tokens=2] ::= "c"\nr[max_tokens=4, temperature=0.5] ::= "a" r | "b"'
+    grammar = Grammar.from_ebnf(source)
+    assert str(Grammar.from_ebnf(str(grammar))) == str(grammar) == source
+    assert str(Grammar.from_lark(grammar.to_lark())) == str(grammar)
+    with pytest.raises(maskwright.GrammarError):
+        grammar.to_regex()
+
+
+def test_temperatures() -> None:
+    m = matcher(
+        'root ::= "(" list ")" | quiet\nlist[temperature=0.25] ::= word ("," word)*\n'
+        'word[temperature=1.5] ::= [a-z]+\nquiet[temperature=0] ::= "q" [0-9]'
+    )
+    assert m.temperature() == 0, "the rule may begin here, and the other reading has none"
+    batch = BatchGrammarMatcher([m, m.fork()])
+    assert batch.accept_token([ord("("), ord("q")]) == [True, True]
+    assert batch.temperature() == [1.5, 0]
+    assert m.accept_token(ord("a"))
+    assert m.temperature() == 1.5, "the word may go on, and is warmer than the list"
+    assert m.accept_token(ord(","))
+    assert m.temperature() == 1.5
+    assert m.accept_tokens(list(b"b)")) == 2
+    assert m.temperature() is None
+    assert matcher('root ::= "a"').temperature() is None
