@@ -167,13 +167,21 @@ std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config) {
   }
 }
 
+// A shorter answer is still right, so this ends early rather than in an error.
 std::string Engine::forced_bytes(ConfigId config, size_t limit) {
   const Work::Scope scope;
-  Recognizer recognizer;
-  const Config& at = configs_[config];
-  recognizer.reset(stacks_, at.span(), at.complete);
   std::string out;
-  size_t work = 0;  // a shorter answer is still right
+  try {
+    add_forced_bytes(configs_[config], limit, out);
+  } catch (const LimitExceeded&) {
+  }
+  return out;
+}
+
+void Engine::add_forced_bytes(const Config& at, size_t limit, std::string& out) const {
+  Recognizer recognizer;
+  recognizer.reset(stacks_, at.span(), at.complete);
+  size_t work = 0;
   while (out.size() < limit && work < kMaxForcedWork && !recognizer.complete()) {
     work += recognizer.items().size();
     bool by_token = false;
@@ -195,7 +203,6 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
     recognizer.push(only);
     out.push_back(static_cast<char>(only));
   }
-  return out;
 }
 
 ConfigId Engine::keep(const Recognizer& recognizer, std::vector<Item> items, bool complete) {

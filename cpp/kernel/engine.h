@@ -105,6 +105,7 @@ class Engine {
     std::span<const Item> span() const { return {items, num_items}; }
   };
   std::unique_ptr<const ConfigMask> build_mask(Config& config);
+  void add_forced_bytes(const Config& at, size_t limit, std::string& out) const;
   ConfigId keep(const Recognizer& recognizer, std::vector<Item> items, bool complete);
   ConfigId intern(std::vector<Item> items, bool complete);
   void import_stacks(const Recognizer& recognizer, std::vector<Item>& items);
