@@ -308,13 +308,21 @@ double Engine::temperature(ConfigId config) const {
   return highest;
 }
 
+// A shorter answer is still right, so this ends early rather than in an error.
 std::string Engine::forced_bytes(ConfigId config, size_t limit) {
   const Work::Scope scope;
-  Recognizer recognizer;
-  const Config& at = configs_[config];
-  recognizer.reset(stacks_, at.span(), at.complete, at.clock);
   std::string out;
-  size_t work = 0;  // a shorter answer is still right
+  try {
+    add_forced_bytes(configs_[config], limit, out);
+  } catch (const LimitExceeded&) {
+  }
+  return out;
+}
+
+void Engine::add_forced_bytes(const Config& at, size_t limit, std::string& out) const {
+  Recognizer recognizer;
+  recognizer.reset(stacks_, at.span(), at.complete, at.clock);
+  size_t work = 0;
   while (out.size() < limit && work < kMaxForcedWork && !recognizer.complete()) {
     work += recognizer.items().size();
     bool by_token = false;
@@ -336,7 +344,6 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
     recognizer.push(only);
     out.push_back(static_cast<char>(only));
   }
-  return out;
 }
 
 // Precondition: stacks in the store. The lock is held.

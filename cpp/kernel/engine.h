@@ -135,6 +135,7 @@ class Engine {
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);
   bool is_safe(const Config& config);
   TokenBudgets& budgets();
+  void add_forced_bytes(const Config& at, size_t limit, std::string& out) const;
   void account();
 
   std::shared_ptr<const Vocabulary> vocabulary_;

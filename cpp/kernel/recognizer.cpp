@@ -4,7 +4,6 @@
 #include <string>
 
 #include "errors.h"
-#include "work.h"
 
 namespace maskwright {
 namespace {
@@ -51,6 +50,7 @@ void Recognizer::reset(const StackStore& store, std::span<const Item> items, boo
   nodes_.clear();
   items_.assign(items.begin(), items.end());
   levels_.assign(1, {0, 0, 0, complete});
+  unspent_ = 0;
 }
 
 void Recognizer::reset_after_return(const StackStore& store, std::span<const Frame> frames) {
@@ -86,7 +86,7 @@ bool Recognizer::end_level() {
 
 bool Recognizer::push_any(uint8_t byte) {
   const size_t begin = levels_.back().items, end = items_.size();
-  Work::spend(end - begin);
+  spend(end - begin);
   begin_level();
   for (size_t i = begin; i < end; ++i) scan(Item(items_[i]), byte);
   run_calls([&](const Item& item) { scan(item, byte); });
@@ -145,7 +145,7 @@ void Recognizer::scan_token(const Item& item, TokenId token) {
 void Recognizer::add_call(const Item& caller, CallEdge& call) {
   size_t i = 0;
   while (i < num_pending_ && (pending_[i].callee != call.callee || pending_[i].reg != call.reg)) ++i;
-  Work::spend(i / 8);
+  spend(i / 8);
   const bool fresh = i == num_pending_;
   if (fresh) {
     if (num_pending_ == pending_.size()) pending_.emplace_back();
@@ -193,7 +193,7 @@ void Recognizer::run_calls(Scan&& scan) {
       if (pending_[i].callee->rank() > pending_[best].callee->rank()) best = i;
     std::swap(pending_[best], pending_[num_pending_ - 1]);
     Pending& pending = pending_[--num_pending_];
-    Work::spend(num_pending_ / 8 + pending.frames.size() + 1);
+    spend(num_pending_ / 8 + pending.frames.size() + 1);
     StackId stack = pending.sole.parent;
     if (!pending.has_sole) {
       auto& frames = pending.frames;
@@ -245,7 +245,7 @@ void Recognizer::return_from(StackId stack) {
   const int64_t deadline = mark(stack).deadline;
   if (deadline != kNoDeadline && clock_ + deadline < 1) return;
   const size_t size = frames(stack).size();
-  Work::spend(size);
+  spend(size);
   for (size_t i = 0; i < size; ++i) return_to(Frame(frames(stack)[i]));
 }
 

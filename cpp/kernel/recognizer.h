@@ -18,10 +18,12 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rule.h"
 #include "stack_store.h"
+#include "work.h"
 
 namespace maskwright {
 
@@ -112,6 +114,7 @@ class Recognizer {
   const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
 
  private:
+  static constexpr size_t kSpentTogether = 1024;
   struct Level {
     size_t items, frames, nodes;  // where the level's own begin
     bool complete;
@@ -128,6 +131,12 @@ class Recognizer {
     std::vector<Frame> frames;
   };
   bool push_any(uint8_t byte);
+  // Steps are counted here first: the count of the thread is dear to reach.
+  void spend(size_t steps) {
+    unspent_ += steps;
+    if (unspent_ < kSpentTogether) return;
+    Work::spend(std::exchange(unspent_, 0));
+  }
   void begin_level();
   bool end_level();
   void add_call(const Item& caller, CallEdge& call);
@@ -150,6 +159,7 @@ class Recognizer {
   std::vector<Level> levels_;
   std::vector<Pending> pending_;
   size_t num_pending_ = 0;
+  size_t unspent_ = 0;
   StackSet returned_;            // stacks already returned from at this level
   std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels
 };

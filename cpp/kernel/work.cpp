@@ -6,7 +6,7 @@
 
 namespace maskwright {
 
-thread_local size_t Work::left_ = Work::kUnlimited;
+constinit thread_local size_t Work::left_ = Work::kUnlimited;
 
 void Work::refuse() {
   throw LimitExceeded("work", "the grammar is too ambiguous or too large: one answer takes more than " +

@@ -44,7 +44,7 @@ class Work {
  private:
   static constexpr size_t kMost = 15'000'000;
   static constexpr size_t kUnlimited = SIZE_MAX;
-  static thread_local size_t left_;
+  static constinit thread_local size_t left_;
 };
 
 }  // namespace maskwright
