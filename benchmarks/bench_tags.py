@@ -8,7 +8,7 @@ sample. Transcripts are text, a call, text, a call, in two formats, each as trig
     harmony   <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>
 Engines get the same tags and tokens: XGrammar by compile_structural_tag, llguidance by StructTag. Those that are not
 installed are left out. Only functions that all of them accept are used. Around the Python calls, one thread; the least
-of five runs, each from an empty cache, for the machine may be busy:
+of five runs, each from an empty cache. Compiling is in processor time, for the machine may be busy:
     ttfm        compile + matcher + first mask, with an empty cache of grammars
     one more    the same once that many tools but one were compiled before
     seen        the same once all of these tools were compiled before, in another order
@@ -170,9 +170,9 @@ def usable(engines: dict[str, Any], longest: Longest, count: int) -> list[Functi
 
 
 def timed(work: Callable[[], None]) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     work()
-    return (time.perf_counter() - begin) * 1e6
+    return (time.process_time() - begin) * 1e6
 
 
 def first_mask(engine: Any, tag: dict[str, Any]) -> None:
