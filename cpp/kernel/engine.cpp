@@ -246,7 +246,7 @@ const ConfigMask& Engine::mask(ConfigId config) {
     return plain;
   }
   counters_->misses.add();
-  auto built = is_near ? budgets().mask(at.span(), at.clock) : config_mask(*vocabulary_, stacks_, at.span(), {});
+  auto built = is_near ? budgets().mask(at.span(), at.complete, at.clock) : config_mask(*vocabulary_, stacks_, at.span(), {});
   if (!optimisations.config_memo) {
     thread_local std::unique_ptr<const ConfigMask> last;
     last = std::move(built);
