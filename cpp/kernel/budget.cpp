@@ -34,7 +34,13 @@ class TokenBudgets::MaskSink {
   void token(uint32_t begin, uint32_t end) {
     if (is_viable()) tokens_.allow(begin, end);
   }
-  void steady(uint32_t begin, uint32_t end) { token(begin, end); }
+  // Behind such tokens the output is complete where the item that stays may end, not where another did.
+  void steady(uint32_t begin, uint32_t end) {
+    const Item& item = recognizer_.items().front();
+    const bool ends = recognizer_.complete() && may_end(*item.state, item.reg);
+    if (recognizer_.items().size() > 1 || ends || budgets_.is_viable(recognizer_, item, clock_))
+      tokens_.allow(begin, end);
+  }
   void exit(NodeId) {}
   void steady_exits(NodeId, bool) {}
   void named(const std::vector<TokenId>& group) {
@@ -114,9 +120,9 @@ int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
   return sink.needed() >= kNever ? kNeverSafe : sink.needed() + 1;
 }
 
-std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, int64_t clock) {
+std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool complete, int64_t clock) {
   const std::lock_guard guard(lock_);
-  recognizer_.reset(stacks_, items, false, clock);
+  recognizer_.reset(stacks_, items, complete, clock);
   MaskSink sink(*this, recognizer_, clock - 1);
   walk(recognizer_, sink);
   return sink.mask();

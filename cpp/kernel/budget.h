@@ -42,8 +42,8 @@ class TokenBudgets {
   void keep_viable(std::vector<Item>& items, int64_t clock);
   // The least clock from which on every token that the items take leaves all open rules time enough.
   int64_t safe_clock(std::span<const Item> items);
-  // What they allow at any clock.
-  std::unique_ptr<ConfigMask> mask(std::span<const Item> items, int64_t clock);
+  // What they allow at any clock. `complete`: the output may end before the token.
+  std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.
   uint32_t least_tokens(const Item& item);
 

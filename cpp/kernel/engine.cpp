@@ -269,7 +269,7 @@ const ConfigMask& Engine::mask(ConfigId config) {
 std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config, bool is_near) {
   const Work::Scope scope;
   try {
-    return is_near ? budgets().mask(config.span(), config.clock)
+    return is_near ? budgets().mask(config.span(), config.complete, config.clock)
                    : config_mask(*vocabulary_, stacks_, config.span(), {});
   } catch (const LimitExceeded& error) {
     const std::lock_guard guard(lock_);

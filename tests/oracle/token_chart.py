@@ -1,8 +1,8 @@
 """The judge of token budgets: a slow recogniser over tokens, meant to be right by reading.
 
 Where `tests/oracle/recognizer.py` asks whether bytes follow, tokens do here: a span of the grammar may lie in so many
-of them. The input is what was accepted, a sequence of tokens each read as its bytes or as itself; after it, whatever the
-vocabulary can write may follow. So a position is one of
+of them. The input is what was accepted, a sequence of tokens each read as its bytes or as itself; after it, whatever
+the vocabulary can write may follow. So a position is one of
 
     0 ... n         before the i-th symbol of the input; n is its end, where any further token may begin
     (token, k)      inside a further token, before its byte k
