@@ -7,11 +7,13 @@
 #include "named_tokens.h"
 #include "token_walk.h"
 #include "trie_walk.h"
+#include "work.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxVerdicts = 1 << 16;
+constexpr size_t kBytesAnEntry = 64;  // of a hash table
 
 }  // namespace
 
@@ -109,6 +111,7 @@ void TokenBudgets::keep_viable(std::vector<Item>& items, int64_t clock) {
   const std::lock_guard guard(lock_);
   recognizer_.reset(stacks_, items, false);
   std::erase_if(items, [&](const Item& item) { return !is_viable(recognizer_, item, clock); });
+  account();
 }
 
 int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
@@ -117,6 +120,7 @@ int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
   recognizer_.reset(stacks_, items, false, kFarAway);
   SafetySink sink(*this, recognizer_, kFarAway);
   walk(recognizer_, sink);
+  account();
   return sink.needed() >= kNever ? kNeverSafe : sink.needed() + 1;
 }
 
@@ -125,6 +129,7 @@ std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool
   recognizer_.reset(stacks_, items, complete, clock);
   MaskSink sink(*this, recognizer_, clock - 1);
   walk(recognizer_, sink);
+  account();
   return sink.mask();
 }
 
@@ -136,6 +141,11 @@ void TokenBudgets::walk(Recognizer& recognizer, Sink& sink) {
       sink.named(group);
       recognizer.pop();
     }
+}
+
+void TokenBudgets::account() {
+  const size_t small = bytes_.num_known() + tightness_.size() + verdicts_.size();
+  kept_bytes_.store(reach_.memory_bytes() + small * kBytesAnEntry, std::memory_order_relaxed);
 }
 
 int64_t TokenBudgets::sum(uint32_t bytes, int64_t tightness) {
@@ -207,10 +217,11 @@ int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int
 bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t clock) {
   if (sum(bytes_.to_end(*item.state, item.reg), tightness(view, item.stack)) <= clock) return true;
   if (item.stack >= kScratch) return search(view, item, clock);
+  const ItemAtClock at{item, clock};
+  if (const auto it = verdicts_.find(at); it != verdicts_.end()) return it->second;
+  const bool viable = search(view, item, clock);
   if (verdicts_.size() > kMaxVerdicts) verdicts_.clear();
-  const auto [it, fresh] = verdicts_.try_emplace({item, clock}, false);
-  if (fresh) it->second = search(view, item, clock);
-  return it->second;
+  return verdicts_[at] = viable;
 }
 
 // Follows the profile of an item down its stack, each rule's ends cut off at its deadline.
@@ -226,6 +237,7 @@ bool TokenBudgets::search(const Recognizer& view, const Item& item, int64_t cloc
   std::map<StackId, TokenProfile, std::greater<>> open;  // parents have smaller ids than what stands on them
   open[item.stack] = reach_.profile(begin, static_cast<uint32_t>(most));
   while (!open.empty()) {
+    Work::spend(1);
     const StackId stack = open.begin()->first;
     TokenProfile ends = std::move(open.begin()->second);
     open.erase(open.begin());

@@ -19,6 +19,7 @@
 // configuration is new. Tested by tests/exhaustive/test_token_budgets.py.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -46,6 +47,7 @@ class TokenBudgets {
   std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.
   uint32_t least_tokens(const Item& item);
+  size_t memory_bytes() const { return kept_bytes_.load(std::memory_order_relaxed); }
 
  private:
   class MaskSink;
@@ -61,10 +63,12 @@ class TokenBudgets {
   int64_t deadline(const Recognizer& view, StackId stack);
   template <class Sink>
   void walk(Recognizer& recognizer, Sink& sink);
+  void account();
 
   const Vocabulary& vocabulary_;
   const StackStore& stacks_;
   std::mutex lock_;
+  std::atomic<size_t> kept_bytes_{0};
   ByteDistances bytes_;
   TokenReach reach_;
   Recognizer recognizer_;

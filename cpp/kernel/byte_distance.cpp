@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "work.h"
+
 namespace maskwright {
 
 ByteDistances::ByteDistances(const Vocabulary& vocabulary) {
@@ -55,6 +57,7 @@ uint32_t ByteDistances::search(const Place& from) {
   visits_.push_back({from, 0, kNever});
   queue.emplace(0, 0);
   while (!queue.empty() && queue.top().first < shortest) {
+    Work::spend(1);
     const auto [distance, visit] = queue.top();
     queue.pop();
     const Place at = visits_[visit].place;

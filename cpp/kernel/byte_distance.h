@@ -28,6 +28,7 @@ class ByteDistances {
   uint32_t to_end(DfaState& state, uint64_t reg) { return of({&state, bounded_register(state, reg)}); }
   // The same, or none if the rule may end at once.
   uint32_t after_return(DfaState& state, uint64_t reg) { return may_end(state, reg) ? 0 : to_end(state, reg); }
+  size_t num_known() const { return known_.size(); }
   static uint32_t sum(uint32_t a, uint32_t b) { return a == kNever || b == kNever ? kNever : a + b; }
 
  private:

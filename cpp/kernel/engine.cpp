@@ -66,6 +66,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<con
       budget_bytes_(budget_bytes) {
   Rule& root = *program_->root;
   std::vector<Item> items;
+  const Work::Scope scope;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
   if (program_->has_budgets) {
     budgets().keep_viable(items, 0);
@@ -216,6 +217,7 @@ void Engine::move_deadlines(std::vector<Item>& items, std::optional<int64_t> lat
 }
 
 ConfigId Engine::initial_within(uint32_t max_tokens) {
+  const Work::Scope scope;
   is_budgeted_.store(true, std::memory_order_relaxed);
   std::vector<Item> items(configs_[0].span().begin(), configs_[0].span().end());
   const bool complete = configs_[0].complete;
@@ -243,6 +245,7 @@ const ConfigMask& Engine::mask(ConfigId config) {
   }
   Config& at = configs_[config];
   if (const LimitExceeded* refusal = at.refusal.load(std::memory_order_acquire)) throw *refusal;
+  const Work::Scope scope;
   const bool is_near = at.core != kNoConfig && !is_safe(at);
   if (!is_near && at.core != kNoConfig && at.plain != config) {
     const ConfigMask& plain = mask(at.plain);
@@ -267,7 +270,6 @@ const ConfigMask& Engine::mask(ConfigId config) {
 
 // What was given up is not begun again: the next time it would end elsewhere, with what is known by then.
 std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config, bool is_near) {
-  const Work::Scope scope;
   try {
     return is_near ? budgets().mask(config.span(), config.complete, config.clock)
                    : config_mask(*vocabulary_, stacks_, config.span(), {});
@@ -388,9 +390,10 @@ void Engine::allow_for_replay() {
 }
 
 void Engine::account() {
-  bytes_.store(
-      stacks_.memory_bytes() + configs_.memory_bytes() + item_bytes_ + mask_bytes_ + transitions_.memory_bytes(),
-      std::memory_order_relaxed);
+  bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_bytes_ + mask_bytes_ +
+                   transitions_.memory_bytes() +
+                   (is_budgeted_.load(std::memory_order_relaxed) ? budgets().memory_bytes() : 0),
+               std::memory_order_relaxed);
 }
 
 }  // namespace maskwright

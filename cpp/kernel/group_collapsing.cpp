@@ -32,10 +32,11 @@ std::vector<uint8_t> reached_by_empty_moves(const NfaDraft& draft, uint32_t from
 
 }  // namespace
 
-// A captured text is told by the call of its rule, and a counter's call by its bounds: neither is a unit.
+// A captured text is told by the call of its rule, a budget counted from there, and a counter's call told by its
+// bounds: none of them is a unit.
 std::vector<uint32_t> GroupDrafts::unit_edges(const Member& member) const {
   std::vector<uint32_t> out;
-  if (member.kind != BlueprintUnit::Kind::Expression || member.rule->capture()) return out;
+  if (member.kind != BlueprintUnit::Kind::Expression || member.rule->is_kept()) return out;
   const auto from_start = reached_by_empty_moves(member.draft, kStart, false);
   const auto to_end = reached_by_empty_moves(member.draft, kFinal, true);
   for (uint32_t e = 0; e < member.draft.edges.size(); ++e) {
@@ -44,7 +45,7 @@ std::vector<uint32_t> GroupDrafts::unit_edges(const Member& member) const {
     const auto it = member_of_.find(member.callees[edge.argument].rule);
     if (it == member_of_.end()) continue;
     const Member& callee = members_[it->second];
-    if (callee.kind == BlueprintUnit::Kind::Expression && !callee.rule->capture()) out.push_back(e);
+    if (callee.kind == BlueprintUnit::Kind::Expression && !callee.rule->is_kept()) out.push_back(e);
   }
   return out;
 }
@@ -95,6 +96,7 @@ void GroupDrafts::take_over(Member& heir, Member& member) {
 // A branch that is a call of the rule itself gains nothing. Where a call is a unit only if what is around it is empty,
 // it may have a meaning; see `loop_self_calls`.
 void GroupDrafts::drop_idle_calls(Member& member) {
+  if (member.rule->is_kept()) return;
   std::erase_if(member.draft.edges, [&](const NfaDraft::Edge& e) {
     return e.source == kStart && e.edge.target == kFinal && e.edge.kind == EdgeKind::Call &&
            member.callees[e.edge.argument].rule == member.rule;

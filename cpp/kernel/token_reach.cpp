@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "errors.h"
 #include "named_tokens.h"
 #include "token_walk.h"
+#include "work.h"
 
 namespace maskwright {
 
@@ -69,6 +71,7 @@ class TokenReach::StepsSink {
 const TokenReach::Steps& TokenReach::steps(const Place& place) {
   std::unique_ptr<Steps>& known = steps_[place];
   if (known) return *known;
+  Work::spend(1);
   auto steps = std::make_unique<Steps>();
   const Item item{place.state, place.reg, kRootStack};
   recognizer_.reset(stacks_, {&item, 1}, may_end(*place.state, place.reg));
@@ -91,8 +94,14 @@ const TokenReach::Steps& TokenReach::steps(const Place& place) {
   }
   sink.finish();
   for (Landing& landing : steps->landings) landing.bytes = bytes_down(stacks_, landing.item);
+  steps_bytes_ += sizeof(Steps) + steps->landings.capacity() * sizeof(Landing) + steps->exits.memory_bytes();
   known = std::move(steps);
   return *known;
+}
+
+size_t TokenReach::memory_bytes() const {
+  constexpr size_t kAround = 256;  // a place that is known: its profile, its users, its entry in the table
+  return steps_bytes_ + known_.size() * (sizeof(Known) + kAround) + stacks_.memory_bytes();
 }
 
 const TokenProfile& TokenReach::profile(const Place& place, uint32_t most) {
@@ -132,7 +141,13 @@ void TokenReach::solve() {
     waiting_.pop_front();
     next.waits = false;
     evaluated_ = &next;
-    evaluate(next);
+    try {
+      evaluate(next);
+    } catch (const LimitExceeded&) {  // what is not solved waits for the next question
+      evaluated_ = nullptr;
+      wake(next);
+      throw;
+    }
   }
   evaluated_ = nullptr;
 }
@@ -157,6 +172,7 @@ TokenProfile TokenReach::come_down(const Landing& landing, uint32_t most) {
   std::map<StackId, TokenProfile, std::greater<>> open;  // parents have smaller ids than what stands on them
   open[item.stack] = ask({item.state, item.reg, Vocabulary::kRoot}, most).profile;
   while (open.begin()->first != kRootStack) {
+    Work::spend(1);
     const auto [stack, profile] = *open.begin();
     open.erase(open.begin());
     TokenProfile kept = profile;

@@ -85,6 +85,7 @@ class TokenReach {
   // What follows the ends in `before` in a state that a rule has returned to, up to so many tokens in all.
   TokenProfile after(DfaState& target, uint64_t reg, const TokenProfile& before, uint32_t most);
   const Steps& steps(const Place& place);
+  size_t memory_bytes() const;
   ByteDistances& bytes() { return bytes_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
@@ -114,6 +115,7 @@ class TokenReach {
   StackStore stacks_;  // above the unknown stack, which is its root
   Recognizer recognizer_;
   std::unordered_map<Place, std::unique_ptr<Steps>, PlaceHash> steps_;
+  size_t steps_bytes_ = 0;
   std::unordered_map<Place, std::unique_ptr<Known>, PlaceHash> known_;
   std::deque<Known*> waiting_;  // first in, first out: Bellman and Ford's order
   Known* evaluated_ = nullptr;
