@@ -1,24 +1,19 @@
-"""What does it cost until the first mask is there, and which stage takes it?
+"""What do large and unusual grammars cost until the first mask is there, and which stage takes it?
 
-    python benchmarks/bench_compile.py --schemas 300
+    python benchmarks/bench_compile.py --repetitions 5
 
-Milliseconds of processor time, by stage:
+Each grammar on a tokenizer that has seen none; the median of the repetitions, in milliseconds of processor time:
     front-end   the text to a `Grammar`
     kernel      the `Grammar` to a `CompiledGrammar`
     first mask  a matcher and its first mask: automata and masks of the first state are made here
-First over JSON Schemas in MaskBench's form (beside the checkout, else benchmarks/data), each compiled once with one
-compiler, as a server would: percentiles of each stage and of the sum, and the schemas that take most. Then single
-grammars at the edge of what users write, each on a tokenizer that has seen no grammar: the median of the repetitions.
+Ordinary schemas are in bench_schemas.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import dataclasses
-import gzip
 import itertools
-import json
 import time
 from collections.abc import Callable
 from importlib import resources
@@ -27,19 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from vocabulary import SHARED, load
+from vocabulary import load
 
 import maskwright as mw
 
 DATA = Path(__file__).resolve().parent / "data"
 STAGES = ("front-end", "kernel", "first mask", "sum")
 Source = Callable[[], mw.Grammar]
-
-
-def schema_records() -> list[dict[str, Any]]:
-    beside = SHARED / "corpora" / "maskbench-dev.jsonl.gz"
-    text = gzip.decompress(beside.read_bytes()).decode() if beside.exists() else (DATA / "schemas.jsonl").read_text()
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def measure(source: Source, compiler: mw.GrammarCompiler, bitmask: Any) -> tuple[float, float, float, float]:
@@ -66,7 +55,7 @@ def schema(value: Any) -> Source:
 
 
 def single_grammars() -> dict[str, Source]:
-    lark, ebnf = ((DATA / f"small_language.{kind}").read_text() for kind in ("lark", "ebnf"))
+    lark, ebnf = ((DATA / "cfg" / f"language.{kind}").read_text() for kind in ("lark", "ebnf"))
     choices = [f"choice number {i * 7919 % 1_000_003}" for i in range(100_000)]
     options = {f"option_{i}": {"type": "string"} for i in range(1_000)}
     out: dict[str, Source] = {
@@ -77,8 +66,8 @@ def single_grammars() -> dict[str, Source]:
         "maxLength 1,000,000": schema({"type": "string", "maxLength": 1_000_000}),
         "enum of 20,000": schema({"enum": [f"value {i * 7919 % 1_000_003}" for i in range(20_000)]}),
         "arrays 1,000 deep": schema(nested(1_000, {"type": "integer"}, lambda s: {"type": "array", "items": s})),
-        "EBNF, 51 rules": lambda: mw.Grammar.from_ebnf(ebnf),
-        "Lark, 54 rules": lambda: mw.Grammar.from_lark(lark),
+        "EBNF, 56 rules": lambda: mw.Grammar.from_ebnf(ebnf),
+        "Lark, 65 rules and terminals": lambda: mw.Grammar.from_lark(lark),
         "choice of 100,000": lambda: mw.Grammar.from_choices(choices),
     }
     if find_spec("lark"):
@@ -92,42 +81,20 @@ def row(name: str, values: Any) -> str:
     return f"{name:28s}" + "".join(f"{value:12.3f}" for value in values)
 
 
-def print_schemas(info: mw.TokenizerInfo, limit: int, shown: int) -> None:
-    compiler, bitmask = mw.GrammarCompiler(info), mw.allocate_token_bitmask(1, info.vocab_size)
-    times: dict[str, tuple[float, float, float, float]] = {}
-    records = schema_records()[:limit]
-    for record in records:
-        with contextlib.suppress(mw.MaskwrightError):  # a refused schema has no line
-            times[record["id"]] = measure(schema(record["schema"]), compiler, bitmask)
-    table = np.array(list(times.values()))
-    print(
-        row(f"{len(times)} schemas, {len(records) - len(times)} refused", [])
-        + "".join(f"{stage:>12s}" for stage in STAGES)
-    )
-    for percent in (50, 90, 99, 100):
-        print(row(f"  p{percent}", np.percentile(table, percent, axis=0)))
-    print(row("  avg", table.mean(axis=0)))
-    for name in sorted(times, key=lambda name: -times[name][3])[:shown]:
-        print(row(f"  {name[-26:]}", times[name]))
-
-
 def print_grammars(info: mw.TokenizerInfo, repetitions: int) -> None:
     bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
-    print(row("single grammars", []) + "".join(f"{stage:>12s}" for stage in STAGES))
+    print(row("", []) + "".join(f"{stage:>12s}" for stage in STAGES))
     for name, source in single_grammars().items():
         times = [measure(source, mw.GrammarCompiler(dataclasses.replace(info)), bitmask) for _ in range(repetitions)]
-        print(row(f"  {name}", np.median(times, axis=0)), flush=True)
+        print(row(name, np.median(times, axis=0)), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--schemas", type=int, default=None, help="how many of them (all)")
-    parser.add_argument("--slowest", type=int, default=10, help="how many of the slowest to show (%(default)s)")
-    parser.add_argument("--repetitions", type=int, default=5, help="of each single grammar (%(default)s)")
+    parser.add_argument("--repetitions", type=int, default=5, help="of each grammar (%(default)s)")
     arguments = parser.parse_args()
     name, info = load()
     print(f"milliseconds of processor time; vocabulary {name}, {info.vocab_size:,} tokens")
-    print_schemas(info, arguments.schemas, arguments.slowest)
     print_grammars(info, arguments.repetitions)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo, apply_token_bitmask_inplace
+from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, apply_token_bitmask_inplace
 from maskwright.errors import MatcherError
 
 torch = pytest.importorskip("torch")
@@ -65,6 +65,16 @@ def test_sampled_batch_on_one_processor(model: Any, tokenizer: Any, grammars: li
     assert_all_follow(first)
     assert_all_follow(second)
     assert first != second
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_outputs_are_complete_within_their_budget(model: Any, tokenizer: Any, info: TokenizerInfo, seed: int) -> None:
+    schema = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
+    grammar = GrammarCompiler(info).compile_json_schema(schema)
+    processor = GrammarLogitsProcessor(grammar, make_matcher=lambda compiled: GrammarMatcher(compiled, max_tokens=24))
+    torch.manual_seed(seed)
+    for text in run(model, tokenizer, processor, PROMPTS, do_sample=True, max_new_tokens=25):
+        assert "note" in json.loads(text)
 
 
 def test_a_new_call_is_noticed_whatever_its_shape(model: Any, tokenizer: Any, info: TokenizerInfo) -> None:

@@ -37,7 +37,8 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
         compiled: one grammar for all rows, or one for each prompt; with several beams or returned sequences a prompt,
             each grammar serves that many neighbouring rows. All must be compiled for the same tokenizer.
         pad_token_id: what `generate` puts after a row's end, if it is none of the stop tokens.
-        make_matcher: makes a row's matcher.
+        make_matcher: makes a row's matcher; `lambda compiled: GrammarMatcher(compiled, max_tokens=n)` makes sure that
+            outputs are complete in `max_new_tokens=n + 1`, the last being a stop token.
     """
 
     def __init__(
