@@ -148,7 +148,9 @@ void GroupDrafts::remove_left_recursion() {
       if (const auto& name = members_[i].rule->capture())
         throw LimitExceeded("left_recursive_capture", "what \"" + *name + "\" captures begins with itself");
       if (members_[i].rule->span())
-        throw LimitExceeded("left_recursive_span", "a rule with max_tokens or temperature begins with itself");
+        throw LimitExceeded(
+            "left_recursive_span",
+            "a rule with max_tokens or temperature begins with itself; give the option to a rule around it");
       if (members_[i].rule->counts()) counters.insert(members_[i].rule);
     }
   }
