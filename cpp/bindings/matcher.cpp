@@ -31,8 +31,13 @@ void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::
       raise_error("TokenizerError", "stop token " + std::to_string(id) + " is outside the vocabulary");
     stops.push_back(static_cast<TokenId>(id));
   }
-  const Unlocked unlocked;
-  new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token, max_tokens), {}, {}};
+  const auto build = [&] {
+    new (self)
+        PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token, max_tokens), {}, {}};
+  };
+  if (max_tokens == 0) return build();
+  const Unlocked unlocked;  // whether any output fits may take a search
+  build();
 }
 
 void make_fork(PyMatcher* self, PyMatcher& other) {

@@ -145,7 +145,7 @@ void TokenBudgets::walk(Recognizer& recognizer, Sink& sink) {
 
 void TokenBudgets::account() {
   const size_t small = bytes_.num_known() + tightness_.size() + verdicts_.size();
-  kept_bytes_.store(reach_.memory_bytes() + small * kBytesAnEntry, std::memory_order_relaxed);
+  held_bytes_.store(reach_.memory_bytes() + small * kBytesAnEntry, std::memory_order_relaxed);
 }
 
 int64_t TokenBudgets::sum(uint32_t bytes, int64_t tightness) {

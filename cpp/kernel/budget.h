@@ -36,8 +36,13 @@ class TokenBudgets {
  public:
   static constexpr int64_t kNeverSafe = INT64_MAX;
 
-  TokenBudgets(const Vocabulary& vocabulary, const StackStore& stacks)
-      : vocabulary_(vocabulary), stacks_(stacks), bytes_(vocabulary), reach_(vocabulary, bytes_) {}
+  // `held_bytes`: where it says what it keeps.
+  TokenBudgets(const Vocabulary& vocabulary, const StackStore& stacks, std::atomic<size_t>& held_bytes)
+      : vocabulary_(vocabulary),
+        stacks_(stacks),
+        held_bytes_(held_bytes),
+        bytes_(vocabulary),
+        reach_(vocabulary, bytes_) {}
 
   // Takes out the items from which some open rule cannot end in time.
   void keep_viable(std::vector<Item>& items, int64_t clock);
@@ -47,7 +52,6 @@ class TokenBudgets {
   std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.
   uint32_t least_tokens(const Item& item);
-  size_t memory_bytes() const { return kept_bytes_.load(std::memory_order_relaxed); }
 
  private:
   class MaskSink;
@@ -67,8 +71,8 @@ class TokenBudgets {
 
   const Vocabulary& vocabulary_;
   const StackStore& stacks_;
+  std::atomic<size_t>& held_bytes_;
   std::mutex lock_;
-  std::atomic<size_t> kept_bytes_{0};
   ByteDistances bytes_;
   TokenReach reach_;
   Recognizer recognizer_;

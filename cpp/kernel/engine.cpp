@@ -60,7 +60,6 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<con
                size_t budget_bytes, std::shared_ptr<MaskCounters> counters)
     : vocabulary_(std::move(vocabulary)),
       program_(std::move(program)),
-      is_budgeted_(program_->has_budgets),
       counters_(std::move(counters)),
       initial_budget_bytes_(budget_bytes),
       budget_bytes_(budget_bytes) {
@@ -113,7 +112,7 @@ ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& r
   std::unique_lock guard(lock_);
   import_stacks(recognizer, stacks_, items);
   ConfigId next;
-  if (is_budgeted_.load(std::memory_order_relaxed)) {
+  if (configs_[config].core != kNoConfig) {
     guard.unlock();
     next = within_budgets(configs_[config], std::move(items), complete);
     if (next == kNoConfig) return kNoConfig;
@@ -149,13 +148,13 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
 }
 
 TokenBudgets& Engine::budgets() {
-  std::call_once(has_budgets_, [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_); });
+  std::call_once(has_budgets_,
+                 [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, searched_bytes_); });
   return *budgets_;
 }
 
-// Whether every token that the grammar takes there leaves all open rules time enough.
+// Whether every token that the grammar takes there leaves all open rules time enough. Precondition: it has a core.
 bool Engine::is_safe(const Config& config) {
-  if (config.core == kNoConfig) return false;
   Config& core = configs_[config.core];
   int64_t safe = core.safe_clock.load(std::memory_order_relaxed);
   if (safe == kUnknownClock) {
@@ -194,7 +193,7 @@ ConfigId Engine::intern_at(std::vector<Item> items, bool complete, int64_t clock
     if (const int64_t deadline = stacks_.deadline(item.stack); deadline != kNoDeadline) last = std::max(last, deadline);
   if (last == INT64_MIN) {
     const ConfigId id = intern(std::move(items), complete);
-    if (program_->has_budgets) configs_[id].core = configs_[id].plain = id;
+    if (program_->has_budgets) relate(id, id, id);
     return id;
   }
   if (last != 0) move_deadlines(items, -last);
@@ -202,11 +201,17 @@ ConfigId Engine::intern_at(std::vector<Item> items, bool complete, int64_t clock
   move_deadlines(plain, std::nullopt);
   const ConfigId plain_id = intern(std::move(plain), complete);
   const ConfigId core_id = intern(items, complete, 0);
-  configs_[core_id].plain = plain_id;
   const ConfigId id = intern(std::move(items), complete, clock + last);
-  configs_[id].core = core_id;
-  configs_[id].plain = plain_id;
+  relate(id, core_id, plain_id);
   return id;
+}
+
+// Others may be reading a configuration that was there before: what it is related to never changes.
+void Engine::relate(ConfigId id, ConfigId core, ConfigId plain) {
+  Config& config = configs_[id];
+  if (config.core != kNoConfig) return;
+  config.core = core;
+  config.plain = plain;
 }
 
 // The lock is held.
@@ -218,7 +223,6 @@ void Engine::move_deadlines(std::vector<Item>& items, std::optional<int64_t> lat
 
 ConfigId Engine::initial_within(uint32_t max_tokens) {
   const Work::Scope scope;
-  is_budgeted_.store(true, std::memory_order_relaxed);
   std::vector<Item> items(configs_[0].span().begin(), configs_[0].span().end());
   const bool complete = configs_[0].complete;
   if (!items.empty()) {
@@ -391,8 +395,7 @@ void Engine::allow_for_replay() {
 
 void Engine::account() {
   bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_bytes_ + mask_bytes_ +
-                   transitions_.memory_bytes() +
-                   (is_budgeted_.load(std::memory_order_relaxed) ? budgets().memory_bytes() : 0),
+                   transitions_.memory_bytes() + searched_bytes_.load(std::memory_order_relaxed),
                std::memory_order_relaxed);
 }
 

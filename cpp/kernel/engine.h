@@ -132,6 +132,7 @@ class Engine {
                        bool complete);
   ConfigId within_budgets(const Config& from, std::vector<Item> items, bool complete);
   ConfigId intern_at(std::vector<Item> items, bool complete, int64_t clock);
+  void relate(ConfigId id, ConfigId core, ConfigId plain);
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);
   bool is_safe(const Config& config);
   TokenBudgets& budgets();
@@ -145,7 +146,7 @@ class Engine {
   ChunkedVector<Config> configs_;
   std::once_flag has_budgets_;
   std::unique_ptr<TokenBudgets> budgets_;  // once asked for
-  std::atomic<bool> is_budgeted_;          // some configuration may have a deadline
+  std::atomic<size_t> searched_bytes_{0};  // of theirs
   std::vector<std::unique_ptr<Item[]>> item_storage_;
   std::vector<std::unique_ptr<const ConfigMask>> masks_;
   std::vector<std::unique_ptr<const LimitExceeded>> refusals_;

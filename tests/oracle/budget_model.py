@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from maskwright import ir
 from maskwright.ir import GrammarIR
+from oracle.model import ModelMatcher
 from oracle.token_chart import Reading, is_viable, matches
 from oracle.vocabularies import Vocab
 
@@ -36,56 +37,22 @@ class TokenLanguage:
         return self._viable[tokens]
 
 
-class BudgetModel:
+class BudgetModel(ModelMatcher):
     """What a GrammarMatcher answers, by the contract."""
 
     def __init__(self, language: TokenLanguage) -> None:
-        self.language, self.vocab = language, language.vocab
-        self.tokens: list[int] = []
-        self._states: list[tuple[frozenset[Input], bool]] = [(frozenset({()}), False)]
+        super().__init__(language, language.vocab)
         self._allowed: dict[frozenset[Input], set[int]] = {}
 
-    @property
-    def views(self) -> frozenset[Input]:
-        return self._states[-1][0]
-
-    @property
-    def is_terminated(self) -> bool:
-        return self._states[-1][1]
-
-    @property
-    def is_completed(self) -> bool:
-        return any(map(self.language.matches, self.views))
-
-    def after(self, token: int) -> tuple[frozenset[Input], bool] | None:
-        """The state after this token; None if it is not allowed."""
-        if self.is_terminated or not 0 <= token < len(self.vocab.token_bytes):
-            return None
-        readings: list[Reading] = [(("token", token),)]
-        if token not in self.vocab.special and self.vocab.token_bytes[token]:
-            readings.append(tuple(self.vocab.token_bytes[token]))
-        views = frozenset((*v, r) for v in self.views for r in readings if self.language.viable((*v, r)))
-        if views:
-            return views, False
-        return (self.views, True) if token in self.vocab.stop and self.is_completed else None
+    def _extend(self, readings: list[Reading]) -> frozenset[Input]:
+        return frozenset((*v, r) for v in self.views for r in readings if self.language.viable((*v, r)))
 
     def allowed(self) -> set[int]:
         if self.is_terminated:
             return set()
         if self.views not in self._allowed:
-            self._allowed[self.views] = {t for t in range(self.vocab.vocab_size) if self.after(t) is not None}
+            self._allowed[self.views] = super().allowed()
         return self._allowed[self.views]
-
-    def accept_token(self, token: int) -> bool:
-        state = self.after(token)
-        if state is None:
-            return False
-        self._states.append(state)
-        self.tokens.append(token)
-        return True
-
-    def rollback(self, count: int) -> None:
-        del self._states[len(self._states) - count :], self.tokens[len(self.tokens) - count :]
 
     def fork(self) -> BudgetModel:
         other = BudgetModel(self.language)
