@@ -30,6 +30,7 @@ struct PyBatch {
   std::vector<std::vector<TokenId>> token_lists;
   std::vector<size_t> counts;
   std::vector<size_t> unfinished;
+  std::vector<std::shared_ptr<RuleGroup>> needed;
   std::vector<std::exception_ptr> errors;
   std::vector<Draft> drafts;
   FillQueue queue;
@@ -92,14 +93,19 @@ void read_token_lists(PyBatch& self, nb::handle lists) {
 }
 
 // Does work(i, quick_only) for every sequence: first on the calling thread, quickly, and where that returns false the
-// rest on the threads, without the GIL. Afterwards the first error is thrown, after `undo`.
+// rest on the threads, without the GIL; where that comes to a deferred subgrammar, the rest once more. Afterwards the
+// first error is thrown, after `undo`.
 template <class Work, class Undo>
 void for_each_sequence(PyBatch& self, Work&& work, Undo&& undo) {
   self.errors.assign(self.size(), nullptr);
+  self.needed.assign(self.size(), nullptr);
   self.unfinished.clear();
   const auto guarded = [&](size_t i, bool quick_only) {
     try {
       return work(i, quick_only);
+    } catch (GrammarNeeded& e) {
+      self.needed[i] = std::move(e.group);
+      return false;
     } catch (...) {
       self.errors[i] = std::current_exception();
       return true;
@@ -107,10 +113,15 @@ void for_each_sequence(PyBatch& self, Work&& work, Undo&& undo) {
   };
   for (size_t i = 0; i < self.size(); ++i)
     if (!guarded(i, true)) self.unfinished.push_back(i);
-  if (!self.unfinished.empty()) {
-    const Unlocked unlocked;
-    ThreadPool::shared().run(self.unfinished.size(), self.max_threads,
-                             [&](size_t k) { guarded(self.unfinished[k], false); });
+  while (!self.unfinished.empty()) {
+    for (const size_t i : self.unfinished)
+      if (const auto deferred = std::exchange(self.needed[i], nullptr)) supply(*deferred);
+    {
+      const Unlocked unlocked;
+      ThreadPool::shared().run(self.unfinished.size(), self.max_threads,
+                               [&](size_t k) { guarded(self.unfinished[k], false); });
+    }
+    std::erase_if(self.unfinished, [&](size_t i) { return !self.needed[i]; });
   }
   for (size_t i = 0; i < self.size(); ++i) {
     if (!self.errors[i]) continue;
@@ -227,8 +238,10 @@ void read_bitmask(PyBatch& self, nb::handle bitmask, Bitmask& target) {
 
 void run_queue(PyBatch& self) {
   if (self.queue.empty()) return;
-  const Unlocked unlocked;
-  self.queue.run(self.max_threads);
+  with_deferred([&] {
+    const Unlocked unlocked;
+    self.queue.run(self.max_threads);
+  });
 }
 
 bool fill(PyBatch& self, nb::handle bitmask, nb::handle indices) {
@@ -288,9 +301,12 @@ std::vector<bool> is_terminated(PyBatch& self) {
 
 std::vector<std::optional<double>> temperature(PyBatch& self) {
   const BatchInUse in_use(self);
-  const Unlocked unlocked;
   std::vector<std::optional<double>> out;
-  for (size_t i = 0; i < self.size(); ++i) out.push_back(self.matcher(i).temperature());
+  for (PyMatcher* each : self.all)
+    out.push_back(with_deferred([&] {
+      const Unlocked unlocked;
+      return each->matcher.temperature();
+    }));
   return out;
 }
 

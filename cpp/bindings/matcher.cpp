@@ -36,6 +36,7 @@ void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::
         PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token, max_tokens), {}, {}};
   };
   if (max_tokens == 0) return build();
+  supply_all(*grammar->program());
   const Unlocked unlocked;  // whether any output fits may take a search
   build();
 }
@@ -46,9 +47,11 @@ void make_fork(PyMatcher* self, PyMatcher& other) {
 }
 
 bool accept(PyMatcher& self, TokenId token) {
-  if (self.matcher.accepts_quickly(token)) return self.matcher.accept(token);
-  const Unlocked unlocked;
-  return self.matcher.accept(token);
+  return with_deferred([&] {
+    if (self.matcher.accepts_quickly(token)) return self.matcher.accept(token);
+    const Unlocked unlocked;
+    return self.matcher.accept(token);
+  });
 }
 
 size_t accept_tokens(PyMatcher& self, nb::handle token_ids) {
@@ -63,14 +66,18 @@ size_t accept_tokens(PyMatcher& self, nb::handle token_ids) {
 bool accept_bytes(PyMatcher& self, const nb::bytes& data) {
   const std::string_view view(data.c_str(), data.size());
   const InUse in_use(self);
-  const Unlocked unlocked;
-  return self.matcher.accept_bytes(view);
+  return with_deferred([&] {
+    const Unlocked unlocked;
+    return self.matcher.accept_bytes(view);
+  });
 }
 
 void follow(PyMatcher& self, Draft& draft) {
-  if (draft.follow(self.matcher, true)) return;
-  const Unlocked unlocked;
-  draft.follow(self.matcher, false);
+  with_deferred([&] {
+    if (draft.follow(self.matcher, true)) return;
+    const Unlocked unlocked;
+    draft.follow(self.matcher, false);
+  });
 }
 
 size_t validate_tokens(PyMatcher& self, nb::handle token_ids) {
@@ -89,13 +96,11 @@ bool fill(PyMatcher& self, nb::handle bitmask, int64_t index) {
   self.bitmasks.read(bitmask, matcher.num_words(), target);
   target.check_rows(index);
   uint32_t* row = target.rows(index, 1, matcher.num_words());
-  uint32_t allowed;
-  if (matcher.mask_is_known()) {
-    allowed = matcher.fill(row);
-  } else {
+  const uint32_t allowed = with_deferred([&] {
+    if (matcher.mask_is_known()) return matcher.fill(row);
     const Unlocked unlocked;
-    allowed = matcher.fill(row);
-  }
+    return matcher.fill(row);
+  });
   return allowed < matcher.grammar().vocabulary().vocab_size();
 }
 
@@ -108,10 +113,11 @@ size_t fill_draft(PyMatcher& self, Scratch& use, nb::handle bitmask, int64_t ind
   use.queue.clear();
   use.draft.add_rows(self.matcher, target.rows(index, use.draft.num_nodes(), self.matcher.num_words()),
                      target.words_per_row(), 0, use.queue);
-  if (!use.queue.empty()) {
-    const Unlocked unlocked;
-    use.queue.run(ThreadPool::shared().size());
-  }
+  if (!use.queue.empty())
+    with_deferred([&] {
+      const Unlocked unlocked;
+      use.queue.run(ThreadPool::shared().size());
+    });
   return use.draft.num_living();
 }
 
@@ -146,12 +152,11 @@ void update_captures(PyMatcher& self, const CaptureProgram& program) {
 
 CaptureList captures(PyMatcher& self, const CaptureProgram& program) {
   const InUse in_use(self);
-  std::vector<Capture> found;
-  {
+  const std::vector<Capture> found = with_deferred([&] {
     const Unlocked unlocked;
     update_captures(self, program);
-    found = self.captures->captures(self.matcher.is_terminated());
-  }
+    return self.captures->captures(self.matcher.is_terminated());
+  });
   const std::string& text = self.captures->text();
   nb::list out;
   for (const Capture& c : found)
@@ -167,12 +172,11 @@ using SettledCaptures = nb::typed<nb::tuple, nb::typed<nb::list, nb::typed<nb::t
 SettledCaptures settled_captures(PyMatcher& self, const CaptureProgram& program, size_t num_edges, size_t num_bytes) {
   const InUse in_use(self);
   std::vector<CaptureEdge> edges;
-  size_t known;
-  {
+  const size_t known = with_deferred([&] {
     const Unlocked unlocked;
     update_captures(self, program);
-    known = self.captures->settled(self.matcher.is_terminated(), num_edges, edges);
-  }
+    return self.captures->settled(self.matcher.is_terminated(), num_edges, edges);
+  });
   nb::list out;
   for (const CaptureEdge& edge : edges) out.append(nb::make_tuple(edge.name, edge.position, edge.opens));
   const size_t first = std::min(num_bytes, known);
@@ -207,9 +211,11 @@ auto when_free(PyMatcher& self) {
 template <auto Method>
 auto with_mask(PyMatcher& self) {
   const InUse in_use(self);
-  if (self.matcher.mask_is_known()) return (self.matcher.*Method)();
-  const Unlocked unlocked;
-  return (self.matcher.*Method)();
+  return with_deferred([&] {
+    if (self.matcher.mask_is_known()) return (self.matcher.*Method)();
+    const Unlocked unlocked;
+    return (self.matcher.*Method)();
+  });
 }
 
 }  // namespace
@@ -237,20 +243,21 @@ void bind_matcher(nb::module_& m) {
       .def("temperature",
            [](PyMatcher& self) {
              const InUse in_use(self);
-             if (self.matcher.here_is_known()) return self.matcher.temperature();
-             const Unlocked unlocked;
-             return self.matcher.temperature();
+             return with_deferred([&] {
+               if (self.matcher.here_is_known()) return self.matcher.temperature();
+               const Unlocked unlocked;
+               return self.matcher.temperature();
+             });
            })
       .def("forced_token", &with_mask<&Matcher::forced_token>)
       .def("text_may_follow", &with_mask<&Matcher::text_may_follow>)
       .def("forced_bytes",
            [](PyMatcher& self) {
              const InUse in_use(self);
-             std::string out;
-             {
+             const std::string out = with_deferred([&] {
                const Unlocked unlocked;
-               out = self.matcher.forced_bytes(kMaxForcedBytes);
-             }
+               return self.matcher.forced_bytes(kMaxForcedBytes);
+             });
              return nb::bytes(out.data(), out.size());
            })
       .def("precompute_masks",

@@ -65,6 +65,10 @@ struct PyVocabulary {
   std::shared_ptr<TokenizerContext> context;
   double build_us = 0;
   mutable GrammarReader reader = {};
+
+  GrammarIr read(const nb::tuple& rules, uint32_t root, bool with_captures) const {
+    return reader.read(context->rules, context->vocabulary->vocab_size(), rules, root, with_captures);
+  }
 };
 
 // Whether a token begins with this text and goes on.
@@ -137,7 +141,7 @@ void bind_compile(nb::module_& m) {
       .def(
           "__init__",
           [](CaptureProgram* self, const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root) {
-            const GrammarIr ir = vocabulary.reader.read(*vocabulary.context, rules, root, true);
+            const GrammarIr ir = vocabulary.read(rules, root, true);
             const Unlocked unlocked;
             new (self) CaptureProgram{std::make_shared<const Program>(link(ir, vocabulary.context->rules))};
           },
@@ -146,9 +150,16 @@ void bind_compile(nb::module_& m) {
   m.def(
       "compile",
       [](const PyVocabulary& vocabulary, const PyRules& rules, uint32_t root, size_t memory_budget_bytes) {
-        GrammarIr ir = vocabulary.reader.read(*vocabulary.context, rules, root, false);
+        GrammarIr ir = vocabulary.read(rules, root, false);
+        Program program;
+        {
+          const Unlocked unlocked;
+          program = link(ir, vocabulary.context->rules);
+        }
+        if (program.has_budgets) supply_all(program);
         const Unlocked unlocked;
-        return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), memory_budget_bytes);
+        return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), std::move(program),
+                                                 memory_budget_bytes);
       },
       nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"), nb::arg("memory_budget_bytes"));
 }

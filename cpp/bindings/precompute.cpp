@@ -15,13 +15,13 @@ PrecomputeReport run_within(double budget_us, Precomputation ahead) {
   const Microseconds budget(std::clamp(budget_us, 0.0, kLongest));
   while (!ahead.is_done() && Clock::now() - begin < budget) {
     const auto slice_end = Clock::now() + kSlice;
-    {
+    with_deferred([&] {
       const Unlocked unlocked;
       ahead.run([&] {
         const auto now = Clock::now();
         return now - begin >= budget || now >= slice_end;
       });
-    }
+    });
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
   const double elapsed_us = Microseconds(Clock::now() - begin).count();

@@ -1,7 +1,8 @@
 // From the tuples of src/maskwright/ir/ to the kernel's flat form. An object met twice becomes one node; no
 // recursion. About 50 ns a node.
 //
-// A subgrammar is looked up by its number in the rule store, and read only if it is not linked there.
+// A subgrammar is looked up by its number in the rule store, and read only if it is not linked there; a deferred one,
+// when an output comes to it.
 //
 // Grammars of JSON Schemas all begin with the same dozen rules, the very same objects. Where two grammars in a row
 // begin alike, what was read of that is kept, and the next one that begins so starts from a copy.
@@ -20,13 +21,24 @@
 
 #include "../kernel/capture_name.h"
 #include "../kernel/errors.h"
-#include "bindings.h"
+#include "py_matcher.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxBeginning = 64;  // rules
 constexpr int kMaxNesting = 64;       // subgrammars in subgrammars
+
+// A subgrammar is another one with its captures.
+uint64_t key_of(uint64_t number, bool with_captures) {
+  return 2 * number + (with_captures ? 1 : 0);
+}
+uint64_t number_of(uint64_t key) {
+  return key / 2;
+}
+bool has_captures(uint64_t key) {
+  return key % 2 == 1;
+}
 
 // The nodes made from Python objects so far: a hash table with open addressing.
 class NodeOfObject {
@@ -203,7 +215,7 @@ class Reader {
         const nb::handle subgrammar = field(object, 1);
         const auto number = nb::cast<uint64_t>(subgrammar.attr("number"));
         node.begin = static_cast<uint32_t>(ir_.subgrammars.size());
-        ir_.subgrammars.push_back({.key = 2 * number + (with_captures_ ? 1 : 0)});
+        ir_.subgrammars.push_back({.key = key_of(number, with_captures_)});
         read_.subgrammars.push_back(subgrammar.ptr());
         break;
       }
@@ -319,14 +331,16 @@ struct GrammarReader::Beginning {
 
 // One call of `read`: a grammar with all subgrammars in it that have to be read, each once.
 struct GrammarReader::Session {
-  TokenizerContext& context;
+  RuleStore& store;
+  const uint32_t vocab_size;
   const bool with_captures;
   std::unordered_map<uint64_t, std::shared_ptr<const GrammarIr>> subgrammars = {};
   int depth = 0;
 };
 
-GrammarIr GrammarReader::read(TokenizerContext& context, const nb::tuple& rules, uint32_t root, bool with_captures) {
-  Session session{context, with_captures};
+GrammarIr GrammarReader::read(RuleStore& store, uint32_t vocab_size, const nb::tuple& rules, uint32_t root,
+                              bool with_captures) {
+  Session session{store, vocab_size, with_captures};
   return read_in(session, rules, root);
 }
 
@@ -345,8 +359,7 @@ GrammarIr GrammarReader::read_in(Session& session, const nb::tuple& rules, uint3
       last_.swap(last);
     }
   }
-  Reader reader(begun ? &begun->read : nullptr, num_rules, session.context.vocabulary->vocab_size(),
-                session.with_captures);
+  Reader reader(begun ? &begun->read : nullptr, num_rules, session.vocab_size, session.with_captures);
   for (size_t i = begun ? begun->rules.size() : 0; i < num_rules; ++i) {
     reader.read_rule(rules[i]);
     if (i + 1 == num_alike) keep({first_rules(rules, num_alike), reader.done()});
@@ -359,9 +372,16 @@ GrammarIr GrammarReader::read_in(Session& session, const nb::tuple& rules, uint3
 
 // Finds a subgrammar, or reads it.
 void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle subgrammar) {
-  wanted = session.context.rules.find(wanted.key);
+  wanted = session.store.find(wanted.key);
   if (wanted.ir) wanted.linked = {};
   if (wanted.ir || wanted.linked.rule) return;
+  if (const nb::object beginnings = subgrammar.attr("deferred"); !beginnings.is_none()) {
+    wanted.deferred = ByteSet();
+    const auto bytes = nb::cast<nb::bytes>(beginnings);
+    for (size_t i = 0; i < bytes.size(); ++i) wanted.deferred->set(static_cast<uint8_t>(bytes.c_str()[i]));
+    wanted.num_nodes = 1;
+    return;
+  }
   std::shared_ptr<const GrammarIr>& read = session.subgrammars[wanted.key];
   if (!read) {
     if (++session.depth > kMaxNesting) throw LimitExceeded("subgrammar_depth", "subgrammars nest too deep");
@@ -372,6 +392,21 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
   }
   wanted.ir = read;
   wanted.num_nodes = read->num_nodes();
+}
+
+void supply(RuleGroup& deferred) {
+  const uint64_t key = *deferred.deferred_key();
+  const nb::object grammar = nb::module_::import_("maskwright.ir.subgrammars").attr("deferred_grammar")(number_of(key));
+  GrammarReader reader;
+  const GrammarIr ir = reader.read(deferred.store(), 0, nb::cast<nb::tuple>(grammar.attr("rules")),
+                                   nb::cast<uint32_t>(grammar.attr("root")), has_captures(key));
+  const Unlocked unlocked;
+  const Program program = link(ir, deferred.store());
+  DeferredGroup::supply(deferred, {program.group, program.root});
+}
+
+void supply_all(const Program& program) {
+  for (RuleGroup* deferred : program.deferred()) supply(*deferred);
 }
 
 void GrammarReader::keep(Beginning beginning) {

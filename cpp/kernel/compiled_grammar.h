@@ -20,9 +20,10 @@ struct TokenizerContext {
 
 class CompiledGrammar {
  public:
-  CompiledGrammar(std::shared_ptr<TokenizerContext> context, GrammarIr ir, size_t engine_budget_bytes)
+  // `program`: the IR, linked.
+  CompiledGrammar(std::shared_ptr<TokenizerContext> context, GrammarIr ir, Program program, size_t engine_budget_bytes)
       : context_(std::move(context)),
-        program_(std::make_shared<const Program>(link(ir, context_->rules))),
+        program_(std::make_shared<const Program>(std::move(program))),
         source_bytes_(ir.num_nodes() * kSourceBytesPerNode),
         engine_budget_bytes_(engine_budget_bytes),
         engine_(new_engine()) {
@@ -70,12 +71,12 @@ class CompiledGrammar {
   }
   // Of parametric rules, made so far.
   size_t num_instances() { return program()->num_instances(); }
-
- private:
   std::shared_ptr<const Program> program() {
     const std::lock_guard guard(lock_);
     return program_;
   }
+
+ private:
   // Leaves behind the instances that have piled up: they go with the last engine that runs on them.
   void link_afresh() {
     for (Family* family : program_->families()) family->retire();

@@ -40,6 +40,7 @@ bool FillQueue::same_mask(const Item& a, const Item& b) {
 }
 
 void FillQueue::fill(Item& item) noexcept {
+  item.error = nullptr;
   try {
     Matcher& matcher = *item.matcher;
     const Matcher::Point point = item.point ? *item.point : matcher.here();
@@ -69,17 +70,22 @@ void FillQueue::run(unsigned max_threads) {
       else
         fill(items_[i]);
   }
-  const Item* failed = nullptr;
+  for (const Item& item : items_) restricts_ |= item.restricts;
+  std::erase_if(items_, [](const Item& item) { return !item.error; });
+  throw_first_error();
+}
+
+void FillQueue::throw_first_error() {
+  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.sequence < b.sequence; });
+  std::optional<LimitExceeded> first;
   for (const Item& item : items_) {
-    restricts_ |= item.restricts;
-    if (item.error && (!failed || item.sequence < failed->sequence)) failed = &item;
+    try {
+      std::rethrow_exception(item.error);
+    } catch (const LimitExceeded& e) {
+      if (!first) first.emplace(e.limit, "sequence " + std::to_string(item.sequence) + ": " + e.what());
+    }
   }
-  if (!failed) return;
-  try {
-    std::rethrow_exception(failed->error);
-  } catch (const LimitExceeded& e) {
-    throw LimitExceeded(e.limit, "sequence " + std::to_string(failed->sequence) + ": " + e.what());
-  }
+  if (first) throw *first;
 }
 
 }  // namespace maskwright

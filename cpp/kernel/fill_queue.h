@@ -25,7 +25,8 @@ class FillQueue {
   // The mask of one of its points, which must stay valid until the queue has run.
   void add(Matcher& matcher, Matcher::Point point, uint32_t* row, size_t sequence);
   bool empty() const { return items_.empty(); }
-  // Fills what is left. An error concerns one row only: the others are filled, then the first is thrown.
+  // Fills what is left. An error concerns one row only: the others are filled, then the first is thrown. After a
+  // GrammarNeeded, which comes before all others, what is left are the rows that failed.
   void run(unsigned max_threads);
   // Whether a row that was filled forbids any token.
   bool restricts() const { return restricts_; }
@@ -41,6 +42,7 @@ class FillQueue {
   };
   static bool same_mask(const Item& a, const Item& b);
   static void fill(Item& item) noexcept;
+  void throw_first_error();
   std::vector<Item> items_;
   std::vector<size_t> leaders_;  // the first item of each mask, and where the last one's end
   bool restricts_ = false;

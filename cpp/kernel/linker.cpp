@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "components.h"
+#include "deferred.h"
 #include "errors.h"
 #include "family.h"
 #include "group_builder.h"
@@ -39,7 +40,8 @@ LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
   Subgrammar known = store_.find(subgrammar.key);
   if (!known.linked.rule) {
     known = subgrammar;
-    known.linked = Linker(*known.ir, store_).link();
+    known.linked =
+        known.deferred ? DeferredGroup::link(store_, known.key, *known.deferred) : Linker(*known.ir, store_).link();
     store_.insert(known);
   }
   return known.linked;

@@ -61,13 +61,16 @@ void Precomputation::run(const std::function<bool()>& stop) {
     }
     auto& waiting = new_.empty() ? similar_ : new_;
     const ConfigId config = waiting.front();
-    waiting.pop_front();
-    ++num_configs_;
-    if (!engine_->known_mask(config)) ++num_masks_;
+    const bool is_known = engine_->known_mask(config);
+    std::vector<ConfigId> reached;
     for (const TokenId token : likely_tokens(engine_->vocabulary(), engine_->mask(config))) {
       const ConfigId next = engine_->step(config, token);
-      if (next != kNoConfig) add(next);
+      if (next != kNoConfig) reached.push_back(next);
     }
+    waiting.pop_front();  // now that nothing can interrupt it
+    ++num_configs_;
+    if (!is_known) ++num_masks_;
+    for (const ConfigId next : reached) add(next);
   }
 }
 

@@ -16,9 +16,13 @@ template <class Leads>
 std::vector<RuleGroup*> reached(RuleGroup& group, Leads&& leads) {
   std::vector<RuleGroup*> out{&group};
   std::unordered_set<RuleGroup*> seen{&group};
-  for (size_t i = 0; i < out.size(); ++i)
-    for (const LinkedRule& link : out[i]->callees())
-      if (leads(*link.group) && seen.insert(link.group.get()).second) out.push_back(link.group.get());
+  const auto reach = [&](const LinkedRule& link) {
+    if (leads(*link.group) && seen.insert(link.group.get()).second) out.push_back(link.group.get());
+  };
+  for (size_t i = 0; i < out.size(); ++i) {
+    for (const LinkedRule& link : out[i]->callees()) reach(link);
+    if (const LinkedRule* content = out[i]->content()) reach(*content);
+  }
   return out;
 }
 
@@ -34,6 +38,12 @@ std::vector<Family*> families_of(RuleGroup& group) {
 
 std::vector<RuleGroup*> Program::groups() const {
   return reached(*group, [](const RuleGroup&) { return true; });
+}
+
+std::vector<RuleGroup*> Program::deferred() const {
+  std::vector<RuleGroup*> out = groups();
+  std::erase_if(out, [](const RuleGroup* group) { return !group->deferred_key() || group->content(); });
+  return out;
 }
 
 std::vector<Family*> Program::families() const {

@@ -30,6 +30,8 @@ struct Program {
   // All groups that it leads to, its own first.
   std::vector<RuleGroup*> groups() const;
   std::vector<Family*> families() const;
+  // Those that stand for deferred subgrammars and have no grammar yet.
+  std::vector<RuleGroup*> deferred() const;
   // What instances of parametric rules hold, whoever made them.
   size_t instance_bytes() const;
   size_t num_instances() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "byte_classes.h"
+#include "deferred.h"
 #include "errors.h"
 #include "family.h"
 #include "group_builder.h"
@@ -22,12 +23,19 @@ uint64_t hash_key(const std::vector<uint32_t>& key) {
   return h;
 }
 
+void build(RuleGroup& group) {
+  if (group.deferred_key())
+    DeferredGroup::build(group);
+  else
+    GroupBuilder(group).build();
+}
+
 }  // namespace
 
 DfaState* Rule::build_start() {
   const std::lock_guard guard(group_.lock());
   if (DfaState* s = start_.load(std::memory_order_acquire)) return s;
-  if (!group_.is_built_) GroupBuilder(group_).build();
+  if (!group_.is_built_) build(group_);
   DfaState* s = nullptr;
   if (derivatives_) {
     // Marked apart from the same term reached later: the rule leaves out the empty string.

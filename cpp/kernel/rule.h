@@ -304,6 +304,9 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   bool has_temperatures() const { return has_temperatures_; }
   // The rules of other groups that this one calls, in the order in which the blueprint numbers them.
   const std::vector<LinkedRule>& callees() const { return callees_; }
+  // Of a deferred subgrammar (deferred.h): what it is known by, and its grammar, once supplied.
+  std::optional<uint64_t> deferred_key() const { return deferred_key_; }
+  const LinkedRule* content() const { return content_.load(std::memory_order_acquire); }
   size_t memory_bytes();
   // What is known of it without taking the lock: its rules when it was made, and its masks, most of the whole.
   size_t approximate_bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -315,12 +318,16 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   const StateMask* keep(std::unique_ptr<const StateMask> mask);
 
  private:
+  friend class DeferredGroup;
   friend class GroupBuilder;
   friend class Rule;
   const uint64_t id_;
   const std::string blueprint_;
   std::vector<LinkedRule> callees_;
   std::vector<std::shared_ptr<RuleGroup>> tails_;
+  std::optional<uint64_t> deferred_key_;
+  LinkedRule content_storage_;
+  std::atomic<const LinkedRule*> content_{nullptr};
   std::deque<Rule> rules_;
   std::unique_ptr<Family> family_;
   bool is_built_ = false;

@@ -33,6 +33,7 @@ RuleGroup::~RuleGroup() {
   thread_local bool releasing = false;
   for (LinkedRule& link : callees_) waiting.push_back(std::move(link.group));
   for (auto& tail : tails_) waiting.push_back(std::move(tail));
+  waiting.push_back(std::move(content_storage_.group));
   if (releasing) return;
   releasing = true;
   while (!waiting.empty()) {

@@ -12,6 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+
+#include "byte_set.h"
 
 namespace maskwright {
 
@@ -27,10 +30,11 @@ struct LinkedRule {
 
 struct Subgrammar {
   uint64_t key = 0;  // by which the rule store knows it
-  // One of the two. With parametric rules inside it is the IR, as these are linked afresh now and then.
+  // One of the three. With parametric rules inside it is the IR, as these are linked afresh now and then.
   LinkedRule linked = {};
   std::shared_ptr<const GrammarIr> ir = nullptr;
-  size_t num_nodes = 0;  // of the IR, with the subgrammars in it
+  std::optional<ByteSet> deferred = std::nullopt;  // what its strings begin with: it is read later (deferred.h)
+  size_t num_nodes = 0;                            // of the IR, with the subgrammars in it
 };
 
 }  // namespace maskwright

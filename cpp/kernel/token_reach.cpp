@@ -143,7 +143,7 @@ void TokenReach::solve() {
     evaluated_ = &next;
     try {
       evaluate(next);
-    } catch (const LimitExceeded&) {  // what is not solved waits for the next question
+    } catch (...) {  // what is not solved waits for the next question
       evaluated_ = nullptr;
       wake(next);
       throw;

@@ -12,13 +12,19 @@ leaf is the same wherever it stands, as the leaf's rules have indices of their o
 linked before by the leaf's number (cpp/kernel/subgrammar.h). A subgrammar begins with the rules of `prelude`, which
 others have too: spelled out, they are written once.
 
+A deferred subgrammar is made when it is looked at: by whoever wants its rules, or by the kernel when an output comes to
+it (cpp/kernel/deferred.h). Of 128 tools, only those are compiled that are called.
+
 Invariants: two leaves are equal only if they are the same; numbers are never used again. Operands of `and_` and `not_`
 hold no leaves. Token sets that only a tokenizer can tell cannot stand in a subgrammar.
 Cost: nothing, whatever its size, for the kernel to read and link one that the tokenizer knows.
-Tested by tests/test_subgrammars.py, tests/kernel/test_linked_subgrammars.py.
+Tested by tests/test_subgrammars.py, tests/kernel/test_linked_subgrammars.py, tests/kernel/test_deferred.py.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 from maskwright.ir.expressions import Expr, ref
 from maskwright.ir.grammar import GrammarIR, Rule
@@ -33,19 +39,56 @@ _SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_SUBGRAMMAR))
 class Subgrammar:
     """A grammar by identity: see the module's header."""
 
-    __slots__ = ("ir", "number", "prelude")
+    __slots__ = ("__weakref__", "_beginnings", "_ir", "_make", "number", "prelude")
 
-    def __init__(self, ir: GrammarIR, prelude: tuple[Rule, ...]) -> None:
-        assert not ir.token_sets
-        self.ir = ir
+    def __init__(
+        self,
+        ir: GrammarIR | None,
+        prelude: tuple[Rule, ...],
+        make: Callable[[], GrammarIR] | None = None,
+        beginnings: bytes = b"",
+    ) -> None:
+        self._ir, self._make, self._beginnings = ir, make, beginnings
         self.prelude = prelude
         self.number = _numbers.take()
+
+    @property
+    def ir(self) -> GrammarIR:
+        if self._ir is None:
+            assert self._make is not None
+            self._ir = self._make()  # two threads may both make it, and make the same
+        return self._ir
+
+    @property
+    def deferred(self) -> bytes | None:
+        """The bytes that its strings begin with, while it is not made."""
+        return self._beginnings if self._ir is None else None
+
+
+_deferred: WeakValueDictionary[int, Subgrammar] = WeakValueDictionary()
 
 
 def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
     """What a grammar matches; `prelude`, by identity, are rules that it begins with and that need no others."""
     body = ir.rules[ir.root].body
+    assert not ir.token_sets
     return body if body[0] in _SMALL else Expr((OP_SUBGRAMMAR, Subgrammar(ir, prelude)))
+
+
+def deferred_subgrammar(make: Callable[[], GrammarIR], beginnings: bytes, prelude: tuple[Rule, ...] = ()) -> Expr:
+    """What a grammar matches that is made when it is needed, at most once a thread.
+
+    `make` must not fail, and its grammar must have strings, none of them empty; each begins, in the root rule itself,
+    with one of the bytes `beginnings`. It has no parametric rules, no spans, and names no tokens.
+    """
+    leaf = Subgrammar(None, prelude, make, beginnings)
+    _deferred[leaf.number] = leaf
+    return Expr((OP_SUBGRAMMAR, leaf))
+
+
+def deferred_grammar(number: int) -> GrammarIR:
+    """Return the grammar of the deferred subgrammar with this number, which some compiled grammar keeps."""
+    return _deferred[number].ir
 
 
 def spelled_out(grammar: GrammarIR) -> GrammarIR:

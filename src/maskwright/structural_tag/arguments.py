@@ -1,20 +1,23 @@
 """Values by JSON Schema, as JSON or in a model's own style: the snippets of `json_schema`.
 
 Made once for each schema and kept. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars), which
-stands in any grammar as it is, and which the kernel knows again without a look at it.
+stands in any grammar as it is, and which the kernel knows again without a look at it. Where it is evident that a schema
+can be compiled, that is deferred until an output comes to it: a model with 128 tools calls a few.
 Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 """
 
 from __future__ import annotations
 
+import marshal
 from functools import lru_cache
 from typing import NamedTuple
 
 from maskwright._kernel import content_of
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+from maskwright.frontends.json_schema.evident import is_evident
 from maskwright.frontends.json_schema.layout import layout_of
-from maskwright.ir import Expr, GrammarIR, subgrammar
+from maskwright.ir import Expr, GrammarIR, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.tokens import Tokens
@@ -50,7 +53,12 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
     key = (content, options, style, it.excludes, it.capture is not None)
     found = None if content is None else SCHEMAS.find(key)
     if found is None:
-        found = _json(it, options) if style is None else _xml(it, options, style)
+        if style is not None:
+            found = _xml(it, options, style)
+        elif content is not None and not options.any_order and is_evident(it.json_schema):
+            found = _deferred_json(it, options)
+        else:
+            found = _json(it, options)
         if content is not None:
             SCHEMAS.keep(key, found, len(content))
     return found
@@ -61,6 +69,15 @@ def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool)
     if max_whitespace_cnt is None:
         return JsonSchemaOptions(strict_mode=strict_mode, any_order=any_order)
     return JsonSchemaOptions(strict_mode=strict_mode, max_whitespace_cnt=max_whitespace_cnt, any_order=any_order)
+
+
+def _deferred_json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
+    packed = marshal.dumps(it.json_schema)  # the caller may change it meanwhile
+
+    def make() -> GrammarIR:
+        return schema_to_ir(marshal.loads(packed), options, capture_members=it.capture is not None)
+
+    return Snippet(deferred_subgrammar(make, b"{", layout_of(options).prelude), ())
 
 
 def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:

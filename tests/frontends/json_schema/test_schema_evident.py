@@ -1,0 +1,154 @@
+"""What is evident can be compiled: without an error or a report, and as a deferred subgrammar needs it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maskwright._kernel import content_of
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+from maskwright.frontends.json_schema.evident import is_evident
+from maskwright.frontends.json_schema.formats import FORMATS
+from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
+from maskwright.ir.subgrammars import spelled_out
+from maskwright.ir.walks import postorder
+
+MASKBENCH = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
+OPTIONS = [
+    JsonSchemaOptions(),
+    JsonSchemaOptions(strict_mode=True),
+    JsonSchemaOptions(max_whitespace_cnt=0),
+    JsonSchemaOptions(any_whitespace=False, indent=2),
+]
+OBJECT = {"type": "object"}
+
+
+def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members: bool) -> None:
+    report: list[Finding] = []
+    grammar = schema_to_ir(schema, options, report, capture_members=capture_members)
+    assert not report
+    assert not grammar.token_sets
+    body = grammar.rules[grammar.root].body
+    first = body[1] if body[0] == OP_SEQ else body
+    assert first[0] == OP_LITERAL
+    assert first[1].startswith(b"{")
+    for rule in spelled_out(grammar).rules:
+        assert {part[0] for part in postorder(rule.body)}.isdisjoint((OP_CALL, OP_GUARD, OP_SPAN, OP_TOKENS))
+
+
+def random_schema(rng: random.Random, depth: int) -> Any:
+    """Mostly evident, but for what is thrown in at random."""
+    kinds = ["string", "integer", "number", "boolean", "null", "array", "object", "object", None]
+    kind = rng.choice(kinds) if depth else "object"
+    bounds = sorted(rng.choice([0, 1, 2, 7, 40, 1000, 10**15, 0.5, -3, -2.5]) for _ in range(2))
+    out: dict[str, Any] = {} if kind is None else {"type": kind}
+    if rng.random() < 0.3:
+        out[rng.choice(["description", "title", "default", "$comment", "x-more", "nullable"])] = "…"
+    if kind is None and depth < 3:
+        out.update(
+            rng.choice(
+                [
+                    {"enum": rng.choices(["a", 1, True, None, "ä"], k=rng.randint(0, 3))},
+                    {"anyOf": [random_schema(rng, depth + 1) for _ in range(rng.randint(0, 3))]},
+                    {"type": rng.sample(["string", "null", "integer", "object"], k=rng.randint(0, 3))},
+                ]
+            )
+        )
+    for keyword in ("minLength", "minimum", "minItems"):
+        if rng.random() < 0.1:
+            out[keyword] = bounds[0]
+    for keyword in ("maxLength", "maximum", "maxItems"):
+        if rng.random() < 0.1:
+            out[keyword] = bounds[1]
+    if kind in ("string", "integer") and rng.random() < 0.3:
+        out["enum"] = rng.choices(
+            [1, 2, 3] if kind == "integer" else ["a", "b/", '"\n', "", "日本"], k=rng.randint(0, 3)
+        )
+    if kind == "string" and rng.random() < 0.3:
+        out["format"] = rng.choice([*FORMATS, "unknown"])
+    if kind == "array" and rng.random() < 0.8 and depth < 3:
+        out["items"] = random_schema(rng, depth + 1)
+    if kind == "object" and depth < 3:
+        names = rng.sample(["a", "b", "", 'q"uote', "sla/sh", "日本"], k=rng.randint(0, 4))
+        out["properties"] = {name: random_schema(rng, depth + 1) for name in names}
+        out["required"] = rng.sample([*names, "zz"][: len(names) + (rng.random() < 0.1)], k=rng.randint(0, len(names)))
+        if rng.random() < 0.5:
+            out["additionalProperties"] = rng.choice([True, False, random_schema(rng, depth + 1)])
+    return rng.choice([out, True, False]) if depth and rng.random() < 0.1 else out
+
+
+def test_random_schemas() -> None:
+    rng = random.Random("evident")
+    num_evident = 0
+    for _ in range(6000):
+        schema = random_schema(rng, 0)
+        if is_evident(schema):
+            num_evident += 1
+            check(schema, rng.choice(OPTIONS), capture_members=rng.random() < 0.5)
+    assert num_evident > 700
+
+
+@pytest.mark.skipif(not MASKBENCH.exists(), reason="the corpora are not beside this checkout")
+def test_maskbench() -> None:
+    num_evident = 0
+    for line in gzip.decompress(MASKBENCH.read_bytes()).decode().splitlines():
+        schema = json.loads(line)["schema"]
+        if content_of(schema) is not None and is_evident(schema):
+            num_evident += 1
+            for options in OPTIONS[:2]:
+                check(schema, options, capture_members=True)
+    assert num_evident > 400
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        OBJECT,
+        {"$schema": "http://json-schema.org/draft-07/schema#", **OBJECT},
+        {**OBJECT, "properties": {"a": {"enum": ["x", 1, None]}, "b": True, "c": {}}, "required": ["a"]},
+        {**OBJECT, "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}}},
+        {**OBJECT, "properties": {"a": {"type": "array", "items": {"type": "number", "minimum": 0.5}, "maxItems": 9}}},
+        {**OBJECT, "additionalProperties": {"type": ["string", "null"]}},
+        {**OBJECT, "properties": {"a": {"type": "string", "format": "date-time", "description": "when"}}},
+    ],
+)
+def test_evident(schema: dict[str, Any]) -> None:
+    assert is_evident(schema)
+    check(schema, OPTIONS[0], capture_members=True)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {},
+        {"type": "string"},
+        {"type": ["object"]},
+        {**OBJECT, "$ref": "#/$defs/a", "$defs": {"a": OBJECT}},
+        {**OBJECT, "$id": "https://example.com"},
+        {**OBJECT, "$schema": "https://example.com/other"},
+        {**OBJECT, "required": ["a"]},
+        {**OBJECT, "required": "a"},
+        {**OBJECT, "properties": {"a": False}},
+        {**OBJECT, "properties": {"a": {"type": "strin"}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "minLength": 3, "maxLength": 2}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "minLength": True}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "enum": []}}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "enum": ["1"]}}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "minimum": 0.2, "maximum": 0.8}}},
+        {**OBJECT, "properties": {"a": {"type": "number", "maximum": float("inf")}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "format": "unheard-of"}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "("}}},
+        {**OBJECT, "properties": {"a": {"type": "array", "uniqueItems": True}}},
+        {**OBJECT, "properties": {"a": {"anyOf": []}}},
+        {**OBJECT, "properties": {"a": {"anyOf": [OBJECT], "type": "object"}}},
+        {**OBJECT, "minProperties": 2},
+    ],
+)
+def test_not_evident(schema: Any) -> None:
+    assert not is_evident(schema)
