@@ -263,7 +263,7 @@ void bind_matcher(nb::module_& m) {
       .def("precompute_masks",
            [](PyMatcher& self, double budget_us) {
              const InUse in_use(self);
-             return run_within(budget_us, self.matcher.precomputation());
+             return run_within(budget_us, *self.matcher.program(), self.matcher.precomputation());
            })
       .def("captures", &captures, nb::arg("program"))
       .def("settled_captures", &settled_captures, nb::arg("program"), nb::arg("num_edges"), nb::arg("num_bytes"))

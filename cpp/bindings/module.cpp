@@ -125,7 +125,7 @@ void bind_compile(nb::module_& m) {
            })
       .def("precompute_masks", [](CompiledGrammar& g, double budget_us) {
         const auto engine = g.engine();
-        return run_within(budget_us, Precomputation(engine, engine->initial()));
+        return run_within(budget_us, *g.program(), Precomputation(engine, engine->initial()));
       });
 
   m.def(

@@ -68,8 +68,9 @@ class Borrowed {
 
 // Masks computed, configurations looked at, whether nothing is left, microseconds taken.
 using PrecomputeReport = std::tuple<size_t, size_t, bool, double>;
-// Does work of a Precomputation for at most so long, without the GIL. Ctrl-C ends it.
-PrecomputeReport run_within(double budget_us, Precomputation ahead);
+// Makes a program's deferred subgrammars, then does work of a Precomputation without the GIL, for at most so long
+// together. Ctrl-C ends it.
+PrecomputeReport run_within(double budget_us, const Program& program, Precomputation ahead);
 
 // Makes the grammar of a deferred subgrammar, in Python, and supplies it.
 void supply(RuleGroup& deferred);

@@ -52,6 +52,7 @@ class Matcher {
   std::string forced_bytes(size_t limit) {
     return terminated_ ? std::string() : engine_->forced_bytes(config(), limit);
   }
+  std::shared_ptr<const Program> program() const { return grammar_->program(); }
   // Computes masks that will be needed soon (precompute.h).
   Precomputation precomputation();
 

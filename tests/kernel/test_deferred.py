@@ -158,6 +158,14 @@ def test_whoever_asks(ask: str) -> None:
     assert ASKS[ask](matcher(grammar(Contents().of))) == ASKS[ask](matcher(grammar(eager)))
 
 
+def test_ahead_of_time() -> None:
+    for source in (compiled(grammar(Contents().of)), matcher(grammar(Contents().of))):
+        source.precompute(0)
+    contents = Contents()
+    compiled(grammar(contents.of)).precompute(1_000_000)
+    assert sorted(contents.made) == ["a", "b", "c"]
+
+
 def test_a_batch_whose_sequences_need_different_ones() -> None:
     def batch(content: Callable[[str], Expr], num: int) -> list[maskwright.GrammarMatcher]:
         one = compiled(grammar(content))

@@ -41,7 +41,6 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         SchemaError: The schema is malformed, or cannot be enforced; pointers start at the schema.
         StructuralTagError: An option does not go with the style.
     """
-    options = _options(it.strict_mode, it.max_whitespace_cnt, it.any_order)
     style = None if it.style == "json" else STYLES[it.style].spelled(tokens)
     if style is None and it.excludes:
         raise StructuralTagError(
@@ -50,9 +49,11 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
             hint="strings in JSON are ended by their quote; special tokens never occur in them",
         )
     content = content_of(it.json_schema)
-    key = (content, options, style, it.excludes, it.capture is not None)
+    choices = it.strict_mode, it.max_whitespace_cnt, it.any_order
+    key = content, choices, style, it.excludes, it.capture is not None
     found = None if content is None else SCHEMAS.find(key)
     if found is None:
+        options = _options(*choices)
         if style is not None:
             found = _xml(it, options, style)
         elif content is not None and not options.any_order and is_evident(it.json_schema):

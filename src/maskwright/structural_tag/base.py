@@ -32,6 +32,7 @@ def read_by(reader: Reader, default: Any = MISSING) -> Any:
 
 
 _READERS: dict[Any, dict[str, tuple[Reader, Any]]] = {}
+_DEFAULTS: dict[Any, dict[str, Any]] = {}
 
 
 def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
@@ -40,6 +41,7 @@ def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
     if known is None:
         known = {each.name: (each.metadata["reader"], each.default) for each in fields(cls) if each.metadata}
         _READERS[cls] = known
+        _DEFAULTS[cls] = {name: default for name, (_, default) in known.items() if default is not MISSING}
     return known
 
 
@@ -121,7 +123,8 @@ def read_format(data: Any, pointer: str) -> Format:
 
 
 def _read_fields(cls: type[Format], data: Mapping[str, Any], pointer: str) -> Format:
-    readers, given = readers_of(cls), {}
+    readers = readers_of(cls)
+    given = _DEFAULTS[cls].copy()
     for name, value in data.items():
         if name == "type":
             continue
@@ -132,11 +135,9 @@ def _read_fields(cls: type[Format], data: Mapping[str, Any], pointer: str) -> Fo
                 f"{cls.type} has no field {str(name)[:60]!r}", pointer=f"{pointer}/{name}", hint=hint
             )
         given[name] = readers[name][0](value, f"{pointer}/{name}")
-    for name, (_, default) in readers.items():
-        if name not in given:
-            if default is MISSING:
-                raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
-            given[name] = default
+    if len(given) < len(readers):
+        name = next(name for name in readers if name not in given)
+        raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
     made = object.__new__(cls)  # not by __init__, which would read all fields again
     made.__dict__.update(given)
     made.check(pointer)
