@@ -233,7 +233,8 @@ def measure(engine: Any, it: Format, chosen: list[Function], longest: Longest) -
             engine.clear()
             first_mask(engine, tag)
             engine.precompute()
-            run["token ahead"] = float(np.mean(sum(per_token(engine, pieces), [])))
+            text, calls = per_token(engine, pieces)
+            run["token ahead"] = float(np.mean(text + calls))
         runs.append(run)
     return {name: min(run[name] for run in runs) for name in runs[0]}
 
