@@ -114,8 +114,15 @@ void for_each_sequence(PyBatch& self, Work&& work, Undo&& undo) {
   for (size_t i = 0; i < self.size(); ++i)
     if (!guarded(i, true)) self.unfinished.push_back(i);
   while (!self.unfinished.empty()) {
-    for (const size_t i : self.unfinished)
-      if (const auto deferred = std::exchange(self.needed[i], nullptr)) supply(*deferred);
+    for (const size_t i : self.unfinished) {
+      const auto deferred = std::exchange(self.needed[i], nullptr);
+      try {
+        if (deferred) supply(*deferred);
+      } catch (...) {
+        self.errors[i] = std::current_exception();
+      }
+    }
+    std::erase_if(self.unfinished, [&](size_t i) { return self.errors[i] != nullptr; });
     {
       const Unlocked unlocked;
       ThreadPool::shared().run(self.unfinished.size(), self.max_threads,
@@ -236,14 +243,6 @@ void read_bitmask(PyBatch& self, nb::handle bitmask, Bitmask& target) {
   self.bitmasks.read(bitmask, num_words, target);
 }
 
-void run_queue(PyBatch& self) {
-  if (self.queue.empty()) return;
-  with_deferred([&] {
-    const Unlocked unlocked;
-    self.queue.run(self.max_threads);
-  });
-}
-
 bool fill(PyBatch& self, nb::handle bitmask, nb::handle indices) {
   const BatchInUse in_use(self);
   Bitmask target;
@@ -254,7 +253,7 @@ bool fill(PyBatch& self, nb::handle bitmask, nb::handle indices) {
     Matcher& matcher = self.matcher(i);
     self.queue.add(matcher, target.rows(self.row_begins[i], 1, matcher.num_words()), i);
   }
-  run_queue(self);
+  run_queue(self.queue, self.max_threads);
   return self.queue.restricts();
 }
 
@@ -271,7 +270,7 @@ std::vector<size_t> fill_draft_bitmask(PyBatch& self, nb::handle draft_tokens, n
     uint32_t* rows = target.rows(self.row_begins[i], self.drafts[i].num_nodes(), matcher.num_words());
     self.drafts[i].add_rows(matcher, rows, target.words_per_row(), i, self.queue);
   }
-  run_queue(self);
+  run_queue(self.queue, self.max_threads);
   return num_accepted_of_drafts(self);
 }
 

@@ -14,6 +14,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxForcedBytes = 4096;
+constexpr size_t kLongText = 16'384;  // bytes, to read which once more for each deferred subgrammar would take longer
 
 // Kept by the thread, so that a matcher stays small.
 struct Scratch {
@@ -59,13 +60,19 @@ size_t accept_tokens(PyMatcher& self, nb::handle token_ids) {
   read_token_ids(token_ids, use->tokens);
   const InUse in_use(self);
   size_t count = 0;
-  while (count < use->tokens.size() && accept(self, use->tokens[count])) ++count;
+  try {
+    while (count < use->tokens.size() && accept(self, use->tokens[count])) ++count;
+  } catch (...) {
+    self.matcher.rollback(count);
+    throw;
+  }
   return count;
 }
 
 bool accept_bytes(PyMatcher& self, const nb::bytes& data) {
   const std::string_view view(data.c_str(), data.size());
   const InUse in_use(self);
+  if (view.size() > kLongText) supply_all(*self.matcher.program());
   return with_deferred([&] {
     const Unlocked unlocked;
     return self.matcher.accept_bytes(view);
@@ -113,11 +120,7 @@ size_t fill_draft(PyMatcher& self, Scratch& use, nb::handle bitmask, int64_t ind
   use.queue.clear();
   use.draft.add_rows(self.matcher, target.rows(index, use.draft.num_nodes(), self.matcher.num_words()),
                      target.words_per_row(), 0, use.queue);
-  if (!use.queue.empty())
-    with_deferred([&] {
-      const Unlocked unlocked;
-      use.queue.run(ThreadPool::shared().size());
-    });
+  run_queue(use.queue, ThreadPool::shared().size());
   return use.draft.num_living();
 }
 

@@ -11,6 +11,7 @@
 
 #include "../kernel/capture_tracker.h"
 #include "../kernel/deferred.h"
+#include "../kernel/fill_queue.h"
 #include "../kernel/matcher.h"
 #include "bindings.h"
 
@@ -68,8 +69,8 @@ class Borrowed {
 
 // Masks computed, configurations looked at, whether nothing is left, microseconds taken.
 using PrecomputeReport = std::tuple<size_t, size_t, bool, double>;
-// Makes a program's deferred subgrammars, then does work of a Precomputation without the GIL, for at most so long
-// together. Ctrl-C ends it.
+// Does work of a Precomputation without the GIL, and makes a program's deferred subgrammars by turns, for at most so
+// long. Ctrl-C ends it.
 PrecomputeReport run_within(double budget_us, const Program& program, Precomputation ahead);
 
 // Makes the grammar of a deferred subgrammar, in Python, and supplies it.
@@ -90,6 +91,9 @@ auto with_deferred(Work&& work) {
     supply(*needed);
   }
 }
+
+// Runs a queue without the GIL, supplying what it needs.
+void run_queue(FillQueue& queue, unsigned max_threads);
 
 // Integers from a list or any iterable, an array or a CPU tensor of integers. One too large for int64 comes out as the
 // largest. Throws nb::type_error, or what the object raises.

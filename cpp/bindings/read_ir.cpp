@@ -395,6 +395,7 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
 }
 
 void supply(RuleGroup& deferred) {
+  if (deferred.content()) return;  // somebody else was here
   const uint64_t key = *deferred.deferred_key();
   const nb::object grammar = nb::module_::import_("maskwright.ir.subgrammars").attr("deferred_grammar")(number_of(key));
   GrammarReader reader;
@@ -406,7 +407,24 @@ void supply(RuleGroup& deferred) {
 }
 
 void supply_all(const Program& program) {
-  for (RuleGroup* deferred : program.deferred()) supply(*deferred);
+  for (auto missing = program.deferred(); !missing.empty(); missing = program.deferred())
+    for (RuleGroup* deferred : missing) supply(*deferred);
+}
+
+void run_queue(FillQueue& queue, unsigned max_threads) {
+  try {
+    while (!queue.empty()) {
+      std::vector<std::shared_ptr<RuleGroup>> needed;
+      {
+        const Unlocked unlocked;
+        needed = queue.run(max_threads);
+      }
+      for (const auto& deferred : needed) supply(*deferred);
+    }
+  } catch (...) {
+    queue.clear();
+    throw;
+  }
 }
 
 void GrammarReader::keep(Beginning beginning) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
+#include "deferred.h"
 #include "errors.h"
 #include "thread_pool.h"
 
@@ -18,6 +20,7 @@ bool is_restricted(const Matcher& matcher, uint32_t num_allowed) {
 
 void FillQueue::clear() {
   items_.clear();
+  failed_.clear();
   restricts_ = false;
 }
 
@@ -40,17 +43,18 @@ bool FillQueue::same_mask(const Item& a, const Item& b) {
 }
 
 void FillQueue::fill(Item& item) noexcept {
-  item.error = nullptr;
   try {
     Matcher& matcher = *item.matcher;
     const Matcher::Point point = item.point ? *item.point : matcher.here();
     item.restricts = is_restricted(matcher, matcher.fill(point, item.row));
+  } catch (GrammarNeeded& e) {
+    item.needed = std::move(e.group);
   } catch (...) {
     item.error = std::current_exception();
   }
 }
 
-void FillQueue::run(unsigned max_threads) {
+void FillQueue::fill_all(unsigned max_threads) {
   std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
     const auto key = [](const Item& item) {
       return std::tuple(item.matcher->engine(), item.point ? item.point->config : kNoConfig, item.sequence, item.row);
@@ -64,28 +68,37 @@ void FillQueue::run(unsigned max_threads) {
   leaders_.push_back(items_.size());
   for (size_t k = 0; k + 1 < leaders_.size(); ++k) {
     const Item& leader = items_[leaders_[k]];
-    for (size_t i = leaders_[k] + 1; i < leaders_[k + 1]; ++i)
-      if (leader.error)
-        items_[i].error = leader.error;
-      else
-        fill(items_[i]);
+    for (size_t i = leaders_[k] + 1; i < leaders_[k + 1]; ++i) {
+      items_[i].error = leader.error;
+      items_[i].needed = leader.needed;
+      if (!leader.error && !leader.needed) fill(items_[i]);
+    }
   }
-  for (const Item& item : items_) restricts_ |= item.restricts;
-  std::erase_if(items_, [](const Item& item) { return !item.error; });
-  throw_first_error();
+}
+
+std::vector<std::shared_ptr<RuleGroup>> FillQueue::run(unsigned max_threads) {
+  fill_all(max_threads);
+  std::vector<std::shared_ptr<RuleGroup>> needed;
+  for (Item& item : items_) {
+    restricts_ |= item.restricts;
+    if (item.needed && std::ranges::find(needed, item.needed) == needed.end()) needed.push_back(item.needed);
+    if (item.error) failed_.push_back(std::move(item));
+  }
+  std::erase_if(items_, [](Item& item) { return std::exchange(item.needed, nullptr) == nullptr; });
+  if (items_.empty()) throw_first_error();
+  return needed;
 }
 
 void FillQueue::throw_first_error() {
-  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.sequence < b.sequence; });
-  std::optional<LimitExceeded> first;
-  for (const Item& item : items_) {
-    try {
-      std::rethrow_exception(item.error);
-    } catch (const LimitExceeded& e) {
-      if (!first) first.emplace(e.limit, "sequence " + std::to_string(item.sequence) + ": " + e.what());
-    }
+  const auto first = std::ranges::min_element(failed_, {}, &Item::sequence);
+  if (first == failed_.end()) return;
+  const Item failed = *first;
+  failed_.clear();
+  try {
+    std::rethrow_exception(failed.error);
+  } catch (const LimitExceeded& e) {
+    throw LimitExceeded(e.limit, "sequence " + std::to_string(failed.sequence) + ": " + e.what());
   }
-  if (first) throw *first;
 }
 
 }  // namespace maskwright

@@ -2,7 +2,7 @@
 //
 //   FillQueue queue;
 //   for (...) queue.add(matcher, row);
-//   if (!queue.empty()) queue.run(max_threads);      // a caller from Python lets go of the GIL before
+//   while (!queue.empty()) queue.run(max_threads);   // a caller from Python lets go of the GIL before
 //
 // Copying a known mask takes half a microsecond, less than handing it to another thread. Computing one takes
 // microseconds to milliseconds; rows that need the same one wait for one thread to compute it. Warm, nothing is
@@ -25,9 +25,9 @@ class FillQueue {
   // The mask of one of its points, which must stay valid until the queue has run.
   void add(Matcher& matcher, Matcher::Point point, uint32_t* row, size_t sequence);
   bool empty() const { return items_.empty(); }
-  // Fills what is left. An error concerns one row only: the others are filled, then the first is thrown. After a
-  // GrammarNeeded, which comes before all others, what is left are the rows that failed.
-  void run(unsigned max_threads);
+  // Fills what is left, and returns the deferred subgrammars without which some rows stay left: to be supplied, and run
+  // again. An error concerns one row only: it is thrown when all others are filled, the first one alone.
+  std::vector<std::shared_ptr<RuleGroup>> run(unsigned max_threads);
   // Whether a row that was filled forbids any token.
   bool restricts() const { return restricts_; }
 
@@ -38,13 +38,16 @@ class FillQueue {
     uint32_t* row;
     size_t sequence;
     bool restricts = false;
+    std::shared_ptr<RuleGroup> needed = nullptr;
     std::exception_ptr error = nullptr;
   };
   static bool same_mask(const Item& a, const Item& b);
   static void fill(Item& item) noexcept;
   void throw_first_error();
+  void fill_all(unsigned max_threads);
   std::vector<Item> items_;
   std::vector<size_t> leaders_;  // the first item of each mask, and where the last one's end
+  std::vector<Item> failed_;
   bool restricts_ = false;
 };
 

@@ -38,6 +38,7 @@
 #include "nfa.h"
 #include "product.h"
 #include "registers.h"
+#include "runs.h"
 #include "state_mask.h"
 #include "vocabulary.h"
 
@@ -104,6 +105,7 @@ struct DfaState {
   std::atomic<std::atomic<DfaState*>*> row{nullptr};
   std::unique_ptr<std::atomic<DfaState*>[]> row_storage;
   std::atomic<CharClasses> loop_classes{kLoopUnknown};
+  KnownRun run;
   std::atomic<const StateMask*> mask{nullptr};
   std::atomic<uint64_t> distance{kDistanceUnknown};  // of a bounded state: items still needed, steady << 32 (lengths.h)
 

@@ -17,12 +17,14 @@ namespace maskwright {
 inline constexpr uint32_t kManyChildren = 8;  // from here on, looking up the possible bytes first pays
 inline constexpr int kPickedShare = 4;        // with so many times fewer possible bytes than children, those are sought
 
-// A configuration that characters of certain classes leave as it is, but for counting.
+// A configuration that characters of certain classes leave as it is, but for counting; or leave in the same rule, at
+// least.
 struct Loop {
   CharClasses classes = 0;      // 0: it does not loop
   bool ends = false;            // the rule may end in it, from `first_end` characters on
-  uint32_t first_end = 0;       // both counted from the trie's root
+  uint32_t first_end = 0;       // these counted from the trie's root
   uint32_t limit = kManyChars;  // characters that may come at all
+  uint32_t known = kManyChars;  // characters of which it is known that they may come, if they may
 };
 
 // Whether a state with these bytes may loop on some class of the commonest characters: digits, letters or the space.
@@ -35,20 +37,23 @@ inline bool may_loop(const ByteSet& live) {
 }
 
 // Where several items are open, one that loops suffices: what the others do with the same characters adds nothing.
-inline Loop find_uncounted_loop(const Recognizer& recognizer) {
-  Loop loop;
+inline Loop find_uncounted_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+  Run longest;
   for (const Item& item : recognizer.items()) {
-    if (item.state->counter_head || !may_loop(item.state->live)) continue;
-    const CharClasses classes = item.state->rule->loop_classes(*item.state);
-    if (std::popcount(classes) > std::popcount(loop.classes)) loop.classes = classes;
+    DfaState& state = *item.state;
+    if (state.counter_head || !may_loop(state.live)) continue;
+    const Run run = state.rule->counts() ? Run{state.rule->loop_classes(state)} : run_from(state);
+    if (std::popcount(run.classes) > std::popcount(longest.classes)) longest = run;
   }
+  Loop loop{.classes = longest.classes};
+  if (longest.chars != kManyChars) loop.known = vocabulary.num_chars(at) + longest.chars;
   return loop;
 }
 
 inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
   if (!optimisations.subtree_skipping) return {};
   const Item* item = recognizer.sole_item();
-  if (!item || !item->state->counter_head) return find_uncounted_loop(recognizer);
+  if (!item || !item->state->counter_head) return find_uncounted_loop(vocabulary, recognizer, at);
   DfaState& state = *item->state;
   Loop loop;
   loop.classes = state.rule->loop_classes(state);
@@ -155,7 +160,7 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
     }
     const Vocabulary::Node& at = vocabulary.node(child);
     __builtin_prefetch(&at);  // it comes while the recogniser moves
-    if (level.loop.classes != 0 && (at.classes_from & ~level.loop.classes) == 0) {
+    if (level.loop.classes != 0 && (at.classes_from & ~level.loop.classes) == 0 && at.max_chars <= level.loop.known) {
       take_looping(vocabulary, level.loop, child, sink);
       continue;
     }

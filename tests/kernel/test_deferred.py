@@ -162,7 +162,8 @@ def test_ahead_of_time() -> None:
     for source in (compiled(grammar(Contents().of)), matcher(grammar(Contents().of))):
         source.precompute(0)
     contents = Contents()
-    compiled(grammar(contents.of)).precompute(1_000_000)
+    done = compiled(grammar(contents.of)).precompute(1_000_000)
+    assert done.finished
     assert sorted(contents.made) == ["a", "b", "c"]
 
 
@@ -248,6 +249,69 @@ def test_what_fails_while_it_is_made_changes_nothing(ask: str) -> None:
     assert it.num_accepted_tokens == 0
     contents.fails = False
     assert ASKS[ask](it) == ASKS[ask](matcher(grammar(eager)))
+
+
+def test_what_fails_leaves_batches_and_runs_of_tokens_as_they_were() -> None:
+    contents = Contents()
+    one = compiled(grammar(contents.of))
+    contents.fails = True
+    batch = [maskwright.GrammarMatcher(one) for _ in range(3)]
+    for ask in (
+        lambda b: b.accept_token([ord("c"), 259, ord("a")]),
+        lambda b: b.accept_tokens([[ord("c")], [98, 40], [97]]),
+        lambda b: b.accept_string(["c", "b(", "a"]),
+    ):
+        with pytest.raises(OSError, match="out of luck"):
+            ask(maskwright.BatchGrammarMatcher(batch))
+        assert [m.num_accepted_tokens for m in batch] == [0, 0, 0]
+    with pytest.raises(OSError, match="out of luck"):
+        batch[0].accept_tokens([98, 40])
+    assert batch[0].num_accepted_tokens == 0
+    contents.fails = False
+    assert maskwright.BatchGrammarMatcher(batch).accept_string(["c", "b(", "a"]) == [True, True, True]
+
+
+def test_nothing_is_left_of_drafts_that_failed() -> None:
+    def tree_of_all(it: maskwright.GrammarMatcher) -> None:
+        rows = maskwright.allocate_token_bitmask(4, STOP + 1)
+        it.traverse_draft_tree(np.array([1, -1, -1, -1]), np.array([-1, 2, 3, -1]), np.array([0, *b"abc"]), rows)
+
+    for _ in range(3):
+        info = maskwright.TokenizerInfo.from_vocab(
+            [*(bytes([b]) for b in range(256)), *WORDS, b"</s>"], stop_token_ids=[STOP]
+        )
+        contents = Contents()
+        source = grammar(contents.of)
+        contents.fails = True
+        it = maskwright.GrammarMatcher(maskwright.GrammarCompiler(info, cache_enabled=False).compile_grammar(source))
+        with pytest.raises(OSError, match="out of luck"):
+            tree_of_all(it)
+        del it, info, source
+        gc.collect()
+        tree_of_all(matcher(grammar(Contents().of)))
+
+
+def test_one_in_another() -> None:
+    contents = Contents()
+    outer = seq(text("("), contents.of("a"), text(")"))
+
+    def source(leaf: Expr) -> maskwright.Grammar:
+        return maskwright.Grammar(GrammarIR((Rule("root", seq(span(star(text("t")), 2), text("n"), leaf)),), 0))
+
+    late = source(contents.of("outer", outer))
+    whole = source(subgrammar(GrammarIR((Rule("outer", seq(text("("), eager("a"), text(")"))),), 0)))
+    for options in ({}, {"max_tokens": 7}):
+        one, other = matcher(late, **options), matcher(whole, **options)
+        for token in b"tn((x))":
+            assert mask(one) == mask(other)
+            assert one.accept_token(token) == other.accept_token(token)
+
+
+def test_a_long_text_is_read_once() -> None:
+    contents = Contents()
+    long = "a(" + "x" * 20_000 + ");c(xx);"
+    assert matcher(grammar(contents.of)).accept_string(long)
+    assert sorted(contents.made) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,11 @@ class Subgrammar:
 
     @property
     def ir(self) -> GrammarIR:
+        make = self._make  # read first, as it goes when the other is there; two threads may both make it, alike
         if self._ir is None:
-            assert self._make is not None
-            self._ir = self._make()  # two threads may both make it, and make the same
+            assert make is not None
+            self._ir = make()
+            self._make = None
         return self._ir
 
     @property

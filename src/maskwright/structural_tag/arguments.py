@@ -73,10 +73,13 @@ def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool)
 
 
 def _deferred_json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
-    packed = marshal.dumps(it.json_schema)  # the caller may change it meanwhile
+    packed, capture_members = (
+        marshal.dumps(it.json_schema),
+        it.capture is not None,
+    )  # the caller may change it meanwhile
 
     def make() -> GrammarIR:
-        return schema_to_ir(marshal.loads(packed), options, capture_members=it.capture is not None)
+        return schema_to_ir(marshal.loads(packed), options, capture_members=capture_members)
 
     return Snippet(deferred_subgrammar(make, b"{", layout_of(options).prelude), ())
 

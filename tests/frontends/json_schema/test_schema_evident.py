@@ -41,6 +41,13 @@ def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members
         assert {part[0] for part in postorder(rule.body)}.isdisjoint((OP_CALL, OP_GUARD, OP_SPAN, OP_TOKENS))
 
 
+def chain_of_any_of(length: int) -> Any:
+    out: Any = {"type": "null"}
+    for _ in range(length):
+        out = {"anyOf": [out]}
+    return out
+
+
 def random_schema(rng: random.Random, depth: int) -> Any:
     """Mostly evident, but for what is thrown in at random."""
     kinds = ["string", "integer", "number", "boolean", "null", "array", "object", "object", None]
@@ -55,6 +62,8 @@ def random_schema(rng: random.Random, depth: int) -> Any:
                 [
                     {"enum": rng.choices(["a", 1, True, None, "ä"], k=rng.randint(0, 3))},
                     {"anyOf": [random_schema(rng, depth + 1) for _ in range(rng.randint(0, 3))]},
+                    {"enum": [10**1500, 1]},
+                    chain_of_any_of(rng.choice([1, 2, 60])),
                     {"type": rng.sample(["string", "null", "integer", "object"], k=rng.randint(0, 3))},
                 ]
             )
@@ -147,6 +156,9 @@ def test_evident(schema: dict[str, Any]) -> None:
         {**OBJECT, "properties": {"a": {"type": "array", "uniqueItems": True}}},
         {**OBJECT, "properties": {"a": {"anyOf": []}}},
         {**OBJECT, "properties": {"a": {"anyOf": [OBJECT], "type": "object"}}},
+        {**OBJECT, "properties": {"a": {"anyOf": [{"anyOf": [OBJECT]}]}}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "enum": [10**1500]}}},
+        {**OBJECT, "properties": {"a": {"enum": [-(10**1500)]}}},
         {**OBJECT, "minProperties": 2},
     ],
 )

@@ -62,7 +62,7 @@ def _untyped(schema: dict[str, Any], open_: list[Any]) -> bool:
         return _scalars(schema["enum"], str, int, bool, type(None))
     if said == {"anyOf"} and type(schema["anyOf"]) is list:
         open_ += schema["anyOf"]
-        return len(schema["anyOf"]) > 0
+        return len(schema["anyOf"]) > 0 and not any(type(each) is dict and "anyOf" in each for each in schema["anyOf"])
     return not said
 
 
@@ -102,7 +102,11 @@ def _object(schema: dict[str, Any], open_: list[Any]) -> bool:
 
 
 def _scalars(values: Any, *types: type) -> bool:
-    return type(values) is list and len(values) > 0 and all(type(value) in types for value in values)
+    return (
+        type(values) is list
+        and len(values) > 0
+        and all(type(value) in types and (type(value) is not int or -_MOST <= value <= _MOST) for value in values)
+    )
 
 
 def _bounded(schema: dict[str, Any], lower: str, upper: str, least: int, most: int, *types: type) -> bool:

@@ -1,0 +1,167 @@
+#include "runs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "rule.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMostStates = 160;
+constexpr uint32_t kMostChars = 96;
+constexpr size_t kMostHomes = 4;
+constexpr CharClasses kBeyondAscii = ~((CharClasses{1} << kClassOtherSpace) - 1);
+constexpr uint32_t kFewChars = 24;  // most tokens have fewer: a run that is no longer is sought with fewer classes
+
+constexpr ByteSet kLetters = [] {
+  ByteSet out;
+  for (int b = 'a'; b <= 'z'; ++b) out.set(static_cast<uint8_t>(b));
+  return out;
+}();
+constexpr ByteSet kWords = [] {
+  ByteSet out;
+  for (int b = '0'; b <= '9'; ++b) out.set(static_cast<uint8_t>(b));
+  for (int b = 'a'; b <= 'z'; ++b) {
+    out.set(static_cast<uint8_t>(b));
+    out.set(static_cast<uint8_t>(b - 'a' + 'A'));
+  }
+  out.set(' ');
+  return out;
+}();
+
+bool is_plain(const DfaState& state) {
+  return !state.rule->counts() && state.calls.empty();
+}
+
+// Whether words may follow, and some character of one leads elsewhere than back.
+bool may_run(DfaState& state) {
+  if (!is_plain(state) || !(kLetters & ~state.live).empty()) return false;
+  bool leaves = false;
+  (kWords & state.live).for_each([&](uint8_t byte) { leaves = leaves || state.rule->next(state, byte) != &state; });
+  return leaves;
+}
+
+// The states reached from one by characters that keep the rule going.
+class Search {
+ public:
+  explicit Search(DfaState& start) : reached_{&start} {
+    for (int b = 0; b < 128; ++b) going_.set(static_cast<uint8_t>(b));
+  }
+
+  void run() {
+    size_t begin = 0;
+    while (begin < reached_.size() && chars_ < kMostChars) {
+      const size_t end = reached_.size();
+      layers_.push_back(begin);
+      const ByteSet stops = going_ & ~bytes_that_go_on(begin, end);
+      if (!stops.empty()) {
+        if (chars_ >= kFewChars) return;
+        going_ = going_ & ~stops;
+      }
+      if (!add_layer(begin, end)) {
+        if (chars_ < kFewChars) going_ = {};
+        return;
+      }
+      begin = end;
+      ++chars_;
+    }
+    if (begin == reached_.size()) chars_ = kManyChars;
+  }
+
+  CharClasses classes() {
+    CharClasses out = 0, broken = 0;
+    for (int b = 0; b < 128; ++b) {
+      const auto byte = static_cast<uint8_t>(b);
+      (going_.test(byte) ? out : broken) |= CharClasses{1} << ascii_class(byte);
+    }
+    out &= ~broken;
+    return out == 0 ? 0 : out | beyond_ascii();
+  }
+
+  // Each state that the run holds for, and for how many characters.
+  template <class Visit>
+  void for_each_state(Visit&& visit) const {
+    if (chars_ == kManyChars) {
+      for (DfaState* state : reached_) visit(*state, kManyChars);
+      return;
+    }
+    for (uint32_t depth = 0; depth < chars_ && depth + 1 < layers_.size(); ++depth)
+      for (size_t i = layers_[depth]; i < layers_[depth + 1]; ++i) visit(*reached_[i], chars_ - depth);
+  }
+
+ private:
+  static DfaState* next(DfaState& state, uint8_t byte) { return state.rule->next(state, byte); }
+
+  // Of the bytes that still go on, those by which every state of a layer does, to where all such words may follow.
+  ByteSet bytes_that_go_on(size_t begin, size_t end) const {
+    ByteSet out = going_;
+    for (size_t i = begin; i < end; ++i)
+      going_.for_each([&](uint8_t byte) {
+        const DfaState* to = next(*reached_[i], byte);
+        if (!to || !is_plain(*to) || !(going_ & kWords & reached_[0]->live & ~to->live).empty()) out.clear(byte);
+      });
+    return out;
+  }
+
+  // False if there are too many.
+  bool add_layer(size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      bool fits = true;
+      going_.for_each([&](uint8_t byte) {
+        DfaState* to = next(*reached_[i], byte);
+        if (!fits || std::ranges::find(reached_, to) != reached_.end()) return;
+        reached_.push_back(to);
+        fits = reached_.size() <= kMostStates;
+      });
+      if (!fits) return false;
+    }
+    return true;
+  }
+
+  // Those of other characters that lead every state back to itself, or to where they lead a state that they lead back
+  // to itself. Where the run is limited, that has to be the first one, or fewer characters might follow than are left.
+  CharClasses beyond_ascii() {
+    std::vector<DfaState*> homes;
+    CharClasses out = kBeyondAscii;
+    for (DfaState* state : reached_) {
+      if (CharClasses classes = state->rule->loop_classes(*state) & kBeyondAscii; classes != 0) {
+        out &= classes;
+        if (homes.size() < kMostHomes && (state == reached_[0] || chars_ == kManyChars)) homes.push_back(state);
+      } else {
+        const auto home = std::ranges::find_if(homes, [&](DfaState* home) { return lead_alike(*state, *home); });
+        if (home == homes.end()) return 0;
+      }
+    }
+    return out;
+  }
+  static bool lead_alike(DfaState& a, DfaState& b) {
+    for (int byte = 128; byte < 256; ++byte)
+      if (next(a, static_cast<uint8_t>(byte)) != next(b, static_cast<uint8_t>(byte))) return false;
+    return true;
+  }
+
+  std::vector<DfaState*> reached_;  // layer by layer
+  std::vector<size_t> layers_;      // where each begins
+  ByteSet going_;
+  uint32_t chars_ = 0;
+};
+
+}  // namespace
+
+Run run_from(DfaState& state) {
+  if (const auto known = state.run.get()) return *known;
+  const Run loop{state.rule->loop_classes(state), kManyChars};
+  if (may_run(state)) {
+    Search search(state);
+    search.run();
+    const CharClasses classes = search.classes();
+    search.for_each_state([&](DfaState& reached, uint32_t chars) {
+      if ((reached.rule->loop_classes(reached) & ~classes) == 0) reached.run.set({classes, chars});
+    });
+  }
+  state.run.set(loop);  // unless it is known by now
+  return state.run.get().value_or(loop);
+}
+
+}  // namespace maskwright

@@ -1,0 +1,133 @@
+"""Runs of characters that keep a rule going: masks are those of a walk that skips nothing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+import maskwright
+from maskwright import _kernel
+from oracle.comparing import mask_of, scaled
+
+RNG = random.Random("runs")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+ALPHABET = [*LETTERS, *"ABRYZ", *"0159", *'-.:_/ "\\\n', "é", "漢", "\u2028", "😀"]
+
+
+def words() -> Iterator[bytes]:
+    """Tokens of many lengths: words, words with everything in them, pieces of characters."""
+    for n in range(1, 40):
+        for _ in range(12):
+            yield "".join(RNG.choices(LETTERS, k=n)).encode()
+            yield "".join(RNG.choices([*LETTERS, "-", ".", "9"], k=n)).encode()
+            yield "".join(RNG.choices(ALPHABET, k=min(n, 8))).encode()
+    for word in ("red", "blue", "json", "after_", "created", '"', '",', '"}', "\\", "\\u00", "\\n", 'json"', 'red"'):
+        yield word.encode()
+        yield b"x" + word.encode()
+        yield word.encode() + b"yz"
+    yield from (bytes([b]) for b in range(256))
+    yield from (b"ab\xe6", b"\xbc\xa2c", b"\xe6\xbc", b"a\xff", b"\xffa", b"a\xc3")
+
+
+TEXTS = list(dict.fromkeys(words()))
+STOP = len(TEXTS)
+INFO = maskwright.TokenizerInfo.from_vocab([*TEXTS, b"</s>"], stop_token_ids=[STOP])
+
+SCHEMAS = {
+    "a letter is sought": {"type": "string", "pattern": "a"},
+    "a word is sought": {"type": "string", "pattern": "after_"},
+    "words are sought": {"type": "string", "pattern": "red|blue|json"},
+    "an end": {"type": "string", "pattern": "^[a-z].*json$"},
+    "two places": {"type": "string", "pattern": "^.+:.+$"},
+    "no line ends": {"type": "string", "pattern": "^[^a\\n]*b[^\\n]*$"},
+    "words apart": {"type": "string", "pattern": "^([a-z]+-)*[a-z]+$"},
+    "pairs": {"type": "string", "pattern": "^(..)*$"},
+    "threes of letters": {"type": "string", "pattern": "^([a-z]{3})*$"},
+    "labels": {
+        "type": "string",
+        "pattern": "^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?)*$",
+    },
+    "a long word": {"type": "string", "pattern": "^[a-z]{60}[0-9]$"},
+    "a host name": {"type": "string", "format": "hostname"},
+    "an address": {"type": "string", "format": "email"},
+    "not a word": {"type": "string", "not": {"pattern": "red"}},
+    "names": {
+        "type": "object",
+        "patternProperties": {"^x.*y": {"type": "null"}},
+        "additionalProperties": {"type": "string"},
+    },
+}
+PATTERNS = {
+    "anything with a word": ".*red.*",
+    "bytes": "(?:[a-z]|é)*z",
+    "evenly": "(?:(?:[^a]*a){2})*[^a]*",
+    "words": "(?:[a-z]{1,5} )*",
+}
+
+
+def grammars() -> Iterator[tuple[str, maskwright.Grammar]]:
+    for name, schema in SCHEMAS.items():
+        yield name, maskwright.Grammar.from_json_schema(schema)
+    for name, pattern in PATTERNS.items():
+        yield name, maskwright.Grammar.from_regex(pattern)
+
+
+def masks_along(grammar: maskwright.Grammar, tokens: list[int]) -> list[set[int]]:
+    compiled = maskwright.GrammarCompiler(fresh_info(), cache_enabled=False).compile_grammar(grammar)
+    matcher = maskwright.GrammarMatcher(compiled)
+    out = [mask_of(matcher, STOP + 1)]
+    for token in tokens:
+        assert matcher.accept_token(token)
+        out.append(mask_of(matcher, STOP + 1))
+    return out
+
+
+def fresh_info() -> maskwright.TokenizerInfo:
+    """Nothing that earlier masks left behind is known to its kernel vocabulary."""
+    return maskwright.TokenizerInfo.from_vocab([*TEXTS, b"</s>"], stop_token_ids=[STOP])
+
+
+def random_walk(grammar: maskwright.Grammar, rng: random.Random, steps: int) -> list[int]:
+    matcher = maskwright.GrammarMatcher(maskwright.GrammarCompiler(INFO).compile_grammar(grammar))
+    out: list[int] = []
+    for _ in range(steps):
+        allowed = sorted(mask_of(matcher, STOP + 1) - {STOP})
+        if not allowed:
+            break
+        out.append(rng.choice(allowed))
+        matcher.accept_token(out[-1])
+    return out
+
+
+@pytest.mark.parametrize(("name", "grammar"), [pytest.param(n, g, id=n) for n, g in grammars()])
+def test_masks(name: str, grammar: maskwright.Grammar) -> None:
+    rng = random.Random(name)
+    for _ in range(scaled(4)):
+        tokens = random_walk(grammar, rng, 12)
+        with_runs = masks_along(grammar, tokens)
+        _kernel.set_optimisations(subtree_skipping=False)
+        try:
+            assert masks_along(grammar, tokens) == with_runs
+        finally:
+            _kernel.set_optimisations()
+
+
+@pytest.mark.parametrize("length", [1, 20, 21, 22, 23, 24, 25, 26, 40, 58, 59])
+def test_near_the_end_of_a_chain(length: int) -> None:
+    grammar = maskwright.Grammar.from_json_schema(SCHEMAS["a long word"])
+    text = b'"' + b"x" * length
+    matchers = []
+    for skipping in (True, False):
+        _kernel.set_optimisations(subtree_skipping=skipping)
+        try:
+            compiled = maskwright.GrammarCompiler(fresh_info(), cache_enabled=False).compile_grammar(grammar)
+            matcher = maskwright.GrammarMatcher(compiled)
+            mask_of(matcher, STOP + 1)
+            assert matcher.accept_string(text)
+            matchers.append(mask_of(matcher, STOP + 1))
+        finally:
+            _kernel.set_optimisations()
+    assert matchers[0] == matchers[1]
+    assert any(len(TEXTS[i]) > 60 - length for i in range(STOP) if TEXTS[i].isalpha()) == (length > 21)
