@@ -42,6 +42,7 @@ MEMBERS = of({"s": {"type": "string"}, "n": {"type": "integer"}, "o": {"type": "
 # By style: a string, an integer, an object without members, in members named s, n, o.
 SPELLED = {
     "qwen_xml": ("<parameter=s>{}</parameter>", "<parameter=n>{}</parameter>", "<parameter=o>{{}}</parameter>"),
+    "mimo_xml": ("<parameter=s>{}</parameter>", "<parameter=n>{}</parameter>", "<parameter=o>{{}}</parameter>"),
     "minimax_xml": (
         '<parameter name="s">{}</parameter>',
         '<parameter name="n">{}</parameter>',

@@ -32,8 +32,6 @@ class Family(NamedTuple):
     section: str = "{calls}"
     between: str = ""
     think: tuple[str, str] | None = ("<think>", "</think>")
-    text: str = "{text}"
-    start: str = ""  # after a message, before the next: harmony
 
     def calls(self, count: int = 1) -> str:
         return self.section.replace("{calls}", self.between.join([self.call] * count))
@@ -62,7 +60,7 @@ FAMILIES: dict[str, Family] = {
     "llama_4": _LLAMA,
     "llama_4_pythonic": Family('get_weather(city="Paris", days=3)', "[{calls}]", ", ", None),
     "granite": Family(_LISTED, "<|tool_call|>[{calls}]", ", "),
-    "mistral_v3": Family(_LISTED, "[TOOL_CALLS][{calls}]", ", ", None),
+    "mistral_v3": Family(f'{_LISTED[:-1]}, "id": "a1B2c3D4e"}}', "[TOOL_CALLS][{calls}]", ", ", None),
     "phi_4_mini": Family(_LISTED, "functools[{calls}]", ", ", None),
     "command_a": Family(
         f'    {{"tool_call_id": "0", "tool_name": "get_weather", "parameters": {JSON}}}',
@@ -72,7 +70,10 @@ FAMILIES: dict[str, Family] = {
     ),
     "qwen_3_coder": Family(f"<tool_call>\n{_QWEN}\n</tool_call>", between="\n"),
     "qwen_3_5": Family(f"<tool_call>\n{_QWEN}\n</tool_call>", between="\n"),
-    "mimo": Family(f"<tool_call>{_QWEN}</tool_call>", between="\n"),
+    "mimo": Family(
+        "<tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n<parameter=days>3</parameter>\n"
+        "</function>\n</tool_call>"
+    ),
     "glm_4_5": Family(
         "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
         "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
@@ -100,6 +101,7 @@ FAMILIES: dict[str, Family] = {
         think=("<|channel>thought\n", "<channel|>"),
     ),
     "mistral": Family(f"[TOOL_CALLS]get_weather[ARGS]{JSON}", think=("[THINK]", "[/THINK]")),
+    "mistral_v11": Family(f"[TOOL_CALLS]get_weather[CALL_ID]a1B2c3D4e[ARGS]{JSON}", think=None),
     "cohere": Family(
         '<cofl:tool_call id="0" name="get_weather"><cofl:value name="city" type="raw">Paris</cofl:value>'
         '<cofl:value name="days" type="json">3</cofl:value></cofl:tool_call>',

@@ -16,7 +16,7 @@ from maskwright.errors import StructuralTagError
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 
-_MAX_COUNT = 10**9
+MAX_COUNT = 10**9
 
 
 def wrong(expected: str, value: Any, pointer: str) -> StructuralTagError:
@@ -53,8 +53,8 @@ def boolean(value: Any, pointer: str) -> bool:
 def count(value: Any, pointer: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise wrong("a whole number", value, pointer)
-    if not -1 <= value <= _MAX_COUNT:
-        raise StructuralTagError(f"expected a number from 0 to {_MAX_COUNT:,}, found {value}", pointer=pointer)
+    if not -1 <= value <= MAX_COUNT:
+        raise StructuralTagError(f"expected a number from 0 to {MAX_COUNT:,}, found {value}", pointer=pointer)
     return value
 
 

@@ -21,8 +21,8 @@ from typing import Any, Literal, NamedTuple
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format, altered
-from maskwright.structural_tag.fields import boolean, kind_of, optional_count
-from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat
+from maskwright.structural_tag.fields import MAX_COUNT, boolean, kind_of, optional_count
+from maskwright.structural_tag.formats import AnyTextFormat, JSONSchemaFormat, TagFormat
 
 Reasoning = Literal["enabled", "disabled", "auto"]
 MAX_TOOLS = 10_000
@@ -46,6 +46,7 @@ class ToolRequest(NamedTuple):
         must_call: whether one must be called.
         parallel: whether several may be called.
         reasoning: whether the output begins with reasoning; "auto" leaves that to the model.
+        thinking_token_budget: how many tokens of reasoning there may be; None for any number.
         content: what the model's answer looks like where it calls nothing; None for free text.
         any_order, max_whitespace_cnt: for all arguments; see `JSONSchemaFormat`.
     """
@@ -57,6 +58,7 @@ class ToolRequest(NamedTuple):
     content: Format | None = None
     any_order: bool = False
     max_whitespace_cnt: int | None = None
+    thinking_token_budget: int | None = None
 
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
         """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`."""
@@ -66,6 +68,11 @@ class ToolRequest(NamedTuple):
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
         """Return the tag of a call of a tool, whose name is known where `begin` ends."""
         return TagFormat(begin, content, end, capture=f"call:{tool.name}")
+
+    def thought(self, begin: str, end: str, *excludes: str) -> TagFormat:
+        """Return the tag of reasoning within its budget; the text contains none of `excludes`."""
+        text = AnyTextFormat(excludes, self.thinking_token_budget, capture="reasoning")
+        return TagFormat(begin, text, end)
 
 
 @lru_cache(maxsize=64)
@@ -85,6 +92,7 @@ def read_request(
     content: Format | None = None,
     any_order: bool = False,
     max_whitespace_cnt: int | None = None,
+    thinking_token_budget: Any = None,
 ) -> ToolRequest:
     """Check what a request says of tools.
 
@@ -92,20 +100,33 @@ def read_request(
         RequestError: A field is malformed, or asks for a tool that is not there; `pointer` says which.
         StructuralTagError: An option for all arguments is malformed.
     """
-    if reasoning in (True, False):
+    if isinstance(reasoning, bool):
         reasoning = "enabled" if reasoning else "disabled"
     if reasoning not in ("enabled", "disabled", "auto"):
         raise _wrong("enabled, disabled or auto", reasoning, "/reasoning")
+    budget = _read_budget(thinking_token_budget)
     known = _read_tools(tools)
     chosen, must_call = _choose(known, tool_choice)
     any_order = boolean(any_order, "/any_order")
     max_whitespace_cnt = optional_count(max_whitespace_cnt, "/max_whitespace_cnt")
-    return ToolRequest(chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt)
+    return ToolRequest(
+        chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt, budget
+    )
 
 
 def _wrong(expected: str, value: Any, pointer: str) -> RequestError:
     found = f"{value!r:.60}" if isinstance(value, str) else kind_of(value)
     return RequestError(f"expected {expected}, found {found}", pointer=pointer)
+
+
+def _read_budget(value: Any) -> int | None:
+    if value is None or (type(value) is int and 0 <= value <= MAX_COUNT):
+        return value
+    pointer = "/thinking_token_budget"
+    if type(value) is not int:
+        raise _wrong("a number of tokens", value, pointer)
+    hint = "leave it out for reasoning of any length"
+    raise RequestError(f"expected a number from 0 to {MAX_COUNT:,}", pointer=pointer, hint=hint)
 
 
 def _read_tools(tools: Sequence[Any] | None) -> tuple[Tool, ...]:

@@ -46,18 +46,27 @@ def content_of(format_: Format) -> Format:
     return TagFormat("", format_, "", capture="content")
 
 
+def marked(request: ToolRequest, answer: Format, *marks: tuple[str, str]) -> Format:
+    """The answer, or its text between two marks; where it stands without them, `answer` must exclude them."""
+    if request.must_call:
+        return answer
+    content = text_of(request, [mark for pair in marks for mark in pair])
+    return OrFormat((answer, *[SequenceFormat((WHITE, TagFormat(begin, content, end))) for begin, end in marks]))
+
+
 def output(request: ToolRequest, answer: Format, think: tuple[str, str] = THINK) -> Format:
     """Reasoning between `think`, then the answer.
 
     Where reasoning is enabled its begin may be missing, as some chat templates put it into the prompt; where it is
-    disabled they put an empty one there.
+    disabled they put an empty one there. White space before the begin is not counted as reasoning.
     """
     begin, end = think
-    text = AnyTextFormat(excludes=(begin,), capture="reasoning")
+    opening = SequenceFormat((WHITE, ConstStringFormat(begin)))
+    thought = request.thought("", end, begin)
     if request.reasoning == "enabled":
-        return SequenceFormat((OptionalFormat(ConstStringFormat(begin)), TagFormat("", text, end), answer))
+        return SequenceFormat((OptionalFormat(opening), thought, answer))
     if request.reasoning == "auto":
-        return SequenceFormat((OptionalFormat(TagFormat(begin, text, end)), answer))
+        return SequenceFormat((OptionalFormat(SequenceFormat((opening, thought))), answer))
     return answer
 
 
@@ -86,15 +95,18 @@ def calls_in_section(
     tags: Sequence[TagFormat],
     end: str,
     *,
+    opening: Format | None = None,
     separator: str = "",
     trigger: str | None = None,
     excludes: Sequence[str] = THINK,
 ) -> Format:
-    """Free text, then all calls in one section, after which nothing follows."""
+    """Free text, then all calls in one section, after which nothing follows. `opening` stands before its calls."""
     if not tags:
         return text_of(request, excludes)
-    calls = TagsWithSeparatorFormat(tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel)
-    section = TagFormat(begin, calls, end)
+    calls: Format = TagsWithSeparatorFormat(
+        tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel
+    )
+    section = TagFormat(begin, SequenceFormat((opening, calls)) if opening else calls, end)
     if request.must_call:
         return SequenceFormat((WHITE, section))
     if request.content is not None:

@@ -1,4 +1,4 @@
-"""Qwen3-Coder, Qwen 3.5 and MiMo: calls in elements, with an element a parameter.
+"""Qwen3-Coder, Qwen 3.5 and MiMo V2: calls in elements, with an element a parameter.
 
     <tool_call>
     <function=get_weather>
@@ -8,9 +8,8 @@
     </function>
     </tool_call>
 
-MiMo may leave out the newlines outside of parameters.
-Sources: the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct and XiaomiMiMo/MiMo-V2-Flash; Qwen 3.5 as XGrammar
-0.2.8 describes it.
+MiMo writes values as they are, `<parameter=city>Paris</parameter>`, and may leave out the newlines around the function.
+Sources: the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct, Qwen 3.5 and XiaomiMiMo/MiMo-V2.5.
 """
 
 from __future__ import annotations
@@ -45,6 +44,6 @@ def mimo(request: ToolRequest) -> Format:
     newline, tags = RegexFormat("\\n?"), []
     for tool in request.tools:
         begin, end = ConstStringFormat(f"<function={tool.name}>"), ConstStringFormat("</function>")
-        content = SequenceFormat((newline, begin, request.arguments(tool, "qwen_xml", *_ENDS), end, newline))
+        content = SequenceFormat((newline, begin, request.arguments(tool, "mimo_xml", *_ENDS), end, newline))
         tags.append(request.call(tool, "<tool_call>", content, "</tool_call>"))
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

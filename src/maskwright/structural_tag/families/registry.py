@@ -51,6 +51,7 @@ def get_model_structural_tag(
     any_order: bool = False,
     max_whitespace_cnt: int | None = None,
     content: Format | None = None,
+    thinking_token_budget: int | None = None,
 ) -> StructuralTag:
     """Return the structural tag of what a model writes, tool calls and reasoning included.
 
@@ -64,6 +65,8 @@ def get_model_structural_tag(
         any_order: Whether the members of arguments may come in any order.
         max_whitespace_cnt: The longest run of white space in arguments.
         content: What the answer looks like where no tool is called, such as a `JSONSchemaFormat`; None for free text.
+        thinking_token_budget: How many tokens of reasoning there may be between its opening and its end, after which
+            only the end is allowed; 0 closes it at once, None is without bound.
 
     Raises:
         RequestError: The family is unknown, or tools and tool choice are malformed; `pointer` says where.
@@ -84,6 +87,7 @@ def get_model_structural_tag(
         content=content,
         any_order=any_order,
         max_whitespace_cnt=max_whitespace_cnt,
+        thinking_token_budget=thinking_token_budget,
     )
     return StructuralTag(format=builder(request))
 
