@@ -111,7 +111,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 # Families whose answer is no free text with calls in it: whole outputs by hand.
-_HARMONY_CALL = f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{JSON}<|call|>"
+HARMONY_CALL = f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{JSON}<|call|>"
 _ANALYSIS = "<|channel|>analysis<|message|>Look < at it.<|end|><|start|>assistant"
 _FINAL = "<|channel|>final<|message|>It is sunny.<|return|>"
 _K3_CALL = (
@@ -119,9 +119,9 @@ _K3_CALL = (
     '<|close|>argument<|sep|><|open|>argument key="days" type="number"<|sep|>3<|close|>argument<|sep|>'
     "<|close|>call<|sep|>"
 )
-_K3_TEXT = "<|open|>response<|sep|>Sunny.<|close|>response<|sep|>"
-_K3_END = "<|close|>message<|sep|>"
-_K3_TOOLS = f"<|open|>tools<|sep|>{_K3_CALL}<|close|>tools<|sep|>"
+K3_TEXT = "<|open|>response<|sep|>Sunny.<|close|>response<|sep|>"
+K3_END = "<|close|>message<|sep|>"
+K3_TOOLS = f"<|open|>tools<|sep|>{_K3_CALL}<|close|>tools<|sep|>"
 _K3_OPEN = "<|open|>think<|sep|>"
 _K3_THINK = "Hm.<|close|>think<|sep|>"
 
@@ -132,37 +132,37 @@ OTHERS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
         [
             _FINAL,
             _ANALYSIS + _FINAL,
-            _ANALYSIS + _HARMONY_CALL,
-            _ANALYSIS + _ANALYSIS + _HARMONY_CALL,
-            _HARMONY_CALL + "<|start|>assistant" + _HARMONY_CALL,
+            _ANALYSIS + HARMONY_CALL,
+            _ANALYSIS + _ANALYSIS + HARMONY_CALL,
+            HARMONY_CALL + "<|start|>assistant" + HARMONY_CALL,
             f" to=functions.get_weather<|channel|>commentary json<|message|>{JSON}<|call|>",
-            "<|channel|>commentary<|message|>I will call.<|end|><|start|>assistant" + _HARMONY_CALL,
+            "<|channel|>commentary<|message|>I will call.<|end|><|start|>assistant" + HARMONY_CALL,
         ],
         [
             "It is sunny.",
-            _HARMONY_CALL.replace("get_weather", "get_wether"),
-            _HARMONY_CALL.replace("Paris", 'Paris", "zip": "1'),
+            HARMONY_CALL.replace("get_weather", "get_wether"),
+            HARMONY_CALL.replace("Paris", 'Paris", "zip": "1'),
             _FINAL + _FINAL,
             _ANALYSIS,
         ],
     ),
-    ("harmony", {"tool_choice": "required"}, [_ANALYSIS + _HARMONY_CALL], [_FINAL, _ANALYSIS + _FINAL]),
-    ("harmony", {"tool_choice": "none"}, [_FINAL, _ANALYSIS + _FINAL], [_HARMONY_CALL]),
-    ("harmony", {"reasoning": "disabled"}, [_FINAL, _HARMONY_CALL], [_ANALYSIS + _FINAL]),
+    ("harmony", {"tool_choice": "required"}, [_ANALYSIS + HARMONY_CALL], [_FINAL, _ANALYSIS + _FINAL]),
+    ("harmony", {"tool_choice": "none"}, [_FINAL, _ANALYSIS + _FINAL], [HARMONY_CALL]),
+    ("harmony", {"reasoning": "disabled"}, [_FINAL, HARMONY_CALL], [_ANALYSIS + _FINAL]),
     (
         "kimi_k3",
         {},
-        [_K3_THINK + _K3_TEXT + _K3_END, _K3_THINK + _K3_TEXT + _K3_TOOLS + _K3_END],
-        [_K3_TEXT + _K3_TOOLS, _K3_THINK + _K3_TEXT + _K3_TOOLS.replace('"number"', '"string"') + _K3_END],
+        [_K3_THINK + K3_TEXT + K3_END, _K3_THINK + K3_TEXT + K3_TOOLS + K3_END],
+        [K3_TEXT + K3_TOOLS, _K3_THINK + K3_TEXT + K3_TOOLS.replace('"number"', '"string"') + K3_END],
     ),
-    ("kimi_k3", {"reasoning": "disabled"}, [_K3_TEXT + _K3_END], ["Sunny.", _K3_THINK + _K3_TEXT + _K3_END]),
+    ("kimi_k3", {"reasoning": "disabled"}, [K3_TEXT + K3_END], ["Sunny.", _K3_THINK + K3_TEXT + K3_END]),
     (
         "kimi_k3",
         {"tool_choice": "required", "reasoning": "auto"},
         [
-            _K3_TEXT + _K3_TOOLS + _K3_END,
-            _K3_OPEN + _K3_THINK + _K3_TEXT + _K3_TOOLS + _K3_END,
+            K3_TEXT + K3_TOOLS + K3_END,
+            _K3_OPEN + _K3_THINK + K3_TEXT + K3_TOOLS + K3_END,
         ],
-        [_K3_TEXT + _K3_END],
+        [K3_TEXT + K3_END],
     ),
 ]

@@ -90,7 +90,7 @@ def text_until(ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = AN
     return and_(*[_closed(operand, end) for operand in operands], not_(stopped_early(ends, excluded, end)))
 
 
-def text_up_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
+def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
     """What stands before `end`, one of `ends`, in the texts of `text_until`: the same texts, and the end is apart."""
     overlaps = [
         stop[:-size]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from maskwright.frontends.texts import ANY_TEXT, text_until, text_up_to, text_without
+from maskwright.frontends.texts import ANY_TEXT, text_leading_to, text_until, text_without
 from maskwright.ir import EMPTY, Expr, alt, capture, literal, seq, span
 from maskwright.structural_tag.tokens import Pieces, spelled
 
@@ -69,7 +69,7 @@ class Ends:
             parts.append(capture(name, text_until(self.encoded, excluded, body), self.encoded))
         elif self.texts:
             for end in self.encoded:
-                text = capture(name, text_up_to(end, self.encoded, excluded, body))
+                text = capture(name, text_leading_to(end, self.encoded, excluded, body))
                 parts.append(seq(span(text, max_tokens), literal(end)))
         if self.others or not self.texts:
             text = span(capture(name, text_without((*self.encoded, *excluded), body)), max_tokens)

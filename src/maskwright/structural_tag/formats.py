@@ -126,8 +126,8 @@ class QwenXMLParameterFormat(Format):
 class AnyTextFormat(Format):
     """Any text in which none of `excludes` occurs, of at most `max_chars` characters, in at most `max_tokens` tokens.
 
-    As a tag's content it ends where the tag's end string first occurs; the tokens of that string count, a special
-    token does not. `capture` names the text, its end left out.
+    As a tag's content it ends where the tag's end string first occurs, whose tokens are not counted. `capture` names
+    the text, its end left out.
     """
 
     type = "any_text"
