@@ -66,6 +66,7 @@ def chat_completion(
         SchemaError: A schema is malformed or cannot be enforced; `pointer` leads into the request.
         StructuralTagError: A structural tag is malformed.
     """
+    _check_body(request)
     response_format, at = request.get("response_format"), "/response_format"
     if response_format is not None and _type_of(response_format, at) == "structural_tag":
         with _at(at):
@@ -85,6 +86,7 @@ def responses(
 
     Arguments and errors are those of `chat_completion`, and `thinking_token_budget` is read as well.
     """
+    _check_body(request)
     text = request.get("text")
     if text is not None and not isinstance(text, Mapping):
         raise _wrong("an object", text, "/text")
@@ -123,6 +125,14 @@ def sglang(sampling_params: Mapping[str, Any], *, tokenizer_info: TokenizerInfo 
         "structural_tag": lambda tag: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info),
     }
     return _only_one(sampling_params, readers, "/sampling_params")
+
+
+def _check_body(request: Any) -> None:
+    if not isinstance(request, Mapping):
+        raise _wrong("the request's body: an object", request, "")
+    for name, now in (("functions", "tools"), ("function_call", "tool_choice")):
+        if request.get(name) is not None:
+            raise RequestError(f"{name} is no longer read", pointer=f"/{name}", hint=f"write {now!r} instead")
 
 
 def _output(

@@ -129,13 +129,35 @@ def test_every_family_is_tested() -> None:
 
 
 def test_names_are_compared_loosely() -> None:
-    assert get_model_structural_tag("Qwen-3.5") == get_model_structural_tag("qwen_3_5")
+    assert get_model_structural_tag("Qwen3.5") == get_model_structural_tag("qwen_3_5")
+    assert "qwen_3_5" in model_families()
 
 
-def test_unknown_family() -> None:
-    with pytest.raises(RequestError, match="did you mean 'llama_3_1'") as caught:
-        get_model_structural_tag("lama-3.1")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("lama-3.1", "llama_3_1"),
+        ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen_3_coder"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama_3_1"),
+        ("openai/gpt-oss-20b", "gpt_oss"),
+        ("abc", "the families are: "),
+    ],
+)
+def test_unknown_family(name: str, hint: str) -> None:
+    with pytest.raises(RequestError, match=hint) as caught:
+        get_model_structural_tag(name)
     assert caught.value.pointer == "/model"
+
+
+def test_model_is_a_name() -> None:
+    with pytest.raises(RequestError, match="found null"):
+        get_model_structural_tag(None)  # type: ignore[arg-type]
+
+
+def test_python_cannot_call_every_name() -> None:
+    with pytest.raises(RequestError, match="cannot be called in Python") as caught:
+        get_model_structural_tag("llama_4_pythonic", [{"type": "function", "function": {"name": "get-weather"}}])
+    assert caught.value.pointer == "/tools/0/function/name"
 
 
 def test_a_family_of_ones_own() -> None:

@@ -7,6 +7,7 @@ openai-harmony writes and reads, if it can load its vocabulary.
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import maskwright as mw
-from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag import get_model_structural_tag, model_families
 from maskwright.structural_tag.reader import CallDone, EventReader, ReasoningDelta, TextDelta
 from oracle.comparing import scaled, seeded
 from structural_tag.makers import BOTH, JSON, SPECIAL, TOOLS, TRANSCRIPTS
@@ -50,6 +51,39 @@ def test_transcripts(source: str, special: bool) -> None:
     it = compiler(special=special)
     compiled = it.compile_structural_tag(get_model_structural_tag(family, TOOLS, **request))
     assert said(compiled, tokenize(it.tokenizer_info, text)) == expected
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "model_families.md"
+
+
+def documented() -> list[tuple[str, str]]:
+    """The samples of docs/model_families.md, each with a family that is named above it."""
+    known, names, out = set(model_families()), [""], []
+    fence, sample = "", [""]
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if fence and line == fence:
+            out += [(name, "\n".join(sample)) for name in names]
+            fence = ""
+        elif fence:
+            sample.append(line)
+        elif line.endswith("```text"):
+            fence, sample = line.removesuffix("text"), []
+        elif line.startswith("`"):
+            names = [name for name in re.findall("`([a-z0-9_]+)`", line) if name in known]
+    return out
+
+
+@pytest.mark.parametrize(("family", "sample"), documented())
+def test_documented_samples(family: str, sample: str) -> None:
+    it = compiler(special=True)
+    compiled = it.compile_structural_tag(get_model_structural_tag(family, TOOLS[:2], reasoning="auto"))
+    _, _, calls = said(compiled, tokenize(it.tokenizer_info, sample))
+    assert calls == BOTH[:1] or "Hello!" in sample
+
+
+def test_all_families_are_documented() -> None:
+    named = {name for name in model_families() if not name.startswith("test_")}
+    assert {name for name, _ in documented()} == named
 
 
 # ---- mistral-common

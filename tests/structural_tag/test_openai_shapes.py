@@ -179,3 +179,11 @@ def test_reasoning_is_checked(read: Callable[..., mw.Grammar | None]) -> None:
         with pytest.raises(RequestError) as caught:
             read(request, **options)
         assert caught.value.pointer == pointer
+
+
+@pytest.mark.parametrize("read", [chat_completion, responses])
+def test_bodies_are_checked(read: Callable[..., mw.Grammar | None]) -> None:
+    for request, pointer in (("x", ""), ({"functions": []}, "/functions"), ({"function_call": "f"}, "/function_call")):
+        with pytest.raises(RequestError) as caught:
+            read(request, model="hermes")
+        assert caught.value.pointer == pointer

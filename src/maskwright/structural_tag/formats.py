@@ -24,6 +24,7 @@ from maskwright.structural_tag.fields import (
     Reader,
     boolean,
     count,
+    count_or_any,
     filled,
     one_of,
     optional_count,
@@ -225,12 +226,12 @@ class RepeatFormat(Format):
 
     type = "repeat"
     min: int = read_by(count)
-    max: int = read_by(count)
+    max: int = read_by(count_or_any)
     content: Format = read_by(read_format)
 
     def check(self, pointer: str) -> None:
-        if self.min < 0 or -1 < self.max < self.min:
-            raise StructuralTagError("max is below min, or min is negative", pointer=f"{pointer}/max")
+        if -1 < self.max < self.min:
+            raise StructuralTagError("max is below min", pointer=f"{pointer}/max")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ Sources: the chat templates of meta-llama/Llama-3.1-8B-Instruct and meta-llama/L
 
 from __future__ import annotations
 
+import keyword
+
+from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import WHITE, calls_in_text, content_of, quoted, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
@@ -38,6 +41,13 @@ def llama_4_pythonic(request: ToolRequest) -> Format:
     """Build the tag of Llama 4 with Python calls."""
     if not request.tools:
         return text_of(request)
+    for tool in request.tools:
+        if not tool.name.isidentifier() or keyword.iskeyword(tool.name):
+            raise RequestError(
+                f"{tool.name[:60]!r} cannot be called in Python",
+                pointer=f"{tool.pointer.removesuffix('parameters')}name",
+                hint="use letters, digits and _, or another family",
+            )
     calls = tuple(request.call(tool, f"{tool.name}(", request.arguments(tool, "python"), ")") for tool in request.tools)
     listed = TagsWithSeparatorFormat(calls, ", ", at_least_one=True, stop_after_first=not request.parallel)
     section = SequenceFormat((WHITE, TagFormat("[", listed, "]")))
