@@ -144,6 +144,23 @@ TRANSCRIPTS: dict[str, tuple[str, dict[str, Any], str, tuple[str, str, list[Any]
         "</｜DSML｜function_calls>",
         ("Hm.", "Let me see.\n\n", BOTH),
     ),
+    # vLLM's documentation of its parser for V4; a published output of V4.1
+    "deepseek_v4": (
+        "deepseek_v4",
+        {"reasoning": "auto"},
+        '<think>\nHm.\n</think>\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter '
+        'name="city" string="true">杭州</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">5'
+        "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
+        ("\nHm.\n", "\n", [("get_weather", {"city": "杭州", "days": 5})]),
+    ),
+    "deepseek_v4_1": (
+        "deepseek_v4_1",
+        {"reasoning": "disabled"},
+        '\n\n<｜DSML｜ calls>\n<｜DSML｜ invoke name="get_weather">\n<｜DSML｜ parameter name="city" string="true">'
+        'goals/g-ca9b.md</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n<｜DSML｜ invoke name="get_time">\n\n'
+        "</｜DSML｜ invoke>\n</｜DSML｜ calls>",
+        ("", "\n\n", [("get_weather", {"city": "goals/g-ca9b.md"}), BOTH[1]]),
+    ),
     # MiniMaxAI/MiniMax-M2: the chat template; M3: descriptions of its chat template in parsers for it
     "minimax_m2": (
         "minimax_m2",

@@ -1,7 +1,7 @@
 """Outputs as the makers of the models write them: each is accepted, and read as what was written.
 
-Beside the transcripts, the libraries of two makers where they are installed: what mistral-common writes now, and what
-openai-harmony writes and reads, if it can load its vocabulary.
+Beside the transcripts, the libraries of three makers where they are installed: what mistral-common writes now, and what
+cohere-melody and openai-harmony write and read, the latter if it can load its vocabulary.
 """
 
 from __future__ import annotations
@@ -212,3 +212,70 @@ def test_harmony_parses_random_outputs(harmony: Any, budget: int | None) -> None
         assert all(not list(Draft202012Validator(SCHEMAS[name]).iter_errors(given)) for name, given in parsed)
         called += bool(parsed)
     assert called >= 3
+
+
+# ---- cohere-melody
+
+
+@pytest.fixture(scope="module")
+def melody() -> Any:
+    """Cohere's renderer and parser."""
+    return pytest.importorskip("cohere_melody")
+
+
+@pytest.mark.parametrize(
+    ("render", "family"), [("render_cmd3", "command_a"), ("render_cmd4", "command_a"), ("render_cmd5", "cohere")]
+)
+def test_melody_renders(melody: Any, render: str, family: str) -> None:
+    odd = {'a<&">': "x < y &amp; z\n", "nested": {"b": [True, None, 1.5, "c", [], {}]}}
+    calls = [*BOTH, ("odd", odd)]
+    text = getattr(melody, render)(
+        {
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "?"}]},
+                {
+                    "role": "chatbot",
+                    "content": [{"type": "thinking", "thinking": "Hm."}],
+                    "tool_calls": [
+                        {"id": name, "name": name, "parameters": json.dumps(given, ensure_ascii=False)}
+                        for name, given in calls
+                    ],
+                },
+                *[
+                    {"role": "tool", "tool_call_id": name, "content": [{"type": "text", "text": "!"}]}
+                    for name, _ in calls
+                ],
+                {"role": "chatbot", "content": [{"type": "text", "text": "Sunny."}]},
+            ],
+            "available_tools": [{"name": "f", "description": "", "parameters": {}}],
+        }
+    )
+    nested = {"properties": {"b": {"type": "array", "items": {}}}}
+    tool = {"name": "odd", "parameters": {"properties": {'a<&">': {"type": "string"}, "nested": nested}}}
+    it = compiler(special=True)
+    tag = get_model_structural_tag(family, [*TOOLS, tool], reasoning="auto")
+    compiled = it.compile_structural_tag(tag)
+    turns = re.findall(r"<\|CHATBOT_TOKEN\|>(.*?)<\|END_OF_TURN_TOKEN\|>", text, re.DOTALL)
+    called, answered = (said(compiled, tokenize(it.tokenizer_info, turn)) for turn in turns)
+    assert called == ("Hm.", "", calls)
+    assert answered[1] == "Sunny."
+
+
+@pytest.mark.parametrize(("family", "options"), [("command_a", "cmd3"), ("command_a", "cmd4"), ("cohere", "cmd5")])
+def test_melody_parses_random_outputs(melody: Any, family: str, options: str) -> None:
+    rng = seeded(options)
+    it = mw.GrammarCompiler(vocabulary_for(family))
+    compiled = it.compile_structural_tag(get_model_structural_tag(family, WALKED, "required"))
+    ended = 0
+    for _ in range(scaled(20)):
+        tokens = walk(compiled, rng)
+        if tokens is None:
+            continue
+        text = text_of(it.tokenizer_info, tokens)
+        _, _, calls = said(compiled, tokens)
+        opening = "" if text.lstrip().startswith("<|START_THINKING|>") else "<|START_THINKING|>"
+        filter_ = melody.PyFilter(getattr(melody.PyFilterOptions(), options)().stream_tool_actions())
+        parsed = filter_.process_full_text(opening + text)
+        assert [(call.name, json.loads(call.arguments or "{}")) for call in parsed.tool_calls] == calls, text
+        ended += 1
+    assert ended >= 5

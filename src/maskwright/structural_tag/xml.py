@@ -82,6 +82,7 @@ _BOOLEANS = ((TRUE, "true", "True"), (FALSE, "false", "False"))
 _NOWHERE = Resource("", True)
 _ONLY: dict[tuple[str, ...], Node] = {}  # schemas that admit certain types only, known by identity
 _NAME_CHARACTERS = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
+_UNESCAPED = _NAME_CHARACTERS & ~CodePointSet.from_ranges([(ord("&"), ord("&"))])
 _NEWLINE = text("\n")
 
 
@@ -96,9 +97,9 @@ def xml_to_ir(
 ) -> GrammarIR:
     """Return the grammar of the spellings of a schema's objects.
 
-    With `capture_members`, names of members are captures, `name`, and so are values: `string` without quotes; `padded`,
-    a string with a newline in front that may be there and does not count; `value` in JSON; `true` and `false` in any
-    spelling; `object` and `array`, member by member and item by item.
+    With `capture_members`, names of members are captures, `name` or, with escapes, `attribute`; and so are values:
+    `string` without quotes; `padded`, a string with a newline in front that may be there and does not count; `value` in
+    JSON; `true` and `false` in any spelling; `object` and `array`, member by member and item by item.
 
     Raises:
         SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
@@ -245,15 +246,17 @@ class Writer:
 
     def name(self, name: str) -> Expr:
         """A declared name as it is written."""
+        for character, escaped in self.style.escapes:
+            name = name.replace(character, escaped)
         return text(name)
 
     def other_name(self, declared: dict[str, Conj]) -> Expr:
         """Any other name."""
-        name = plus(utf8(_NAME_CHARACTERS))
-        return and_(name, not_(alt(*map(text, declared)))) if declared else name
+        name = plus(utf8(_UNESCAPED if self.style.escapes else _NAME_CHARACTERS))
+        return and_(name, not_(alt(*map(self.name, declared)))) if declared else name
 
     def captured_name(self, name: Expr) -> Expr:
-        return self.captured("name", name)
+        return self.captured("attribute" if self.style.escapes else "name", name)
 
     def scalar(self, kind: Kind, strings: tuple[StringShape, ...], mask: int) -> Expr:
         """A value of a spelling that this class does not know."""

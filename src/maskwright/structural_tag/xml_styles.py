@@ -42,7 +42,8 @@ class Kind(NamedTuple):
 class Style(NamedTuple):
     """In `open`, `close` and `open_item`, {name} is the member's name, {kind} the kind's label, {ws} white space.
 
-    With a `separator`, members stand in braces and items in brackets, and there is no white space.
+    With a `separator`, members stand in braces and items in brackets, and there is no white space. In names, characters
+    are written as `escapes` say, `&` first.
     """
 
     open: str
@@ -53,6 +54,7 @@ class Style(NamedTuple):
     separator: str = ""
     quote: str = ""
     is_python: bool = False
+    escapes: tuple[tuple[str, str], ...] = ()
 
     def spelled(self, tokens: Tokens) -> SpelledStyle:
         """Split all texts at special tokens."""
@@ -65,6 +67,7 @@ class Style(NamedTuple):
             self.separator,
             tokens.pieces(self.quote),
             self.is_python,
+            self.escapes,
         )
 
 
@@ -79,6 +82,7 @@ class SpelledStyle(NamedTuple):
     separator: str
     quote: Pieces
     is_python: bool
+    escapes: tuple[tuple[str, str], ...]
 
 
 HOLES = ("{name}", "{kind}", "{ws}")
@@ -135,6 +139,7 @@ STYLES = {
             Kind(("array",), "items", "list"),
         ),
         open_item='<cofl:value type="{kind}">',
+        escapes=(("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")),
     ),
     "gemma": Style(
         "{name}:",
@@ -165,5 +170,6 @@ STYLES = {
         '<|open|>argument key="{name}" type="{kind}"<|sep|>',
         "<|close|>argument<|sep|>",
         tuple(Kind((name,), "raw" if name == "string" else "json", name) for name in ("string", *_OTHERS)),
+        escapes=(("&", "&amp;"), ('"', "&quot;")),
     ),
 }

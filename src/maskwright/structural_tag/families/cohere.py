@@ -10,8 +10,7 @@
     <|START_RESPONSE|>It is sunny.<|END_RESPONSE|>                         an answer; newer: START_TEXT and END_TEXT
 
 Answers without these marks are accepted too, JSON above all, which the models are asked to write bare.
-Sources: the chat template of CohereLabs/c4ai-command-r7b-12-2024; Cohere's parser for the newer format as published
-descriptions and the structural tag that XGrammar 0.2.8 builds have it.
+Source: cohere-melody 0.15.3, whose renderer and parser are compared in tests/structural_tag/test_makers.py.
 """
 
 from __future__ import annotations
@@ -49,5 +48,6 @@ def cohere(request: ToolRequest) -> Format:
         arguments = request.arguments(tool, "cohere_xml", "</cofl:tool_call>")
         content = SequenceFormat((RegexFormat("[A-Za-z0-9_-]{1,40}"), head, arguments))
         tags.append(request.call(tool, '<cofl:tool_call id="', content, "</cofl:tool_call>"))
-    answer = calls_in_section(request, "<cofl:tool_calls>", tags, "</cofl:tool_calls>", excludes=_MARKS)
-    return output(request, marked(request, answer, *_ANSWERS), _THINK)
+    begin = "<cofl:tool_calls>"  # which their parser takes for calls in reasoning as well
+    answer = calls_in_section(request, begin, tags, "</cofl:tool_calls>", excludes=_MARKS)
+    return output(request, marked(request, answer, *_ANSWERS), _THINK, excludes=(begin,))

@@ -54,15 +54,17 @@ def marked(request: ToolRequest, answer: Format, *marks: tuple[str, str]) -> For
     return OrFormat((answer, *[SequenceFormat((WHITE, TagFormat(begin, content, end))) for begin, end in marks]))
 
 
-def output(request: ToolRequest, answer: Format, think: tuple[str, str] = THINK) -> Format:
-    """Reasoning between `think`, then the answer.
+def output(
+    request: ToolRequest, answer: Format, think: tuple[str, str] = THINK, excludes: Sequence[str] = ()
+) -> Format:
+    """Reasoning between `think`, in which nothing of `excludes` occurs, then the answer.
 
     Where reasoning is enabled its begin may be missing, as some chat templates put it into the prompt; where it is
     disabled they put an empty one there. White space before the begin is not counted as reasoning.
     """
     begin, end = think
     opening = SequenceFormat((WHITE, ConstStringFormat(begin)))
-    thought = request.thought("", end, begin)
+    thought = request.thought("", end, begin, *excludes)
     if request.reasoning == "enabled":
         return SequenceFormat((OptionalFormat(opening), thought, answer))
     if request.reasoning == "auto":
