@@ -234,6 +234,27 @@ TRANSCRIPTS: dict[str, tuple[str, dict[str, Any], str, tuple[str, str, list[Any]
         f'{{"name": "get_weather", "parameters": {JSON}}}',
         ("", "", BOTH[:1]),
     ),
+    # llama-models 0.3.0: `encode_tool_call`, and the output that its page on prompts shows
+    "llama_3_1: encoded": (
+        "llama_3_1",
+        {},
+        f'{{"type": "function", "name": "get_weather", "parameters": {JSON}}}',
+        ("", "", BOTH[:1]),
+    ),
+    "llama_3_1: shown": (
+        "llama_3_1",
+        {},
+        '<|python_tag|>{\n    "type": "function",\n    "name": "get_weather",\n    "parameters": {\n        "city": '
+        '"Paris",\n        "days": 3\n    }\n}',
+        ("", "", BOTH[:1]),
+    ),
+    # granite-io 0.5.3: the output processor of Granite 3.3
+    "granite_3: calls": (
+        "granite_3",
+        {"reasoning": "disabled"},
+        f'<tool_call>[{{"name": "get_weather", "arguments": {JSON}}}, {{"name": "get_time", "arguments": {{}}}}]',
+        ("", "", BOTH),
+    ),
     # ibm-granite/granite-3.3: the system prompt of its chat template asks for these elements
     "granite_3": (
         "granite_3",
@@ -253,7 +274,7 @@ SPECIAL = [
     *["<|channel|>", "<|message|>", "<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|constrain|>"],
     *["<|open|>", "<|close|>", "<|sep|>", "<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", '<|"|>'],
     *["<|START_ACTION|>", "<|END_ACTION|>", "<|START_THINKING|>", "<|END_THINKING|>"],
-    *["<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"],
+    *["<|python_tag|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"],
     *[
         "<｜tool▁calls▁begin｜>",
         "<｜tool▁calls▁end｜>",

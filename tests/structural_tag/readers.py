@@ -18,7 +18,8 @@ _NAMED = r'\{"name": "(\w+)", "arguments": '
 _JSON_CALLS = {
     "hermes": r'<tool_call>\n\{"name": "(\w+)", "arguments": ',
     "exaone": r'<tool_call>\{"name": "(\w+)", "arguments": ',
-    "llama": r'\{"name": "(\w+)", "parameters": ',
+    "llama": r'(?:<\|python_tag\|>\{\s*(?:"type": ?"function",\s*)?"name": ?|\{(?:"type": "function", )?"name": )'
+    r'"(\w+)",\s*"parameters": ?',
     "granite": _NAMED,
     "mistral_v3": _NAMED,
     "phi_4_mini": _NAMED,
@@ -125,7 +126,10 @@ def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> li
         return [part for part in [*parts, ("content", answer[1])] if part[1]]
     calls = []
     if family in _SECTIONS:
-        text, _, calls_text = text.partition(_SECTIONS[family])
+        section = _SECTIONS[family]
+        if family == "granite" and "<tool_call>[" in text.partition(section)[0]:
+            section = "<tool_call>["
+        text, _, calls_text = text.partition(section)
         calls = [part for part in _read_calls(family, calls_text, schemas) if part[0] == "call"]
         parts.append(("content", text))
     else:
@@ -239,7 +243,8 @@ def _read_json(pattern: str, after: str, text: str) -> list[Part]:
     while found := re.compile(pattern).search(text, at):
         value, end = decoder.raw_decode(text, found.end())
         parts += [("content", text[at : found.start()]), ("call", found[1], value)]
-        at = end + len(after) if text.startswith(after, end) else end
+        closed = re.compile(rf"[ \n]*{after}").match(text, end)
+        at = closed.end() if closed else end
     return [*parts, ("content", text[at:])]
 
 

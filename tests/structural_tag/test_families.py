@@ -123,7 +123,8 @@ def test_every_family_is_tested() -> None:
     builders = {name for name in model_families() if not name.startswith("test_")}
     aliases = {
         "qwen_2_5", "exaone_4", "granite_3", "command_r7b", "glm", "glm_4_6", "glm_4_7", "kimi_k2", "deepseek_v3",
-        "mistral_v13", "mistral_v15", "gpt_oss", "minimax_m2", "llama_3", "llama_3_1", "llama_3_2", "llama_3_3",
+        "mistral_v13", "mistral_v15", "nemotron_3", "granite_4_2",
+        "gpt_oss", "minimax_m2", "llama_3", "llama_3_1", "llama_3_2", "llama_3_3",
     }  # fmt: skip
     assert builders - aliases == tested
 

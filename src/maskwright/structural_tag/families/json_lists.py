@@ -1,10 +1,11 @@
 """Families that write all calls as one JSON array after a marker.
 
-    Granite 3     <|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]
+    Granite 3     <|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]      3.0; <tool_call>[…] later
     Phi-4-mini    functools[{"name": "get_weather", "arguments": {"city": "Paris"}}]
 
 Granite 3.3 puts its answer between `<response>` and `</response>` where it has reasoned.
-Sources: the chat template of ibm-granite/granite-3.3-8b-instruct; for Phi-4-mini the template and the parser that vLLM
+Sources: the chat template of ibm-granite/granite-3.3-8b-instruct; granite-io 0.5.3 and vLLM's parser, which read the
+second marker; for Phi-4-mini the template and the parser that vLLM
 has for it, as the model's own chat template leaves the output to the model.
 """
 
@@ -15,6 +16,7 @@ from maskwright.structural_tag.families.parts import THINK, calls_in_section, ma
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.request import ToolRequest
 
+_MARKERS = ("<|tool_call|>[", "<tool_call>[")
 _RESPONSE = ("<response>", "</response>")
 
 
@@ -22,8 +24,8 @@ _RESPONSE = ("<response>", "</response>")
 def granite(request: ToolRequest) -> Format:
     """Build the tag of Granite 3."""
     if request.reasoning == "disabled":
-        return _list(request, "<|tool_call|>[")
-    answer = _list(request, "<|tool_call|>[", excludes=(*THINK, *_RESPONSE))
+        return _list(request, *_MARKERS)
+    answer = _list(request, *_MARKERS, excludes=(*THINK, *_RESPONSE))
     return output(request, marked(request, answer, _RESPONSE))
 
 
@@ -33,9 +35,9 @@ def phi(request: ToolRequest) -> Format:
     return _list(request, "functools[", excludes=())
 
 
-def _list(request: ToolRequest, begin: str, excludes: tuple[str, ...] = THINK) -> Format:
+def _list(request: ToolRequest, *begins: str, excludes: tuple[str, ...] = THINK) -> Format:
     tags = [
         request.call(tool, f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "}")
         for tool in request.tools
     ]
-    return calls_in_section(request, begin, tags, "]", separator=", ", excludes=excludes)
+    return calls_in_section(request, begins, tags, "]", separator=", ", excludes=excludes)

@@ -1,14 +1,18 @@
 """Llama 3.1 to 3.3, and Llama 4 with its JSON template: a call is a JSON object in the text.
 
     {"name": "get_weather", "parameters": {"city": "Paris"}}
+    <|python_tag|>{"type": "function", "name": "get_weather", "parameters": {"city": "Paris"}}
+
+`"type": "function"` may be there or not; behind `<|python_tag|>` there may be white space between the members.
 
 The other template of Llama 4 asks for a list of Python calls and nothing else, so an answer that begins with `[` is
-one:
+one. Strings are in double quotes:
 
     [get_weather(city="Paris", days=3), get_time()]
 
 There is no reasoning.
-Sources: the chat templates of meta-llama/Llama-3.1-8B-Instruct and meta-llama/Llama-4-Scout-17B-16E-Instruct.
+Sources: the chat templates of meta-llama/Llama-3.1-8B-Instruct and meta-llama/Llama-4-Scout-17B-16E-Instruct; the
+prompt formats and `encode_tool_call` of llama-models 0.3.0.
 """
 
 from __future__ import annotations
@@ -19,18 +23,32 @@ from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import WHITE, calls_in_text, content_of, quoted, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import OrFormat, RegexFormat, SequenceFormat, TagFormat, TagsWithSeparatorFormat
+from maskwright.structural_tag.formats import (
+    ConstStringFormat,
+    OrFormat,
+    RegexFormat,
+    SequenceFormat,
+    TagFormat,
+    TagsWithSeparatorFormat,
+)
 from maskwright.structural_tag.request import ToolRequest
+
+_HEADS = ('{"name": ', '{"type": "function", "name": ')
+_PYTHON_TAG = "<|python_tag|>"
+_SPACED_HEAD = RegexFormat(r'\{[ \n]{0,8}(?:"type": ?"function",[ \n]{0,8})?"name": ?')
+_SPACED_MIDDLE = RegexFormat(r',[ \n]{0,8}"parameters": ?')
 
 
 @register_model_structural_tag("llama", "llama_3", "llama_3_1", "llama_3_2", "llama_3_3", "llama_4")
 def llama(request: ToolRequest) -> Format:
     """Build the tag of Llama 3 and 4."""
-    tags = [
-        request.call(tool, f'{{"name": {quoted(tool.name)}, "parameters": ', request.arguments(tool), "}")
-        for tool in request.tools
-    ]
-    return calls_in_text(request, ['{"name": '], tags, excludes=())
+    tags = []
+    for tool in request.tools:
+        name, arguments = quoted(tool.name), request.arguments(tool)
+        tags += [request.call(tool, f'{head}{name}, "parameters": ', arguments, "}") for head in _HEADS]
+        spaced = SequenceFormat((_SPACED_HEAD, ConstStringFormat(name), _SPACED_MIDDLE, arguments, WHITE))
+        tags.append(request.call(tool, _PYTHON_TAG, spaced, "}"))
+    return calls_in_text(request, [*_HEADS, _PYTHON_TAG], tags, excludes=())
 
 
 _NO_LIST = RegexFormat(r"\s*(?:[^\s\[](?:.|\n)*)?")

@@ -93,7 +93,7 @@ def calls_in_text(
 
 def calls_in_section(
     request: ToolRequest,
-    begin: str,
+    begin: str | Sequence[str],
     tags: Sequence[TagFormat],
     end: str,
     *,
@@ -102,17 +102,23 @@ def calls_in_section(
     trigger: str | None = None,
     excludes: Sequence[str] = THINK,
 ) -> Format:
-    """Free text, then all calls in one section, after which nothing follows. `opening` stands before its calls."""
+    """Free text, then all calls in one section, after which nothing follows; it may have several begins.
+
+    `opening` stands before the calls; `trigger` is what the begin begins with, where text ends.
+    """
     if not tags:
         return text_of(request, excludes)
     calls: Format = TagsWithSeparatorFormat(
         tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel
     )
-    section = TagFormat(begin, SequenceFormat((opening, calls)) if opening else calls, end)
+    begins = (begin,) if isinstance(begin, str) else tuple(begin)
+    sections = [TagFormat(each, SequenceFormat((opening, calls)) if opening else calls, end) for each in begins]
+    at_once = SequenceFormat((WHITE, OrFormat(tuple(sections))))
     if request.must_call:
-        return SequenceFormat((WHITE, section))
+        return at_once
     if request.content is not None:
-        return OrFormat((SequenceFormat((WHITE, section)), text_of(request)))
+        return OrFormat((at_once, text_of(request)))
+    triggers = (trigger,) if trigger else begins
     return TriggeredTagsFormat(
-        (trigger or begin,), (section,), stop_after_first=True, excludes=tuple(excludes), capture="content"
+        triggers, tuple(sections), stop_after_first=True, excludes=tuple(excludes), capture="content"
     )
