@@ -3,7 +3,7 @@
     {"name": "get_weather", "parameters": {"city": "Paris"}}
     <|python_tag|>{"type": "function", "name": "get_weather", "parameters": {"city": "Paris"}}
 
-`"type": "function"` may be there or not; behind `<|python_tag|>` there may be white space between the members.
+`"type": "function"` may be there or not, and what follows `<|python_tag|>` may be spread over lines.
 
 The other template of Llama 4 asks for a list of Python calls and nothing else, so an answer that begins with `[` is
 one. Strings are in double quotes:
@@ -24,7 +24,6 @@ from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import WHITE, calls_in_text, content_of, quoted, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats import (
-    ConstStringFormat,
     OrFormat,
     RegexFormat,
     SequenceFormat,
@@ -33,22 +32,27 @@ from maskwright.structural_tag.formats import (
 )
 from maskwright.structural_tag.request import ToolRequest
 
-_HEADS = ('{"name": ', '{"type": "function", "name": ')
-_PYTHON_TAG = "<|python_tag|>"
-_SPACED_HEAD = RegexFormat(r'\{[ \n]{0,8}(?:"type": ?"function",[ \n]{0,8})?"name": ?')
-_SPACED_MIDDLE = RegexFormat(r',[ \n]{0,8}"parameters": ?')
+_TAG = "<|python_tag|>"
+_TYPE = '"type": "function"'
+# How a call begins before its name, goes on after it, and ends.
+_SPELLINGS = (
+    ('{"name": ', ', "parameters": ', "}"),
+    (f'{{{_TYPE}, "name": ', ', "parameters": ', "}"),
+    (f'{_TAG}{{"name": ', ', "parameters": ', "}"),
+    (f'{_TAG}{{{_TYPE}, "name": ', ', "parameters": ', "}"),
+    (f'{_TAG}{{\n    {_TYPE},\n    "name": ', ',\n    "parameters": ', "\n}"),
+)
 
 
 @register_model_structural_tag("llama", "llama_3", "llama_3_1", "llama_3_2", "llama_3_3", "llama_4")
 def llama(request: ToolRequest) -> Format:
     """Build the tag of Llama 3 and 4."""
-    tags = []
-    for tool in request.tools:
-        name, arguments = quoted(tool.name), request.arguments(tool)
-        tags += [request.call(tool, f'{head}{name}, "parameters": ', arguments, "}") for head in _HEADS]
-        spaced = SequenceFormat((_SPACED_HEAD, ConstStringFormat(name), _SPACED_MIDDLE, arguments, WHITE))
-        tags.append(request.call(tool, _PYTHON_TAG, spaced, "}"))
-    return calls_in_text(request, [*_HEADS, _PYTHON_TAG], tags, excludes=())
+    tags = [
+        request.call(tool, f"{begin}{quoted(tool.name)}{middle}", request.arguments(tool), end)
+        for tool in request.tools
+        for begin, middle, end in _SPELLINGS
+    ]
+    return calls_in_text(request, [_SPELLINGS[0][0], _SPELLINGS[1][0], _TAG], tags, excludes=())
 
 
 _NO_LIST = RegexFormat(r"\s*(?:[^\s\[](?:.|\n)*)?")

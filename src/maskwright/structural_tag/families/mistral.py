@@ -14,28 +14,32 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import ConstStringFormat, OptionalFormat, RegexFormat, SequenceFormat
+from maskwright.structural_tag.formats import (
+    ConstStringFormat,
+    OptionalFormat,
+    OrFormat,
+    RegexFormat,
+    SequenceFormat,
+    TagFormat,
+)
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("[THINK]", "[/THINK]")
 _ID = RegexFormat("[A-Za-z0-9]{9}")
+_END = SequenceFormat((RegexFormat('(?:, "id": "[A-Za-z0-9]{9}")?'), ConstStringFormat("}")))
 
 
 @register_model_structural_tag("mistral_v3")
 def mistral_v3(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizers v3 to v7."""
-    id_ = OptionalFormat(SequenceFormat((ConstStringFormat(', "id": "'), _ID, ConstStringFormat('"'))))
-    tags = [
-        request.call(
-            tool,
-            f'{{"name": {quoted(tool.name)}, "arguments": ',
-            SequenceFormat((request.arguments(tool), id_)),
-            "}",
-        )
+    calls = [
+        request.call(tool, f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "")
         for tool in request.tools
     ]
-    marker = "[TOOL_CALLS]"
-    return calls_in_section(request, marker, tags, "]", opening=RegexFormat(r" ?\["), separator=", ", excludes=())
+    tags = [TagFormat("", SequenceFormat((OrFormat(tuple(calls)), _END)), "")] if calls else []
+    return calls_in_section(
+        request, "[TOOL_CALLS]", tags, "]", opening=RegexFormat(r" ?\["), separator=", ", excludes=()
+    )
 
 
 @register_model_structural_tag("mistral_v11")
