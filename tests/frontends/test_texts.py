@@ -176,3 +176,8 @@ def test_dispatch(
     for t in TEXTS:
         assert matches(expr, t) == dispatched(t, tags, marks, loops, endings, ends_anywhere), t
     assert not matches(expr, literal(b"\xff")[1])
+
+
+def test_ends_that_overlap_too_often() -> None:
+    with pytest.raises(LimitError, match="overlaps with itself"):
+        text_leading_to(b"a" * 100, [b"a" * 100], [])

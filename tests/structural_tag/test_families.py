@@ -11,6 +11,7 @@ from maskwright.errors import RequestError
 from maskwright.structural_tag import (
     ConstStringFormat,
     JSONSchemaFormat,
+    SequenceFormat,
     ToolRequest,
     get_model_structural_tag,
     model_families,
@@ -167,6 +168,15 @@ def test_a_family_of_ones_own() -> None:
         return ConstStringFormat("!" * len(request.tools))
 
     check("test_shout", ["!!"], ["!"])
+
+
+def test_a_family_of_ones_own_with_reasoning() -> None:
+    @register_model_structural_tag("test_thinker")
+    def thinker(request: ToolRequest) -> SequenceFormat:
+        return SequenceFormat((request.thought("<t>", "</t>", "!"), ConstStringFormat("!")))
+
+    check("test_thinker", ["<t>abc</t>!", "<t></t>!"], ["<t>abcd</t>!", "<t>a!</t>!", "!"], thinking_token_budget=3)
+    check("test_thinker", ["<t>abcd</t>!"], [])
 
 
 def test_special_tokens_are_tokens() -> None:

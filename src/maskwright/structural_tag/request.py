@@ -29,7 +29,7 @@ Reasoning = Literal["enabled", "disabled", "auto"]
 MAX_TOOLS = 10_000
 
 # Families write names bare, between marks such as these.
-_UNSPEAKABLE = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=\\]""")
+_UNSPEAKABLE = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
 _TYPES_OF_NO_ARGUMENTS = ("array", "string", "number", "integer", "boolean", "null")
 
 
