@@ -53,10 +53,12 @@ def chat_completion(
 ) -> Grammar | None:
     """Read `response_format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Chat Completions request.
 
+    Also `thinking_token_budget`, as vLLM and TensorRT-LLM call it: how many tokens of reasoning there may be.
+
     Args:
         request: The request's body.
         model: The family in whose format tools are called and reasoning is written; see `get_model_structural_tag`.
-        reasoning: Whether the output begins with reasoning, which `response_format` does not speak of.
+        reasoning: Whether the output begins with reasoning, which the request does not speak of.
         tokenizer_info: The tokenizer, for special tokens.
 
     Raises:
@@ -64,6 +66,7 @@ def chat_completion(
         SchemaError: A schema is malformed or cannot be enforced; `pointer` leads into the request.
         StructuralTagError: A structural tag is malformed.
     """
+    _check_body(request)
     response_format, at = request.get("response_format"), "/response_format"
     if response_format is not None and _type_of(response_format, at) == "structural_tag":
         with _at(at):
@@ -81,8 +84,9 @@ def responses(
 ) -> Grammar | None:
     """Read `text.format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Responses request.
 
-    Arguments and errors are those of `chat_completion`.
+    Arguments and errors are those of `chat_completion`, and `thinking_token_budget` is read as well.
     """
+    _check_body(request)
     text = request.get("text")
     if text is not None and not isinstance(text, Mapping):
         raise _wrong("an object", text, "/text")
@@ -123,6 +127,14 @@ def sglang(sampling_params: Mapping[str, Any], *, tokenizer_info: TokenizerInfo 
     return _only_one(sampling_params, readers, "/sampling_params")
 
 
+def _check_body(request: Any) -> None:
+    if not isinstance(request, Mapping):
+        raise _wrong("the request's body: an object", request, "")
+    for name, now in (("functions", "tools"), ("function_call", "tool_choice")):
+        if request.get(name) is not None:
+            raise RequestError(f"{name} is no longer read", pointer=f"/{name}", hint=f"write {now!r} instead")
+
+
 def _output(
     request: Mapping[str, Any],
     content: Format | None,
@@ -134,10 +146,19 @@ def _output(
     parallel = request.get("parallel_tool_calls")
     if parallel not in (None, True, False):
         raise _wrong("true or false", parallel, "/parallel_tool_calls")
-    wanted = read_request(tools, choice, content=content)  # whether tools are needed at all, and are well-formed
-    if not wanted.tools and content is None:
+    budget = request.get("thinking_token_budget")
+    # Whether tools are needed at all, and all is well-formed.
+    wanted = read_request(tools, choice, reasoning=reasoning, content=content, thinking_token_budget=budget)
+    thinks = wanted.reasoning != "disabled"
+    if not wanted.tools and content is None and not (thinks and budget is not None):
         return None
     if model is None:
+        if thinks:
+            raise RequestError(
+                "reasoning is asked for, but not the format in which the model writes it",
+                pointer="/reasoning",
+                hint="pass model=, a family's name; see maskwright.structural_tag.model_families()",
+            )
         if wanted.tools:
             raise RequestError(
                 "tools are given, but not the format in which the model calls them",
@@ -147,7 +168,13 @@ def _output(
         assert content is not None
         return Grammar.from_structural_tag(StructuralTag(format=content), tokenizer_info=tokenizer_info)
     tag = get_model_structural_tag(
-        model, tools, choice, reasoning, parallel_tool_calls=parallel is not False, content=content
+        model,
+        tools,
+        choice,
+        reasoning,
+        parallel_tool_calls=parallel is not False,
+        content=content,
+        thinking_token_budget=budget,
     )
     return Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
 

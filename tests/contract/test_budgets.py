@@ -117,17 +117,19 @@ def test_text_counts_as_one_token() -> None:
     assert m.accept_string("ello.")
 
 
-def test_a_thought_within_its_budget() -> None:
+@pytest.mark.parametrize(("end", "last"), [("</think>", {END_THINK}), ("->", set(b"-") | {TEXTS.index(b"->")})])
+def test_a_thought_within_its_budget(end: str, last: set[int]) -> None:
     content = {"type": "any_text", "max_tokens": 3}
-    tag = {"type": "tag", "begin": "<think>", "content": content, "end": "</think>"}
+    tag = {"type": "tag", "begin": "<think>", "content": content, "end": end}
     answer = {"type": "const_string", "value": "ab"}
     compiled = COMPILER.compile_structural_tag(
         {"type": "structural_tag", "format": {"type": "sequence", "elements": [tag, answer]}}
     )
     m = GrammarMatcher(compiled)
     assert m.accept_tokens([THINK, *b"xyz"]) == 4
-    assert allowed(m) == {END_THINK}
-    assert m.accept_tokens([END_THINK, AB, STOP]) == 3
+    assert allowed(m) == last, "the end is not counted, whether it is a special token or text"
+    assert m.accept_string(end) if END_THINK not in last else m.accept_token(END_THINK)
+    assert m.accept_tokens([AB, STOP]) == 2
 
 
 def test_a_budget_that_cannot_be_kept_is_refused() -> None:

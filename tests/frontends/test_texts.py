@@ -14,6 +14,7 @@ from maskwright.frontends.substrings import MAX_CHUNKS, substrings, words
 from maskwright.frontends.texts import (
     complement,
     shortest,
+    text_leading_to,
     text_of_length,
     text_until,
     text_without,
@@ -52,6 +53,19 @@ def test_strings_of_text_are_found_at_characters_only() -> None:
         for t in texts:
             assert matches(without, t) == (not any(s in t for s in strings)), t
             assert matches(first, t) == (t.endswith(strings[0]) and ends_at(t, strings) == [len(t)]), t
+
+
+@pytest.mark.parametrize(
+    "ends", [ends for ends in STRINGS if not any(a in b for a, b in itertools.permutations(ends, 2))]
+)
+@pytest.mark.parametrize("excluded", [[], ["ba"]])
+def test_text_leading_to_an_end(ends: list[str], excluded: list[str]) -> None:
+    encoded, others = [end.encode() for end in ends], [each.encode() for each in excluded]
+    closed = text_until(encoded, others)
+    for end in ends:
+        expr = text_leading_to(end.encode(), encoded, others)
+        for t in TEXTS:
+            assert matches(expr, t) == matches(closed, t + end), (t, end)
 
 
 @pytest.mark.parametrize("strings", STRINGS)
@@ -162,3 +176,8 @@ def test_dispatch(
     for t in TEXTS:
         assert matches(expr, t) == dispatched(t, tags, marks, loops, endings, ends_anywhere), t
     assert not matches(expr, literal(b"\xff")[1])
+
+
+def test_ends_that_overlap_too_often() -> None:
+    with pytest.raises(LimitError, match="overlaps with itself"):
+        text_leading_to(b"a" * 100, [b"a" * 100], [])

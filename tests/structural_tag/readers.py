@@ -18,7 +18,8 @@ _NAMED = r'\{"name": "(\w+)", "arguments": '
 _JSON_CALLS = {
     "hermes": r'<tool_call>\n\{"name": "(\w+)", "arguments": ',
     "exaone": r'<tool_call>\{"name": "(\w+)", "arguments": ',
-    "llama": r'\{"name": "(\w+)", "parameters": ',
+    "llama": r'(?:<\|python_tag\|>\{\s*(?:"type": ?"function",\s*)?"name": ?|\{(?:"type": "function", )?"name": )'
+    r'"(\w+)",\s*"parameters": ?',
     "granite": _NAMED,
     "mistral_v3": _NAMED,
     "phi_4_mini": _NAMED,
@@ -27,6 +28,7 @@ _JSON_CALLS = {
     "deepseek_r1": r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>(\w+)\n```json\n",
     "deepseek_v3_1": r"<｜tool▁call▁begin｜>(\w+)<｜tool▁sep｜>",
     "mistral": r"\[TOOL_CALLS\](\w+)\[ARGS\]",
+    "mistral_v11": r"\[TOOL_CALLS\](\w+?)(?:\[CALL_ID\]\w{9})?\[ARGS\]",
 }
 # A call with its body; a member with its name and text.
 _ELEMENTS = {
@@ -57,12 +59,12 @@ _K3 = (
     r'<\|open\|>call tool="(\w+)" index="[0-9]+"<\|sep\|>(.*?)<\|close\|>call<\|sep\|>',
     r'<\|open\|>argument key="(\w+)" type="\w+"<\|sep\|>(.*?)<\|close\|>argument<\|sep\|>',
 )
-_PADDED = ("qwen_3_coder", "mimo")
+_PADDED = ("qwen_3_coder",)
 # A call whose members are nested elements; the reader of its body is below.
 _M3 = "]<]minimax[>["
 _NESTED = {
     "minimax_m3": rf'{re.escape(_M3)}<invoke name="(\w+)">(.*?){re.escape(_M3)}</invoke>',
-    "cohere": r'<cofl:tool_call id="[0-9]+" name="(\w+)">(.*?)</cofl:tool_call>',
+    "cohere": r'<cofl:tool_call id="[\w-]+" name="(\w+)">(.*?)</cofl:tool_call>',
     "gemma_4": r"<\|tool_call>call:(\w+)(.*?)<tool_call\|>",
 }
 FAMILIES = (*_JSON_CALLS, *_ELEMENTS, *_NESTED, "harmony", "kimi_k3", "llama_4_pythonic")
@@ -75,10 +77,15 @@ _THINK = {
     "minimax_m3": ("<mm:think>", "</mm:think>"),
     "gemma_4": ("<|channel>thought\n", "<channel|>"),
 }
-_NEVER_THINK = ("llama", "mistral_v3", "phi_4_mini")
+_NEVER_THINK = ("llama", "mistral_v3", "mistral_v11", "phi_4_mini")
+_ANSWERS = {
+    "granite": r"\s*<response>(.*)</response>",
+    "command_a": r"\s*<\|START_(?:TEXT|RESPONSE)\|>(.*)<\|END_(?:TEXT|RESPONSE)\|>",
+}
+_ANSWERS["cohere"] = _ANSWERS["command_a"]
 _SECTIONS = {
     "granite": "<|tool_call|>[",
-    "mistral_v3": "[TOOL_CALLS][",
+    "mistral_v3": "[TOOL_CALLS]",
     "phi_4_mini": "functools[",
     "command_a": "<|START_ACTION|>",
     "kimi": "<|tool_calls_section_begin|>",
@@ -110,12 +117,19 @@ def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> li
         return _read_kimi_k3(text, schemas, thinks=thinks)
     parts: list[Part] = []
     begin, end = _THINK.get(family, ("<think>", "</think>"))
-    if family not in _NEVER_THINK and (thinks or text.startswith(begin)):
-        thought, _, text = text.removeprefix(begin).partition(end)
+    if family not in _NEVER_THINK and (thinks or text.lstrip().startswith(begin)):
+        text = text.lstrip().removeprefix(begin) if text.lstrip().startswith(begin) else text
+        thought, _, text = text.partition(end)
         parts.append(("reasoning", thought))
+    answer = re.fullmatch(_ANSWERS.get(family, "x^"), text, re.DOTALL)
+    if answer:
+        return [part for part in [*parts, ("content", answer[1])] if part[1]]
     calls = []
     if family in _SECTIONS:
-        text, _, calls_text = text.partition(_SECTIONS[family])
+        section = _SECTIONS[family]
+        if family == "granite" and "<tool_call>[" in text.partition(section)[0]:
+            section = "<tool_call>["
+        text, _, calls_text = text.partition(section)
         calls = [part for part in _read_calls(family, calls_text, schemas) if part[0] == "call"]
         parts.append(("content", text))
     else:
@@ -166,9 +180,8 @@ def _read_kimi_k3(text: str, schemas: dict[str, Any], *, thinks: bool) -> list[P
     if thinks or text.startswith("<|open|>think"):
         thought, _, text = text.removeprefix("<|open|>think<|sep|>").partition("<|close|>think<|sep|>")
         parts.append(("reasoning", thought))
-    found = re.search(r"<\|open\|>response<\|sep\|>(.*?)<\|close\|>response", text, re.DOTALL)
-    assert found
-    parts.append(("content", found[1]))
+    answer, _, text = text.removeprefix("<|open|>response<|sep|>").partition("<|close|>response<|sep|>")
+    parts.append(("content", answer))
     call, member = _K3
     calls = re.findall(call, text, re.DOTALL)
     parts += [("call", name, _members(member, body, schemas[name], False)) for name, body in calls]
@@ -230,7 +243,8 @@ def _read_json(pattern: str, after: str, text: str) -> list[Part]:
     while found := re.compile(pattern).search(text, at):
         value, end = decoder.raw_decode(text, found.end())
         parts += [("content", text[at : found.start()]), ("call", found[1], value)]
-        at = end + len(after) if text.startswith(after, end) else end
+        closed = re.compile(rf"[ \n]*{after}").match(text, end)
+        at = closed.end() if closed else end
     return [*parts, ("content", text[at:])]
 
 

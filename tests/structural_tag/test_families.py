@@ -11,6 +11,7 @@ from maskwright.errors import RequestError
 from maskwright.structural_tag import (
     ConstStringFormat,
     JSONSchemaFormat,
+    SequenceFormat,
     ToolRequest,
     get_model_structural_tag,
     model_families,
@@ -123,19 +124,42 @@ def test_every_family_is_tested() -> None:
     builders = {name for name in model_families() if not name.startswith("test_")}
     aliases = {
         "qwen_2_5", "exaone_4", "granite_3", "command_r7b", "glm", "glm_4_6", "glm_4_7", "kimi_k2", "deepseek_v3",
+        "mistral_v13", "mistral_v15", "nemotron_3", "granite_4_2",
         "gpt_oss", "minimax_m2", "llama_3", "llama_3_1", "llama_3_2", "llama_3_3",
     }  # fmt: skip
     assert builders - aliases == tested
 
 
 def test_names_are_compared_loosely() -> None:
-    assert get_model_structural_tag("Qwen-3.5") == get_model_structural_tag("qwen_3_5")
+    assert get_model_structural_tag("Qwen3.5") == get_model_structural_tag("qwen_3_5")
+    assert "qwen_3_5" in model_families()
 
 
-def test_unknown_family() -> None:
-    with pytest.raises(RequestError, match="did you mean 'llama_3_1'") as caught:
-        get_model_structural_tag("lama-3.1")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("lama-3.1", "llama_3_1"),
+        ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen_3_coder"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama_3_1"),
+        ("openai/gpt-oss-20b", "gpt_oss"),
+        ("abc", "the families are: "),
+    ],
+)
+def test_unknown_family(name: str, hint: str) -> None:
+    with pytest.raises(RequestError, match=hint) as caught:
+        get_model_structural_tag(name)
     assert caught.value.pointer == "/model"
+
+
+def test_model_is_a_name() -> None:
+    with pytest.raises(RequestError, match="found null"):
+        get_model_structural_tag(None)  # type: ignore[arg-type]
+
+
+def test_python_cannot_call_every_name() -> None:
+    with pytest.raises(RequestError, match="cannot be called in Python") as caught:
+        get_model_structural_tag("llama_4_pythonic", [{"type": "function", "function": {"name": "get-weather"}}])
+    assert caught.value.pointer == "/tools/0/function/name"
 
 
 def test_a_family_of_ones_own() -> None:
@@ -144,6 +168,15 @@ def test_a_family_of_ones_own() -> None:
         return ConstStringFormat("!" * len(request.tools))
 
     check("test_shout", ["!!"], ["!"])
+
+
+def test_a_family_of_ones_own_with_reasoning() -> None:
+    @register_model_structural_tag("test_thinker")
+    def thinker(request: ToolRequest) -> SequenceFormat:
+        return SequenceFormat((request.thought("<t>", "</t>", "!"), ConstStringFormat("!")))
+
+    check("test_thinker", ["<t>abc</t>!", "<t></t>!"], ["<t>abcd</t>!", "<t>a!</t>!", "!"], thinking_token_budget=3)
+    check("test_thinker", ["<t>abcd</t>!"], [])
 
 
 def test_special_tokens_are_tokens() -> None:

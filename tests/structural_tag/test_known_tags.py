@@ -120,7 +120,9 @@ def test_formats_are_known_by_their_fields() -> None:
 
 def test_what_the_caller_changes_later() -> None:
     schema = {"type": "integer"}
-    data, made = triggered(call("n", schema)), get_model_structural_tag("hermes", [{"name": "n", "parameters": schema}])
+    parameters = {"type": "object", "properties": {"n": schema}}
+    data = triggered(call("n", schema))
+    made = get_model_structural_tag("hermes", [{"name": "n", "parameters": parameters}])
     for tag in (data, made):
         forget()
         compiler = mw.GrammarCompiler(INFO)

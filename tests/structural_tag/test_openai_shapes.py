@@ -157,3 +157,33 @@ def test_an_argument_schema_is_pointed_at() -> None:
     with pytest.raises(SchemaError) as caught:
         chat_completion({"tools": tools}, model="llama")
     assert caught.value.pointer == "/tools/1/function/parameters/properties/x/type"
+
+
+def test_a_budget_for_reasoning() -> None:
+    request = {"thinking_token_budget": 3}
+    grammar = chat_completion(request, model="hermes", reasoning="enabled")
+    check(grammar, ["abc</think>Sunny.", "</think>"], ["abcd</think>Sunny.", "Sunny."])
+    with_tools = {**request, "tools": TOOLS, "tool_choice": "required"}
+    check(responses(with_tools, model="hermes", reasoning="auto"), [CALL, f"<think>abc</think>{CALL}"], [])
+    assert chat_completion(request) is None
+    assert chat_completion({}, model="hermes", reasoning="enabled") is None
+
+
+@pytest.mark.parametrize("read", [chat_completion, responses])
+def test_reasoning_is_checked(read: Callable[..., mw.Grammar | None]) -> None:
+    for request, options, pointer in (
+        ({"thinking_token_budget": -1}, {}, "/thinking_token_budget"),
+        ({"thinking_token_budget": 1}, {"reasoning": "enabled"}, "/reasoning"),
+        ({"tools": TOOLS}, {"model": "hermes", "reasoning": "high"}, "/reasoning"),
+    ):
+        with pytest.raises(RequestError) as caught:
+            read(request, **options)
+        assert caught.value.pointer == pointer
+
+
+@pytest.mark.parametrize("read", [chat_completion, responses])
+def test_bodies_are_checked(read: Callable[..., mw.Grammar | None]) -> None:
+    for request, pointer in (("x", ""), ({"functions": []}, "/functions"), ({"function_call": "f"}, "/function_call")):
+        with pytest.raises(RequestError) as caught:
+            read(request, model="hermes")
+        assert caught.value.pointer == pointer

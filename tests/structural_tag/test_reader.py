@@ -139,7 +139,7 @@ def test_events_are_those_of_a_plain_parse(family: str) -> None:
                 parts = parts_of(events)
                 if choice == "none":
                     parts = [part for part in parts if part[0] == "reasoning"]
-                elif choice != "auto":
+                elif choice != "auto" and family not in ("harmony", "kimi_k3"):  # white space before a call
                     expected = [part for part in expected if part[0] != "content" or part[1].strip()]
                 assert parts == expected, text
                 assert joined(told_with_rollbacks(grammar, tokens, rng)) == joined(events), text

@@ -88,6 +88,13 @@ def test_reasoning() -> None:
         ([{**G, "strict": "yes"}], "auto", "/tools/0/strict", "true or false"),
         ([{**G, "parameters": []}], "auto", "/tools/0/parameters", "JSON Schema"),
         ([F] * 10_001, "auto", "/tools", "more than"),
+        ([{**G, "name": "a b"}], "auto", "/tools/0/name", "cannot be the name"),
+        ([{**G, "name": 'a">'}], "auto", "/tools/0/name", "cannot be the name"),
+        ([{**G, "name": "\ud800"}], "auto", "/tools/0/name", "cannot be the name"),
+        ([{**G, "parameters": {"type": "array"}}], "auto", "/tools/0/parameters/type", "an object"),
+        ([{"name": "f", "input_schema": {}}], "auto", "/tools/0/input_schema", "write 'parameters'"),
+        ([F], "f", "/tool_choice", '"type": "function"'),
+        ([F], "any", "/tool_choice", "write 'required'"),
         ([], "required", "/tool_choice", "there are no tools"),
         ([F], "any", "/tool_choice", "none, auto, required"),
         ([F], 3, "/tool_choice", "none, auto, required"),
@@ -112,6 +119,12 @@ def test_errors(tools: Any, choice: Any, pointer: str, message: str) -> None:
     assert caught.value.pointer == pointer
 
 
+def test_parallel_tool_calls_are_checked() -> None:
+    with pytest.raises(RequestError) as caught:
+        read_request(None, None, parallel_tool_calls="no")  # type: ignore[arg-type]
+    assert caught.value.pointer == "/parallel_tool_calls"
+
+
 def test_reasoning_is_checked() -> None:
     with pytest.raises(RequestError) as caught:
         read_request(None, None, reasoning="much")
@@ -124,6 +137,7 @@ def test_reasoning_is_checked() -> None:
         ({"any_order": 1}, "/any_order"),
         ({"any_order": []}, "/any_order"),
         ({"max_whitespace_cnt": "x"}, "/max_whitespace_cnt"),
+        ({"max_whitespace_cnt": -1}, "/max_whitespace_cnt"),
     ],
 )
 def test_options_for_all_arguments(options: dict[str, Any], pointer: str) -> None:

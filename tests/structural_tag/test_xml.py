@@ -42,6 +42,7 @@ MEMBERS = of({"s": {"type": "string"}, "n": {"type": "integer"}, "o": {"type": "
 # By style: a string, an integer, an object without members, in members named s, n, o.
 SPELLED = {
     "qwen_xml": ("<parameter=s>{}</parameter>", "<parameter=n>{}</parameter>", "<parameter=o>{{}}</parameter>"),
+    "mimo_xml": ("<parameter=s>{}</parameter>", "<parameter=n>{}</parameter>", "<parameter=o>{{}}</parameter>"),
     "minimax_xml": (
         '<parameter name="s">{}</parameter>',
         '<parameter name="n">{}</parameter>',
@@ -296,3 +297,26 @@ def test_order_and_number_of_members(
     for written, good in names.items():
         text = "".join(f"<parameter={name}>1</parameter>" for name in written)
         assert accepts(undeclared, text) == good, text
+
+
+@pytest.mark.parametrize("style", ["qwen_xml", "mimo_xml"])
+def test_booleans_in_two_spellings(style: str) -> None:
+    spelled = "<parameter=b>{}</parameter>".format
+    accepted = [spelled("true"), spelled("True"), spelled("\nFalse\n")]
+    check(of({"b": {"type": "boolean"}}, "b"), style, accepted, [spelled("TRUE"), spelled("None"), spelled("1")])
+    check(of({"b": {"const": True}}, "b"), style, [spelled("True")], [spelled("False"), spelled("false")])
+    listed = of({"b": {"type": "array", "items": {"type": "boolean"}}}, "b")
+    check(listed, style, [spelled("[true]")], [spelled("[True]")])
+
+
+@pytest.mark.parametrize(
+    ("style", "open_", "close"),
+    [
+        ("cohere_xml", '<cofl:value name="{}" type="json">', "</cofl:value>"),
+        ("kimi_k3_xml", '<|open|>argument key="{}" type="number"<|sep|>', "<|close|>argument<|sep|>"),
+    ],
+)
+def test_escaped_names(style: str, open_: str, close: str) -> None:
+    schema = of({'a&"': {"type": "integer"}}, additionalProperties={"type": "integer"})
+    named = [open_.format(name) + f"1{close}" for name in ("a&amp;&quot;", "b", 'a&"', "a&", "a&amp;&quot;")]
+    check(schema, style, [named[0], named[1], named[0] + named[1]], [named[2], named[3], named[0] + named[4]])

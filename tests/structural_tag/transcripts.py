@@ -32,8 +32,6 @@ class Family(NamedTuple):
     section: str = "{calls}"
     between: str = ""
     think: tuple[str, str] | None = ("<think>", "</think>")
-    text: str = "{text}"
-    start: str = ""  # after a message, before the next: harmony
 
     def calls(self, count: int = 1) -> str:
         return self.section.replace("{calls}", self.between.join([self.call] * count))
@@ -62,7 +60,7 @@ FAMILIES: dict[str, Family] = {
     "llama_4": _LLAMA,
     "llama_4_pythonic": Family('get_weather(city="Paris", days=3)', "[{calls}]", ", ", None),
     "granite": Family(_LISTED, "<|tool_call|>[{calls}]", ", "),
-    "mistral_v3": Family(_LISTED, "[TOOL_CALLS][{calls}]", ", ", None),
+    "mistral_v3": Family(f'{_LISTED[:-1]}, "id": "a1B2c3D4e"}}', "[TOOL_CALLS][{calls}]", ", ", None),
     "phi_4_mini": Family(_LISTED, "functools[{calls}]", ", ", None),
     "command_a": Family(
         f'    {{"tool_call_id": "0", "tool_name": "get_weather", "parameters": {JSON}}}',
@@ -72,7 +70,10 @@ FAMILIES: dict[str, Family] = {
     ),
     "qwen_3_coder": Family(f"<tool_call>\n{_QWEN}\n</tool_call>", between="\n"),
     "qwen_3_5": Family(f"<tool_call>\n{_QWEN}\n</tool_call>", between="\n"),
-    "mimo": Family(f"<tool_call>{_QWEN}</tool_call>", between="\n"),
+    "mimo": Family(
+        "<tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n<parameter=days>3</parameter>\n"
+        "</function>\n</tool_call>"
+    ),
     "glm_4_5": Family(
         "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
         "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
@@ -100,6 +101,7 @@ FAMILIES: dict[str, Family] = {
         think=("<|channel>thought\n", "<channel|>"),
     ),
     "mistral": Family(f"[TOOL_CALLS]get_weather[ARGS]{JSON}", think=("[THINK]", "[/THINK]")),
+    "mistral_v11": Family(f"[TOOL_CALLS]get_weather[CALL_ID]a1B2c3D4e[ARGS]{JSON}", think=None),
     "cohere": Family(
         '<cofl:tool_call id="0" name="get_weather"><cofl:value name="city" type="raw">Paris</cofl:value>'
         '<cofl:value name="days" type="json">3</cofl:value></cofl:tool_call>',
@@ -109,7 +111,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 # Families whose answer is no free text with calls in it: whole outputs by hand.
-_HARMONY_CALL = f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{JSON}<|call|>"
+HARMONY_CALL = f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{JSON}<|call|>"
 _ANALYSIS = "<|channel|>analysis<|message|>Look < at it.<|end|><|start|>assistant"
 _FINAL = "<|channel|>final<|message|>It is sunny.<|return|>"
 _K3_CALL = (
@@ -117,9 +119,9 @@ _K3_CALL = (
     '<|close|>argument<|sep|><|open|>argument key="days" type="number"<|sep|>3<|close|>argument<|sep|>'
     "<|close|>call<|sep|>"
 )
-_K3_TEXT = "<|open|>response<|sep|>Sunny.<|close|>response<|sep|>"
-_K3_END = "<|close|>message<|sep|>"
-_K3_TOOLS = f"<|open|>tools<|sep|>{_K3_CALL}<|close|>tools<|sep|>"
+K3_TEXT = "<|open|>response<|sep|>Sunny.<|close|>response<|sep|>"
+K3_END = "<|close|>message<|sep|>"
+K3_TOOLS = f"<|open|>tools<|sep|>{_K3_CALL}<|close|>tools<|sep|>"
 _K3_OPEN = "<|open|>think<|sep|>"
 _K3_THINK = "Hm.<|close|>think<|sep|>"
 
@@ -130,37 +132,37 @@ OTHERS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
         [
             _FINAL,
             _ANALYSIS + _FINAL,
-            _ANALYSIS + _HARMONY_CALL,
-            _ANALYSIS + _ANALYSIS + _HARMONY_CALL,
-            _HARMONY_CALL + "<|start|>assistant" + _HARMONY_CALL,
+            _ANALYSIS + HARMONY_CALL,
+            _ANALYSIS + _ANALYSIS + HARMONY_CALL,
+            HARMONY_CALL + "<|start|>assistant" + HARMONY_CALL,
             f" to=functions.get_weather<|channel|>commentary json<|message|>{JSON}<|call|>",
-            "<|channel|>commentary<|message|>I will call.<|end|><|start|>assistant" + _HARMONY_CALL,
+            "<|channel|>commentary<|message|>I will call.<|end|><|start|>assistant" + HARMONY_CALL,
         ],
         [
             "It is sunny.",
-            _HARMONY_CALL.replace("get_weather", "get_wether"),
-            _HARMONY_CALL.replace("Paris", 'Paris", "zip": "1'),
+            HARMONY_CALL.replace("get_weather", "get_wether"),
+            HARMONY_CALL.replace("Paris", 'Paris", "zip": "1'),
             _FINAL + _FINAL,
             _ANALYSIS,
         ],
     ),
-    ("harmony", {"tool_choice": "required"}, [_ANALYSIS + _HARMONY_CALL], [_FINAL, _ANALYSIS + _FINAL]),
-    ("harmony", {"tool_choice": "none"}, [_FINAL, _ANALYSIS + _FINAL], [_HARMONY_CALL]),
-    ("harmony", {"reasoning": "disabled"}, [_FINAL, _HARMONY_CALL], [_ANALYSIS + _FINAL]),
+    ("harmony", {"tool_choice": "required"}, [_ANALYSIS + HARMONY_CALL], [_FINAL, _ANALYSIS + _FINAL]),
+    ("harmony", {"tool_choice": "none"}, [_FINAL, _ANALYSIS + _FINAL], [HARMONY_CALL]),
+    ("harmony", {"reasoning": "disabled"}, [_FINAL, HARMONY_CALL], [_ANALYSIS + _FINAL]),
     (
         "kimi_k3",
         {},
-        [_K3_THINK + _K3_TEXT + _K3_END, _K3_THINK + _K3_TEXT + _K3_TOOLS + _K3_END],
-        [_K3_TEXT + _K3_TOOLS, _K3_THINK + _K3_TEXT + _K3_TOOLS.replace('"number"', '"string"') + _K3_END],
+        [_K3_THINK + K3_TEXT + K3_END, _K3_THINK + K3_TEXT + K3_TOOLS + K3_END],
+        [K3_TEXT + K3_TOOLS, _K3_THINK + K3_TEXT + K3_TOOLS.replace('"number"', '"string"') + K3_END],
     ),
-    ("kimi_k3", {"reasoning": "disabled"}, [_K3_TEXT + _K3_END], ["Sunny.", _K3_THINK + _K3_TEXT + _K3_END]),
+    ("kimi_k3", {"reasoning": "disabled"}, [K3_TEXT + K3_END], ["Sunny.", _K3_THINK + K3_TEXT + K3_END]),
     (
         "kimi_k3",
         {"tool_choice": "required", "reasoning": "auto"},
         [
-            _K3_TEXT + _K3_TOOLS + _K3_END,
-            _K3_OPEN + _K3_THINK + _K3_TEXT + _K3_TOOLS + _K3_END,
+            K3_TEXT + K3_TOOLS + K3_END,
+            _K3_OPEN + _K3_THINK + K3_TEXT + K3_TOOLS + K3_END,
         ],
-        [_K3_TEXT + _K3_END],
+        [K3_TEXT + K3_END],
     ),
 ]

@@ -90,6 +90,21 @@ def text_until(ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = AN
     return and_(*[_closed(operand, end) for operand in operands], not_(stopped_early(ends, excluded, end)))
 
 
+def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
+    """What stands before `end`, one of `ends`, in the texts of `text_until`: the same texts, and the end is apart."""
+    overlaps = [
+        stop[:-size]
+        for stop in ends
+        for size in range(1, min(len(stop) + 1, len(end)))
+        if stop[len(stop) - size :] == end[:size]
+    ]
+    if len(overlaps) > MAX_OVERLAPS:
+        hint = "end with a text that repeats itself less"
+        raise LimitError("a text that overlaps with itself too often", limit="overlaps", hint=hint)
+    early = [not_(seq(ANY_BYTES, literal(start))) for start in overlaps]  # then a stop ends within `end`
+    return and_(text_without((*ends, *excluded), body), *early)
+
+
 def _closed(operand: Expr, end: Expr) -> Expr:
     """The end goes into complements, for automata are small where these end with the rest."""
     return not_(seq(operand[1], end)) if operand[0] == OP_NOT else seq(operand, end)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from maskwright.frontends.texts import ANY_TEXT, text_until, text_without
-from maskwright.ir import EMPTY, Expr, alt, capture, seq, span
+from maskwright.frontends.texts import ANY_TEXT, text_leading_to, text_until, text_without
+from maskwright.ir import EMPTY, Expr, alt, capture, literal, seq, span
 from maskwright.structural_tag.tokens import Pieces, spelled
 
 
@@ -62,13 +62,15 @@ class Ends:
     ) -> Expr:
         """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs.
 
-        Without the end, they are a capture of this name. They lie in at most `max_tokens` tokens, together with the end
-        if it is text.
+        Without the end, they are a capture of this name, and lie in at most `max_tokens` tokens.
         """
         parts = []
-        if self.texts:
-            text = capture(name, text_until(self.encoded, excluded, body), self.encoded)
-            parts.append(span(text, max_tokens))
+        if self.texts and max_tokens is None:
+            parts.append(capture(name, text_until(self.encoded, excluded, body), self.encoded))
+        elif self.texts:
+            for end in self.encoded:
+                text = capture(name, text_leading_to(end, self.encoded, excluded, body))
+                parts.append(seq(span(text, max_tokens), literal(end)))
         if self.others or not self.texts:
             text = span(capture(name, text_without((*self.encoded, *excluded), body)), max_tokens)
             parts.append(seq(text, self.other()) if self.others else text)

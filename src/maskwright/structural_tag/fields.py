@@ -16,7 +16,7 @@ from maskwright.errors import StructuralTagError
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 
-_MAX_COUNT = 10**9
+MAX_COUNT = 10**9
 
 
 def wrong(expected: str, value: Any, pointer: str) -> StructuralTagError:
@@ -53,13 +53,18 @@ def boolean(value: Any, pointer: str) -> bool:
 def count(value: Any, pointer: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise wrong("a whole number", value, pointer)
-    if not -1 <= value <= _MAX_COUNT:
-        raise StructuralTagError(f"expected a number from 0 to {_MAX_COUNT:,}, found {value}", pointer=pointer)
+    if not 0 <= value <= MAX_COUNT:
+        raise StructuralTagError(f"expected a number from 0 to {MAX_COUNT:,}", pointer=pointer)
     return value
 
 
 def optional_count(value: Any, pointer: str) -> int | None:
     return None if value is None else count(value, pointer)
+
+
+def count_or_any(value: Any, pointer: str) -> int:
+    """A number of times; -1 is without bound."""
+    return -1 if type(value) is int and value == -1 else count(value, pointer)
 
 
 def token(value: Any, pointer: str) -> int | str:

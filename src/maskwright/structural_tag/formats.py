@@ -24,6 +24,7 @@ from maskwright.structural_tag.fields import (
     Reader,
     boolean,
     count,
+    count_or_any,
     filled,
     one_of,
     optional_count,
@@ -126,8 +127,8 @@ class QwenXMLParameterFormat(Format):
 class AnyTextFormat(Format):
     """Any text in which none of `excludes` occurs, of at most `max_chars` characters, in at most `max_tokens` tokens.
 
-    As a tag's content it ends where the tag's end string first occurs; the tokens of that string count, a special
-    token does not. `capture` names the text, its end left out.
+    As a tag's content it ends where the tag's end string first occurs, whose tokens are not counted. `capture` names
+    the text, its end left out.
     """
 
     type = "any_text"
@@ -225,12 +226,12 @@ class RepeatFormat(Format):
 
     type = "repeat"
     min: int = read_by(count)
-    max: int = read_by(count)
+    max: int = read_by(count_or_any)
     content: Format = read_by(read_format)
 
     def check(self, pointer: str) -> None:
-        if self.min < 0 or -1 < self.max < self.min:
-            raise StructuralTagError("max is below min, or min is negative", pointer=f"{pointer}/max")
+        if -1 < self.max < self.min:
+            raise StructuralTagError("max is below min", pointer=f"{pointer}/max")
 
 
 @dataclass(frozen=True)

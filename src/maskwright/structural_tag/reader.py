@@ -15,7 +15,7 @@ formats); an event is told as soon as every reading of the output agrees on it, 
     captures                       events
     content, reasoning             TextDelta, ReasoningDelta
     call:NAME                      CallStarted … CallDone
-      key, name                      FieldStarted: of a member in JSON, as it is
+      key, name, attribute           FieldStarted: of a member in JSON, as it is, with XML's escapes
       value, string, padded,         ValueDelta …, FieldDone: as JSON text, whatever the format writes
       object, array, true …
 
@@ -30,6 +30,8 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections.abc import Callable
+from html import unescape
 from typing import NamedTuple, TypeAlias
 
 from maskwright.matcher import GrammarMatcher
@@ -80,7 +82,7 @@ class CallDone(NamedTuple):
 
 Event: TypeAlias = TextDelta | ReasoningDelta | CallStarted | FieldStarted | ValueDelta | FieldDone | CallDone
 
-_NAMES = ("key", "name")
+_NAMES: dict[str, Callable[[str], str]] = {"key": json.loads, "name": str, "attribute": unescape}
 _BRACKETS = {"value": ("", ""), "string": '""', "padded": '""', "object": "{}", "array": "[]"} | {
     constant: (constant, "") for constant in ("true", "false", "null")
 }
@@ -171,7 +173,7 @@ class _Teller:
             if kind in _NAMES:
                 self._open[-1] = self._inner._replace(text=done.text)
         elif kind in _NAMES:
-            self._named(json.loads(done.text) if kind == "key" else done.text)
+            self._named(_NAMES[kind](done.text))
         elif kind in _BRACKETS:
             self._value(_BRACKETS[kind][1])
             if self._inner.kind in ("call", "arguments"):

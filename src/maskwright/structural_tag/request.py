@@ -9,11 +9,12 @@
 Arguments: by the schema as the standard reads it; with `strict: true` members that are not declared are not allowed;
 with `strict: false`, or without a schema, any object. Errors quote the field's JSON pointer.
 Source: OpenAI's API reference, chat/create and responses/create.
-Tested by tests/structural_tag/test_request.py.
+Tested by tests/structural_tag/test_request.py and test_thinking_budget.py.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
@@ -21,11 +22,15 @@ from typing import Any, Literal, NamedTuple
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format, altered
-from maskwright.structural_tag.fields import boolean, kind_of, optional_count
-from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat
+from maskwright.structural_tag.fields import MAX_COUNT, boolean, kind_of, optional_count
+from maskwright.structural_tag.formats import AnyTextFormat, JSONSchemaFormat, TagFormat
 
 Reasoning = Literal["enabled", "disabled", "auto"]
 MAX_TOOLS = 10_000
+
+# Families write names bare, between marks such as these.
+_UNSPEAKABLE = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
+_TYPES_OF_NO_ARGUMENTS = ("array", "string", "number", "integer", "boolean", "null")
 
 
 class Tool(NamedTuple):
@@ -46,6 +51,7 @@ class ToolRequest(NamedTuple):
         must_call: whether one must be called.
         parallel: whether several may be called.
         reasoning: whether the output begins with reasoning; "auto" leaves that to the model.
+        thinking_token_budget: how many tokens of reasoning there may be; None for any number.
         content: what the model's answer looks like where it calls nothing; None for free text.
         any_order, max_whitespace_cnt: for all arguments; see `JSONSchemaFormat`.
     """
@@ -57,6 +63,7 @@ class ToolRequest(NamedTuple):
     content: Format | None = None
     any_order: bool = False
     max_whitespace_cnt: int | None = None
+    thinking_token_budget: int | None = None
 
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
         """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`."""
@@ -66,6 +73,11 @@ class ToolRequest(NamedTuple):
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
         """Return the tag of a call of a tool, whose name is known where `begin` ends."""
         return TagFormat(begin, content, end, capture=f"call:{tool.name}")
+
+    def thought(self, begin: str, end: str, *excludes: str) -> TagFormat:
+        """Return the tag of reasoning within its budget; the text contains none of `excludes`."""
+        text = AnyTextFormat(excludes, self.thinking_token_budget, capture="reasoning")
+        return TagFormat(begin, text, end)
 
 
 @lru_cache(maxsize=64)
@@ -85,6 +97,7 @@ def read_request(
     content: Format | None = None,
     any_order: bool = False,
     max_whitespace_cnt: int | None = None,
+    thinking_token_budget: Any = None,
 ) -> ToolRequest:
     """Check what a request says of tools.
 
@@ -92,20 +105,35 @@ def read_request(
         RequestError: A field is malformed, or asks for a tool that is not there; `pointer` says which.
         StructuralTagError: An option for all arguments is malformed.
     """
-    if reasoning in (True, False):
+    if isinstance(reasoning, bool):
         reasoning = "enabled" if reasoning else "disabled"
     if reasoning not in ("enabled", "disabled", "auto"):
         raise _wrong("enabled, disabled or auto", reasoning, "/reasoning")
+    budget = _read_budget(thinking_token_budget)
+    if not isinstance(parallel_tool_calls, bool):
+        raise _wrong("true or false", parallel_tool_calls, "/parallel_tool_calls")
     known = _read_tools(tools)
     chosen, must_call = _choose(known, tool_choice)
     any_order = boolean(any_order, "/any_order")
     max_whitespace_cnt = optional_count(max_whitespace_cnt, "/max_whitespace_cnt")
-    return ToolRequest(chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt)
+    return ToolRequest(
+        chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt, budget
+    )
 
 
-def _wrong(expected: str, value: Any, pointer: str) -> RequestError:
+def _wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> RequestError:
     found = f"{value!r:.60}" if isinstance(value, str) else kind_of(value)
-    return RequestError(f"expected {expected}, found {found}", pointer=pointer)
+    return RequestError(f"expected {expected}, found {found}", pointer=pointer, hint=hint)
+
+
+def _read_budget(value: Any) -> int | None:
+    if value is None or (type(value) is int and 0 <= value <= MAX_COUNT):
+        return value
+    pointer = "/thinking_token_budget"
+    if type(value) is not int:
+        raise _wrong("a number of tokens", value, pointer)
+    hint = "leave it out for reasoning of any length"
+    raise RequestError(f"expected a number from 0 to {MAX_COUNT:,}", pointer=pointer, hint=hint)
 
 
 def _read_tools(tools: Sequence[Any] | None) -> tuple[Tool, ...]:
@@ -140,6 +168,12 @@ def _read_tool(data: Any, pointer: str) -> Tool:
     name = body.get("name", kind if kind != "function" else None)
     if not isinstance(name, str) or not name:
         raise RequestError("a tool needs a name", pointer=f"{at}/name", hint='add "name"')
+    if _UNSPEAKABLE.search(name):
+        raise RequestError(
+            f"{name[:60]!r} cannot be the name of a tool", pointer=f"{at}/name", hint="use letters, digits, _ and -"
+        )
+    if "parameters" not in body and "input_schema" in body:
+        raise RequestError("input_schema is not read", pointer=f"{at}/input_schema", hint="write 'parameters' instead")
     strict = body.get("strict")
     if strict not in (None, True, False):
         raise _wrong("true or false", strict, f"{at}/strict")
@@ -150,6 +184,8 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         raise _wrong("a JSON Schema: an object", parameters, f"{at}/parameters")
     elif "type" not in parameters:
         parameters = {**parameters, "type": "object"}
+    elif isinstance(parameters["type"], str) and parameters["type"] in _TYPES_OF_NO_ARGUMENTS:
+        raise RequestError("arguments are an object", pointer=f"{at}/parameters/type", hint="write 'object'")
     return Tool(name, parameters, strict is True, kind, f"{at}/parameters")
 
 
@@ -164,7 +200,10 @@ def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice")
             raise RequestError("a call is required, but there are no tools", pointer=pointer, hint="give tools")
         return tools, True
     if not isinstance(choice, Mapping):
-        raise _wrong("none, auto, required or an object", choice, pointer)
+        hint = "write 'required'" if choice == "any" else None
+        if any(choice == tool.name for tool in tools):
+            hint = 'write {"type": "function", "function": {"name": …}}'
+        raise _wrong("none, auto, required or an object", choice, pointer, hint)
     if choice.get("type") == "allowed_tools":
         inner, at = choice, pointer
         if "allowed_tools" in choice:

@@ -78,9 +78,11 @@ _MASKS = {
     "object": OBJECT,
     "array": ARRAY,
 }
+_BOOLEANS = ((TRUE, "true", "True"), (FALSE, "false", "False"))
 _NOWHERE = Resource("", True)
 _ONLY: dict[tuple[str, ...], Node] = {}  # schemas that admit certain types only, known by identity
 _NAME_CHARACTERS = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
+_UNESCAPED = _NAME_CHARACTERS & ~CodePointSet.from_ranges([(ord("&"), ord("&"))])
 _NEWLINE = text("\n")
 
 
@@ -95,9 +97,9 @@ def xml_to_ir(
 ) -> GrammarIR:
     """Return the grammar of the spellings of a schema's objects.
 
-    With `capture_members`, names of members are captures, `name`, and so are values: `string` without quotes; `padded`,
-    a string with a newline in front that may be there and does not count; `value` in JSON; `object` and `array`, member
-    by member and item by item.
+    With `capture_members`, names of members are captures, `name` or, with escapes, `attribute`; and so are values:
+    `string` without quotes; `padded`, a string with a newline in front that may be there and does not count; `value` in
+    JSON; `true` and `false` in any spelling; `object` and `array`, member by member and item by item.
 
     Raises:
         SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
@@ -244,15 +246,17 @@ class Writer:
 
     def name(self, name: str) -> Expr:
         """A declared name as it is written."""
+        for character, escaped in self.style.escapes:
+            name = name.replace(character, escaped)
         return text(name)
 
     def other_name(self, declared: dict[str, Conj]) -> Expr:
         """Any other name."""
-        name = plus(utf8(_NAME_CHARACTERS))
-        return and_(name, not_(alt(*map(text, declared)))) if declared else name
+        name = plus(utf8(_UNESCAPED if self.style.escapes else _NAME_CHARACTERS))
+        return and_(name, not_(alt(*map(self.name, declared)))) if declared else name
 
     def captured_name(self, name: Expr) -> Expr:
-        return self.captured("name", name)
+        return self.captured("attribute" if self.style.escapes else "name", name)
 
     def scalar(self, kind: Kind, strings: tuple[StringShape, ...], mask: int) -> Expr:
         """A value of a spelling that this class does not know."""
@@ -285,9 +289,11 @@ class Writer:
             return alt(*[self._string(part, self._closing_pieces(name)) for part in strings])
         if kind.spelling == "quoted":
             return seq(spelled(self.style.quote), alt(*[self._string(part, self.style.quote) for part in strings]))
+        close = self._filled(self.style.close, name, kind)
+        if kind.spelling == "boolean":
+            return seq(self.ws, alt(*[self._boolean(each) for each in _BOOLEANS if mask & each[0]]), self.ws, close)
         if kind.spelling not in ("json", "members", "items"):
             return self.scalar(kind, strings, mask)
-        close = self._filled(self.style.close, name, kind)
         own = sum(_MASKS[each] for each in kind.types)
         restricted = conj if not mask & ~own else (*conj, _only(kind.types))
         if kind.spelling == "json":
@@ -296,6 +302,10 @@ class Writer:
             return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
         name_of = {"members": "object", "items": "array"}[kind.spelling]
         return self.captured(name_of, seq(self._rule(restricted, kind.spelling), close))
+
+    def _boolean(self, it: tuple[int, str, str]) -> Expr:
+        _, in_json, in_python = it
+        return self.captured(in_json, alt(text(in_json), text(in_python)))
 
     def captured(self, name: str, body: Expr, *ends: Pieces) -> Expr:
         """`body` as a capture if members are captures, without the one of `ends` with which it ends."""

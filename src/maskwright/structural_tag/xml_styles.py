@@ -8,15 +8,18 @@ A style spells a member as `open value close`. `Kind`s say how values of certain
     members  an object, member by member in the same style
     items    an array, item by item
     literal, constant   a string, and true, false or null, as in Python
+    boolean  true or false, as in JSON or as in Python
 
     qwen_xml     <parameter=city>\nParis\n</parameter>
+    mimo_xml     <parameter=city>Paris</parameter>
     deepseek_xml <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
     cohere_xml   <cofl:value name="o" type="dict"><cofl:value name="x" type="json">1.5</cofl:value></cofl:value>
     gemma        {city:<|"|>Paris<|"|>,days:3}
     python       city="Paris", days=3                                                   see python_calls.py
 
 Between members and around values in JSON there may be white space. Where `padded`, strings may have a newline before
-and one after them which do not count, as readers of that format take them off.
+and one after them which do not count, as readers of that format take them off. The chat templates of Qwen and MiMo
+write `True` and `False`; readers take both spellings.
 Sources: the chat templates that come with the models; for the newest styles, the outputs that XGrammar 0.2.8 accepts.
 Tested by tests/structural_tag/test_xml.py.
 """
@@ -39,7 +42,8 @@ class Kind(NamedTuple):
 class Style(NamedTuple):
     """In `open`, `close` and `open_item`, {name} is the member's name, {kind} the kind's label, {ws} white space.
 
-    With a `separator`, members stand in braces and items in brackets, and there is no white space.
+    With a `separator`, members stand in braces and items in brackets, and there is no white space. In names, characters
+    are written as `escapes` say, `&` first.
     """
 
     open: str
@@ -50,6 +54,7 @@ class Style(NamedTuple):
     separator: str = ""
     quote: str = ""
     is_python: bool = False
+    escapes: tuple[tuple[str, str], ...] = ()
 
     def spelled(self, tokens: Tokens) -> SpelledStyle:
         """Split all texts at special tokens."""
@@ -62,6 +67,7 @@ class Style(NamedTuple):
             self.separator,
             tokens.pieces(self.quote),
             self.is_python,
+            self.escapes,
         )
 
 
@@ -76,6 +82,7 @@ class SpelledStyle(NamedTuple):
     separator: str
     quote: Pieces
     is_python: bool
+    escapes: tuple[tuple[str, str], ...]
 
 
 HOLES = ("{name}", "{kind}", "{ws}")
@@ -94,11 +101,17 @@ def _template(text: str, tokens: Tokens) -> Pieces:
 _OTHERS = ("number", "boolean", "null", "object", "array")
 _SCALARS = ("number", "boolean", "null")
 _PLAIN = (Kind(("string",), "raw"), Kind(_OTHERS, "json"))
+_WITH_BOOLEANS = (
+    Kind(("string",), "raw"),
+    Kind(("boolean",), "boolean"),
+    Kind(("number", "null", "object", "array"), "json"),
+)
 _BY_STRING = (Kind(("string",), "raw", "true"), Kind(_OTHERS, "json", "false"))
 _M3 = "]<]minimax[>["
 
 STYLES = {
-    "qwen_xml": Style("<parameter={name}>", "</parameter>", _PLAIN, padded=True),
+    "qwen_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS, padded=True),
+    "mimo_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS),
     "minimax_xml": Style('<parameter name="{name}">', "</parameter>", _PLAIN),
     "minimax_m3_xml": Style(
         f"{_M3}<{{name}}>",
@@ -126,6 +139,7 @@ STYLES = {
             Kind(("array",), "items", "list"),
         ),
         open_item='<cofl:value type="{kind}">',
+        escapes=(("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")),
     ),
     "gemma": Style(
         "{name}:",
@@ -156,5 +170,6 @@ STYLES = {
         '<|open|>argument key="{name}" type="{kind}"<|sep|>',
         "<|close|>argument<|sep|>",
         tuple(Kind((name,), "raw" if name == "string" else "json", name) for name in ("string", *_OTHERS)),
+        escapes=(("&", "&amp;"), ('"', "&quot;")),
     ),
 }

@@ -3,10 +3,9 @@
 One file a kind of format, with a sample in its header; `registry.py` finds them by name, `parts.py` holds what they
 share. A family of one's own is registered the same way.
 
-Headers name where a format is published. The samples were written from knowledge of these sources and compared with
-the tags that XGrammar 0.2.8 builds where it has the family (not granite, hermes, mistral, phi, gemma, command_a); they
-were not compared with outputs of the models.
-Tested by tests/structural_tag/test_families.py.
+Headers name where a format is published; docs/model_families.md says what each was compared with: makers' libraries
+and chat templates for most, never the outputs of a running model.
+Tested by tests/structural_tag/test_families.py and test_makers.py.
 """
 
 from __future__ import annotations

@@ -1,21 +1,42 @@
-"""Cohere's models that write calls as elements.
+"""Cohere's models: Command A and Command R7B with calls as a JSON list, newer ones with calls as elements.
+
+    <|START_THINKING|>I need the weather.<|END_THINKING|><|START_ACTION|>[
+        {"tool_call_id": "0", "tool_name": "get_weather", "parameters": {"city": "Paris"}}
+    ]<|END_ACTION|>
 
     <cofl:tool_calls><cofl:tool_call id="0" name="get_weather"><cofl:value name="city" type="raw">Paris</cofl:value>
     </cofl:tool_call></cofl:tool_calls>                                                             (without newline)
 
-Command A and Command R7B write a JSON list instead: see json_lists.py.
-Source: the structural tag that XGrammar 0.2.8 builds; no model card was at hand.
+    <|START_RESPONSE|>It is sunny.<|END_RESPONSE|>                         an answer; newer: START_TEXT and END_TEXT
+
+Answers without these marks are accepted too, JSON above all, which the models are asked to write bare.
+Source: cohere-melody 0.15.3, whose renderer and parser are compared in tests/structural_tag/test_makers.py.
 """
 
 from __future__ import annotations
 
 from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.families.parts import calls_in_section, output
+from maskwright.structural_tag.families.parts import calls_in_section, marked, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
+_ANSWERS = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>"))
+_MARKS = (*_THINK, *_ANSWERS[0], *_ANSWERS[1])
+
+
+@register_model_structural_tag("command_a", "command_r7b")
+def command(request: ToolRequest) -> Format:
+    """Build the tag of Command A and Command R7B."""
+    tags = []
+    for tool in request.tools:
+        middle = ConstStringFormat(f'", "tool_name": {quoted(tool.name)}, "parameters": ')
+        content = SequenceFormat((RegexFormat("[0-9]{1,3}"), middle, request.arguments(tool)))
+        tags.append(request.call(tool, '    {"tool_call_id": "', content, "}"))
+    begin, end = "<|START_ACTION|>[\n", "\n]<|END_ACTION|>"
+    answer = calls_in_section(request, begin, tags, end, separator=",\n", trigger="<|START_ACTION|>", excludes=_MARKS)
+    return output(request, marked(request, answer, *_ANSWERS), _THINK)
 
 
 @register_model_structural_tag("cohere")
@@ -25,7 +46,8 @@ def cohere(request: ToolRequest) -> Format:
     for tool in request.tools:
         head = ConstStringFormat(f'" name="{tool.name}">')
         arguments = request.arguments(tool, "cohere_xml", "</cofl:tool_call>")
-        content = SequenceFormat((RegexFormat("[0-9]{1,6}"), head, arguments))
+        content = SequenceFormat((RegexFormat("[A-Za-z0-9_-]{1,40}"), head, arguments))
         tags.append(request.call(tool, '<cofl:tool_call id="', content, "</cofl:tool_call>"))
-    answer = calls_in_section(request, "<cofl:tool_calls>", tags, "</cofl:tool_calls>", excludes=_THINK)
-    return output(request, answer, _THINK)
+    begin = "<cofl:tool_calls>"  # which their parser takes for calls in reasoning as well
+    answer = calls_in_section(request, begin, tags, "</cofl:tool_calls>", excludes=_MARKS)
+    return output(request, marked(request, answer, *_ANSWERS), _THINK, excludes=(begin,))

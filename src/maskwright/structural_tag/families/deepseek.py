@@ -14,7 +14,7 @@
 
 V4 calls the section `tool_calls`, V4.1 ` calls` with a space in front of each name.
 Sources: the chat templates of deepseek-ai/DeepSeek-R1 and DeepSeek-V3.1, the encoding guide of DeepSeek-V3.2; for V4
-and V4.1, the structural tags that XGrammar 0.2.8 builds.
+and V4.1, vLLM's documentation of its parsers and published outputs.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     <|channel>thought
     The user wants the weather.<channel|><|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>
 
-The model's template sorts members by name; here they come in declared order, so declare them sorted.
-Source: the chat template of google/gemma-4-E2B-it, as parsers for it describe it; the template itself was not at hand.
+The model's template sorts members by name; here they come in declared order, so declare them sorted. Null is written as
+in JSON, where the template has `None`.
+Source: the chat template of google/gemma-4, as vLLM and llama.cpp have it.
 """
 
 from __future__ import annotations

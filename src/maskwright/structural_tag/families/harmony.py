@@ -5,9 +5,12 @@
 
     <|channel|>final<|message|>It is sunny.<|return|>
 
-The prompt ends with `<|start|>assistant`. Reasoning is on the channel `analysis`; text on `commentary` without a
-recipient goes before calls. The recipient may also stand before the channel.
-Source: https://developers.openai.com/cookbook/articles/openai-harmony
+The prompt ends with `<|start|>assistant`. Reasoning is on the channel `analysis`, and the model may leave it out; text
+on `commentary` without a recipient goes before calls. The recipient may also stand before the channel, and the content
+type may be left out. Tools that are built into the model are called on `analysis` as well. With a budget for reasoning
+there is one message of it at most.
+Sources: https://developers.openai.com/cookbook/articles/openai-harmony; openai-harmony 0.0.8, whose renderer and parser
+are compared in tests/structural_tag/test_makers.py.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from maskwright.structural_tag.families.registry import register_model_structura
 from maskwright.structural_tag.formats import (
     AnyTextFormat,
     ConstStringFormat,
+    OptionalFormat,
     OrFormat,
     SequenceFormat,
     StarFormat,
@@ -27,44 +31,51 @@ from maskwright.structural_tag.formats import (
 from maskwright.structural_tag.request import Tool, ToolRequest
 
 _START = "<|start|>assistant"
+_TEXT = AnyTextFormat(capture="content")
 
 
 @register_model_structural_tag("harmony", "gpt_oss")
 def harmony(request: ToolRequest) -> Format:
     """Build the tag of gpt-oss."""
-    text = AnyTextFormat(capture="content")
-    before: list[Format] = []
-    if request.reasoning != "disabled":
-        before.append(TagFormat("<|channel|>analysis<|message|>", AnyTextFormat(capture="reasoning"), "<|end|>"))
-    if request.tools:
-        before.append(TagFormat("<|channel|>commentary<|message|>", text, "<|end|>"))
-    last: list[Format] = []
-    if request.tools:
-        calls = tuple(call for tool in request.tools for call in _calls(request, tool))
-        last.append(TagsWithSeparatorFormat(calls, _START, at_least_one=True, stop_after_first=not request.parallel))
+    answers = _calls_of(request)
     if not request.must_call:
-        last.append(
-            TagFormat(
-                "<|channel|>final<|message|>",
-                content_of(request.content) if request.content else text,
-                ("<|return|>", "<|end|>"),
-            )
-        )
-    answer = OrFormat(tuple(last))
-    if not before:
-        return answer
-    message = SequenceFormat((OrFormat(tuple(before)), ConstStringFormat(_START)))
-    return SequenceFormat((StarFormat(message), answer))
+        content = content_of(request.content) if request.content else _TEXT
+        answers.append(TagFormat("<|channel|>final<|message|>", content, ("<|return|>", "<|end|>")))
+    return SequenceFormat((*_before(request), OrFormat(tuple(answers))))
+
+
+def _before(request: ToolRequest) -> list[Format]:
+    """The messages before the answer: reasoning, and text before calls."""
+    analysis = _message(request.thought("<|channel|>analysis<|message|>", "<|end|>"))
+    preamble = _message(TagFormat("<|channel|>commentary<|message|>", _TEXT, "<|end|>"))
+    preambles: list[Format] = [StarFormat(preamble)] if request.tools else []
+    if request.reasoning == "disabled":
+        return preambles
+    if request.thinking_token_budget is not None:
+        return [*preambles, OptionalFormat(analysis), *preambles]
+    return [StarFormat(OrFormat((analysis, preamble)) if request.tools else analysis)]
+
+
+def _message(tag: TagFormat) -> Format:
+    return SequenceFormat((tag, ConstStringFormat(_START)))
+
+
+def _calls_of(request: ToolRequest) -> list[Format]:
+    calls = tuple(call for tool in request.tools for call in _calls(request, tool))
+    if not calls:
+        return []
+    return [TagsWithSeparatorFormat(calls, _START, at_least_one=True, stop_after_first=not request.parallel)]
 
 
 def _calls(request: ToolRequest, tool: Tool) -> list[TagFormat]:
     """A tool's calls, the recipient behind the channel or before it, the content type in its spellings."""
-    recipient = f"to=functions.{tool.name}" if tool.kind == "function" else f"to={tool.name}"
+    is_function = tool.kind == "function"
+    recipient = f" to=functions.{tool.name}" if is_function else f" to={tool.name}"
+    types = ("", " <|constrain|>json", "<|constrain|>json", " json", *(() if is_function else (" code",)))
     begins = [
-        f"<|channel|>commentary {recipient} <|constrain|>json<|message|>",
-        f"<|channel|>commentary {recipient}<|constrain|>json<|message|>",
-        f"<|channel|>commentary {recipient} json<|message|>",
-        f" {recipient}<|channel|>commentary <|constrain|>json<|message|>",
-        f" {recipient}<|channel|>commentary json<|message|>",
+        f"{head}{type_}<|message|>"
+        for channel in (("commentary",) if is_function else ("commentary", "analysis"))
+        for head in (f"<|channel|>{channel}{recipient}", f"{recipient}<|channel|>{channel}")
+        for type_ in types
     ]
     return [request.call(tool, begin, request.arguments(tool), "<|call|>") for begin in begins]

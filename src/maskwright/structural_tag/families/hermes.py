@@ -8,7 +8,7 @@
     {"name": "get_weather", "arguments": {"city": "Paris"}}
     </tool_call>
 
-EXAONE 4 writes the same without the newlines; Granite 4 as Hermes, without reasoning of its own.
+EXAONE 4 writes the same without the newlines; Granite 4.0 and 4.1 as Hermes, without reasoning of their own.
 Sources: the model cards of NousResearch/Hermes-3-Llama-3.1-8B, Qwen/Qwen3-8B, LGAI-EXAONE/EXAONE-4.0-32B and
 ibm-granite/granite-4.0-micro.
 """

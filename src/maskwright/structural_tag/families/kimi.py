@@ -9,7 +9,9 @@ K3 writes messages of parts, arguments one by one:
     tool="get_weather" index="0"<|sep|><|open|>argument key="city" type="string"<|sep|>Paris<|close|>argument<|sep|>
     <|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>                                 (without newlines)
 
-Sources: the tool-calling guide of moonshotai/Kimi-K2-Instruct; for K3, the structural tag that XGrammar 0.2.8 builds.
+The prompt of K3 ends with the opening of `think`, or of `response` where there is no reasoning: these may be missing.
+Sources: the tool-calling guide of moonshotai/Kimi-K2-Instruct and the chat template of Kimi-K2-Thinking; for K3, the
+chat template that llama.cpp has for it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from maskwright.structural_tag.formats import (
     AnyTextFormat,
     ConstStringFormat,
     OptionalFormat,
+    OrFormat,
     RegexFormat,
     SequenceFormat,
     TagFormat,
@@ -54,13 +57,14 @@ def kimi_k3(request: ToolRequest) -> Format:
         tags.append(request.call(tool, f'<|open|>call tool="{tool.name}" index="', numbered, "<|close|>call<|sep|>"))
     content = content_of(request.content) if request.content else AnyTextFormat(excludes=_MARKS, capture="content")
     response = _part("response", content)
-    thinking = AnyTextFormat(excludes=_MARKS, capture="reasoning")
+    opened, closed = "<|open|>think<|sep|>", "<|close|>think<|sep|>"
     if request.reasoning == "enabled":
-        thought: tuple[Format, ...] = (TagFormat("", thinking, "<|close|>think<|sep|>"), response)
+        opening = OptionalFormat(ConstStringFormat(opened))
+        thought: tuple[Format, ...] = (opening, request.thought("", closed, *_MARKS), response)
     elif request.reasoning == "auto":
-        thought = (OptionalFormat(_part("think", thinking)), response)
+        thought = (OptionalFormat(request.thought(opened, closed, *_MARKS)), response)
     else:
-        thought = (response,)
+        thought = (OrFormat((response, TagFormat("", content, "<|close|>response<|sep|>"))),)
     calls: tuple[Format, ...] = ()
     if tags:
         listed = TagsWithSeparatorFormat(tuple(tags), "", at_least_one=True, stop_after_first=not request.parallel)

@@ -1,23 +1,65 @@
-"""Mistral, tokenizer v11 and later: the name and its arguments behind special tokens.
+"""Mistral: calls behind special tokens, by the version of the tokenizer.
 
-    [TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}[TOOL_CALLS]get_time[ARGS]{}
+    v3 to v7      [TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}, "id": "a1B2c3D4e"}]
+    v11           [TOOL_CALLS]get_weather[CALL_ID]a1B2c3D4e[ARGS]{"city": "Paris"}
+    v13, v15      [TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}[TOOL_CALLS]get_time[ARGS]{}
 
-Reasoning models write `[THINK]…[/THINK]` first. Older tokenizers write a list: see json_lists.py.
-Source: mistral-common, tokenizer versions 11 and 13.
+Ids may be left out. Before the list of v3 to v7 there may be a space, which SentencePiece puts there. Reasoning models
+of v13 and later write `[THINK]…[/THINK]` first.
+Source: mistral-common 1.13.1, whose output is compared in tests/structural_tag/test_makers.py.
 """
 
 from __future__ import annotations
 
 from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.families.parts import calls_in_text, output
+from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats import (
+    ConstStringFormat,
+    OptionalFormat,
+    OrFormat,
+    RegexFormat,
+    SequenceFormat,
+    TagFormat,
+)
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("[THINK]", "[/THINK]")
+_ID = RegexFormat("[A-Za-z0-9]{9}")
+_END = SequenceFormat((RegexFormat('(?:, "id": "[A-Za-z0-9]{9}")?'), ConstStringFormat("}")))
 
 
-@register_model_structural_tag("mistral")
+@register_model_structural_tag("mistral_v3")
+def mistral_v3(request: ToolRequest) -> Format:
+    """Build the tag of Mistral's tokenizers v3 to v7."""
+    calls = [
+        request.call(tool, f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "")
+        for tool in request.tools
+    ]
+    tags = [TagFormat("", SequenceFormat((OrFormat(tuple(calls)), _END)), "")] if calls else []
+    return calls_in_section(
+        request, "[TOOL_CALLS]", tags, "]", opening=RegexFormat(r" ?\["), separator=", ", excludes=()
+    )
+
+
+@register_model_structural_tag("mistral_v11")
+def mistral_v11(request: ToolRequest) -> Format:
+    """Build the tag of Mistral's tokenizer v11."""
+    id_ = OptionalFormat(SequenceFormat((ConstStringFormat("[CALL_ID]"), _ID)))
+    tags = [
+        request.call(
+            tool,
+            f"[TOOL_CALLS]{tool.name}",
+            SequenceFormat((id_, ConstStringFormat("[ARGS]"), request.arguments(tool))),
+            "",
+        )
+        for tool in request.tools
+    ]
+    return calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=())
+
+
+@register_model_structural_tag("mistral", "mistral_v13", "mistral_v15")
 def mistral(request: ToolRequest) -> Format:
-    """Build the tag of Mistral's newer models."""
+    """Build the tag of Mistral's tokenizers v13 and later."""
     tags = [request.call(tool, f"[TOOL_CALLS]{tool.name}[ARGS]", request.arguments(tool), "") for tool in request.tools]
     return output(request, calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=_THINK), _THINK)

@@ -46,18 +46,29 @@ def content_of(format_: Format) -> Format:
     return TagFormat("", format_, "", capture="content")
 
 
-def output(request: ToolRequest, answer: Format, think: tuple[str, str] = THINK) -> Format:
-    """Reasoning between `think`, then the answer.
+def marked(request: ToolRequest, answer: Format, *marks: tuple[str, str]) -> Format:
+    """The answer, or its text between two marks; where it stands without them, `answer` must exclude them."""
+    if request.must_call:
+        return answer
+    content = text_of(request, [mark for pair in marks for mark in pair])
+    return OrFormat((answer, *[SequenceFormat((WHITE, TagFormat(begin, content, end))) for begin, end in marks]))
+
+
+def output(
+    request: ToolRequest, answer: Format, think: tuple[str, str] = THINK, excludes: Sequence[str] = ()
+) -> Format:
+    """Reasoning between `think`, in which nothing of `excludes` occurs, then the answer.
 
     Where reasoning is enabled its begin may be missing, as some chat templates put it into the prompt; where it is
-    disabled they put an empty one there.
+    disabled they put an empty one there. White space before the begin is not counted as reasoning.
     """
     begin, end = think
-    text = AnyTextFormat(excludes=(begin,), capture="reasoning")
+    opening = SequenceFormat((WHITE, ConstStringFormat(begin)))
+    thought = request.thought("", end, begin, *excludes)
     if request.reasoning == "enabled":
-        return SequenceFormat((OptionalFormat(ConstStringFormat(begin)), TagFormat("", text, end), answer))
+        return SequenceFormat((OptionalFormat(opening), thought, answer))
     if request.reasoning == "auto":
-        return SequenceFormat((OptionalFormat(TagFormat(begin, text, end)), answer))
+        return SequenceFormat((OptionalFormat(SequenceFormat((opening, thought))), answer))
     return answer
 
 
@@ -82,23 +93,32 @@ def calls_in_text(
 
 def calls_in_section(
     request: ToolRequest,
-    begin: str,
+    begin: str | Sequence[str],
     tags: Sequence[TagFormat],
     end: str,
     *,
+    opening: Format | None = None,
     separator: str = "",
     trigger: str | None = None,
     excludes: Sequence[str] = THINK,
 ) -> Format:
-    """Free text, then all calls in one section, after which nothing follows."""
+    """Free text, then all calls in one section, after which nothing follows; it may have several begins.
+
+    `opening` stands before the calls; `trigger` is what the begin begins with, where text ends.
+    """
     if not tags:
         return text_of(request, excludes)
-    calls = TagsWithSeparatorFormat(tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel)
-    section = TagFormat(begin, calls, end)
+    calls: Format = TagsWithSeparatorFormat(
+        tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel
+    )
+    begins = (begin,) if isinstance(begin, str) else tuple(begin)
+    sections = [TagFormat(each, SequenceFormat((opening, calls)) if opening else calls, end) for each in begins]
+    at_once = SequenceFormat((WHITE, OrFormat(tuple(sections))))
     if request.must_call:
-        return SequenceFormat((WHITE, section))
+        return at_once
     if request.content is not None:
-        return OrFormat((SequenceFormat((WHITE, section)), text_of(request)))
+        return OrFormat((at_once, text_of(request)))
+    triggers = (trigger,) if trigger else begins
     return TriggeredTagsFormat(
-        (trigger or begin,), (section,), stop_after_first=True, excludes=tuple(excludes), capture="content"
+        triggers, tuple(sections), stop_after_first=True, excludes=tuple(excludes), capture="content"
     )

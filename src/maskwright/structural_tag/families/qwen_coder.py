@@ -1,4 +1,4 @@
-"""Qwen3-Coder, Qwen 3.5 and MiMo: calls in elements, with an element a parameter.
+"""Qwen3-Coder, Qwen 3.5, Nemotron 3, Granite 4.2 and MiMo V2: calls in elements, with an element a parameter.
 
     <tool_call>
     <function=get_weather>
@@ -8,9 +8,9 @@
     </function>
     </tool_call>
 
-MiMo may leave out the newlines outside of parameters.
-Sources: the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct and XiaomiMiMo/MiMo-V2-Flash; Qwen 3.5 as XGrammar
-0.2.8 describes it.
+MiMo writes values as they are, `<parameter=city>Paris</parameter>`, and may leave out the newlines around the function.
+Sources: the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct, Qwen 3.5 and XiaomiMiMo/MiMo-V2.5; for Nemotron and
+Granite, vLLM's documentation of its parsers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from maskwright.structural_tag.request import ToolRequest
 _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
 
 
-@register_model_structural_tag("qwen_3_coder", "qwen_3_5")
+@register_model_structural_tag("qwen_3_coder", "qwen_3_5", "nemotron_3", "granite_4_2")
 def qwen_coder(request: ToolRequest) -> Format:
     """Build the tag of Qwen3-Coder and Qwen 3.5."""
     tags = [
@@ -45,6 +45,6 @@ def mimo(request: ToolRequest) -> Format:
     newline, tags = RegexFormat("\\n?"), []
     for tool in request.tools:
         begin, end = ConstStringFormat(f"<function={tool.name}>"), ConstStringFormat("</function>")
-        content = SequenceFormat((newline, begin, request.arguments(tool, "qwen_xml", *_ENDS), end, newline))
+        content = SequenceFormat((newline, begin, request.arguments(tool, "mimo_xml", *_ENDS), end, newline))
         tags.append(request.call(tool, "<tool_call>", content, "</tool_call>"))
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

@@ -5,7 +5,7 @@
 
     tag = get_model_structural_tag("my_model", tools=tools, tool_choice="required")
 
-Names are compared without case, and with `-`, `.` and spaces as `_`.
+Names are compared by their letters and digits, without case: "Qwen3-Coder" is "qwen_3_coder".
 Tested by tests/structural_tag/test_families.py.
 """
 
@@ -18,19 +18,20 @@ from typing import Any, TypeAlias
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.fields import kind_of
 from maskwright.structural_tag.request import ToolRequest, read_request
 from maskwright.structural_tag.tag import StructuralTag
 
 Builder: TypeAlias = Callable[[ToolRequest], Format]
 
-_BUILDERS: dict[str, Builder] = {}
+_BUILDERS: dict[str, tuple[str, Builder]] = {}  # by the name's letters and digits: the name, the builder
 
 
 def register_model_structural_tag(*names: str) -> Callable[[Builder], Builder]:
     """Make a function the builder of a family, under one name or several. A later one replaces an earlier one."""
 
     def register(builder: Builder) -> Builder:
-        _BUILDERS.update((_canonical(name), builder) for name in names)
+        _BUILDERS.update((_bare(name), (name, builder)) for name in names)
         return builder
 
     return register
@@ -38,7 +39,7 @@ def register_model_structural_tag(*names: str) -> Callable[[Builder], Builder]:
 
 def model_families() -> tuple[str, ...]:
     """Return all names that have a builder."""
-    return tuple(_BUILDERS)
+    return tuple(name for name, _ in _BUILDERS.values())
 
 
 def get_model_structural_tag(
@@ -51,6 +52,7 @@ def get_model_structural_tag(
     any_order: bool = False,
     max_whitespace_cnt: int | None = None,
     content: Format | None = None,
+    thinking_token_budget: int | None = None,
 ) -> StructuralTag:
     """Return the structural tag of what a model writes, tool calls and reasoning included.
 
@@ -64,6 +66,8 @@ def get_model_structural_tag(
         any_order: Whether the members of arguments may come in any order.
         max_whitespace_cnt: The longest run of white space in arguments.
         content: What the answer looks like where no tool is called, such as a `JSONSchemaFormat`; None for free text.
+        thinking_token_budget: How many tokens of reasoning there may be between its opening and its end, after which
+            only the end is allowed; 0 closes it at once, None is without bound.
 
     Raises:
         RequestError: The family is unknown, or tools and tool choice are malformed; `pointer` says where.
@@ -71,11 +75,11 @@ def get_model_structural_tag(
     >>> get_model_structural_tag("hermes", reasoning="disabled").format.type
     'any_text'
     """
-    builder = _BUILDERS.get(_canonical(model)) if isinstance(model, str) else None
+    if not isinstance(model, str):
+        raise RequestError(f"expected the name of a model family, found {kind_of(model)}", pointer="/model")
+    _, builder = _BUILDERS.get(_bare(model)) or (model, None)
     if builder is None:
-        near = get_close_matches(_canonical(str(model)[:60]), _BUILDERS, 1, 0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"the families are: {', '.join(_BUILDERS)}"
-        raise RequestError(f"unknown model family {str(model)[:60]!r}", pointer="/model", hint=hint)
+        raise RequestError(f"unknown model family {model[:60]!r}", pointer="/model", hint=_hint(_bare(model)))
     request = read_request(
         tools,
         tool_choice,
@@ -84,9 +88,17 @@ def get_model_structural_tag(
         content=content,
         any_order=any_order,
         max_whitespace_cnt=max_whitespace_cnt,
+        thinking_token_budget=thinking_token_budget,
     )
     return StructuralTag(format=builder(request))
 
 
-def _canonical(name: str) -> str:
-    return re.sub(r"[-. ]", "_", name.lower())
+def _hint(bare: str) -> str:
+    """The family that the name of a model contains, or one with a similar name."""
+    within = max((known for known in _BUILDERS if known in bare), key=len, default=None)
+    near = [within] if within else get_close_matches(bare[:60], _BUILDERS, 1, 0.5)
+    return f"did you mean {_BUILDERS[near[0]][0]!r}?" if near else f"the families are: {', '.join(model_families())}"
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
