@@ -30,7 +30,23 @@ from maskwright.frontends.json_schema.shape import Path, StringShape
 from maskwright.frontends.regex import anywhere, lower, parse
 from maskwright.frontends.regex.ast import INFINITE
 from maskwright.frontends.regex.ast import Node as RegexNode
-from maskwright.ir import OP_ALT, OP_AND, OP_NOT, UNBOUNDED, Expr, alt, and_, literal, never, not_, repeat, seq, star
+from maskwright.ir import (
+    OP_ALT,
+    OP_AND,
+    OP_LITERAL,
+    OP_NOT,
+    OP_SEQ,
+    UNBOUNDED,
+    Expr,
+    alt,
+    and_,
+    literal,
+    never,
+    not_,
+    repeat,
+    seq,
+    star,
+)
 
 CHARACTER = json_string_chars(ALL_CHARACTERS)
 ANY_TEXT = star(CHARACTER)
@@ -142,8 +158,14 @@ def name_matches(pattern: str, path: Path, name: str) -> bool:
         raise SchemaError(
             "a name or value holds half a surrogate pair, which no pattern can match", pointer=pointer_of(path)
         ) from error
-    pattern_text(pattern, path, in_json=False)  # says where it stands if it cannot be used
-    return _pattern_matches(pattern, data)
+    opening = opening_of(pattern_text(pattern, path, in_json=False))
+    return data.startswith(opening) and _pattern_matches(pattern, data)
+
+
+def opening_of(text: Expr) -> bytes:
+    """Return the bytes that all matches of an expression begin with, as far as that is plain to see."""
+    first = text[1] if text[0] == OP_SEQ else text
+    return bytes(first[1]) if first[0] == OP_LITERAL else b""
 
 
 @lru_cache(maxsize=4096)
