@@ -184,7 +184,7 @@ def repeat(item: Expr, minimum: int, maximum: int = UNBOUNDED) -> Expr:
 
 def star(item: Expr) -> Expr:
     """Any number of times."""
-    return repeat(item, 0)
+    return Expr((OP_REPEAT, item, 0, UNBOUNDED)) if item[0] == OP_SEQ else repeat(item, 0)  # as most are
 
 
 def plus(item: Expr) -> Expr:
@@ -194,7 +194,7 @@ def plus(item: Expr) -> Expr:
 
 def optional(item: Expr) -> Expr:
     """Once or not at all."""
-    return repeat(item, 0, 1)
+    return Expr((OP_REPEAT, item, 0, 1)) if item[0] == OP_SEQ else repeat(item, 0, 1)  # as most are
 
 
 def ref(rule_index: int) -> Expr:

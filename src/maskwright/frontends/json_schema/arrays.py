@@ -25,7 +25,8 @@ _NESTED_OPTIONALS = 16
 def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     """Return the spellings of a shape's arrays, inside containers of this depth."""
     longest = -1 if shape.max_items is None else shape.max_items
-    style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
+    style = emitter.layout.styles[depth]
+    inner = style.inner
     prefix: list[Expr] = []
     for conj in shape.prefix if longest < 0 else shape.prefix[:longest]:
         item = emitter.place(conj, inner)

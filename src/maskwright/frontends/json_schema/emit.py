@@ -66,12 +66,12 @@ class Emitter:
 
     def place(self, conj: Conj, depth: int) -> Expr:
         """Return the expression for the values that satisfy all of `conj`, inside containers of this depth."""
-        free = self.layout.free(depth).get(id(conj))
+        free = self.layout.styles[depth].free.get(id(conj))
         if free is not None and not (self._capture_members and self._level == 0):
             return free
         is_target = False
         if len(conj) == 1:
-            schema = conj[0].schema
+            schema = conj[0][0]
             if type(schema) is dict and "$ref" in schema:
                 target = self._target(conj[0])
                 is_target = target is not conj[0]
@@ -102,7 +102,7 @@ class Emitter:
     def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
         if len(self._known) >= MAX_PLACES:
             raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
-        shape = self.norm.shape_of(conj)
+        shape = self.norm.shape(conj[0]) if len(conj) == 1 else self.norm.shape_of(conj)
         if shape.text is not None and not is_target:
             expr = self._known[key] = self._scalar(shape, shape.text)
             return expr
@@ -145,22 +145,21 @@ class Emitter:
         if shape.text is not None:
             return self._scalar(shape, shape.text)
         if shape is ANY_SHAPE:
-            return self.layout.style(depth).value
+            return self.layout.styles[depth].value
+        objects, arrays = shape.objects, shape.arrays
         parts: list[Expr] = []
-        if shape.objects:
-            if shape.objects is FREE_OBJECTS and not self.captures_members:
-                parts.append(self.layout.style(depth).object)
-            else:
-                parts += [object_text(self, part, depth) for part in shape.objects]
-        if shape.arrays:
-            if shape.arrays is FREE_ARRAYS:
-                parts.append(self.layout.style(depth).array)
-            else:
-                parts += [array_text(self, part, depth) for part in shape.arrays]
+        if objects is FREE_OBJECTS and not self.captures_members:
+            parts.append(self.layout.styles[depth].object)
+        else:
+            parts += [object_text(self, part, depth) for part in objects]
+        if arrays is FREE_ARRAYS:
+            parts.append(self.layout.styles[depth].array)
+        else:
+            parts += [array_text(self, part, depth) for part in arrays]
         if shape.mask & ~(OBJECT | ARRAY):
             parts += scalar_texts(shape, self.refuse, self.builder)
         expr = one_of(parts)
-        if not (shape.objects or shape.arrays):
+        if not (objects or arrays):
             shape.text = expr
             return self._scalar(shape, expr)
         return expr

@@ -17,8 +17,18 @@ from typing import Any
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.scalars import NeedsRulesError, one_of, scalar_texts
-from maskwright.frontends.json_schema.shape import FREE_ARRAYS, FREE_OBJECTS, FREE_PLACES, OPEN, Conj, Refusal, Shape
-from maskwright.ir import Expr, GrammarIR, Rule, refers_beyond, subgrammar
+from maskwright.frontends.json_schema.shape import (
+    FREE_ARRAYS,
+    FREE_INTEGERS,
+    FREE_NUMBERS,
+    FREE_OBJECTS,
+    FREE_PLACES,
+    OPEN,
+    Conj,
+    Refusal,
+    Shape,
+)
+from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
 
 _MAX_LEAVES = 8192
 _MAX_CONTENT = 2048  # bytes of one leaf's content
@@ -117,9 +127,8 @@ def keep_leaf(content: bytes, shape: Shape) -> None:
 
 def _as_subgrammar(shape: Shape, text: Expr) -> Expr:
     """Patterns and formats are read by the kernel once, however large they are, if they need no rules of a layout."""
-    if not any(part.patterns or part.formats for part in shape.strings if part.values is None) or refers_beyond(
-        text, 0
-    ):
+    needs_rules = shape.numbers is FREE_NUMBERS or shape.numbers is FREE_INTEGERS
+    if needs_rules or not any(part.patterns or part.formats for part in shape.strings if part.values is None):
         return text
     return subgrammar(GrammarIR((Rule("string", text),), 0))
 

@@ -85,22 +85,25 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
         for name in required:
             if name not in declared:
                 declared[name] = undeclared(shape, name, emitter.norm)
-    style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
+    style = emitter.layout.styles[depth]
+    inner = style.inner
     members: list[Member] = []
-    free, captured = emitter.layout.free(inner), emitter.captures_members
+    free, captured = emitter.layout.styles[inner].free, emitter.captures_members
     for name, conj in declared.items():
         if shape.names and not _admits_name(emitter, shape, name):
             value = never()
         else:
             value = free.get(id(conj)) or emitter.place(conj, inner)
-        if value[0] != OP_NEVER:
-            key = name_text(name)
-            if captured:
-                key, value = capture("key", key), capture("value", value)
-            members.append((key, value, name in required))
-        elif name in required:
-            return never()
+        if value[0] == OP_NEVER:
+            if name in required:
+                return never()
+        elif captured:
+            members.append((capture("key", name_text(name)), capture("value", value), name in required))
+        else:
+            members.append((name_text(name), value, name in required))
     extra = _extra_member(emitter, shape, (), declared, style, inner)
+    if not witnesses:
+        return _counted(emitter, shape, members, extra, {}, style)
     others: Others = {}
     for bits in range(1, 1 << len(witnesses)):
         chosen = tuple([witness for i, witness in enumerate(witnesses) if bits >> i & 1])
@@ -226,8 +229,8 @@ def _extra_member(
     """One member that is not declared, and is all of these witnesses."""
     patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
     closed = emitter.strict and bool(declared or patterns)
-    if not witnesses and not patterns and not shape.names:
-        conj = _conj_of(shape.extras, frozenset())
+    if not (witnesses or patterns or shape.names):
+        conj = _conj_of(shape.extras, frozenset()) if shape.extras else ANYTHING
         if is_nothing(conj) or (closed and not conj):
             return never()
         if not declared:

@@ -23,7 +23,7 @@ from json.encoder import encode_basestring
 from maskwright.errors import RegexSyntaxError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_string_chars, utf8
 from maskwright.frontends.json_schema.formats import EXACT_FORMATS, WIDER_FORMATS, format_text
-from maskwright.frontends.json_schema.intersect import admits_length
+from maskwright.frontends.json_schema.intersect import admits_length, is_finite
 from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Path, StringShape
@@ -99,6 +99,7 @@ def name_spellings(name: str) -> Expr:
     return literal(name.encode()) if _PLAIN_NAME.fullmatch(name) else _text_spellings(name)
 
 
+@lru_cache(maxsize=8192)
 def _text_spellings(text: str) -> Expr:
     """Every spelling of a string in `TEXT_CHARACTER`s, without quotes. Half a surrogate pair has none."""
     if _PLAIN_NAME.fullmatch(text) and "/" not in text:
@@ -234,7 +235,11 @@ def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
     maximum = shape.max_length if shape.max_length is not None and shape.max_length < most else UNBOUNDED
     if minimum or maximum != UNBOUNDED:
         parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, minimum, maximum))
-    parts += [_complement(excluded, shape, wide) for excluded in shape.excluded if _may_agree(excluded, shape)]
+    excluded = [other for other in shape.excluded if _may_agree(other, shape)]
+    finite = [value for other in excluded if is_finite(other) for value in other.values or ()]
+    if finite:
+        parts.append(not_(alt(*map(_text_spellings, finite))))  # in one piece: automata grow with every complement
+    parts += [_complement(other, shape, wide) for other in excluded if not is_finite(other)]
     if shape.excluded and all(part[0] == OP_NOT for part in parts):
         parts.append(_ANY_PLAIN_TEXT)
     return and_(*parts) if parts else ANY_TEXT
