@@ -36,11 +36,12 @@ class _Object(Automaton):
         super().__init__(emitter, style, "members", CLOSE_OBJECT)
         self.least, self.most = asked.min_properties, asked.max_properties
         self.members = [
-            (emitter.as_rule("member", seq(name, style.colon, value)), required) for name, value, required in members
+            (emitter.as_one_rule("member", seq(name, style.colon, value)), required)
+            for name, value, required in members
         ]
         self.last_required = max([i for i, (_, required) in enumerate(self.members) if required], default=-1)
-        self.others = {bits: emitter.as_rule("member", other) for bits, (other, _) in others.items()}
-        self.others[0] = extra if extra[0] == OP_NEVER else emitter.as_rule("member", extra)
+        self.others = {bits: emitter.as_one_rule("member", other) for bits, (other, _) in others.items()}
+        self.others[0] = extra if extra[0] == OP_NEVER else emitter.as_one_rule("member", extra)
         self.all_met = max(self.others)
         self.final = {bits for bits, (_, is_last) in others.items() if is_last}
 

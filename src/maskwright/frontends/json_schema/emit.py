@@ -50,6 +50,7 @@ class Emitter:
         self.builder = layout.builder()
         self.strict = layout.options.strict_mode
         self._known: dict[Any, Expr | None] = {}
+        self._rules: dict[Expr, Expr] = {}
         self._targets: dict[tuple[str, int], Node] = {}
         self._queue: list[tuple[Expr, Conj, int]] = []
         self._level = 0
@@ -137,6 +138,13 @@ class Emitter:
     def as_rule(self, name: str, expr: Expr) -> Expr:
         """Return an expression that may be used many times."""
         return expr if expr[0] in _SMALL else self.builder.add(name, expr)
+
+    def as_one_rule(self, name: str, expr: Expr) -> Expr:
+        """As `as_rule`, where equal expressions are likely: they become the same rule."""
+        rule = self._rules.get(expr)
+        if rule is None:
+            rule = self._rules[expr] = self.as_rule(name, expr)
+        return rule
 
     def refuse(self, refusal: Refusal) -> None:
         self.norm.refuse(refusal)

@@ -196,14 +196,14 @@ def _any_of(emitter: Emitter, members: list[Member], extra: Expr, style: Style) 
         rest = seq(extra, star(seq(style.comma, extra)))
         if members:
             rest = emitter.as_rule("members", rest)
-    colon, comma = style.colon, style.comma
+    colon, comma, add = style.colon, style.comma, emitter.builder.add
     following: list[Expr] = []  # the members of this block after the current one, the nearest last
     for i in range(len(members) - 1, -1, -1):
         name, value, _ = members[i]
         tail = seq(colon, value, optional(seq(comma, _choice(following, rest))))
-        following.append(seq(name, emitter.as_rule("member", tail) if i else tail))
+        following.append(seq(name, add("member", tail) if i else tail))
         if i and i % _BLOCK == 0:
-            rest, following = emitter.as_rule("members", _choice(following, rest)), []
+            rest, following = add("members", _choice(following, rest)), []
     return _choice(following, rest)
 
 
