@@ -51,6 +51,7 @@ class Emitter:
         self.strict = layout.options.strict_mode
         self._known: dict[Any, Expr | None] = {}
         self._rules: dict[Expr, Expr] = {}
+        self.names: dict[Any, Expr] = {}  # of members that are not declared: see objects.py
         self._targets: dict[tuple[str, int], Node] = {}
         self._queue: list[tuple[Expr, Conj, int]] = []
         self._level = 0
@@ -91,8 +92,9 @@ class Emitter:
 
     def _target(self, node: Node) -> Node:
         """Return what a node that does nothing but refer leads to; the node itself if it asserts more."""
-        document, uri = self.norm.document, node.schema["$ref"]
-        if not document.only_refers(node.schema):
+        document, schema = self.norm.document, node[0]
+        uri = schema["$ref"]
+        if len(schema) > 1 and not document.only_refers(schema):
             return node
         key = (uri, id(node.resource))
         known = self._targets.get(key) if type(uri) is str else None
@@ -181,4 +183,4 @@ class Emitter:
 
 
 def _name(conj: Conj) -> str:
-    return " & ".join("#" + pointer_of(node.path) for node in conj)
+    return " & ".join(["#" + pointer_of(node.path) for node in conj])

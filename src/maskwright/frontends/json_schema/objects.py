@@ -28,7 +28,16 @@ from maskwright.frontends.json_schema.intersect import is_nothing, join, undecla
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
 from maskwright.frontends.json_schema.scalars import STRING_RULE
-from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal, Witness
+from maskwright.frontends.json_schema.shape import (
+    ANYTHING,
+    Conj,
+    Extras,
+    ObjectShape,
+    Path,
+    Refusal,
+    Witness,
+    identity_of,
+)
 from maskwright.frontends.json_schema.strings import (
     ANY_NAME,
     QUOTE,
@@ -303,8 +312,7 @@ def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
 def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inner: int) -> Expr:
     if names is None and not conj and not emitter.captures_members:
         return style.member
-    name = STRING_RULE if names is None else seq(QUOTE, closed(names))
-    return _pair(emitter, name, emitter.place(conj, inner), style)
+    return _pair(emitter, STRING_RULE if names is None else names, emitter.place(conj, inner), style)
 
 
 def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
@@ -316,13 +324,18 @@ def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
 def _names(
     emitter: Emitter, wanted: Conj, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
 ) -> Expr | None:
-    """The names of extra members that match just these patterns, inside the quotes; None for all names."""
-    parts = matching_names(patterns, matched)
-    if wanted:
-        strings = emitter.norm.shape_of(wanted).strings
-        parts.append(alt(*[string_body(part) for part in strings]))
-    if declared:
-        parts.append(not_(any_of_names(declared)))
-    if not parts:
+    """The names of extra members that match just these patterns; None for all names."""
+    if not (patterns or wanted or declared):
         return None
-    return and_(ANY_NAME, *parts)
+    # The alternatives of an object ask for the same names again and again.
+    key = (identity_of(wanted), tuple(declared), tuple(patterns), matched)
+    known = emitter.names.get(key)
+    if known is None:
+        parts = matching_names(patterns, matched)
+        if wanted:
+            strings = emitter.norm.shape_of(wanted).strings
+            parts.append(alt(*[string_body(part) for part in strings]))
+        if declared:
+            parts.append(not_(any_of_names(declared)))
+        known = emitter.names[key] = emitter.as_rule("name", seq(QUOTE, closed(and_(ANY_NAME, *parts))))
+    return known
