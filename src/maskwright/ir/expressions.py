@@ -163,7 +163,7 @@ def _distinct(exprs: list[Any]) -> list[Any]:
 
 
 def alt_of_distinct(branches: Sequence[Expr]) -> Expr:
-    """As `alt`, for one or more branches that differ and are sequences or references: their dearest check is saved."""
+    """As `alt`, its checks saved, for one or more branches that differ: sequences, references or several bytes each."""
     return Expr((OP_ALT, *branches)) if len(branches) > 1 else branches[0]
 
 

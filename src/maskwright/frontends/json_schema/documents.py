@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from maskwright._kernel import content_of
+from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
 from maskwright.frontends.json_schema.resources import Resources
@@ -66,7 +66,7 @@ def check_size(schema: Any) -> None:
     Raises:
         LimitError: There are more than a million objects and arrays, or they nest too deep.
     """
-    content = content_of(schema)
+    content = bytes_of(schema)
     if content is not None and len(content) <= _MAX_CONTAINERS:
         return  # each is at least a byte of it, and deeper data have none
     level, count, depth = [schema], 0, 0

@@ -61,7 +61,7 @@ class Style(NamedTuple):
 
     A container without items is `open_… close_…`, one with items `open_… lead items-joined-by-comma trail close_…`.
     `inner` is the depth of what it holds. `free` has the expressions of the places that admit all values, or all of one
-    type, by their identity.
+    type, by their identity; `lists` has those of arrays of any number of such values.
     """
 
     open_array: Expr
@@ -76,6 +76,7 @@ class Style(NamedTuple):
     member: Expr
     inner: int
     free: dict[int, Expr]
+    lists: dict[int, Expr]
 
     def array_of(self, *items: Expr, may_be_empty: bool) -> Expr:
         """An array whose items and commas are `items`, in sequence."""
@@ -142,7 +143,8 @@ class Layout:
 
     def _style(self, depth: int, value: Expr, array: Expr, object_: Expr, member: Expr) -> Style:
         inner = depth + 1 if self.depth_matters and depth < MAX_INDENTED else depth
-        free = (value, array, object_, member, inner, _free_places(value, array, object_))
+        lists: dict[int, Expr] = {}  # filled below
+        free = (value, array, object_, member, inner, _free_places(value, array, object_), lists)
         if self.options.any_whitespace:
             ws = self._ws
             return Style(seq(text("["), ws), seq(text("{"), ws), EMPTY, self._colon, self._comma, ws, *free)
@@ -158,7 +160,9 @@ class Layout:
         inside = self.styles[s.inner]
         scalars = (STRING_RULE, NUMBER_RULE, TRUE_TEXT, FALSE_TEXT, NULL_TEXT)
         builder.define(s.value, alt(s.object, s.array, *scalars))
-        builder.define(s.array, s.array_of(_list(inside.value, s), may_be_empty=True))
+        for place, value in inside.free.items():
+            s.lists[place] = s.array_of(_list(value, s), may_be_empty=True)
+        builder.define(s.array, s.lists[id(ANYTHING)])
         builder.define(s.object, s.object_of(_list(s.member, s), may_be_empty=True))
         builder.define(s.member, seq(STRING_RULE, s.colon, inside.value))
 

@@ -11,10 +11,10 @@ Tested by tests/frontends/json_schema/test_schema_leaves.py.
 
 from __future__ import annotations
 
-import marshal
 import threading
 from typing import Any
 
+from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.scalars import NeedsRulesError, one_of, scalar_texts
 from maskwright.frontends.json_schema.shape import (
@@ -97,11 +97,8 @@ def free_place(schema: dict[str, Any]) -> Conj | None:
 
 def content_of(schema: dict[str, Any], dialect: str) -> bytes | None:
     """Return what a leaf says in a dialect; None if that is long, or not made of JSON's own types."""
-    try:
-        content = marshal.dumps([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]], 2)
-    except ValueError:
-        return None
-    return content if len(content) <= _MAX_CONTENT else None
+    content = bytes_of([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]])
+    return content if content is not None and len(content) <= _MAX_CONTENT else None
 
 
 def known_leaf(content: bytes) -> Shape | None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from maskwright._kernel import content_of as written
+from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.complement import complement, difference
 from maskwright.frontends.json_schema.disjoint import disjoint, disjoint_objects, told_apart
@@ -193,7 +193,7 @@ class Normaliser:
         key = identity(node)
         known = self._meanings.get(key)
         if known is None:
-            content = written(node.schema) if type(node.schema) is dict else None
+            content = bytes_of(node.schema) if type(node.schema) is dict else None
             known = self._meanings[key] = key if content is None else (content, id(node.resource))
         return known
 

@@ -39,6 +39,7 @@ from maskwright.ir import (
     UNBOUNDED,
     Expr,
     alt,
+    alt_of_distinct,
     and_,
     literal,
     never,
@@ -197,7 +198,7 @@ def string_text(shape: StringShape) -> Expr:
     if shape.values is not None:
         checked = shape.patterns or shape.formats or shape.excluded
         values = [v for v in shape.values if admits_string(shape, v)] if checked else shape.values
-        return alt(*[literal(spelling(v)) for v in values])
+        return alt_of_distinct([literal(spelling(v)) for v in values]) if values else never()
     body = string_body(shape)
     return seq(QUOTE, closed(body)) if body is not never() else body
 
