@@ -36,7 +36,9 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
 
-_INLINE_LEVELS = 24
+# CPython keeps the frames of calls in chunks of 16 kB, and each call across the end of one maps and unmaps the next: of
+# schemas that nested deeper than some ten levels, that took half of the time.
+_INLINE_LEVELS = 8
 _SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))
 MAX_PLACES = 200_000
 
