@@ -76,6 +76,5 @@ from maskwright.ir.subgrammars import subgrammar as subgrammar
 from maskwright.ir.walks import operands as operands
 from maskwright.ir.walks import postorder as postorder
 from maskwright.ir.walks import references as references
-from maskwright.ir.walks import refers_beyond as refers_beyond
 from maskwright.ir.walks import uses_parameter as uses_parameter
 from maskwright.ir.walks import with_references as with_references

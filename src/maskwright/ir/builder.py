@@ -36,14 +36,7 @@ class IRBuilder:
 
     def declare(self, name: str) -> Expr:
         """Reserve a rule and return the reference to it. A name already taken gets a number."""
-        unique, n = name, self._taken.get(name, 2)
-        while unique in self._taken:
-            unique, n = f"{name}_{n}", n + 1
-            self._taken[name] = n
-        self._taken[unique] = 2
-        self._names.append(unique)
-        self._bodies.append(None)
-        return Expr((OP_REF, len(self._bodies) - 1))
+        return self._new(name, None)
 
     def define(self, reference: Expr, body: Expr) -> None:
         """Give a declared rule its body."""
@@ -51,9 +44,21 @@ class IRBuilder:
 
     def add(self, name: str, body: Expr) -> Expr:
         """Declare and define in one step."""
-        reference = self.declare(name)
-        self._bodies[-1] = body
-        return reference
+        return self._new(name, body)
+
+    def _new(self, name: str, body: Expr | None) -> Expr:
+        taken, unique = self._taken, name
+        n = taken.get(name)
+        if n is not None:
+            unique = f"{name}_{n}"
+            while unique in taken:
+                n += 1
+                unique = f"{name}_{n}"
+            taken[name] = n + 1
+        taken[unique] = 2
+        self._names.append(unique)
+        self._bodies.append(body)
+        return Expr((OP_REF, len(self._bodies) - 1))
 
     def add_tokens(self, token_set: TokenSet) -> Expr:
         """Exactly one token out of a set that only a tokenizer can tell."""

@@ -163,7 +163,7 @@ def _distinct(exprs: list[Any]) -> list[Any]:
 
 
 def alt_of_distinct(branches: Sequence[Expr]) -> Expr:
-    """As `alt`, for one or more branches that differ and are sequences or references: their dearest check is saved."""
+    """As `alt`, its checks saved, for one or more branches that differ: sequences, references or several bytes each."""
     return Expr((OP_ALT, *branches)) if len(branches) > 1 else branches[0]
 
 
@@ -184,7 +184,7 @@ def repeat(item: Expr, minimum: int, maximum: int = UNBOUNDED) -> Expr:
 
 def star(item: Expr) -> Expr:
     """Any number of times."""
-    return repeat(item, 0)
+    return Expr((OP_REPEAT, item, 0, UNBOUNDED)) if item[0] == OP_SEQ else repeat(item, 0)  # as most are
 
 
 def plus(item: Expr) -> Expr:
@@ -194,7 +194,7 @@ def plus(item: Expr) -> Expr:
 
 def optional(item: Expr) -> Expr:
     """Once or not at all."""
-    return repeat(item, 0, 1)
+    return Expr((OP_REPEAT, item, 0, 1)) if item[0] == OP_SEQ else repeat(item, 0, 1)  # as most are
 
 
 def ref(rule_index: int) -> Expr:

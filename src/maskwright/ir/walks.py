@@ -112,21 +112,6 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
     return moved[id(root)]
 
 
-def refers_beyond(root: Expr, count: int) -> bool:
-    """Whether an expression names a rule that is not among the first `count`."""
-    open_nodes, seen = [root], set()
-    while open_nodes:
-        expr = open_nodes.pop()
-        op = expr[0]
-        if op in _NAMES_RULES and expr[1] >= count:
-            return True
-        for child in _children(expr, op):
-            if child[0] not in _LEAVES and id(child) not in seen:
-                seen.add(id(child))
-                open_nodes.append(child)
-    return False
-
-
 def _children(expr: Expr, op: int) -> tuple[Expr, ...]:
     if op in _LEAVES or op in _NAMES_RULES:
         return ()

@@ -29,6 +29,7 @@ def test_patterns_that_overlap_are_never_told_apart() -> None:
     for a, b in itertools.combinations(PATTERNS, 2):
         if any(re.search(a, name) and re.search(b, name) for name in names):
             assert overlap(pattern_text(a, None), pattern_text(b, None)), (a, b)
+            assert len(sets_of_patterns({a: None, b: None})) == 4, (a, b)
 
 
 @pytest.mark.parametrize(

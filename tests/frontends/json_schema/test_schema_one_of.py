@@ -151,3 +151,30 @@ def test_closed_branches_overlap_only_in_what_both_declare() -> None:
         for i in range(9)
     ]
     check({"oneOf": branches}, [{"k3": None}, {"k8": None, "x": 1}], [{}, {"x": 1}, {"k1": None, "k2": None}])
+
+
+def test_members_written_alike_are_not_told_apart() -> None:
+    def branch(**more: Any) -> dict[str, Any]:
+        tags = {"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}  # its complement has no exact form
+        return {"type": "object", "properties": {"tags": tags, **more}, "additionalProperties": False}
+
+    schema = {"oneOf": [branch(a={"type": "null"}), branch(b={"type": "null"}), branch()]}
+    check(schema, [{"a": None}, {"tags": [1], "b": None}], [{}, {"tags": [1]}, {"a": None, "b": None}, {"a": 1}])
+
+
+def test_what_is_written_alike_may_refer_to_different_schemas() -> None:
+    def branch(uri: str, target: Any) -> dict[str, Any]:
+        alike = {"type": "array", "items": {"$ref": "#/$defs/t"}}
+        return {"$id": uri, "$defs": {"t": target}, "required": ["a"], "properties": {"a": alike}}
+
+    branches = [branch("http://one/", {"type": "null"}), branch("http://two/", {"type": ["null", "string"]})]
+    check({"type": "object", "oneOf": branches}, [{"a": ["s"]}, {"a": [None, "s"]}], [{"a": [None]}, {"a": []}, {}])
+
+
+def test_finite_sets_lose_what_other_branches_take() -> None:
+    countries = {"type": "string", "enum": ["a", "b", "c", "d"]}
+    branches = [{"properties": {"k": {"enum": [name]}}} for name in "abc"]
+    schema = {"type": "object", "required": ["k"], "properties": {"k": countries}, "not": {"anyOf": branches}}
+    check(schema, [{"k": "d"}], [{"k": "a"}, {"k": "c"}, {"k": "e"}, {}])
+    open_set = {"type": "string", "minLength": 1, "not": {"enum": ["a", "b"]}, "allOf": [{"not": {"const": "c"}}]}
+    check(open_set, ["d", "ab"], ["a", "b", "c", ""])

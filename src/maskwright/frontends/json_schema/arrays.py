@@ -25,7 +25,12 @@ _NESTED_OPTIONALS = 16
 def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     """Return the spellings of a shape's arrays, inside containers of this depth."""
     longest = -1 if shape.max_items is None else shape.max_items
-    style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
+    style = emitter.layout.styles[depth]
+    inner = style.inner
+    if longest < 0 and not (shape.prefix or shape.min_items or shape.contains or shape.unique):
+        listed = style.lists.get(id(shape.rest))
+        if listed is not None:
+            return listed
     prefix: list[Expr] = []
     for conj in shape.prefix if longest < 0 else shape.prefix[:longest]:
         item = emitter.place(conj, inner)

@@ -76,7 +76,7 @@ def shape_of_values(site: Site, keyword: str, values: list[Any]) -> Shape:
 
 def _strings(values: list[str]) -> tuple[StringShape, ...]:
     shape = StringShape()
-    shape.values = tuple(dict.fromkeys(values))
+    shape.values = dict.fromkeys(values)
     return (shape,)
 
 

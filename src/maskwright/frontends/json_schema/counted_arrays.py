@@ -37,10 +37,10 @@ class _Array(Automaton):
     """Arrays of elements that match places, or are different."""
 
     def __init__(self, emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> None:
-        super().__init__(emitter, emitter.layout.style(depth), "items", CLOSE_ARRAY)
+        super().__init__(emitter, emitter.layout.styles[depth], "items", CLOSE_ARRAY)
         self.shape = shape
         self.longest = longest
-        self.inner = emitter.layout.inner(depth)
+        self.inner = self.style.inner
         starts = [one.start for one in shape.contains]
         self.last = longest if longest >= 0 else max(len(shape.prefix), shape.min_items, *starts, 0)
         self.start: _ArrayState = (0, (0,) * len(shape.contains), 0)

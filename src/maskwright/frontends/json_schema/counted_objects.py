@@ -8,12 +8,13 @@ Tested by tests/frontends/json_schema/test_schema_counting.py and test_schema_co
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.frontends.json_schema.counting import Automaton
 from maskwright.frontends.json_schema.layout import CLOSE_OBJECT, Style
 from maskwright.frontends.json_schema.shape import ObjectShape
-from maskwright.ir import OP_NEVER, Expr, alt, never, seq
+from maskwright.ir import Expr, alt, never, seq
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
@@ -35,12 +36,11 @@ class _Object(Automaton):
     ) -> None:
         super().__init__(emitter, style, "members", CLOSE_OBJECT)
         self.least, self.most = asked.min_properties, asked.max_properties
-        self.members = [
-            (emitter.as_rule("member", seq(name, style.colon, value)), required) for name, value, required in members
-        ]
+        rule = partial(emitter.as_one_rule, "member")
+        self.members = [(rule(seq(name, style.colon, value)), required) for name, value, required in members]
         self.last_required = max([i for i, (_, required) in enumerate(self.members) if required], default=-1)
-        self.others = {bits: emitter.as_rule("member", other) for bits, (other, _) in others.items()}
-        self.others[0] = extra if extra[0] == OP_NEVER else emitter.as_rule("member", extra)
+        self.others = {bits: rule(other) for bits, (other, _) in others.items()}
+        self.others[0] = rule(extra)
         self.all_met = max(self.others)
         self.final = {bits for bits, (_, is_last) in others.items() if is_last}
 

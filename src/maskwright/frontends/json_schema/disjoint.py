@@ -79,6 +79,8 @@ def _disjoint_strings(a: StringShape, b: StringShape) -> bool:
         return True
     if b.max_length is not None and b.max_length < a.min_length:
         return True
+    if a.values is not None and b.values is not None and a.values.keys().isdisjoint(b.values):
+        return True
     if a.values is not None:
         return not any(admits_string(b, value, wide=True) for value in a.values)
     if b.values is not None:

@@ -15,10 +15,11 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
+from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
 from maskwright.frontends.json_schema.resources import Resources
-from maskwright.frontends.json_schema.shape import Node, Path, Resource
+from maskwright.frontends.json_schema.shape import Node, Path, Resource, node_at
 
 _DRAFTS = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
 _SCALARS = frozenset((str, int, bool, float, type(None)))
@@ -65,6 +66,9 @@ def check_size(schema: Any) -> None:
     Raises:
         LimitError: There are more than a million objects and arrays, or they nest too deep.
     """
+    content = bytes_of(schema)
+    if content is not None and len(content) <= _MAX_CONTAINERS:
+        return  # each is at least a byte of it, and deeper data have none
     level, count, depth = [schema], 0, 0
     while level:
         depth += 1
@@ -119,7 +123,7 @@ class Document:
         """Return the node of a sub-schema, which may be an embedded document."""
         if isinstance(schema, dict) and self.id_keyword in schema:
             return Node(schema, self._entered(parent.resource, schema), path)
-        return Node(schema, parent.resource, path)
+        return node_at((schema, parent[1], path))
 
     def _entered(self, resource: Resource, schema: dict[str, Any], outer: Resource | None = None) -> Resource:
         """The document that a schema with an identifier opens."""

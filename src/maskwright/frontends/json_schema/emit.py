@@ -36,7 +36,9 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
 
-_INLINE_LEVELS = 24
+# CPython keeps the frames of calls in chunks of 16 kB, and each call across the end of one maps and unmaps the next: of
+# schemas that nested deeper than some ten levels, that took half of the time.
+_INLINE_LEVELS = 8
 _SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))
 MAX_PLACES = 200_000
 
@@ -50,6 +52,8 @@ class Emitter:
         self.builder = layout.builder()
         self.strict = layout.options.strict_mode
         self._known: dict[Any, Expr | None] = {}
+        self._rules: dict[Expr, Expr] = {}
+        self.names: dict[Any, Expr] = {}  # of members that are not declared: see objects.py
         self._targets: dict[tuple[str, int], Node] = {}
         self._queue: list[tuple[Expr, Conj, int]] = []
         self._level = 0
@@ -66,12 +70,12 @@ class Emitter:
 
     def place(self, conj: Conj, depth: int) -> Expr:
         """Return the expression for the values that satisfy all of `conj`, inside containers of this depth."""
-        free = self.layout.free(depth).get(id(conj))
+        free = self.layout.styles[depth].free.get(id(conj))
         if free is not None and not (self._capture_members and self._level == 0):
             return free
         is_target = False
         if len(conj) == 1:
-            schema = conj[0].schema
+            schema = conj[0][0]
             if type(schema) is dict and "$ref" in schema:
                 target = self._target(conj[0])
                 is_target = target is not conj[0]
@@ -90,8 +94,9 @@ class Emitter:
 
     def _target(self, node: Node) -> Node:
         """Return what a node that does nothing but refer leads to; the node itself if it asserts more."""
-        document, uri = self.norm.document, node.schema["$ref"]
-        if not document.only_refers(node.schema):
+        document, schema = self.norm.document, node[0]
+        uri = schema["$ref"]
+        if len(schema) > 1 and not document.only_refers(schema):
             return node
         key = (uri, id(node.resource))
         known = self._targets.get(key) if type(uri) is str else None
@@ -102,7 +107,7 @@ class Emitter:
     def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
         if len(self._known) >= MAX_PLACES:
             raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
-        shape = self.norm.shape_of(conj)
+        shape = self.norm.shape(conj[0]) if len(conj) == 1 else self.norm.shape_of(conj)
         if shape.text is not None and not is_target:
             expr = self._known[key] = self._scalar(shape, shape.text)
             return expr
@@ -138,6 +143,13 @@ class Emitter:
         """Return an expression that may be used many times."""
         return expr if expr[0] in _SMALL else self.builder.add(name, expr)
 
+    def as_one_rule(self, name: str, expr: Expr) -> Expr:
+        """As `as_rule`, where equal expressions are likely: they become the same rule."""
+        rule = self._rules.get(expr)
+        if rule is None:
+            rule = self._rules[expr] = self.as_rule(name, expr)
+        return rule
+
     def refuse(self, refusal: Refusal) -> None:
         self.norm.refuse(refusal)
 
@@ -145,22 +157,21 @@ class Emitter:
         if shape.text is not None:
             return self._scalar(shape, shape.text)
         if shape is ANY_SHAPE:
-            return self.layout.style(depth).value
+            return self.layout.styles[depth].value
+        objects, arrays = shape.objects, shape.arrays
         parts: list[Expr] = []
-        if shape.objects:
-            if shape.objects is FREE_OBJECTS and not self.captures_members:
-                parts.append(self.layout.style(depth).object)
-            else:
-                parts += [object_text(self, part, depth) for part in shape.objects]
-        if shape.arrays:
-            if shape.arrays is FREE_ARRAYS:
-                parts.append(self.layout.style(depth).array)
-            else:
-                parts += [array_text(self, part, depth) for part in shape.arrays]
+        if objects is FREE_OBJECTS and not self.captures_members:
+            parts.append(self.layout.styles[depth].object)
+        else:
+            parts += [object_text(self, part, depth) for part in objects]
+        if arrays is FREE_ARRAYS:
+            parts.append(self.layout.styles[depth].array)
+        else:
+            parts += [array_text(self, part, depth) for part in arrays]
         if shape.mask & ~(OBJECT | ARRAY):
             parts += scalar_texts(shape, self.refuse, self.builder)
         expr = one_of(parts)
-        if not (shape.objects or shape.arrays):
+        if not (objects or arrays):
             shape.text = expr
             return self._scalar(shape, expr)
         return expr
@@ -174,4 +185,4 @@ class Emitter:
 
 
 def _name(conj: Conj) -> str:
-    return " & ".join("#" + pointer_of(node.path) for node in conj)
+    return " & ".join(["#" + pointer_of(node.path) for node in conj])

@@ -153,13 +153,30 @@ def _intersect_strings(a: StringShape, b: StringShape) -> StringShape | None:
     out.formats = a.formats + tuple(f for f in b.formats if f not in a.formats)
     out.excluded = a.excluded + tuple(e for e in b.excluded if e not in a.excluded)
     if a.values is not None or b.values is not None:
-        values = a.values if a.values is not None else b.values
-        assert values is not None
-        others = frozenset(b.values) if a.values is not None and b.values is not None else None
-        out.values = tuple(v for v in values if admits_length(out, v) and (others is None or v in others))
+        out.values = _remaining(a.values, b.values, out)
         if not out.values:
             return None
+        out.excluded = tuple(e for e in out.excluded if not is_finite(e))
     return out
+
+
+def _remaining(a: dict[str, None] | None, b: dict[str, None] | None, shape: StringShape) -> dict[str, None]:
+    """Those values of one or two sets that are long enough, and in no finite set that is excluded."""
+    values, others = (a, b) if a is not None else (b, None)
+    assert values is not None
+    gone = [e.values for e in shape.excluded if is_finite(e) and e.values]
+    return {
+        value: None
+        for value in values
+        if admits_length(shape, value)
+        and (others is None or value in others)
+        and not any(value in these for these in gone)
+    }
+
+
+def is_finite(shape: StringShape) -> bool:
+    """Whether a shape is no more than a finite set."""
+    return shape.values is not None and not (shape.patterns or shape.formats or shape.excluded)
 
 
 def admits_length(shape: StringShape, value: str) -> bool:

@@ -19,9 +19,9 @@ from maskwright.frontends.json_schema.shape import (
     Conj,
     Contains,
     Extras,
-    Node,
     ObjectShape,
     Shape,
+    node_at,
 )
 from maskwright.frontends.json_schema.site import Site
 
@@ -29,6 +29,8 @@ from maskwright.frontends.json_schema.site import Site
 def _place(site: Site, keyword: str, value: Any, token: str | None = None) -> Conj:
     if value is True:
         return OPEN
+    if value is False:
+        return NOTHING
     place = free_place(value) if type(value) is dict and not site.norm.ignored else None
     return place if place is not None else (site.child(keyword, value, token),)
 
@@ -90,7 +92,7 @@ def properties(site: Site, value: Any) -> None:
         raise site.malformed("properties", "an object of schemas", value)
     declared = site.objects().properties
     document, path, node = site.norm.document, (site.node.path, "properties"), site.node
-    id_keyword, resource, new, all_meant = document.id_keyword, node.resource, tuple.__new__, not site.norm.ignored
+    id_keyword, resource, all_meant = document.id_keyword, node.resource, not site.norm.ignored
     for name, schema in value.items():
         # As `document.child`, written out: this is the most frequent node by far.
         if type(name) is not str:
@@ -101,7 +103,7 @@ def properties(site: Site, value: Any) -> None:
         elif isinstance(schema, dict) and id_keyword in schema:
             declared[name] = (document.child(node, schema, (path, name)),)
         else:
-            declared[name] = (new(Node, (schema, resource, (path, name))),)
+            declared[name] = (node_at((schema, resource, (path, name))),)
     patterns = site.schema.get("patternProperties")
     if isinstance(patterns, dict) and patterns:
         for expression, schema in patterns.items():

@@ -60,6 +60,8 @@ class Style(NamedTuple):
     """Punctuation and white space of containers at one depth, and the rules for free values there.
 
     A container without items is `open_… close_…`, one with items `open_… lead items-joined-by-comma trail close_…`.
+    `inner` is the depth of what it holds. `free` has the expressions of the places that admit all values, or all of one
+    type, by their identity; `lists` has those of arrays of any number of such values.
     """
 
     open_array: Expr
@@ -72,6 +74,9 @@ class Style(NamedTuple):
     array: Expr
     object: Expr
     member: Expr
+    inner: int
+    free: dict[int, Expr]
+    lists: dict[int, Expr]
 
     def array_of(self, *items: Expr, may_be_empty: bool) -> Expr:
         """An array whose items and commas are `items`, in sequence."""
@@ -103,7 +108,7 @@ class RuleBuilder(IRBuilder):
         """Finish, as the base does, but hand the first rules on as they are."""
         if root[0] != OP_REF:
             root = self.add("root", root)
-        assert None not in self._bodies, "a rule was declared but never defined"
+        assert all(self._bodies), "a rule was declared but never defined"
         first = len(self._prelude)
         own: Any = zip(self._names[first:], self._bodies[first:], strict=True)
         return GrammarIR(self._prelude + tuple(map(_RULE, own)), root[1])
@@ -126,31 +131,20 @@ class Layout:
             self._comma = builder.add("comma", seq(self._ws, text(","), self._ws))
         depths = MAX_INDENTED + 1 if self.depth_matters else 1
         names = [[builder.declare(name) for name in ("value", "array", "object", "member")] for _ in range(depths)]
-        self._styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))
-        for depth in range(depths):
-            self._define_free(builder, depth)
-        self._free = tuple(map(_free_places, self._styles))
+        self.styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))  # the root has depth 0
+        for style in self.styles:
+            self._define_free(builder, style)
         self.prelude = builder.build(STRING_RULE).rules
         self._names = [rule.name for rule in self.prelude]
         self._bodies: list[Expr | None] = [rule.body for rule in self.prelude]
-
-    def style(self, depth: int) -> Style:
-        """Return the style of containers at a depth; the root has depth 0."""
-        return self._styles[depth]
-
-    def free(self, depth: int) -> dict[int, Expr]:
-        """Return the expressions of the places that admit all values, or all of one type, by their identity."""
-        return self._free[depth]
-
-    def inner(self, depth: int) -> int:
-        """Return the depth, for `style`, of what is inside a container at this depth."""
-        return depth + 1 if self.depth_matters and depth < MAX_INDENTED else depth
 
     def builder(self) -> RuleBuilder:
         return RuleBuilder(self.prelude, self._names, self._bodies)
 
     def _style(self, depth: int, value: Expr, array: Expr, object_: Expr, member: Expr) -> Style:
-        free = (value, array, object_, member)
+        inner = depth + 1 if self.depth_matters and depth < MAX_INDENTED else depth
+        lists: dict[int, Expr] = {}  # filled below
+        free = (value, array, object_, member, inner, _free_places(value, array, object_), lists)
         if self.options.any_whitespace:
             ws = self._ws
             return Style(seq(text("["), ws), seq(text("{"), ws), EMPTY, self._colon, self._comma, ws, *free)
@@ -162,18 +156,20 @@ class Layout:
             item = (separators or (",", ": "))[0] + lead
         return Style(text("["), text("{"), text(lead), text(key), text(item), text(trail), *free)
 
-    def _define_free(self, builder: IRBuilder, depth: int) -> None:
-        s, inside = self.style(depth), self.style(self.inner(depth))
+    def _define_free(self, builder: IRBuilder, s: Style) -> None:
+        inside = self.styles[s.inner]
         scalars = (STRING_RULE, NUMBER_RULE, TRUE_TEXT, FALSE_TEXT, NULL_TEXT)
         builder.define(s.value, alt(s.object, s.array, *scalars))
-        builder.define(s.array, s.array_of(_list(inside.value, s), may_be_empty=True))
+        for place, value in inside.free.items():
+            s.lists[place] = s.array_of(_list(value, s), may_be_empty=True)
+        builder.define(s.array, s.lists[id(ANYTHING)])
         builder.define(s.object, s.object_of(_list(s.member, s), may_be_empty=True))
         builder.define(s.member, seq(STRING_RULE, s.colon, inside.value))
 
 
-def _free_places(style: Style) -> dict[int, Expr]:
-    by_type = {**_FREE_SCALARS, "array": style.array, "object": style.object}
-    return {id(ANYTHING): style.value, id(OPEN): style.value, **{id(FREE_PLACES[t]): by_type[t] for t in by_type}}
+def _free_places(value: Expr, array: Expr, object_: Expr) -> dict[int, Expr]:
+    by_type = {**_FREE_SCALARS, "array": array, "object": object_}
+    return {id(ANYTHING): value, id(OPEN): value, **{id(FREE_PLACES[t]): by_type[t] for t in by_type}}
 
 
 def _list(item: Expr, style: Style) -> Expr:

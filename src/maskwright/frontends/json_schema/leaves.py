@@ -11,14 +11,24 @@ Tested by tests/frontends/json_schema/test_schema_leaves.py.
 
 from __future__ import annotations
 
-import marshal
 import threading
 from typing import Any
 
+from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.scalars import NeedsRulesError, one_of, scalar_texts
-from maskwright.frontends.json_schema.shape import FREE_ARRAYS, FREE_OBJECTS, FREE_PLACES, OPEN, Conj, Refusal, Shape
-from maskwright.ir import Expr, GrammarIR, Rule, refers_beyond, subgrammar
+from maskwright.frontends.json_schema.shape import (
+    FREE_ARRAYS,
+    FREE_INTEGERS,
+    FREE_NUMBERS,
+    FREE_OBJECTS,
+    FREE_PLACES,
+    OPEN,
+    Conj,
+    Refusal,
+    Shape,
+)
+from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
 
 _MAX_LEAVES = 8192
 _MAX_CONTENT = 2048  # bytes of one leaf's content
@@ -87,11 +97,8 @@ def free_place(schema: dict[str, Any]) -> Conj | None:
 
 def content_of(schema: dict[str, Any], dialect: str) -> bytes | None:
     """Return what a leaf says in a dialect; None if that is long, or not made of JSON's own types."""
-    try:
-        content = marshal.dumps([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]], 2)
-    except ValueError:
-        return None
-    return content if len(content) <= _MAX_CONTENT else None
+    content = bytes_of([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]])
+    return content if content is not None and len(content) <= _MAX_CONTENT else None
 
 
 def known_leaf(content: bytes) -> Shape | None:
@@ -117,9 +124,8 @@ def keep_leaf(content: bytes, shape: Shape) -> None:
 
 def _as_subgrammar(shape: Shape, text: Expr) -> Expr:
     """Patterns and formats are read by the kernel once, however large they are, if they need no rules of a layout."""
-    if not any(part.patterns or part.formats for part in shape.strings if part.values is None) or refers_beyond(
-        text, 0
-    ):
+    needs_rules = shape.numbers is FREE_NUMBERS or shape.numbers is FREE_INTEGERS
+    if needs_rules or not any(part.patterns or part.formats for part in shape.strings if part.values is None):
         return text
     return subgrammar(GrammarIR((Rule("string", text),), 0))
 

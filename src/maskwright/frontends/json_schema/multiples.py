@@ -21,7 +21,8 @@ from maskwright.frontends.json_schema.shape import Exact
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, never, seq
 
 MAX_STATES = 3200
-_BYTES = sum(1 << byte for byte in b"-0123456789.")
+_CHARACTERS = b"-0123456789."
+_BYTES = sum(1 << byte for byte in _CHARACTERS)
 _MINUS, _POINT, _ZERO = b"-.0"
 
 
@@ -47,8 +48,9 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
         state = waiting.pop()
         at, remainder = state
         ways: dict[Expr, int] = {}
+        left_after = remainders.steps(remainder)
         for byte, following in bounds.steps[at].items():
-            left = remainders.after(remainder, byte)
+            left = left_after[byte]
             if left is None:
                 continue
             after = (following, left)
@@ -94,9 +96,16 @@ class _Remainders:
         if self.matters_before > MAX_STATES:
             raise TooManyStatesError
         self.start = self._seen(0, -1)
+        self._steps: dict[_Remainder, dict[int, _Remainder | None]] = {}
 
-    def after(self, remainder: _Remainder, byte: int) -> _Remainder | None:
-        """Return the remainder after one more byte; None if nothing can be right then."""
+    def steps(self, remainder: _Remainder) -> dict[int, _Remainder | None]:
+        """Return the remainder after one more byte, whichever; None if nothing can be right then."""
+        known = self._steps.get(remainder)
+        if known is None:
+            known = self._steps[remainder] = {byte: self._after(remainder, byte) for byte in _CHARACTERS}
+        return known
+
+    def _after(self, remainder: _Remainder, byte: int) -> _Remainder | None:
         value, places, is_right = remainder
         if byte == _MINUS:
             return remainder

@@ -3,27 +3,29 @@
     ^table , ^view , e$   →   {}, {^table }, {^view }, {e$}, {^table , e$}, {^view , e$}
 
 Patterns that begin differently have no name in common, so that real schemas have about as many sets as patterns.
-Whether two have one is found out over an alphabet of their own, in which all characters that no pattern tells apart are
-one byte.
-Cost: at most _MAX_SETS sets; the overlaps of a list of patterns are found once (derivatives.py).
+Whether two others have one is found out over an alphabet of their own, in which all characters that neither pattern
+tells apart are one byte.
+Cost: at most _MAX_SETS sets; whether two patterns overlap is found out once (derivatives.py).
 Tested by tests/frontends/json_schema/test_schema_objects.py and test_schema_derivatives.py.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations
 
 from maskwright.errors import LimitError
-from maskwright.frontends.charset import told_apart
+from maskwright.frontends.charset import ALL_CHARACTERS, told_apart, utf8
 from maskwright.frontends.json_schema.derivatives import overlap
 from maskwright.frontends.json_schema.shape import Path
-from maskwright.frontends.json_schema.strings import pattern_text, pattern_tree
+from maskwright.frontends.json_schema.strings import opening_of, pattern_text, pattern_tree
 from maskwright.frontends.regex import lower
 from maskwright.frontends.regex.algebra import Letters
-from maskwright.ir import Expr, alt, byte_set, not_
+from maskwright.ir import OP_SEQ, Expr, alt, byte_set, not_, star
 
 _MAX_SETS = 64
 _MAX_CLASSES = 256  # of characters, as each is a byte
+_ANYTHING = star(utf8(ALL_CHARACTERS))
 
 
 class OverlapError(Exception):
@@ -65,16 +67,34 @@ def matching_names(patterns: dict[str, Path], matched: frozenset[str]) -> list[E
 def _overlapping(patterns: tuple[str, ...]) -> dict[str, frozenset[str]]:
     """For each pattern, the others that may match a name together with it."""
     found: dict[str, set[str]] = {pattern: set() for pattern in patterns}
-    texts = _over_one_alphabet(patterns)
-    for i, a in enumerate(patterns):
-        for j, b in enumerate(patterns[:i]):
-            if texts is None or overlap(texts[i], texts[j]):
-                found[a].add(b)
-                found[b].add(a)
+    for a, b in combinations(patterns, 2):
+        if _may_overlap(a, b):
+            found[a].add(b)
+            found[b].add(a)
     return {pattern: frozenset(others) for pattern, others in found.items()}
 
 
-def _over_one_alphabet(patterns: tuple[str, ...]) -> list[Expr] | None:
+@lru_cache(maxsize=4096)
+def _may_overlap(a: str, b: str) -> bool:
+    """Whether two patterns may match the same name."""
+    first, second = (pattern_text(pattern, None, in_json=False) for pattern in (a, b))
+    begin, other_begin = opening_of(first), opening_of(second)
+    if not (begin.startswith(other_begin) or other_begin.startswith(begin)):
+        return False
+    (starts, ends), (other_starts, other_ends) = _open_sides(first), _open_sides(second)
+    if (ends and other_starts) or (starts and other_ends):
+        return True  # a match of the one, and then one of the other
+    texts = _over_one_alphabet(a, b)
+    return texts is None or overlap(*texts)
+
+
+def _open_sides(text: Expr) -> tuple[bool, bool]:
+    """Whether any text may come before what is matched, and after it."""
+    parts = text[1:] if text[0] == OP_SEQ else (text,)
+    return parts[0] == _ANYTHING, parts[-1] == _ANYTHING
+
+
+def _over_one_alphabet(*patterns: str) -> list[Expr] | None:
     """The names that each pattern matches, a byte standing for a class of characters; None if there are too many."""
     letters = Letters()
     try:

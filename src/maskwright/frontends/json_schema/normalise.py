@@ -19,6 +19,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.complement import complement, difference
 from maskwright.frontends.json_schema.disjoint import disjoint, disjoint_objects, told_apart
@@ -88,6 +89,7 @@ class Normaliser:
         self._kept: list[Any] = []  # keeps schemas that no one wrote alive, for they are known by identity
         self._limit = MAX_WORK
         self._simplifications: dict[Any, Conj] = {}
+        self._meanings: dict[Any, Any] = {}
         self._looks = 0
         self._depth = 0
         self._work = 0
@@ -99,19 +101,20 @@ class Normaliser:
             SchemaError: The schema is malformed.
             LimitError: It nests too deep at one instance, or has too many alternatives.
         """
-        key = identity(node)
-        if key in self._shapes:
-            known = self._shapes[key]
-            if known is None:
-                raise CircularError(
-                    "this schema refers to itself at the same instance",
-                    pointer=pointer_of(node.path),
-                    hint="let the recursion go through a member or an element",
-                )
+        key = identity(node) if node[1][2] else id(node[0])
+        known = self._shapes.get(key)
+        if known is not None:
             return known
-        if type(node.schema) is dict and STRUCTURAL_KEYWORDS.isdisjoint(node.schema):
+        schema = node[0]
+        if type(schema) is dict and STRUCTURAL_KEYWORDS.isdisjoint(schema):
             shape = self._shapes[key] = self._leaf(node)
             return shape
+        if key in self._shapes:
+            raise CircularError(
+                "this schema refers to itself at the same instance",
+                pointer=pointer_of(node.path),
+                hint="let the recursion go through a member or an element",
+            )
         self._shapes[key] = None
         self._depth += 1
         if self._depth > MAX_IN_PLACE_DEPTH:
@@ -183,6 +186,15 @@ class Normaliser:
         finally:
             self._looks -= 1
             self._limit = limit
+        return known
+
+    def meaning(self, node: Node) -> Any:
+        """Return what names a place by what it says: equal schemas of one document mean the same."""
+        key = identity(node)
+        known = self._meanings.get(key)
+        if known is None:
+            content = bytes_of(node.schema) if type(node.schema) is dict else None
+            known = self._meanings[key] = key if content is None else (content, id(node.resource))
         return known
 
     def apart(self, parts: tuple[ObjectShape, ...], alternative: ObjectShape) -> list[ObjectShape]:
@@ -263,11 +275,11 @@ class Normaliser:
 
     def _make(self, node: Node) -> Shape:
         schema = node.schema
-        if type(schema) is Negation:
-            return self._negated(node, schema)
-        if type(schema) is Union:
-            return union([self.shape_of(place) for place in schema.places])
         if not isinstance(schema, dict):
+            if type(schema) is Negation:
+                return self._negated(node, schema)
+            if type(schema) is Union:
+                return union([self.shape_of(place) for place in schema.places])
             raise self.error(
                 node, None, f"a schema is an object or a boolean, not {type(schema).__name__}", "write {} or true"
             )
@@ -282,7 +294,9 @@ class Normaliser:
                 function = keywords.get(keyword)
                 if function is not None:
                     function(site, value)
-        return self._finished(site)
+        if site.applied or site.exclusive or site.unevaluated or self.tracks:
+            return self._combined(site)
+        return _own_shape(site)
 
     def _negated(self, node: Node, schema: Negation) -> Shape:
         shape = self.complement(self.shape_of(schema.negated), node.path)
@@ -292,7 +306,8 @@ class Normaliser:
             return ANY_SHAPE
         return shape
 
-    def _finished(self, site: Site) -> Shape:
+    def _combined(self, site: Site) -> Shape:
+        """The shape of a schema object's own assertions and of what it applies."""
         if self.tracks or site.unevaluated:
             note_seen(site)
         own = _own_shape(site)

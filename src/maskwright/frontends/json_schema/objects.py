@@ -28,7 +28,16 @@ from maskwright.frontends.json_schema.intersect import is_nothing, join, undecla
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
 from maskwright.frontends.json_schema.scalars import STRING_RULE
-from maskwright.frontends.json_schema.shape import ANYTHING, Conj, Extras, ObjectShape, Path, Refusal, Witness
+from maskwright.frontends.json_schema.shape import (
+    ANYTHING,
+    Conj,
+    Extras,
+    ObjectShape,
+    Path,
+    Refusal,
+    Witness,
+    identity_of,
+)
 from maskwright.frontends.json_schema.strings import (
     ANY_NAME,
     QUOTE,
@@ -85,22 +94,25 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
         for name in required:
             if name not in declared:
                 declared[name] = undeclared(shape, name, emitter.norm)
-    style, inner = emitter.layout.style(depth), emitter.layout.inner(depth)
+    style = emitter.layout.styles[depth]
+    inner = style.inner
     members: list[Member] = []
-    free, captured = emitter.layout.free(inner), emitter.captures_members
+    free, captured = emitter.layout.styles[inner].free, emitter.captures_members
     for name, conj in declared.items():
         if shape.names and not _admits_name(emitter, shape, name):
             value = never()
         else:
             value = free.get(id(conj)) or emitter.place(conj, inner)
-        if value[0] != OP_NEVER:
-            key = name_text(name)
-            if captured:
-                key, value = capture("key", key), capture("value", value)
-            members.append((key, value, name in required))
-        elif name in required:
-            return never()
+        if value[0] == OP_NEVER:
+            if name in required:
+                return never()
+        elif captured:
+            members.append((capture("key", name_text(name)), capture("value", value), name in required))
+        else:
+            members.append((name_text(name), value, name in required))
     extra = _extra_member(emitter, shape, (), declared, style, inner)
+    if not witnesses:
+        return _counted(emitter, shape, members, extra, {}, style)
     others: Others = {}
     for bits in range(1, 1 << len(witnesses)):
         chosen = tuple([witness for i, witness in enumerate(witnesses) if bits >> i & 1])
@@ -193,14 +205,14 @@ def _any_of(emitter: Emitter, members: list[Member], extra: Expr, style: Style) 
         rest = seq(extra, star(seq(style.comma, extra)))
         if members:
             rest = emitter.as_rule("members", rest)
-    colon, comma = style.colon, style.comma
+    colon, comma, add = style.colon, style.comma, emitter.builder.add
     following: list[Expr] = []  # the members of this block after the current one, the nearest last
     for i in range(len(members) - 1, -1, -1):
         name, value, _ = members[i]
         tail = seq(colon, value, optional(seq(comma, _choice(following, rest))))
-        following.append(seq(name, emitter.as_rule("member", tail) if i else tail))
+        following.append(seq(name, add("member", tail) if i else tail))
         if i and i % _BLOCK == 0:
-            rest, following = emitter.as_rule("members", _choice(following, rest)), []
+            rest, following = add("members", _choice(following, rest)), []
     return _choice(following, rest)
 
 
@@ -226,8 +238,8 @@ def _extra_member(
     """One member that is not declared, and is all of these witnesses."""
     patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
     closed = emitter.strict and bool(declared or patterns)
-    if not witnesses and not patterns and not shape.names:
-        conj = _conj_of(shape.extras, frozenset())
+    if not (witnesses or patterns or shape.names):
+        conj = _conj_of(shape.extras, frozenset()) if shape.extras else ANYTHING
         if is_nothing(conj) or (closed and not conj):
             return never()
         if not declared:
@@ -300,8 +312,7 @@ def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
 def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inner: int) -> Expr:
     if names is None and not conj and not emitter.captures_members:
         return style.member
-    name = STRING_RULE if names is None else seq(QUOTE, closed(names))
-    return _pair(emitter, name, emitter.place(conj, inner), style)
+    return _pair(emitter, STRING_RULE if names is None else names, emitter.place(conj, inner), style)
 
 
 def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
@@ -313,13 +324,18 @@ def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
 def _names(
     emitter: Emitter, wanted: Conj, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
 ) -> Expr | None:
-    """The names of extra members that match just these patterns, inside the quotes; None for all names."""
-    parts = matching_names(patterns, matched)
-    if wanted:
-        strings = emitter.norm.shape_of(wanted).strings
-        parts.append(alt(*[string_body(part) for part in strings]))
-    if declared:
-        parts.append(not_(any_of_names(declared)))
-    if not parts:
+    """The names of extra members that match just these patterns; None for all names."""
+    if not (patterns or wanted or declared):
         return None
-    return and_(ANY_NAME, *parts)
+    # The alternatives of an object ask for the same names again and again.
+    key = (identity_of(wanted), tuple(declared), tuple(patterns), matched)
+    known = emitter.names.get(key)
+    if known is None:
+        parts = matching_names(patterns, matched)
+        if wanted:
+            strings = emitter.norm.shape_of(wanted).strings
+            parts.append(alt(*[string_body(part) for part in strings]))
+        if declared:
+            parts.append(not_(any_of_names(declared)))
+        known = emitter.names[key] = emitter.as_rule("name", seq(QUOTE, closed(and_(ANY_NAME, *parts))))
+    return known

@@ -51,8 +51,8 @@ def simplified(rest: Conj, negation: Node, norm: Normaliser) -> Conj:
 
 
 def _targets(place: Conj, norm: Normaliser) -> set[Any]:
-    """What the nodes of a place are, or refer to."""
-    return {identity(norm.document.follow(node)) for node in place}
+    """What the nodes of a place say, or what they refer to does."""
+    return {norm.meaning(norm.document.follow(node)) for node in place}
 
 
 def minimal(shape: Shape, norm: Normaliser) -> Shape:
@@ -82,7 +82,9 @@ def _contains(outer: ObjectShape, inner: ObjectShape, norm: Normaliser) -> bool:
         inner.max_properties is None or inner.max_properties > outer.max_properties
     ):
         return False
-    if not (_all_in(outer.witnesses, inner.witnesses) and _all_in(outer.extras, inner.extras)):
+    if outer.witnesses is not inner.witnesses and not _all_in(outer.witnesses, inner.witnesses):
+        return False
+    if outer.extras is not inner.extras and not _all_in(outer.extras, inner.extras):
         return False
     if not _implied(outer.names, inner.names):
         return False
@@ -99,7 +101,7 @@ def _contains(outer: ObjectShape, inner: ObjectShape, norm: Normaliser) -> bool:
 
 
 def _all_in(parts: tuple[object, ...], known: tuple[object, ...]) -> bool:
-    return parts is known or all(any(part is other for other in known) for part in parts)
+    return set(map(id, parts)).issubset(map(id, known))
 
 
 def _implied(place: Conj, by: Conj) -> bool:
@@ -107,4 +109,6 @@ def _implied(place: Conj, by: Conj) -> bool:
         return True
     if len(place) > len(by):
         return False
+    if len(by) == 1:
+        return bool(identity(place[0]) == identity(by[0]))
     return set(map(identity, by)).issuperset(map(identity, place))

@@ -23,14 +23,31 @@ from json.encoder import encode_basestring
 from maskwright.errors import RegexSyntaxError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_string_chars, utf8
 from maskwright.frontends.json_schema.formats import EXACT_FORMATS, WIDER_FORMATS, format_text
-from maskwright.frontends.json_schema.intersect import admits_length
+from maskwright.frontends.json_schema.intersect import admits_length, is_finite
 from maskwright.frontends.json_schema.matching import matches
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Path, StringShape
 from maskwright.frontends.regex import anywhere, lower, parse
 from maskwright.frontends.regex.ast import INFINITE
 from maskwright.frontends.regex.ast import Node as RegexNode
-from maskwright.ir import OP_ALT, OP_AND, OP_NOT, UNBOUNDED, Expr, alt, and_, literal, never, not_, repeat, seq, star
+from maskwright.ir import (
+    OP_ALT,
+    OP_AND,
+    OP_LITERAL,
+    OP_NOT,
+    OP_SEQ,
+    UNBOUNDED,
+    Expr,
+    alt,
+    alt_of_distinct,
+    and_,
+    literal,
+    never,
+    not_,
+    repeat,
+    seq,
+    star,
+)
 
 CHARACTER = json_string_chars(ALL_CHARACTERS)
 ANY_TEXT = star(CHARACTER)
@@ -83,6 +100,7 @@ def name_spellings(name: str) -> Expr:
     return literal(name.encode()) if _PLAIN_NAME.fullmatch(name) else _text_spellings(name)
 
 
+@lru_cache(maxsize=8192)
 def _text_spellings(text: str) -> Expr:
     """Every spelling of a string in `TEXT_CHARACTER`s, without quotes. Half a surrogate pair has none."""
     if _PLAIN_NAME.fullmatch(text) and "/" not in text:
@@ -142,8 +160,14 @@ def name_matches(pattern: str, path: Path, name: str) -> bool:
         raise SchemaError(
             "a name or value holds half a surrogate pair, which no pattern can match", pointer=pointer_of(path)
         ) from error
-    pattern_text(pattern, path, in_json=False)  # says where it stands if it cannot be used
-    return _pattern_matches(pattern, data)
+    opening = opening_of(pattern_text(pattern, path, in_json=False))
+    return data.startswith(opening) and _pattern_matches(pattern, data)
+
+
+def opening_of(text: Expr) -> bytes:
+    """Return the bytes that all matches of an expression begin with, as far as that is plain to see."""
+    first = text[1] if text[0] == OP_SEQ else text
+    return bytes(first[1]) if first[0] == OP_LITERAL else b""
 
 
 @lru_cache(maxsize=4096)
@@ -174,7 +198,7 @@ def string_text(shape: StringShape) -> Expr:
     if shape.values is not None:
         checked = shape.patterns or shape.formats or shape.excluded
         values = [v for v in shape.values if admits_string(shape, v)] if checked else shape.values
-        return alt(*[literal(spelling(v)) for v in values])
+        return alt_of_distinct([literal(spelling(v)) for v in values]) if values else never()
     body = string_body(shape)
     return seq(QUOTE, closed(body)) if body is not never() else body
 
@@ -212,7 +236,11 @@ def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
     maximum = shape.max_length if shape.max_length is not None and shape.max_length < most else UNBOUNDED
     if minimum or maximum != UNBOUNDED:
         parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, minimum, maximum))
-    parts += [_complement(excluded, shape, wide) for excluded in shape.excluded if _may_agree(excluded, shape)]
+    excluded = [other for other in shape.excluded if _may_agree(other, shape)]
+    finite = [value for other in excluded if is_finite(other) for value in other.values or ()]
+    if finite:
+        parts.append(not_(alt(*map(_text_spellings, finite))))  # in one piece: automata grow with every complement
+    parts += [_complement(other, shape, wide) for other in excluded if not is_finite(other)]
     if shape.excluded and all(part[0] == OP_NOT for part in parts):
         parts.append(_ANY_PLAIN_TEXT)
     return and_(*parts) if parts else ANY_TEXT
