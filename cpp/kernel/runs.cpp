@@ -1,6 +1,7 @@
 #include "runs.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "rule.h"
@@ -8,7 +9,7 @@
 namespace maskwright {
 namespace {
 
-constexpr size_t kMostStates = 160;
+constexpr size_t kMostStates = 320;
 constexpr uint32_t kMostChars = 96;
 constexpr size_t kMostHomes = 4;
 constexpr CharClasses kBeyondAscii = ~((CharClasses{1} << kClassOtherSpace) - 1);
@@ -45,7 +46,7 @@ bool may_run(DfaState& state) {
 // The states reached from one by characters that keep the rule going.
 class Search {
  public:
-  explicit Search(DfaState& start) : reached_{&start} {
+  explicit Search(DfaState& start) : reached_{&start}, is_reached_{&start} {
     for (int b = 0; b < 128; ++b) going_.set(static_cast<uint8_t>(b));
   }
 
@@ -79,10 +80,10 @@ class Search {
     return out == 0 ? 0 : out | beyond_ascii();
   }
 
-  // Each state that the run holds for, and for how many characters.
+  // Each state that the run holds for, and for how many characters. One without characters holds for all.
   template <class Visit>
   void for_each_state(Visit&& visit) const {
-    if (chars_ == kManyChars) {
+    if (chars_ == kManyChars || going_.empty()) {
       for (DfaState* state : reached_) visit(*state, kManyChars);
       return;
     }
@@ -107,14 +108,13 @@ class Search {
   // False if there are too many.
   bool add_layer(size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      bool fits = true;
+      const DfaState* last = nullptr;  // most bytes lead where the one before does
       going_.for_each([&](uint8_t byte) {
         DfaState* to = next(*reached_[i], byte);
-        if (!fits || std::ranges::find(reached_, to) != reached_.end()) return;
-        reached_.push_back(to);
-        fits = reached_.size() <= kMostStates;
+        if (to != last && is_reached_.insert(to).second) reached_.push_back(to);
+        last = to;
       });
-      if (!fits) return false;
+      if (reached_.size() > kMostStates) return false;
     }
     return true;
   }
@@ -142,7 +142,8 @@ class Search {
   }
 
   std::vector<DfaState*> reached_;  // layer by layer
-  std::vector<size_t> layers_;      // where each begins
+  std::unordered_set<const DfaState*> is_reached_;
+  std::vector<size_t> layers_;  // where each begins
   ByteSet going_;
   uint32_t chars_ = 0;
 };
@@ -157,7 +158,11 @@ Run run_from(DfaState& state) {
     search.run();
     const CharClasses classes = search.classes();
     search.for_each_state([&](DfaState& reached, uint32_t chars) {
-      if ((reached.rule->loop_classes(reached) & ~classes) == 0) reached.run.set({classes, chars});
+      const CharClasses loop_classes = reached.rule->loop_classes(reached);
+      if (classes == 0)
+        reached.run.set({loop_classes, kManyChars});  // not to be sought again from each
+      else if ((loop_classes & ~classes) == 0)
+        reached.run.set({classes, chars});
     });
   }
   state.run.set(loop);  // unless it is known by now
