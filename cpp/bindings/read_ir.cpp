@@ -4,7 +4,8 @@
 // A subgrammar is looked up by its number in the rule store, and read only if it is not linked there.
 //
 // Grammars of JSON Schemas all begin with the same dozen rules, the very same objects. Where two grammars in a row
-// begin alike, what was read of that is kept, and the next one that begins so starts from a copy.
+// begin alike, what was read of that is kept, and the next one that begins so starts from a copy. What these rules are
+// linked to is kept with it (known_rules.h).
 //
 // What was read is taken off the list of the cyclic garbage collector. Expressions are tuples made from their parts,
 // so no cycle goes through them, and a process that keeps a thousand grammars would have it look through half a
@@ -375,6 +376,7 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
 }
 
 void GrammarReader::keep(Beginning beginning) {
+  beginning.read.ir.known_rules = std::make_shared<KnownRules>(beginning.read.ir);
   auto kept = std::make_shared<const Beginning>(std::move(beginning));
   const std::lock_guard guard(lock_);
   known_.swap(kept);

@@ -19,6 +19,7 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 LinkedRule Linker::link() {
   weigh();
   for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
+  recall_known_rules();
   for (const Subgrammar& known : ir_.subgrammars) {
     LinkedRule linked = link_subgrammar(known);
     units_.push_back({.rule = linked.rule, .group = std::move(linked.group)});
@@ -30,7 +31,29 @@ LinkedRule Linker::link() {
     else
       intern(component);
   }
+  keep_known_rules();
   return {units_[ir_.root].group, units_[ir_.root].rule};
+}
+
+// The root is never inlined, which other grammars may do to the same rule.
+bool Linker::uses_known_rules() const {
+  return ir_.known_rules && ir_.root >= ir_.known_rules->size() && optimisations.sharing;
+}
+
+void Linker::recall_known_rules() {
+  if (!uses_known_rules()) return;
+  std::vector<LinkedRule> known = ir_.known_rules->find(store_);
+  for (size_t r = 0; r < known.size(); ++r) {
+    units_[r].group = std::move(known[r].group);
+    units_[r].rule = known[r].rule;
+  }
+}
+
+void Linker::keep_known_rules() {
+  if (!uses_known_rules()) return;
+  std::vector<LinkedRule> linked(ir_.known_rules->size());
+  for (size_t r = 0; r < linked.size(); ++r) linked[r] = {units_[r].group, units_[r].rule};
+  ir_.known_rules->keep(linked);
 }
 
 // Another thread may link the same one meanwhile: both get the same groups, by their structure.
@@ -50,7 +73,7 @@ LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
-  if (is_parametric(index)) return false;
+  if (is_parametric(index) || units_[index].rule) return false;
   const Node& body = nodes_[units_[index].expr];
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;

@@ -5,7 +5,8 @@
 //           (linker_units.cpp)
 //   write   each component of units as a blueprint, its identity (linker_writing.cpp)
 //   link    component by component, callees first: inlined where small, else interned by the blueprint (linker.cpp);
-//           subgrammars before all else, unless they are known
+//           subgrammars before all else, unless they are known; what many grammars begin with is recalled
+//           (known_rules.h)
 //
 // Example: root ::= name ("," name){0,100}, name ::= [a-z]+  has the units root, name, the item  "," name  and its
 // counter, which all repetitions of that item share, whatever their bounds.
@@ -79,6 +80,9 @@ class Linker {
     uint32_t visit = 0;            // the walk that saw it last
     Written written;
   };
+  bool uses_known_rules() const;
+  void recall_known_rules();
+  void keep_known_rules();
   LinkedRule link_subgrammar(const Subgrammar& subgrammar);
   void weigh();
   bool counts(const ExprNode& node) const;
