@@ -16,7 +16,8 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 
 }  // namespace
 
-LinkedRule Linker::link() {
+LinkedRule Linker::link(bool starts_root) {
+  starts_root_ = starts_root;
   weigh();
   for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
   recall_known_rules();
@@ -62,7 +63,7 @@ LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
   Subgrammar known = store_.find(subgrammar.key);
   if (!known.linked.rule) {
     known = subgrammar;
-    known.linked = Linker(*known.ir, store_).link();
+    known.linked = Linker(*known.ir, store_).link(false);
     store_.insert(known);
   }
   return known.linked;
@@ -122,7 +123,8 @@ void Linker::intern(const std::vector<uint32_t>& component) {
       const bool as_instance = rule.group().family() && !is_family_;
       links.push_back({units_[unit].group, as_instance ? instantiate(rule, parameter) : &rule});
     }
-    group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links)));
+    const bool at_once = starts_root_ && std::ranges::find(component, ir_.root) != component.end();
+    group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links), at_once));
   }
   for (uint32_t i = 0; i < num_members_; ++i) {
     units_[component[i]].rule = &group->rule(i);

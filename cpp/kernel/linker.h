@@ -12,7 +12,7 @@
 // counter, which all repetitions of that item share, whatever their bounds.
 //
 // Cost: linear in the grammar. Automata are made when a rule is first started, which here happens only to a counter
-// that may become an operand of a product.
+// that may become an operand of a product; and those of the root's component, as it is started next.
 // Tested by tests/kernel/test_link.py.
 #pragma once
 
@@ -34,7 +34,8 @@ namespace maskwright {
 class Linker {
  public:
   Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), nodes_(ir.nodes.size()) {}
-  LinkedRule link();
+  // `starts_root`: the root's rule will be started next.
+  LinkedRule link(bool starts_root);
 
  private:
   using Kind = BlueprintUnit::Kind;
@@ -114,6 +115,7 @@ class Linker {
 
   const GrammarIr& ir_;
   RuleStore& store_;
+  bool starts_root_ = false;
   std::vector<Node> nodes_;
   std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
   uint32_t num_named_ = 0;                           // of these
