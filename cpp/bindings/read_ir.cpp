@@ -5,7 +5,8 @@
 // when an output comes to it.
 //
 // Grammars of JSON Schemas all begin with the same dozen rules, the very same objects. Where two grammars in a row
-// begin alike, what was read of that is kept, and the next one that begins so starts from a copy.
+// begin alike, what was read of that is kept, and the next one that begins so starts from a copy. What these rules are
+// linked to is kept with it (known_rules.h).
 //
 // What was read is taken off the list of the cyclic garbage collector. Expressions are tuples made from their parts,
 // so no cycle goes through them, and a process that keeps a thousand grammars would have it look through half a
@@ -83,9 +84,7 @@ struct Read {
 class Reader {
  public:
   Reader(const Read* begun, size_t num_rules, uint32_t vocab_size, bool with_captures)
-      : num_rules_(num_rules), vocab_size_(vocab_size), with_captures_(with_captures) {
-    if (begun) read_ = *begun;
-  }
+      : read_(begun ? *begun : Read()), num_rules_(num_rules), vocab_size_(vocab_size), with_captures_(with_captures) {}
   const Read& done() const { return read_; }
   Read take() { return std::move(read_); }
 
@@ -312,7 +311,7 @@ class Reader {
 size_t num_common(const nb::tuple& rules, const std::vector<nb::object>& others) {
   const size_t limit = std::min(nb::len(rules), others.size());
   size_t n = 0;
-  while (n < limit && rules[n].ptr() == others[n].ptr()) ++n;
+  while (n < limit && PyTuple_GetItem(rules.ptr(), static_cast<Py_ssize_t>(n)) == others[n].ptr()) ++n;
   return n;
 }
 
@@ -349,15 +348,12 @@ GrammarIr GrammarReader::read_in(Session& session, const nb::tuple& rules, uint3
   if (root >= num_rules) throw nb::type_error("the root names no rule");
   std::shared_ptr<const Beginning> begun;
   size_t num_alike = 0;
-  if (!session.with_captures) {
+  if (!session.with_captures) begun = beginning_of(rules);
+  if (!session.with_captures && !begun) {
     std::vector<nb::object> last = first_rules(rules, kMaxBeginning);  // the one before dies without the lock
     const std::lock_guard guard(lock_);
-    if (known_ && num_common(rules, known_->rules) == known_->rules.size()) {
-      begun = known_;
-    } else {
-      num_alike = num_common(rules, last_);
-      last_.swap(last);
-    }
+    num_alike = num_common(rules, last_);
+    last_.swap(last);
   }
   Reader reader(begun ? &begun->read : nullptr, num_rules, session.vocab_size, session.with_captures);
   for (size_t i = begun ? begun->rules.size() : 0; i < num_rules; ++i) {
@@ -368,6 +364,11 @@ GrammarIr GrammarReader::read_in(Session& session, const nb::tuple& rules, uint3
   read.ir.root = root;
   for (size_t i = 0; i < read.subgrammars.size(); ++i) look_up(session, read.ir.subgrammars[i], read.subgrammars[i]);
   return std::move(read.ir);
+}
+
+std::shared_ptr<const GrammarReader::Beginning> GrammarReader::beginning_of(const nb::tuple& rules) {
+  const std::lock_guard guard(lock_);
+  return known_ && num_common(rules, known_->rules) == known_->rules.size() ? known_ : nullptr;
 }
 
 // Finds a subgrammar, or reads it.
@@ -428,6 +429,7 @@ void run_queue(FillQueue& queue, unsigned max_threads) {
 }
 
 void GrammarReader::keep(Beginning beginning) {
+  beginning.read.ir.known_rules = std::make_shared<KnownRules>(beginning.read.ir);
   auto kept = std::make_shared<const Beginning>(std::move(beginning));
   const std::lock_guard guard(lock_);
   known_.swap(kept);

@@ -20,11 +20,13 @@ class GrammarReader {
   struct Beginning;
   struct Session;
   GrammarIr read_in(Session& session, const nb::tuple& rules, uint32_t root);
+  // What is known of the first rules, if the rules begin so.
+  std::shared_ptr<const Beginning> beginning_of(const nb::tuple& rules);
   void look_up(Session& session, Subgrammar& wanted, nb::handle subgrammar);
   void keep(Beginning beginning);
   std::mutex lock_;
   std::shared_ptr<const Beginning> known_;
-  std::vector<nb::object> last_;  // the first rules of the grammar before, which keeps them the objects they are
+  std::vector<nb::object> last_;  // the first rules of an earlier grammar, which keeps them the objects they are
 };
 
 }  // namespace maskwright

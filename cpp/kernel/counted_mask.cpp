@@ -97,7 +97,8 @@ void walk_departures(const Vocabulary& vocabulary, CharClasses classes, const It
   if (item.state->bounded && count.remaining != Count::kUnlimited) {
     // The state itself may ask for less than the limit leaves.
     std::vector<uint32_t> bits = vocabulary.tokens_of(classes);
-    vocabulary.keep_within(bits, count.remaining - item.state->rule->lengths()->distance(*item.state).shortest);
+    vocabulary.keep_within(
+        bits, item.state->rule->lengths()->spare(*item.state, count.remaining, vocabulary.max_token_length()));
     sink.allow_bits(std::move(bits));
   }
   const ByteSet bytes = item.state->live;

@@ -40,7 +40,7 @@ GroupFacts::GroupFacts(const Blueprint& blueprint, std::span<Rule* const> callee
     rules_[u].terminator = blueprint.units[u].terminator;
   }
   weigh();
-  find_dependents();
+  if (calls_members_) find_dependents();
   solve_all();
   visited_.resize(blueprint.ir.nodes.size());
   describe_first();
@@ -69,6 +69,7 @@ void GroupFacts::weigh() {
     edges[id] = std::min(edges[id], kMost);
     if (node.op == Op::Guard) edges[id] += edges[node.begin];
     has_calls_ = has_calls_ || is_call(node);
+    calls_members_ = calls_members_ || (is_call(node) && is_member(node));
     if (node.op == Op::And || node.op == Op::Not)
       boolean_[id] = true;
     else if (node.op == Op::Seq || node.op == Op::Alt)
@@ -107,6 +108,13 @@ template <class Missing>
 GroupFacts::Truth GroupFacts::solve(Missing&& missing) const {
   const auto& nodes = blueprint_.ir.nodes;
   Truth truth(nodes.size());
+  if (!calls_members_) {  // nodes are numbered children first
+    for (ExprId id = 0; id < nodes.size(); ++id) {
+      const uint32_t needed = missing(id, nodes[id]);
+      truth[id] = needed == 0 || (needed != kNever && num_true_operands(nodes[id], truth) >= needed);
+    }
+    return truth;
+  }
   std::vector<uint32_t> still_missing(nodes.size());
   std::vector<ExprId> open;
   for (ExprId id = 0; id < nodes.size(); ++id) {
@@ -125,6 +133,14 @@ GroupFacts::Truth GroupFacts::solve(Missing&& missing) const {
     }
   }
   return truth;
+}
+
+uint32_t GroupFacts::num_true_operands(const ExprNode& node, const Truth& truth) const {
+  if (node.op == Op::Repeat || node.op == Op::Guard) return truth[node.begin];
+  if (node.op != Op::Seq && node.op != Op::Alt) return 0;
+  uint32_t count = 0;
+  for (uint32_t c = node.begin; c < node.end; ++c) count += truth[blueprint_.ir.children[c]];
+  return count;
 }
 
 void GroupFacts::solve_all() {

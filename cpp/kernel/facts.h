@@ -8,7 +8,8 @@
 //   rank        above the rank of every rule that it can call before its first byte
 //
 // The first three are least solutions of Horn clauses over the blueprint's nodes ("a sequence is nullable if all its
-// parts are"), found in linear time by counting the conditions that each node still misses (Dowling and Gallier 1984).
+// parts are"), found in linear time by counting the conditions that each node still misses (Dowling and Gallier 1984);
+// or, where no member of the group calls one, in one pass.
 // Of templates (family.h) all of them are bounds: what holds of an instance holds of its template, for which every
 // guard counts as open.
 //
@@ -67,6 +68,7 @@ class GroupFacts {
   void find_dependents();
   template <class Missing>
   Truth solve(Missing&& missing) const;
+  uint32_t num_true_operands(const ExprNode& node, const Truth& truth) const;
   void solve_all();
   void weigh();
   void describe_boolean(uint32_t unit);
@@ -86,6 +88,7 @@ class GroupFacts {
   std::vector<uint32_t> visited_;  // by node: the number of the walk that saw it
   uint32_t walk_ = 0;
   bool has_calls_ = false;
+  bool calls_members_ = false;
   bool left_recursive_ = false;
   std::vector<uint8_t> undecided_;
   uint64_t num_edges_ = 0;

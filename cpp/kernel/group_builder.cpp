@@ -53,8 +53,8 @@ bool is_prefix_free(Rule& rule) {
 
 }  // namespace
 
-std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blueprint,
-                                              std::vector<LinkedRule> callees) {
+std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees,
+                                              bool at_once) {
   auto group = std::make_shared<RuleGroup>(store, std::move(blueprint), std::move(callees));
   GroupBuilder builder(*group);
   const GroupFacts& facts = builder.facts_;
@@ -77,7 +77,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
   }
   if (builder.blueprint_.is_parametric())
     builder.keep_templates();
-  else if (undecided || facts.left_recursive())
+  else if (at_once || undecided || facts.left_recursive())
     builder.build();
   return group;
 }

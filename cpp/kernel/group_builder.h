@@ -25,8 +25,9 @@ namespace maskwright {
 class GroupBuilder : GroupDrafts {
  public:
   // A new group: its rules' facts are known, their automata may be still to be built. Throws LimitExceeded if these
-  // would be too large.
-  static std::shared_ptr<RuleGroup> make(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees);
+  // would be too large. With `at_once` the automata are built, too: one that is to be used next is not read twice.
+  static std::shared_ptr<RuleGroup> make(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees,
+                                         bool at_once);
 
   explicit GroupBuilder(RuleGroup& group);
   // The group's lock is held, or no other thread knows the group.

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "byte_set.h"
 #include "ids.h"
+#include "known_rules.h"
 #include "parameter.h"
 #include "subgrammar.h"
 
@@ -73,6 +75,7 @@ struct GrammarIr {
   std::vector<SpanRule> spans;
   std::vector<ExprId> rules;
   uint32_t root = 0;
+  std::shared_ptr<KnownRules> known_rules;  // the first of `rules`, if many grammars begin with them
 
   // With those of all subgrammars, each as often as it stands there.
   size_t num_nodes() const {

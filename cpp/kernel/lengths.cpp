@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "best_first.h"
 #include "errors.h"
 #include "rule.h"
 
@@ -9,6 +10,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxSearch = 200'000;
+constexpr size_t kMoreSearch = 100;  // for a steady way, once there is one
 constexpr size_t kMaxPairs = 1'000'000;
 
 [[noreturn]] void too_large() {
@@ -20,9 +22,13 @@ bool is_plain_counter(const DfaState& state) {
   return !state.bounded;
 }
 
+// Inside a character, few bytes are live.
+DfaState* after(DfaState& state, uint8_t byte) {
+  return state.live.test(byte) ? state.rule->next(state, byte) : nullptr;
+}
+
 bool has_item_loop(DfaState& state, const std::vector<uint8_t>& bytes) {
-  return state.counter_head &&
-         std::ranges::any_of(bytes, [&](uint8_t byte) { return state.rule->next(state, byte) == &state; });
+  return state.counter_head && std::ranges::any_of(bytes, [&](uint8_t byte) { return after(state, byte) == &state; });
 }
 
 }  // namespace
@@ -31,23 +37,97 @@ size_t Lengths::PairHash::operator()(const Pair& pair) const {
   return mix(reinterpret_cast<uintptr_t>(pair.state), pair.reg);
 }
 
-Distance Lengths::distance(DfaState& state) {
-  const uint64_t known = state.distance.load(std::memory_order_relaxed);
-  if (known != DfaState::kDistanceUnknown) return {static_cast<uint32_t>(known), (known >> 32) != 0};
+Way Lengths::way(DfaState& state) {
+  if (const auto known = state.way.load()) return *known;
   const std::lock_guard guard(lock_);
-  return search_nearest(state);
+  return search_any(state);
+}
+
+Way Lengths::shortest(DfaState& state) {
+  const Way some = way(state);
+  if (some.shortest) return some;
+  const std::lock_guard guard(lock_);
+  return search_shortest(state, some);
+}
+
+uint32_t Lengths::spare(DfaState& state, uint32_t remaining, uint32_t most) {
+  if (const uint32_t items = way(state).items; items <= remaining && remaining - items >= most) return most;
+  return std::min(most, remaining - shortest(state).items);
 }
 
 bool Lengths::admits(DfaState& state, Count count) {
-  const Distance distance = this->distance(state);
-  if (distance.shortest == Distance::kNever || distance.shortest > count.remaining) return false;
-  if (distance.shortest >= count.needed || distance.steady) return true;
+  Way way = this->way(state);
+  if (way.items > count.remaining) way = shortest(state);
+  if (way.items == Way::kNever || way.items > count.remaining) return false;
+  if (way.items >= count.needed || way.steady) return true;
   const std::lock_guard guard(lock_);
   return search_pairs(state, count);
 }
 
-// Breadth first, states after the same number of items together. Only where an item has ended can the rule end.
-Distance Lengths::search_nearest(DfaState& origin) {
+// The way from a state where a search may stop: where the rule may end, or from where a way is known.
+std::optional<Way> Lengths::rest(DfaState& state) const {
+  if (is_plain_counter(state)) return Way{state.counter_head ? 0u : 1u, true, true};
+  if (const auto known = state.way.load()) return known;
+  if (state.terminates) return Way{0, has_item_loop(state, bytes_), true};
+  return std::nullopt;
+}
+
+// The way from the last state of a path, on from its first. Others only tell how long it is; what is kept, all states
+// on the path know.
+Way Lengths::along(const std::vector<DfaState*>& path, bool keep, bool shortest) {
+  Way way = *rest(*path.back());
+  for (size_t i = path.size(); i-- > 0;) {
+    way.steady = way.steady || has_item_loop(*path[i], bytes_);
+    if (keep) know(*path[i], way);
+    if (i > 0 && path[i]->counter_head) ++way.items;
+    way.shortest = shortest;
+  }
+  return way;
+}
+
+// One item cannot be less where the rule may not end, nor can none.
+void Lengths::know(DfaState& state, Way way) {
+  if (is_plain_counter(state)) return;
+  way.shortest = way.shortest || way.items <= (state.terminates ? 0 : 1);
+  state.way.store(way);
+  if (way.items == Way::kNever || &state == state.rule->start()) return;  // no token leads to the start
+  slack_.items = std::max(slack_.items, way.items - (state.counter_head ? 0 : 1));
+  slack_.steady = slack_.steady && way.steady;
+}
+
+// A steady way is preferred, if one that is no longer is found soon after.
+Way Lengths::search_any(DfaState& origin) {
+  if (const auto known = rest(origin)) return along({&origin}, true, known->shortest);
+  using Search = BestFirst<DfaState*, std::hash<DfaState*>>;
+  Search search(&origin);
+  const auto follow = [this](DfaState* state, uint32_t edge, DfaState*& next) {
+    next = after(*state, bytes_[edge]);
+    return next != nullptr;
+  };
+  const auto guess = [this](DfaState* state) {
+    if (const auto known = rest(*state)) return known->items == Way::kNever ? Search::kNever : Search::kEnd;
+    return state->rule->guess(*state);
+  };
+  std::vector<DfaState*> best;
+  Way way{Way::kNever, false, true};
+  for (size_t most = kMaxSearch; !way.steady; most = search.num_visits() + kMoreSearch) {
+    const auto outcome = search.run(static_cast<uint32_t>(bytes_.size()), most, 0, follow, guess);
+    if (outcome == Search::Outcome::TooMuch && best.empty()) too_large();
+    if (outcome != Search::Outcome::Ended) break;
+    std::vector<DfaState*> path = search.path();
+    const Way found = along(path, false, false);
+    if (found.items > way.items || (found.items == way.items && !found.steady)) continue;
+    way = found;
+    best = std::move(path);
+  }
+  if (!best.empty()) return along(best, true, false);
+  for (size_t v = 0; v < search.num_visits(); ++v) know(*search.node(v), way);
+  return way;
+}
+
+// Breadth first, states after the same number of items together, as far as a way that is shorter than `some` may be.
+// Only where an item has ended can the rule end.
+Way Lengths::search_shortest(DfaState& origin, const Way& some) {
   struct Reached {
     DfaState* state;
     size_t predecessor;
@@ -55,65 +135,47 @@ Distance Lengths::search_nearest(DfaState& origin) {
   };
   std::vector<Reached> reached{{&origin, 0, 0}};
   std::vector<size_t> level{0}, next_level;  // the second: one item further
-  std::unordered_map<const DfaState*, char> seen{{&origin, 0}};
-  uint32_t nearest = Distance::kNever;
-  size_t last = 0;  // of the way to the nearest end
-  bool steady = false;
-  // Notes the end that a state is, or whose distance it knows. A steady one is preferred.
-  const auto ends = [&](size_t index) {
-    DfaState& state = *reached[index].state;
-    Distance rest{0, true};
-    if (const uint64_t known = state.distance.load(std::memory_order_relaxed); known != DfaState::kDistanceUnknown)
-      rest = {static_cast<uint32_t>(known), (known >> 32) != 0};
-    else if (is_plain_counter(state))
-      rest.shortest = state.counter_head ? 0 : 1;
-    else if (state.terminates)
-      rest.steady = has_item_loop(state, bytes_);
-    else
-      return false;
-    if (rest.shortest == Distance::kNever) return true;
-    const uint32_t items = reached[index].items + rest.shortest;
-    if (items < nearest || (items == nearest && rest.steady && !steady)) {
-      nearest = items;
-      last = index;
-      steady = rest.steady;
+  uint32_t nearest = some.items;
+  size_t last = 0;  // of the path to the nearest end; 0: that of `some`
+  origin.last_search = ++num_searches_;
+  const auto meet = [&](DfaState& state, size_t predecessor, uint32_t items) {
+    const bool is_ours = !is_plain_counter(state);
+    if (is_ours && state.last_search == num_searches_) return;
+    const auto known = rest(state);
+    const bool is_nearer = known && known->items != Way::kNever && items + known->items < nearest;
+    if (!is_ours && !is_nearer) return;
+    if (is_ours) state.last_search = num_searches_;
+    reached.push_back({&state, predecessor, items});
+    if (is_nearer) {
+      nearest = items + known->items;
+      last = reached.size() - 1;
     }
-    return true;
+    if (is_ours && !(known && known->shortest) && items + state.fewest_items < nearest)
+      (state.counter_head ? next_level : level).push_back(reached.size() - 1);
   };
-  bool expands = !ends(0);
-  // Ends in the next level are met before this one is through; none can be nearer, so that a steady one settles it.
-  for (uint32_t items = 0; expands && items < nearest; ++items) {
+  for (uint32_t items = 0; !level.empty() && items + 1 < nearest; ++items) {
     next_level.clear();
-    for (size_t i = 0; i < level.size() && !(nearest <= items + 1 && steady); ++i) {
+    for (size_t i = 0; i < level.size() && items + 1 < nearest; ++i) {
       if (reached.size() > kMaxSearch) too_large();
-      DfaState& state = *reached[level[i]].state;
-      for (const uint8_t byte : bytes_) {
-        DfaState* next = state.rule->next(state, byte);
-        if (!next || !seen.emplace(next, 0).second) continue;
-        const bool further = next->counter_head;
-        reached.push_back({next, level[i], items + (further ? 1 : 0)});
-        if (!ends(reached.size() - 1)) (further ? next_level : level).push_back(reached.size() - 1);
-        if (nearest <= items + 1 && steady) break;
-      }
+      const size_t from = level[i];
+      DfaState& state = *reached[from].state;
+      for (const uint8_t byte : bytes_)
+        if (DfaState* next = after(state, byte)) meet(*next, from, items + (next->counter_head ? 1 : 0));
     }
     std::swap(level, next_level);
-    expands = !level.empty();
   }
-  // All states on the way know now.
-  for (size_t i = last;; i = reached[i].predecessor) {
-    DfaState& state = *reached[i].state;
-    if (!is_plain_counter(state)) {
-      steady = steady || has_item_loop(state, bytes_);
-      const uint32_t items = nearest == Distance::kNever ? Distance::kNever : nearest - reached[i].items;
-      state.distance.store((uint64_t{steady} << 32) | items, std::memory_order_relaxed);
-      const bool is_start = &state == state.rule->start();  // no token leads to it
-      if (nearest != Distance::kNever && !is_start) {
-        slack_.items = std::max(slack_.items, items - (state.counter_head ? 0 : 1));
-        slack_.steady = slack_.steady && steady;
-      }
-    }
-    if (i == 0) return {nearest, steady};
+  for (const auto& [state, predecessor, items] : reached)
+    if (!is_plain_counter(*state) && items < nearest)
+      state->fewest_items = std::max(state->fewest_items, nearest - items);
+  if (last == 0) {
+    know(origin, {some.items, some.steady, true});
+    return *origin.way.load();
   }
+  std::vector<DfaState*> path;
+  for (size_t i = last; i != 0; i = reached[i].predecessor) path.push_back(reached[i].state);
+  path.push_back(&origin);
+  std::ranges::reverse(path);
+  return along(path, true, true);
 }
 
 Slack Lengths::slack() {
@@ -146,7 +208,7 @@ bool Lengths::search_pairs(DfaState& origin, Count origin_count) {
     if (!may_repeat(state, count.reg())) continue;
     if (reached.size() > kMaxSearch || admitted_.size() > kMaxPairs) too_large();
     for (auto byte = bytes_.rbegin(); byte != bytes_.rend(); ++byte) {
-      DfaState* next = state.rule->next(state, *byte);
+      DfaState* next = after(state, *byte);
       if (!next) continue;
       const Pair pair{next, entering(*next, count.reg())};
       if (const auto it = admitted_.find(pair); it != admitted_.end()) {

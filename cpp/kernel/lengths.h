@@ -1,18 +1,25 @@
 // How many items a state of a counted product still needs, and whether a count leaves it a completion.
 //
-// Example: ("[a-z]+-[0-9]{4}" `"`) & (character{0,20} `"`): after "ab" at least five characters are still to come, so
-// with four left the state must not be entered, although both automata could go on. `shortest` is found by a search
-// for the nearest end, where reading an item costs one and bytes inside it nothing. A state is *steady* if a state on
-// its way to that end returns to itself by one item: then all greater numbers of items will do, too. Only for states
-// that are not steady, and only while items are still needed, are pairs of state and count searched.
+// Example: ("[a-z]+-[0-9]{4}" `"`) & (character{0,20} `"`):  after "ab" at least five characters are still to come, so
+// with four left the state must not be entered, although both automata could go on.
+//
+// Mostly it is enough to know some way to the end that is short: a search that goes where the operands are nearest to
+// their ends (best_first.h) finds one, and all states on it know theirs. Only where that way has more items than may
+// come is the shortest one sought, breadth first, where reading an item costs one and bytes inside it nothing. All
+// states met then know how many items they need at least, by the triangle inequality, so that later searches stop
+// before them (Adaptive A*: Koenig and Likhachev 2005). A way is *steady* if a state on it returns to itself by one
+// item: then all greater numbers of items will do, too. Only for states whose ways are not steady, and only while items
+// are still needed, are pairs of state and count searched.
 //
 // Exact. What is found is kept with the states, read without a lock. A search steps the automaton, so its lock comes
-// before the group's. A search that exceeds its limit throws
-// LimitExceeded. Tested by tests/exhaustive/test_counted_products.py.
+// before the group's. A search that exceeds its limit throws LimitExceeded.
+// Tested by tests/exhaustive/test_counted_products.py.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -22,11 +29,29 @@ namespace maskwright {
 
 struct DfaState;
 
-// The fewest items with which a state can be completed, and whether every greater number will do.
-struct Distance {
-  uint32_t shortest;
-  bool steady;
-  static constexpr uint32_t kNever = 0xFFFFFFFF;  // it cannot be completed at all
+// A way on which a state can be completed.
+struct Way {
+  uint32_t items = 0;
+  bool steady = false;                            // every greater number of items will do, too
+  bool shortest = false;                          // no way has fewer
+  static constexpr uint32_t kNever = 0x7FFFFFFF;  // as the number of items: there is none
+};
+
+// What is known of a state's ways, as one word.
+class KnownWay {
+ public:
+  std::optional<Way> load() const {
+    const uint64_t word = word_.load(std::memory_order_relaxed);
+    if (word == kUnknown) return std::nullopt;
+    return Way{static_cast<uint32_t>(word), (word >> 32 & 1) != 0, (word >> 33 & 1) != 0};
+  }
+  void store(const Way& way) {
+    word_.store(uint64_t{way.shortest} << 33 | uint64_t{way.steady} << 32 | way.items, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr uint64_t kUnknown = ~uint64_t{0};
+  std::atomic<uint64_t> word_{kUnknown};
 };
 
 // What a state and all states that a token leads to from it ask for at most, beyond an item that has begun.
@@ -40,14 +65,22 @@ class Lengths {
   // `bytes`: one of each byte class of the rule.
   explicit Lengths(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
 
-  Distance distance(DfaState& state);
+  // Some way, which need not be the shortest.
+  Way way(DfaState& state);
+  // With so many items left, how many may come before the last that the state needs; exactly, up to `most`.
+  uint32_t spare(DfaState& state, uint32_t remaining, uint32_t most);
   // Whether the state has a completion of at least `needed` and at most `remaining` items.
   bool admits(DfaState& state, Count count);
-  // Over all states whose distance has been asked for, but for the start, which no token leads to.
+  // Over all states for which a way has been asked for, but for the start, which no token leads to.
   Slack slack();
 
  private:
-  Distance search_nearest(DfaState& state);
+  Way shortest(DfaState& state);
+  std::optional<Way> rest(DfaState& state) const;
+  Way search_any(DfaState& state);
+  Way search_shortest(DfaState& state, const Way& some);
+  Way along(const std::vector<DfaState*>& path, bool keep, bool shortest);
+  void know(DfaState& state, Way way);
   bool search_pairs(DfaState& state, Count count);
   bool ends_at(DfaState& state, Count count) const;
 
@@ -62,6 +95,7 @@ class Lengths {
   std::vector<uint8_t> bytes_;
   std::mutex lock_;
   Slack slack_;
+  uint32_t num_searches_ = 0;
   std::unordered_map<Pair, bool, PairHash> admitted_;
 };
 

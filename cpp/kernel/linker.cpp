@@ -17,9 +17,11 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 
 }  // namespace
 
-LinkedRule Linker::link() {
+LinkedRule Linker::link(bool starts_root) {
+  starts_root_ = starts_root;
   weigh();
   for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
+  recall_known_rules();
   for (const Subgrammar& known : ir_.subgrammars) {
     LinkedRule linked = link_subgrammar(known);
     units_.push_back({.rule = linked.rule, .group = std::move(linked.group)});
@@ -31,7 +33,29 @@ LinkedRule Linker::link() {
     else
       intern(component);
   }
+  keep_known_rules();
   return {units_[ir_.root].group, units_[ir_.root].rule};
+}
+
+// The root is never inlined, which other grammars may do to the same rule.
+bool Linker::uses_known_rules() const {
+  return ir_.known_rules && ir_.root >= ir_.known_rules->size() && optimisations.sharing;
+}
+
+void Linker::recall_known_rules() {
+  if (!uses_known_rules()) return;
+  std::vector<LinkedRule> known = ir_.known_rules->find(store_);
+  for (size_t r = 0; r < known.size(); ++r) {
+    units_[r].group = std::move(known[r].group);
+    units_[r].rule = known[r].rule;
+  }
+}
+
+void Linker::keep_known_rules() {
+  if (!uses_known_rules()) return;
+  std::vector<LinkedRule> linked(ir_.known_rules->size());
+  for (size_t r = 0; r < linked.size(); ++r) linked[r] = {units_[r].group, units_[r].rule};
+  ir_.known_rules->keep(linked);
 }
 
 // Another thread may link the same one meanwhile: both get the same groups, by their structure.
@@ -40,8 +64,8 @@ LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
   Subgrammar known = store_.find(subgrammar.key);
   if (!known.linked.rule) {
     known = subgrammar;
-    known.linked =
-        known.deferred ? DeferredGroup::link(store_, known.key, *known.deferred) : Linker(*known.ir, store_).link();
+    known.linked = known.deferred ? DeferredGroup::link(store_, known.key, *known.deferred)
+                                  : Linker(*known.ir, store_).link(false);
     store_.insert(known);
   }
   return known.linked;
@@ -52,7 +76,7 @@ LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
-  if (is_parametric(index)) return false;
+  if (is_parametric(index) || units_[index].rule) return false;
   const Node& body = nodes_[units_[index].expr];
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;
@@ -101,7 +125,8 @@ void Linker::intern(const std::vector<uint32_t>& component) {
       const bool as_instance = rule.group().family() && !is_family_;
       links.push_back({units_[unit].group, as_instance ? instantiate(rule, parameter) : &rule});
     }
-    group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links)));
+    const bool at_once = starts_root_ && std::ranges::find(component, ir_.root) != component.end();
+    group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links), at_once));
   }
   for (uint32_t i = 0; i < num_members_; ++i) {
     units_[component[i]].rule = &group->rule(i);

@@ -5,13 +5,14 @@
 //           (linker_units.cpp)
 //   write   each component of units as a blueprint, its identity (linker_writing.cpp)
 //   link    component by component, callees first: inlined where small, else interned by the blueprint (linker.cpp);
-//           subgrammars before all else, unless they are known
+//           subgrammars before all else, unless they are known; what many grammars begin with is recalled
+//           (known_rules.h)
 //
 // Example: root ::= name ("," name){0,100}, name ::= [a-z]+  has the units root, name, the item  "," name  and its
 // counter, which all repetitions of that item share, whatever their bounds.
 //
 // Cost: linear in the grammar. Automata are made when a rule is first started, which here happens only to a counter
-// that may become an operand of a product.
+// that may become an operand of a product; and those of the root's component, as it is started next.
 // Tested by tests/kernel/test_link.py.
 #pragma once
 
@@ -33,7 +34,8 @@ namespace maskwright {
 class Linker {
  public:
   Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), nodes_(ir.nodes.size()) {}
-  LinkedRule link();
+  // `starts_root`: the root's rule will be started next.
+  LinkedRule link(bool starts_root);
 
  private:
   using Kind = BlueprintUnit::Kind;
@@ -79,6 +81,9 @@ class Linker {
     uint32_t visit = 0;            // the walk that saw it last
     Written written;
   };
+  bool uses_known_rules() const;
+  void recall_known_rules();
+  void keep_known_rules();
   LinkedRule link_subgrammar(const Subgrammar& subgrammar);
   void weigh();
   bool counts(const ExprNode& node) const;
@@ -110,6 +115,7 @@ class Linker {
 
   const GrammarIr& ir_;
   RuleStore& store_;
+  bool starts_root_ = false;
   std::vector<Node> nodes_;
   std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
   uint32_t num_named_ = 0;                           // of these

@@ -48,12 +48,11 @@ const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t
   return slot;
 }
 
-// After a walk without bounds, the distances of all states that a token leads to have been asked for, but for that of
-// a loop.
+// After a walk without bounds, ways from all states that a token leads to have been asked for, but for that of a loop.
 void know_slack(DfaState& state) {
   if (!state.bounded) return;
   Lengths& lengths = *state.rule->lengths();
-  lengths.distance(state);
+  lengths.way(state);
   state.know_slack(lengths.slack());
 }
 

@@ -22,6 +22,28 @@ void Nfa::close(std::vector<uint32_t>& states, std::vector<uint8_t>& seen) const
   for (const uint32_t s : states) seen[s] = 0;
 }
 
+std::vector<uint32_t> Nfa::distances_to_end() const {
+  NfaDraft reversed;
+  reversed.num_states = num_states();
+  reversed.edges.reserve(edges_.size());
+  for (uint32_t s = 0; s < num_states(); ++s)
+    for (auto e = begin(s); e != end(s); ++e) reversed.add(e->target, e->kind, e->argument, s);
+  const Nfa backward(reversed);
+  std::vector<uint32_t> out(num_states(), kNever), level{kFinal}, next_level;
+  for (uint32_t distance = 0; !level.empty(); ++distance) {
+    for (size_t i = 0; i < level.size(); ++i) {  // empty moves add to the level
+      const uint32_t state = level[i];
+      if (out[state] != kNever) continue;
+      out[state] = distance;
+      for (auto e = backward.begin(state); e != backward.end(state); ++e)
+        if (out[e->target] == kNever) (e->kind == EdgeKind::Epsilon ? level : next_level).push_back(e->target);
+    }
+    level.swap(next_level);
+    next_level.clear();
+  }
+  return out;
+}
+
 void NfaDraft::trim() {
   NfaDraft reversed;
   reversed.num_states = num_states;

@@ -54,6 +54,9 @@ class Nfa {
   const std::vector<NfaEdge>& edges() const { return edges_; }
   // Adds to `states` all that empty moves reach from them; `seen` has num_states() zeros and is left so.
   void close(std::vector<uint32_t>& states, std::vector<uint8_t>& seen) const;
+  // By state, how many edges that are no empty moves lead to the end at least; kNever if none do.
+  std::vector<uint32_t> distances_to_end() const;
+  static constexpr uint32_t kNever = 0xFFFFFFFF;
   size_t memory_bytes() const { return begin_.capacity() * 4 + edges_.capacity() * sizeof(NfaEdge); }
 
  private:

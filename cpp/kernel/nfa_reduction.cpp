@@ -20,6 +20,10 @@ bool same(const NfaEdge& a, const NfaEdge& b) {
   return !before(a, b) && !before(b, a);
 }
 
+bool same_label(const NfaEdge& a, const NfaEdge& b) {
+  return a.kind == b.kind && a.argument == b.argument;
+}
+
 void sort_unique(std::vector<NfaEdge>& edges) {
   std::sort(edges.begin(), edges.end(), before);
   edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
@@ -29,11 +33,18 @@ void sort_unique(std::vector<NfaEdge>& edges) {
 class Refinement {
  public:
   Refinement(const std::vector<ReducedState>& states, ReductionBudget& budget)
-      : states_(states), budget_(budget), class_of_(states.size()), class_size_(2), is_dirty_(states.size()) {
+      : states_(states),
+        budget_(budget),
+        class_of_(states.size()),
+        class_size_(2),
+        is_dirty_(states.size()),
+        repeats_labels_(states.size()) {
     for (uint32_t s = 0; s < states.size(); ++s) {
       class_of_[s] = states[s].accepting ? 1 : 0;
       ++class_size_[class_of_[s]];
       make_dirty(s);
+      const auto& edges = states[s].edges;
+      repeats_labels_[s] = std::ranges::adjacent_find(edges, same_label) != edges.end();
     }
     find_sources();
   }
@@ -99,19 +110,29 @@ class Refinement {
       for (const NfaEdge& edge : states_[s].edges)
         signatures_.push_back(uint64_t{static_cast<uint32_t>(edge.kind) << 29 | edge.argument} << 32 |
                               class_of_[edge.target]);
-      const auto first = signatures_.begin() + static_cast<std::ptrdiff_t>(begin);
-      std::sort(first, signatures_.end());
-      signatures_.erase(std::unique(first, signatures_.end()), signatures_.end());
+      if (repeats_labels_[s]) {
+        const auto first = signatures_.begin() + static_cast<std::ptrdiff_t>(begin);
+        std::sort(first, signatures_.end());
+        signatures_.erase(std::unique(first, signatures_.end()), signatures_.end());
+      }
       uint64_t hash = 0;
       for (size_t i = begin; i < signatures_.size(); ++i) hash = mix(hash, signatures_[i]);
       described_.push_back({s, class_of_[s], hash, begin, signatures_.size()});
       is_dirty_[s] = 0;
     }
     dirty_.clear();
-    std::ranges::sort(described_, [this](const Described& a, const Described& b) {
-      if (a.old_class != b.old_class) return a.old_class < b.old_class;
-      return a.hash != b.hash ? a.hash < b.hash : std::ranges::lexicographical_compare(signature(a), signature(b));
+    std::ranges::sort(described_, [](const Described& a, const Described& b) {
+      return a.old_class != b.old_class ? a.old_class < b.old_class : a.hash < b.hash;
     });
+    for (auto begin = described_.begin(), end = begin; begin != described_.end(); begin = end) {
+      bool alike = true;  // or different signatures have the same hash
+      while (end != described_.end() && end->old_class == begin->old_class && end->hash == begin->hash)
+        alike = !differ(*begin, *end++) && alike;
+      if (!alike)
+        std::ranges::sort(begin, end, [this](const Described& a, const Described& b) {
+          return std::ranges::lexicographical_compare(signature(a), signature(b));
+        });
+    }
   }
   bool differ(const Described& a, const Described& b) const {
     return a.hash != b.hash || !std::ranges::equal(signature(a), signature(b));
@@ -141,6 +162,7 @@ class Refinement {
   std::vector<uint32_t> sources_begin_, sources_;
   std::vector<uint32_t> dirty_;
   std::vector<uint8_t> is_dirty_;
+  std::vector<uint8_t> repeats_labels_;  // of others, the signature is sorted as the edges are
   std::vector<Described> described_;
   std::vector<uint64_t> signatures_;
 };

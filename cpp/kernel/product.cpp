@@ -5,12 +5,14 @@
 
 #include "errors.h"
 #include "rule.h"
-#include "work.h"
+#include "rule_store.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxSearch = 200'000;
+constexpr size_t kEasySearch = 64;     // after which it may be worth looking at the operands two by two
+constexpr size_t kPairSearch = 5'000;  // for the product of two of them
 
 [[noreturn]] void refuse() {
   throw LimitExceeded("regular_expression_work", "an intersection of regular expressions grew too large");
@@ -58,12 +60,20 @@ ProductAutomaton::Tuple ProductAutomaton::start() const {
   return out;
 }
 
-ProductAutomaton::Tuple ProductAutomaton::next(const Tuple& tuple, uint8_t byte) const {
-  Tuple out(tuple.size());
+bool ProductAutomaton::follow(const Tuple& tuple, uint8_t byte, Tuple& out) const {
+  for (size_t i = 0; i < tuple.size(); ++i)  // most bytes end here, inside a character
+    if (!operands_[i].negated && !tuple[i]->live.test(byte)) return false;
+  out.resize(tuple.size());
   for (size_t i = 0; i < tuple.size(); ++i) {
     out[i] = tuple[i] ? tuple[i]->rule->next(*tuple[i], byte) : nullptr;
-    if (!out[i] && !operands_[i].negated) return {};
+    if (!out[i] && !operands_[i].negated) return false;
   }
+  return true;
+}
+
+ProductAutomaton::Tuple ProductAutomaton::next(const Tuple& tuple, uint8_t byte) const {
+  Tuple out;
+  if (!follow(tuple, byte, out)) out.clear();
   return out;
 }
 
@@ -119,40 +129,88 @@ DfaState* ProductAutomaton::sole(const Tuple& tuple) const {
   return only;
 }
 
+uint32_t ProductAutomaton::guess(const Tuple& tuple) const {
+  const uint32_t at_end = counter_ ? 1 : 0;  // before its terminator, a counted product is one byte from the end
+  uint32_t total = 1;
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    if (!tuple[i] || (counter_ && i == counter_index_)) continue;
+    const uint32_t bytes = tuple[i]->rule->bytes_to_end(*tuple[i]);
+    total += operands_[i].negated ? (bytes == at_end ? 1 : 0) : bytes;
+  }
+  return total;
+}
+
+// No rule's automaton has dead ends, so a single one that is left leads to an end.
+ProductAutomaton::Search::Outcome ProductAutomaton::run(Search& search, size_t most) const {
+  return search.run(
+      num_classes(), most, operands_.size(),
+      [this](const Tuple& tuple, uint32_t edge, Tuple& out) { return follow(tuple, by_size_[edge], out); },
+      [this](const Tuple& tuple) {
+        const auto known = life_.find(tuple);
+        if (known != life_.end() && !known->second) return Search::kNever;
+        return known != life_.end() || is_end(tuple) ? Search::kEnd : guess(tuple);
+      });
+}
+
+// Keeps what a search has found, and returns whether it came to an end.
+bool ProductAutomaton::conclude(const Search& search, Search::Outcome outcome) {
+  if (outcome == Search::Outcome::TooMuch) {
+    too_large_.insert(search.node(0));  // or every mask would search again
+    refuse();
+  }
+  if (outcome == Search::Outcome::Exhausted) {
+    for (size_t v = 0; v < search.num_visits(); ++v) life_[search.node(v)] = false;
+    return false;
+  }
+  for (Tuple& tuple : search.path()) life_[std::move(tuple)] = true;
+  return true;
+}
+
 bool ProductAutomaton::is_live(const Tuple& tuple) {
   if (tuple.empty()) return false;
-  // No rule's automaton has dead ends.
-  const auto obviously = [this](const Tuple& t) { return sole(t) || final(t) || terminates(t); };
-  if (obviously(tuple)) return true;
+  if (is_end(tuple)) return true;
   if (const auto it = life_.find(tuple); it != life_.end()) return it->second;
   if (too_large_.contains(tuple)) refuse();
-  std::vector<std::pair<Tuple, size_t>> reached{{tuple, 0}};  // with the index of the predecessor
-  std::unordered_map<Tuple, char, TupleHash> seen{{tuple, 0}};
-  for (size_t i = 0; i < reached.size(); ++i) {
-    if (reached.size() > kMaxSearch || !Work::afford(tuple.size() * by_size_.size())) {
-      too_large_.insert(tuple);  // or every mask would search again
-      refuse();
-    }
-    for (const uint8_t byte : by_size_) {
-      Tuple after = next(reached[i].first, byte);
-      if (after.empty()) continue;
-      const auto known = life_.find(after);
-      if (obviously(after) || (known != life_.end() && known->second)) {
-        for (size_t p = i;; p = reached[p].second) {
-          life_[reached[p].first] = true;
-          if (p == 0) return true;
-        }
-      }
-      if (known == life_.end() && seen.emplace(after, 0).second) reached.emplace_back(std::move(after), i);
-    }
-  }
-  for (const auto& [dead, predecessor] : reached) life_[dead] = false;
-  return false;
+  Search search(tuple);
+  return conclude(search, run(search, kMaxSearch));
 }
 
 bool ProductAutomaton::has_nonempty_string() {
   const Tuple begin = start();
-  return !begin.empty() && std::ranges::any_of(by_size_, [&](uint8_t byte) { return is_live(next(begin, byte)); });
+  if (begin.empty()) return false;
+  Search search(begin);
+  Search::Outcome outcome = run(search, kEasySearch);
+  if (outcome == Search::Outcome::TooMuch) {
+    if (operands_.size() > 2 && has_disjoint_operands()) return false;
+    outcome = run(search, kMaxSearch);
+  }
+  return conclude(search, outcome);
+}
+
+bool ProductAutomaton::has_disjoint_operands() const {
+  for (size_t i = 0; i < operands_.size(); ++i)
+    for (size_t j = i + 1; j < operands_.size(); ++j)
+      if (!(operands_[i].negated && operands_[j].negated) && operands_[i].rule != counter_ &&
+          operands_[j].rule != counter_ && are_disjoint(operands_[i], operands_[j]))
+        return true;
+  return false;
+}
+
+// Whether a small search shows that two operands have no string in common but perhaps the empty one.
+bool ProductAutomaton::are_disjoint(const Operand& a, const Operand& b) {
+  const auto number = [](const Operand& operand) { return 2 * uint64_t{operand.rule->index()} + operand.negated; };
+  const RuleStore::OperandPair pair{a.rule->group().id(), number(a), b.rule->group().id(), number(b)};
+  RuleStore& store = a.rule->group().store();
+  if (const auto known = store.are_disjoint(pair)) return *known;
+  const ProductAutomaton product({a, b});
+  const Tuple begin = product.start();
+  bool disjoint = begin.empty();
+  if (!disjoint) {
+    Search search(begin);
+    disjoint = product.run(search, kPairSearch) == Search::Outcome::Exhausted;
+  }
+  store.know_disjoint(pair, disjoint);
+  return disjoint;
 }
 
 }  // namespace maskwright

@@ -4,7 +4,9 @@
 // Example: any name but "ab" or "c"  =  name & ~("ab" | "c"): a state is (state of name, state of "ab" | "c"). A
 // complement's automaton that has died can object no more; when all have, what remains is the first rule's own state,
 // which every grammar shares. Transitions are two table look-ups; nothing is computed before it is visited. Tuples that
-// admit no string are found by search and never entered, so that there are no dead ends.
+// admit no string are found by search and never entered, so that there are no dead ends. The search goes where the
+// operands are nearest to their ends; if that does not succeed soon, some two operands may have no string in common,
+// which is told by their product alone and remembered by the rule store.
 //
 // One operand may count: a pattern of at most 500 characters is  ("^[a-z]" ... `"`) & (character{0,500} `"`).  Its
 // state is where it stands inside a character; how many have come is in the register, as for any counting rule
@@ -21,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "best_first.h"
 #include "byte_set.h"
 #include "ids.h"
 
@@ -50,6 +53,8 @@ class ProductAutomaton {
   explicit ProductAutomaton(std::vector<Operand> operands, uint64_t reg = 0);
 
   Tuple start() const;
+  // Where a byte leads: sets `out`, or returns false if the product is dead there.
+  bool follow(const Tuple& tuple, uint8_t byte, Tuple& out) const;
   Tuple next(const Tuple& tuple, uint8_t byte) const;
   bool final(const Tuple& tuple) const;
   // Of the operand that counts, or nullptr.
@@ -64,6 +69,8 @@ class ProductAutomaton {
   std::optional<ByteSet> complement_bytes(const Tuple& tuple, const DfaState& sole) const;
   // The state that alone decides from here on, or nullptr.
   DfaState* sole(const Tuple& tuple) const;
+  // How many bytes a tuple seems to need to the end: what its operands need, each by itself. Never zero.
+  uint32_t guess(const Tuple& tuple) const;
   // Whether any string follows. Throws LimitExceeded after too much work.
   bool is_live(const Tuple& tuple);
   bool has_nonempty_string();
@@ -74,6 +81,12 @@ class ProductAutomaton {
   size_t memory_bytes() const { return life_.size() * (48 + operands_.size() * sizeof(void*)); }
 
  private:
+  using Search = BestFirst<Tuple, TupleHash>;
+  bool is_end(const Tuple& tuple) const { return sole(tuple) || final(tuple) || terminates(tuple); }
+  Search::Outcome run(Search& search, size_t most) const;
+  bool conclude(const Search& search, Search::Outcome outcome);
+  bool has_disjoint_operands() const;
+  static bool are_disjoint(const Operand& a, const Operand& b);
   std::vector<Operand> operands_;
   std::unordered_map<Tuple, bool, TupleHash> life_;
   std::set<Tuple> too_large_;  // searched in vain

@@ -68,7 +68,7 @@ bool is_retired(RuleGroup& group) {
 
 Program link(const GrammarIr& ir, RuleStore& store) {
   const Work::Scope scope;
-  auto [group, root] = Linker(ir, store).link();
+  auto [group, root] = Linker(ir, store).link(true);
   if (group->family()) root = instantiate(*root, 0);
   if (!root->productive() && !root->nullable()) throw Unsatisfiable("no output at all satisfies this structure");
   const bool has_budgets = group->has_budgets(), has_temperatures = group->has_temperatures();

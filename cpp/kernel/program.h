@@ -6,7 +6,8 @@
 //                loops and calls are inlined into their callers.
 //   3. intern    each component by its structure, written as a blueprint, in the RuleStore: one seen before, in any
 //                grammar, is reused with its automata and masks.
-//   4. make      the others (group_builder.h): what must be known of them at once; automata follow when they are used.
+//   4. make      the others (group_builder.h): what must be known of them at once; automata follow when they are used,
+//                the root's at once.
 //                A component with a parametric rule is drafted only; its instances are made as needed (family.h).
 //
 // No step walks the vocabulary and none recurses on the C stack.

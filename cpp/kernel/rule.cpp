@@ -269,6 +269,25 @@ DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, 
   return t;
 }
 
+uint32_t Rule::bytes_to_end(const DfaState& state) {
+  assert(is_plain() && !derivatives_ && !product_);
+  const auto* known = distances_.load(std::memory_order_acquire);
+  const std::vector<uint32_t>& distances = known ? *known : build_distances();
+  uint32_t nearest = Nfa::kNever;
+  for (const uint32_t s : state.key) nearest = std::min(nearest, distances[s]);
+  return nearest;
+}
+
+const std::vector<uint32_t>& Rule::build_distances() {
+  const std::lock_guard guard(group_.lock());
+  if (!distance_storage_) {
+    distance_storage_ = std::make_unique<const std::vector<uint32_t>>(nfa_.distances_to_end());
+    group_.account(distance_storage_->size() * sizeof(uint32_t));
+    distances_.store(distance_storage_.get(), std::memory_order_release);
+  }
+  return *distance_storage_;
+}
+
 void Rule::build_classes() {
   ByteSet single;
   for (const NfaEdge& e : nfa_.edges())
@@ -285,7 +304,9 @@ template void Rule::use_classes(const DerivativeAutomaton&);
 template void Rule::use_classes(const ProductAutomaton&);
 
 size_t Rule::memory_bytes() const {
-  size_t bytes = sizeof(*this) + nfa_.memory_bytes() + (derivatives_ ? derivatives_->memory_bytes() : 0) +
+  size_t bytes = sizeof(*this) + nfa_.memory_bytes() +
+                 (distance_storage_ ? distance_storage_->size() * sizeof(uint32_t) : 0) +
+                 (derivatives_ ? derivatives_->memory_bytes() : 0) +
                  (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) +
                  singletons_.capacity() * sizeof(DfaState*) + interned_.size() * 48;
   for (const DfaState& s : states_)

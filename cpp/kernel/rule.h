@@ -49,6 +49,7 @@ class Rule;
 class RuleGroup;
 class RuleStore;
 struct DfaState;
+struct StoreEntry;
 struct Instance;
 
 // An edge that is no byte. Targets are made when first followed, so that building one state never builds another.
@@ -107,7 +108,9 @@ struct DfaState {
   std::atomic<CharClasses> loop_classes{kLoopUnknown};
   KnownRun run;
   std::atomic<const StateMask*> mask{nullptr};
-  std::atomic<uint64_t> distance{kDistanceUnknown};  // of a bounded state: items still needed, steady << 32 (lengths.h)
+  KnownWay way;               // of a bounded state, to an end (lengths.h)
+  uint32_t fewest_items = 0;  // that any way has; guarded by the lock of the rule's Lengths
+  uint32_t last_search = 0;   // of Lengths, by number, in which the state was met; guarded likewise
 
   // What tokens must leave of the count (lengths.h). For a bounded state, known once its mask without bounds is.
   Slack slack() const {
@@ -116,13 +119,13 @@ struct DfaState {
     return {static_cast<uint32_t>(known), known >> 32 == 0};
   }
   void know_slack(Slack slack) {
-    uint64_t unknown = kDistanceUnknown;  // the first one counts: masks are kept by it
+    uint64_t unknown = kSlackUnknown;  // the first one counts: masks are kept by it
     slack_word.compare_exchange_strong(unknown, (uint64_t{!slack.steady} << 32) | slack.items);
   }
 
-  std::atomic<uint64_t> slack_word{kDistanceUnknown};  // items, not steady << 32
+  std::atomic<uint64_t> slack_word{kSlackUnknown};  // items, not steady << 32
 
-  static constexpr uint64_t kDistanceUnknown = ~uint64_t{0};
+  static constexpr uint64_t kSlackUnknown = ~uint64_t{0};
   static constexpr CharClasses kLoopUnknown = ~CharClasses{0};
 };
 
@@ -181,6 +184,9 @@ class Rule {
     return known != DfaState::kLoopUnknown ? known : compute_loop_classes(state);
   }
 
+  // How many bytes a plain rule needs at least from the state to an end.
+  uint32_t bytes_to_end(const DfaState& state);
+
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
   const RuleFacts& facts() const { return facts_; }
   const std::optional<std::string>& capture() const { return capture_; }  // the name of what it matches
@@ -203,6 +209,8 @@ class Rule {
   // Whether it counts within bounds of its own; and the register with which every caller then starts it.
   bool sets_bounds() const { return facts_.sets_bounds; }
   uint64_t start_register() const { return product_ ? product_->start_register() : 0; }
+  // How far the state of a product seems from an end.
+  uint32_t guess(const DfaState& state) const { return product_->guess(state.operands); }
   // Of a counted product; nullptr for all others.
   Lengths* lengths() const { return lengths_.get(); }
 
@@ -236,6 +244,7 @@ class Rule {
   DfaState* add_state(std::vector<uint32_t> key);
   void describe(DfaState& state);
   void link_calls(DfaState& state);
+  const std::vector<uint32_t>& build_distances();
   DfaState* find(const std::vector<uint32_t>& key, uint64_t hash);
   CharClasses compute_loop_classes(DfaState& state);
   bool loops_on(DfaState& state, uint8_t byte) { return byte != terminator() && next(state, byte) == &state; }
@@ -272,6 +281,8 @@ class Rule {
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
   std::vector<uint8_t> seen_;
+  std::unique_ptr<const std::vector<uint32_t>> distance_storage_;
+  std::atomic<const std::vector<uint32_t>*> distances_{nullptr};  // of NFA states to the end, once asked for
 
  public:
   // Masks of counting states, by state and by what the count still allows. Guarded by the group's lock.
@@ -323,6 +334,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   friend class DeferredGroup;
   friend class GroupBuilder;
   friend class Rule;
+  friend class RuleStore;
   const uint64_t id_;
   const std::string blueprint_;
   std::vector<LinkedRule> callees_;
@@ -339,6 +351,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;
+  StoreEntry* entry_ = nullptr;  // the store's, if it is there; guarded by the store's lock
   std::atomic<size_t> bytes_{0};
 };
 

@@ -31,14 +31,24 @@ std::shared_ptr<RuleGroup> RuleStore::insert(std::shared_ptr<RuleGroup> group) {
   if (it != groups_.end()) {
     if (auto earlier = in_use(it->second)) return earlier;
     if (it->second.is_recent) idle.splice(idle.begin(), recent_, it->second.recent);
+    if (auto retired = it->second.alive.lock()) {
+      retired->entry_ = nullptr;
+      idle.push_back(std::move(retired));
+    }
     groups_.erase(it);  // its key dies with the group
   }
   Entry& entry = groups_[group->blueprint()];
   entry.group = group.get();
   entry.alive = group;
+  group->entry_ = &entry;
   keep_recent(entry, group);
   idle.splice(idle.begin(), take_idle());
   return group;
+}
+
+void RuleStore::use(const std::shared_ptr<RuleGroup>& group) {
+  const std::lock_guard guard(lock_);
+  if (group->entry_) keep_recent(*group->entry_, group);
 }
 
 Subgrammar RuleStore::find(uint64_t subgrammar_key) {
@@ -50,8 +60,7 @@ Subgrammar RuleStore::find(uint64_t subgrammar_key) {
   if (known == subgrammars_.end()) return out;
   group = known->second.group.lock();
   if (!group || is_retired(*group)) return out;
-  const auto entry = groups_.find(group->blueprint());
-  if (entry != groups_.end() && entry->second.group == group.get()) keep_recent(entry->second, group);
+  if (group->entry_) keep_recent(*group->entry_, group);
   out.linked = {group, known->second.rule};
   out.ir = known->second.ir;
   out.num_nodes = known->second.num_nodes;
@@ -73,6 +82,18 @@ void RuleStore::insert(const Subgrammar& made) {
     return true;
   });
   sweep_at_ = std::max(kFirstSweep, 2 * subgrammars_.size());
+}
+
+std::optional<bool> RuleStore::are_disjoint(const OperandPair& pair) {
+  const std::lock_guard guard(lock_);
+  const auto it = disjoint_.find(pair);
+  return it == disjoint_.end() ? std::nullopt : std::optional(it->second);
+}
+
+void RuleStore::know_disjoint(const OperandPair& pair, bool disjoint) {
+  const std::lock_guard guard(lock_);
+  if (disjoint_.size() >= kMaxPairs) disjoint_.clear();
+  disjoint_[pair] = disjoint;
 }
 
 void RuleStore::keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& group) {

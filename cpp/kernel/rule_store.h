@@ -7,10 +7,13 @@
 // grammars on one tokenizer), tests/kernel/test_link.py.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +23,15 @@
 
 namespace maskwright {
 
+// What the store knows of a group.
+struct StoreEntry {
+  using Recent = std::list<std::shared_ptr<RuleGroup>>;
+  const RuleGroup* group = nullptr;
+  std::weak_ptr<RuleGroup> alive;
+  Recent::iterator recent;
+  bool is_recent = false;
+};
+
 // Thread-safe. A group's lock may be held when calling it.
 class RuleStore {
  public:
@@ -28,9 +40,15 @@ class RuleStore {
   // Returns the group that is stored under the blueprint from now on: the given one, or one that another thread put
   // there first.
   std::shared_ptr<RuleGroup> insert(std::shared_ptr<RuleGroup> group);
+  // Notes that a group of the store is used, as `find` does.
+  void use(const std::shared_ptr<RuleGroup>& group);
   // A subgrammar that was linked before, and its IR too if it has parametric rules; nothing of one that is not known.
   Subgrammar find(uint64_t subgrammar_key);
   void insert(const Subgrammar& made);
+  // Two operands of products, by group and by rule and sign: whether they are known to have no string in common.
+  using OperandPair = std::array<uint64_t, 4>;
+  std::optional<bool> are_disjoint(const OperandPair& pair);
+  void know_disjoint(const OperandPair& pair, bool disjoint);
   // Called by a group that dies.
   void forget(const RuleGroup& group);
   // Held while instances of parametric rules are linked, of whatever group. No other lock is taken under it.
@@ -43,13 +61,9 @@ class RuleStore {
 
  private:
   static constexpr size_t kFirstSweep = 1024;
-  using Recent = std::list<std::shared_ptr<RuleGroup>>;
-  struct Entry {
-    const RuleGroup* group = nullptr;
-    std::weak_ptr<RuleGroup> alive;
-    Recent::iterator recent;
-    bool is_recent = false;
-  };
+  static constexpr size_t kMaxPairs = 4096;  // then they are forgotten, as most of the groups may be
+  using Recent = StoreEntry::Recent;
+  using Entry = StoreEntry;
   // A subgrammar's group, while it lives. Entries that outlived theirs go when there may be many.
   struct KnownSubgrammar {
     std::weak_ptr<RuleGroup> group;
@@ -69,6 +83,7 @@ class RuleStore {
   std::mutex linking_lock_;
   std::unordered_map<std::string_view, Entry> groups_;  // the keys belong to the groups
   std::unordered_map<uint64_t, KnownSubgrammar> subgrammars_;
+  std::map<OperandPair, bool> disjoint_;
   size_t sweep_at_ = kFirstSweep;  // so many subgrammars
   Recent recent_;                  // dies first: its groups are forgotten
 };

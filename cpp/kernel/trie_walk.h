@@ -61,15 +61,18 @@ inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer
   loop.first_end = vocabulary.num_chars(at);
   const Count count = Count::of(item->reg);
   const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
-  const uint32_t kept = state.bounded ? state.rule->lengths()->distance(state).shortest : 0;
-  const uint64_t limit = uint64_t{loop.first_end} + (count.remaining - kept);
   const bool open_ended = state.rule->terminator() < 0;
   // Deep inside, the end of the count would add the caller's items, and the configuration change.
   if (open_ended && count.needed > 0 && item->stack != kRootStack && first_end <= vocabulary.max_chars_below(at))
     return {};
   loop.ends = open_ended && (item->stack == kRootStack || recognizer.complete());
   loop.first_end = static_cast<uint32_t>(std::min<uint64_t>(first_end, kManyChars));
-  if (count.remaining != Count::kUnlimited) loop.limit = static_cast<uint32_t>(std::min<uint64_t>(limit, kManyChars));
+  if (count.remaining != Count::kUnlimited) {
+    const uint32_t spare = state.bounded
+                               ? state.rule->lengths()->spare(state, count.remaining, vocabulary.max_token_length())
+                               : count.remaining;
+    loop.limit = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{vocabulary.num_chars(at)} + spare, kManyChars));
+  }
   return loop;
 }
 

@@ -76,6 +76,20 @@ def test_with_complements_and_several_patterns() -> None:
         check(and_(counted(character, bounds), *operands), rng, 4)
 
 
+@pytest.mark.parametrize("others", [(5, 7), (5, 7, 11)])
+def test_two_of_many_operands_exclude_each_other(others: tuple[int, ...]) -> None:
+    """Lengths that leave 0 and 1 over when divided by three, in a product too large to be searched at a glance."""
+    threes = star(literal(b"aaa"))
+    multiples = [plus(literal(b"a" * n)) for n in others]
+    rng = seeded(f"excluding {others}")
+    for first, second in itertools.permutations((plus(literal(b"aaa")), seq(A, threes)), 2):
+        nothing = and_(multiples[0], first, *multiples[1:], second)
+        check(nothing, rng, 1)
+        check(alt(seq(nothing, B), seq(nothing, counted(AB, (2, 3))), literal(b"ab")), rng, scaled(6))
+    alive = and_(threes, plus(literal(b"aaaa")), plus(literal(b"a" * 7)), not_(literal(b"a" * 84)))
+    check(seq(alive, B), rng, scaled(6))
+
+
 def test_two_counts() -> None:
     rng = seeded("two counts")
     for _ in range(scaled(30)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import maskwright
-from maskwright.ir import GrammarIR, Rule, plus, ref, seq, text
+from maskwright.ir import GrammarIR, Rule, alt, plus, ref, seq, text
 from oracle.comparing import mask_of
 
 A = (Rule("a", text("a")), Rule("as", plus(ref(0))))
@@ -51,3 +51,30 @@ def test_the_same_grammar_again() -> None:
     shared, source = tokenizer(), grammar(A, "b")
     first = masks(shared, source, b"aab")
     assert all(masks(shared, source, b"aab") == first for _ in range(4))
+
+
+def test_a_beginning_that_refers_to_what_differs() -> None:
+    """The same rules mean something else where what they refer to is another rule."""
+    shared = tokenizer()
+    beginning = (Rule("closed", plus(text("a"))), Rule("open", seq(text("b"), ref(3))), Rule("via", plus(ref(1))))
+    for own in ("x", "y", "xy", "y", "x"):
+        root = Rule("root", seq(ref(0), ref(2), text(".")))
+        source = maskwright.Grammar(GrammarIR((*beginning, Rule("own", plus(text(own))), root), 4))
+        output = f"aab{own}{own}b{own}.".encode()
+        assert masks(shared, source, output) == masks(tokenizer(), source, output)
+
+
+def test_a_beginning_whose_rules_are_used_one_by_one() -> None:
+    """What was linked once is recalled, with and without what is inlined into it."""
+    shared = tokenizer()
+    beginning = (
+        Rule("small", text("s")),
+        Rule("loop", plus(seq(ref(0), text("l")))),
+        Rule("nested", seq(text("["), alt(ref(3), ref(1)), text("]"))),
+        Rule("value", alt(ref(2), ref(1))),
+        Rule("unused", plus(text("u"))),
+    )
+    for used, output in [(1, b"sl"), (3, b"[[sl]]"), (0, b"s"), (2, b"[sl]"), (4, b"uu"), (3, b"[slsl]"), (0, b"s")]:
+        root = Rule("root", seq(ref(used), ref(0), text("!")))
+        source = maskwright.Grammar(GrammarIR((*beginning, root), 5))
+        assert masks(shared, source, output + b"s!") == masks(tokenizer(), source, output + b"s!")
