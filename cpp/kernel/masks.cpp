@@ -63,7 +63,7 @@ CharClasses wide_loop(DfaState& state, uint64_t reg) {
   if (state.counter_head && (state.rule->terminator() < 0 || reg != kUnboundedReg)) return 0;
   if (!may_loop(state.live)) return 0;
   const CharClasses classes = state.rule->loop_classes(state);
-  if (!state.rule->counts() && run_from(state).classes != classes) return 0;  // a walk can take more whole
+  if (!state.rule->counts() && run_from(state, true).classes != classes) return 0;  // a walk can take more whole
   return is_wide(classes) ? classes : 0;
 }
 

@@ -211,6 +211,8 @@ class Rule {
   uint64_t start_register() const { return product_ ? product_->start_register() : 0; }
   // How far the state of a product seems from an end.
   uint32_t guess(const DfaState& state) const { return product_->guess(state.operands); }
+  // Whether its states are terms, which all stay, however they were met.
+  bool is_derived() const { return derivatives_ != nullptr; }
   // Of a counted product; nullptr for all others.
   Lengths* lengths() const { return lengths_.get(); }
 

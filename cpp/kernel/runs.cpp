@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "errors.h"
 #include "rule.h"
 
 namespace maskwright {
@@ -32,7 +33,7 @@ constexpr ByteSet kWords = [] {
 }();
 
 bool is_plain(const DfaState& state) {
-  return !state.rule->counts() && state.calls.empty();
+  return !state.rule->counts() && !state.rule->is_derived() && state.calls.empty();
 }
 
 // Whether words may follow, and some character of one leads elsewhere than back.
@@ -148,22 +149,28 @@ class Search {
   uint32_t chars_ = 0;
 };
 
+void seek_run(DfaState& state) {
+  Search search(state);
+  search.run();
+  const CharClasses classes = search.classes();
+  search.for_each_state([&](DfaState& reached, uint32_t chars) {
+    const CharClasses loop_classes = reached.rule->loop_classes(reached);
+    if (classes == 0)
+      reached.run.set({loop_classes, kManyChars});  // not to be sought again from each
+    else if ((loop_classes & ~classes) == 0)
+      reached.run.set({classes, chars});
+  });
+}
+
 }  // namespace
 
-Run run_from(DfaState& state) {
+Run run_from(DfaState& state, bool seeks) {
   if (const auto known = state.run.get()) return *known;
   const Run loop{state.rule->loop_classes(state), kManyChars};
-  if (may_run(state)) {
-    Search search(state);
-    search.run();
-    const CharClasses classes = search.classes();
-    search.for_each_state([&](DfaState& reached, uint32_t chars) {
-      const CharClasses loop_classes = reached.rule->loop_classes(reached);
-      if (classes == 0)
-        reached.run.set({loop_classes, kManyChars});  // not to be sought again from each
-      else if ((loop_classes & ~classes) == 0)
-        reached.run.set({classes, chars});
-    });
+  if (!seeks) return loop;
+  try {
+    if (may_run(state)) seek_run(state);
+  } catch (const LimitExceeded&) {  // the output may never come to where the search did
   }
   state.run.set(loop);  // unless it is known by now
   return state.run.get().value_or(loop);

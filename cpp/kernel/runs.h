@@ -46,7 +46,8 @@ class KnownRun {
   std::atomic<Stage> stage_{Stage::Unknown};
 };
 
-// The run from a state of a rule that does not count: that of its loop, or a longer one.
-Run run_from(DfaState& state);
+// The run from a state of a rule that does not count: that of its loop, or a longer one, if it is known or to be
+// sought.
+Run run_from(DfaState& state, bool seeks);
 
 }  // namespace maskwright

@@ -14,8 +14,9 @@
 
 namespace maskwright {
 
-inline constexpr uint32_t kManyChildren = 8;  // from here on, looking up the possible bytes first pays
-inline constexpr int kPickedShare = 4;        // with so many times fewer possible bytes than children, those are sought
+inline constexpr uint32_t kManyChildren = 8;   // from here on, looking up the possible bytes first pays
+inline constexpr uint32_t kManyTokens = 8192;  // to walk through which takes longer than to seek a run
+inline constexpr int kPickedShare = 4;  // with so many times fewer possible bytes than children, those are sought
 
 // A configuration that characters of certain classes leave as it is, but for counting; or leave in the same rule, at
 // least.
@@ -38,11 +39,13 @@ inline bool may_loop(const ByteSet& live) {
 
 // Where several items are open, one that loops suffices: what the others do with the same characters adds nothing.
 inline Loop find_uncounted_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
+  const Vocabulary::Node& below = vocabulary.node(at);
+  const bool is_large = below.token_end - below.token_begin >= kManyTokens;
   Run longest;
   for (const Item& item : recognizer.items()) {
     DfaState& state = *item.state;
     if (state.counter_head || !may_loop(state.live)) continue;
-    const Run run = state.rule->counts() ? Run{state.rule->loop_classes(state)} : run_from(state);
+    const Run run = state.rule->counts() ? Run{state.rule->loop_classes(state)} : run_from(state, is_large);
     if (std::popcount(run.classes) > std::popcount(longest.classes)) longest = run;
   }
   Loop loop{.classes = longest.classes};
