@@ -44,7 +44,11 @@ class BestFirst {
       const auto [distance, index] = open_.top();
       open_.pop();
       for (uint32_t edge = visits_[index].next_edge; edge < num_edges; ++edge) {
-        if (!Work::afford(steps)) return Outcome::TooMuch;
+        if (!Work::afford(steps)) {
+          visits_[index].next_edge = edge;
+          open_.push({distance, index});  // it has not been followed: nothing may seem exhausted later
+          return Outcome::TooMuch;
+        }
         if (!follow(visits_[index].node, edge, next) || !add(next, index)) continue;
         const auto added = static_cast<uint32_t>(visits_.size() - 1);
         const uint32_t away = guess(visits_[added].node);

@@ -130,4 +130,5 @@ def test_near_the_end_of_a_chain(length: int) -> None:
         finally:
             _kernel.set_optimisations()
     assert matchers[0] == matchers[1]
+    # There are words that would go past the end of the chain.
     assert any(len(TEXTS[i]) > 60 - length for i in range(STOP) if TEXTS[i].isalpha()) == (length > 21)
