@@ -49,6 +49,13 @@ def test_the_layout_of_json_is_followed(cli: Cli, options: list[str], layout: di
     assert out.removesuffix("\n") == json.dumps(json.loads(out), ensure_ascii=False, **layout)
 
 
+def test_characters_beyond_ascii_are_escaped_if_wanted(cli: Cli) -> None:
+    schema = json.dumps({"enum": ["né", "ß\U0001f600"]})
+    code, out, err = cli("generate", "--schema", schema, "--no-stats", "--ensure-ascii")
+    assert code == 0, err
+    assert out.removesuffix("\n") in (r'"n\u00e9"', r'"\u00df\ud83d\ude00"')
+
+
 def test_a_layout_without_a_schema_is_an_error(cli: Cli) -> None:
     code, _, err = cli("generate", "--regex", "a", "--compact")
     assert code != 0

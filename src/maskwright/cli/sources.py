@@ -61,7 +61,7 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
     if arguments.schema is not None:
         return _schema(arguments.schema, layout)
     if layout:
-        raise CommandError("--indent, --compact and --any-order are about JSON\n  hint: give a --schema")
+        raise CommandError("options of the layout are about JSON\n  hint: give a --schema")
     if arguments.grammar is not None:
         return _grammar(arguments.grammar)
     if arguments.lark is not None:
@@ -75,7 +75,7 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
 
 def _layout(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of JSON Schema that are not at their defaults."""
-    layout: dict[str, Any] = {"any_order": True} if arguments.any_order else {}
+    layout: dict[str, Any] = {name: True for name in ("any_order", "ensure_ascii") if getattr(arguments, name)}
     if arguments.indent is not None:
         layout.update(any_whitespace=False, indent=arguments.indent)
     elif arguments.compact:

@@ -5,7 +5,7 @@
                                 intersect.py, complement.py, disjoint.py, simplify.py and unevaluated.py calculate with
                                 shapes; leaves.py shares those of schemas without sub-schemas
     emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
-                                where something is counted, laid out as layout.py says
+                                where something is counted, laid out as layout.py says; ascii_only.py, if wanted
 
 reached.py finds the keywords that apply, for the report of `maskwright.check`.
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright.errors import LimitError, UnsatisfiableError
+from maskwright.frontends.json_schema.ascii_only import in_ascii
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.layout import layout_of
@@ -77,4 +78,5 @@ def _grammar(norm: Normaliser, emitter: Emitter) -> GrammarIR:
         raise LimitError("the schema nests too deep for Python's stack", limit="recursion") from error
     if root[0] == OP_NEVER:
         raise UnsatisfiableError("no value is valid against this schema", hint="look for contradicting keywords")
-    return emitter.builder.build(root)
+    grammar = emitter.builder.build(root)
+    return in_ascii(grammar, emitter.layout.prelude) if emitter.layout.options.ensure_ascii else grammar

@@ -15,6 +15,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from maskwright.frontends.json_schema.ascii_only import in_ascii
 from maskwright.frontends.json_schema.numerals import INTEGER_TEXT, NUMBER_TEXT
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.frontends.json_schema.scalars import (
@@ -134,7 +135,8 @@ class Layout:
         self.styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))  # the root has depth 0
         for style in self.styles:
             self._define_free(builder, style)
-        self.prelude = builder.build(STRING_RULE).rules
+        grammar = builder.build(STRING_RULE)
+        self.prelude = (in_ascii(grammar) if options.ensure_ascii else grammar).rules
         self._names = [rule.name for rule in self.prelude]
         self._bodies: list[Expr | None] = [rule.body for rule in self.prelude]
 

@@ -19,6 +19,7 @@ class JsonSchemaOptions:
         max_whitespace_cnt: The longest run of white space when `any_whitespace` is True.
         indent: As in `json.dumps`; used when `any_whitespace` is False.
         separators: `(item separator, key separator)` as in `json.dumps`; used when `any_whitespace` is False.
+        ensure_ascii: Characters beyond ASCII are written as escapes only, as by `json.dumps`; otherwise either way.
         strict_mode: Objects that declare properties and arrays that declare a prefix are closed unless the schema says
             `additionalProperties`, `items` or the like.
         on_unsupported: `"error"` refuses a schema with an assertion that cannot be enforced, `"relax"` leaves the
@@ -37,6 +38,7 @@ class JsonSchemaOptions:
     formats: Literal["assert", "annotate"] = "assert"
     any_order: bool = False
     registry: Any = field(default=None, compare=False)
+    ensure_ascii: bool = False
 
     def __post_init__(self) -> None:
         if self.on_unsupported not in ("error", "relax"):
