@@ -70,7 +70,7 @@ class NodeOfObject {
     for (const Slot& slot : old)
       if (slot.object) slots_[place(slot.object)] = slot;
   }
-  std::vector<Slot> slots_ = std::vector<Slot>(512);
+  std::vector<Slot> slots_ = std::vector<Slot>(256);
   size_t used_ = 0;
 };
 
@@ -83,8 +83,17 @@ struct Read {
 
 class Reader {
  public:
+  // `begun` outlives the reader.
   Reader(const Read* begun, size_t num_rules, uint32_t vocab_size, bool with_captures)
-      : read_(begun ? *begun : Read()), num_rules_(num_rules), vocab_size_(vocab_size), with_captures_(with_captures) {}
+      : begun_(begun), num_rules_(num_rules), vocab_size_(vocab_size), with_captures_(with_captures) {
+    if (!begun) return;
+    reserve_after(begun->ir.nodes, ir_.nodes);
+    reserve_after(begun->ir.children, ir_.children);
+    reserve_after(begun->ir.sets, ir_.sets);
+    reserve_after(begun->ir.rules, ir_.rules);
+    ir_ = begun->ir;
+    read_.subgrammars = begun->subgrammars;
+  }
   const Read& done() const { return read_; }
   Read take() { return std::move(read_); }
 
@@ -95,6 +104,12 @@ class Reader {
   }
 
  private:
+  // Room for a copy of the first and for what follows it.
+  template <class Vector>
+  static void reserve_after(const Vector& first, Vector& out) {
+    out.reserve(first.size() + first.size() / 2 + 64);
+  }
+
   // An expression of which some operands are still to be read.
   struct Open {
     PyObject* object;
@@ -135,7 +150,9 @@ class Reader {
 
   // Leaves the object's node on nodes_, or the object on open_.
   void visit(PyObject* object) {
-    if (const ExprId* known = node_of_.find(object)) {
+    const ExprId* known = node_of_.find(object);
+    if (!known && begun_) known = begun_->node_of.find(object);
+    if (known) {
       nodes_.push_back(*known);
       return;
     }
@@ -298,9 +315,10 @@ class Reader {
     return out;
   }
 
-  Read read_;
+  Read read_;  // its node_of without what was begun with
   GrammarIr& ir_ = read_.ir;
   NodeOfObject& node_of_ = read_.node_of;
+  const Read* begun_;
   size_t num_rules_;
   uint32_t vocab_size_;
   bool with_captures_;

@@ -19,14 +19,15 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 
 LinkedRule Linker::link(bool starts_root) {
   starts_root_ = starts_root;
-  weigh();
+  if (uses_known_rules()) weighed_ = ir_.known_rules->weighed();
+  weigh(ir_, weighed_);
   for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
-  recall_known_rules();
   for (const Subgrammar& known : ir_.subgrammars) {
     LinkedRule linked = link_subgrammar(known);
     units_.push_back({.rule = linked.rule, .group = std::move(linked.group)});
   }
   num_named_ = static_cast<uint32_t>(units_.size());
+  recall_known_rules();
   for (const auto& component : strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); })) {
     if (may_inline(component))
       units_[component[0]].inlined = true;
@@ -39,22 +40,30 @@ LinkedRule Linker::link(bool starts_root) {
 
 // The root is never inlined, which other grammars may do to the same rule.
 bool Linker::uses_known_rules() const {
-  return ir_.known_rules && ir_.root >= ir_.known_rules->size() && optimisations.sharing;
+  return ir_.known_rules && ir_.root >= ir_.known_rules->num_rules() && optimisations.sharing;
 }
 
 void Linker::recall_known_rules() {
   if (!uses_known_rules()) return;
-  std::vector<LinkedRule> known = ir_.known_rules->find(store_);
-  for (size_t r = 0; r < known.size(); ++r) {
-    units_[r].group = std::move(known[r].group);
-    units_[r].rule = known[r].rule;
+  KnownRules::Linked known = ir_.known_rules->find(store_);
+  for (size_t r = 0; r < known.rules.size(); ++r) {
+    units_[r].group = std::move(known.rules[r].group);
+    units_[r].rule = known.rules[r].rule;
+  }
+  for (auto& [expr, unrolled, linked] : known.parts) {
+    Unit& unit = units_[part(expr, unrolled)];
+    unit.group = std::move(linked.group);
+    unit.rule = linked.rule;
   }
 }
 
 void Linker::keep_known_rules() {
   if (!uses_known_rules()) return;
-  std::vector<LinkedRule> linked(ir_.known_rules->size());
-  for (size_t r = 0; r < linked.size(); ++r) linked[r] = {units_[r].group, units_[r].rule};
+  KnownRules::Linked linked;
+  for (size_t r = 0; r < ir_.known_rules->num_rules(); ++r) linked.rules.push_back({units_[r].group, units_[r].rule});
+  for (const auto& [key, unit] : parts_)
+    if (units_[unit].rule)
+      linked.parts.push_back({static_cast<ExprId>(key >> 1), (key & 1) != 0, {units_[unit].group, units_[unit].rule}});
   ir_.known_rules->keep(linked);
 }
 
@@ -77,7 +86,7 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
   if (is_parametric(index) || units_[index].rule) return false;
-  const Node& body = nodes_[units_[index].expr];
+  const Weighed& body = weighed_[units_[index].expr];
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;
   uint64_t weight = 0;
@@ -85,12 +94,12 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
   while (!open.empty()) {
     const ExprId id = open.back();
     open.pop_back();
-    const Node& known = nodes_[id];
+    const Weighed& known = weighed_[id];
     if (known.loops || known.counting) return false;
     const ExprNode& node = ir_.nodes[id];
-    if (known.unit != kNone) {
-      if (known.unit == index) return false;
-      if (units_[known.unit].inlined) open.push_back(units_[known.unit].expr);
+    if (const uint32_t unit = unit_of(id); unit != kNone) {
+      if (unit == index) return false;
+      if (units_[unit].inlined) open.push_back(units_[unit].expr);
     } else if (node.op == Op::Seq || node.op == Op::Alt) {
       if (node.end - node.begin > kMaxInlinedWeight) return false;
       open.insert(open.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);

@@ -1,6 +1,6 @@
 // From the flat form of a grammar to rule groups: what becomes a rule of its own, and how its component is written.
 //
-//   weigh   how large each expression is, whether it loops, counts, depends on a parameter (linker_weights.cpp)
+//   weigh   how large each expression is, whether it loops, counts, depends on a parameter (weights.h)
 //   units   what becomes a rule: declared rules' bodies, &, ~, captures, spans, counted repetitions and what these call
 //           (linker_units.cpp)
 //   write   each component of units as a blueprint, its identity (linker_writing.cpp)
@@ -27,6 +27,7 @@
 
 #include "blueprint.h"
 #include "program.h"
+#include "weights.h"
 
 namespace maskwright {
 
@@ -39,8 +40,6 @@ class Linker {
 
  private:
   using Kind = BlueprintUnit::Kind;
-  static constexpr uint64_t kMaxInlinedWeight = 16;
-  static constexpr uint32_t kCharacterBytes = 4;
   // No unit, no name.
   static constexpr uint32_t kNone = 0xFFFFFFFF;
 
@@ -66,27 +65,16 @@ class Linker {
     std::shared_ptr<RuleGroup> group = nullptr;
   };
 
-  enum class Form : uint8_t { Plain, Boolean, Irregular };  // neither; with & or ~; with references, guards or tokens
-  // What is known of an expression.
+  // What became of an expression.
   struct Node {
-    uint64_t weight = 1;
-    bool uses_parameter = false;   // it depends on the parameter of the rule that it is in
-    bool outlined = false;         // in a parametric rule, it is a rule of its own that all parameters share
-    bool loops = false;            // an unbounded repetition inside
-    bool counting = false;         // a repetition that is counted instead of unrolled
-    Form form = Form::Plain;       // of the expression and all in it
-    uint32_t longest = 0;          // bytes of the longest string, up to one more than a character's; if plain
-    uint64_t unrolled_weight = 1;  // with counted repetitions spelled out
-    uint32_t unit = kNone;         // of a Ref or Subgrammar, or of an And, Not, Repeat that became one
-    uint32_t visit = 0;            // the walk that saw it last
+    uint32_t unit = kNone;  // of an And, Not, Capture, Span or Repeat that became one
+    uint32_t visit = 0;     // the walk that saw it last
     Written written;
   };
   bool uses_known_rules() const;
   void recall_known_rules();
   void keep_known_rules();
   LinkedRule link_subgrammar(const Subgrammar& subgrammar);
-  void weigh();
-  bool counts(const ExprNode& node) const;
   std::vector<uint32_t> callees(uint32_t unit);
   void visit_callees(ExprId root, std::vector<uint32_t>& out);
   uint32_t counter(ExprId repetition, int terminator);
@@ -96,7 +84,6 @@ class Linker {
   uint32_t capture_unit(const ExprNode& capture);
   uint32_t span_unit(const ExprNode& span);
   uint32_t operand_unit(const Unit& product, ExprId operand);
-  bool is_operand(ExprId expr) const;
   int64_t counted(ExprId operand) const;
   bool counts_exactly(ExprId operand);
   bool may_inline(const std::vector<uint32_t>& component);
@@ -104,18 +91,21 @@ class Linker {
   void write_unit(uint32_t index);
   ExprId write(ExprId root, bool regular);
   uint32_t called_unit(ExprId id, bool regular);
-  bool is_outlined(ExprId id) const { return outlines_ && nodes_[id].outlined; }
+  bool is_outlined(ExprId id) const { return outlines_ && weighed_[id].outlined; }
   Written& written(ExprId id);
   ExprId write_node(const ExprNode& node, bool regular);
   ExprId write_call(uint32_t unit, const ExprNode& node);
   const ValueFunction& passed_value(uint32_t unit, const ExprNode& node) const;
   uint32_t place(uint32_t unit, uint64_t parameter);
-  bool is_parametric(uint32_t unit) const { return nodes_[units_[unit].expr].uses_parameter; }
+  bool is_parametric(uint32_t unit) const { return weighed_[units_[unit].expr].uses_parameter; }
   ExprId resolve(ExprId id) const;
+  // The unit that an expression is or refers to, or kNone.
+  uint32_t unit_of(ExprId id) const;
 
   const GrammarIr& ir_;
   RuleStore& store_;
   bool starts_root_ = false;
+  std::vector<Weighed> weighed_;  // by expression, as is the next
   std::vector<Node> nodes_;
   std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
   uint32_t num_named_ = 0;                           // of these

@@ -10,7 +10,7 @@ namespace maskwright {
 
 // The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
 int Linker::terminator(const ExprNode& sequence, uint32_t child) const {
-  if (!nodes_[ir_.children[child]].counting || child + 1 >= sequence.end) return -1;
+  if (!weighed_[ir_.children[child]].counting || child + 1 >= sequence.end) return -1;
   const ExprNode& next = ir_.nodes[ir_.children[child + 1]];
   return next.op == Op::Literal && next.end > next.begin ? static_cast<uint8_t>(ir_.bytes[next.begin]) : -1;
 }
@@ -35,7 +35,7 @@ uint32_t Linker::part(ExprId expr, bool unrolled) {
 // The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
 // is a product of their automata; anything else is derived.
 uint32_t Linker::boolean_unit(ExprId id) {
-  if (nodes_[id].form == Form::Irregular)
+  if (weighed_[id].form == Form::Irregular)
     throw LimitExceeded("regular_operands",
                         "an operand of & or ~ refers to a rule, a parameter or a token; only regular ones can");
   const ExprNode& node = ir_.nodes[id];
@@ -46,7 +46,8 @@ uint32_t Linker::boolean_unit(ExprId id) {
     const ExprId farthest = *std::ranges::max_element(operands, {}, [&](ExprId operand) { return counted(operand); });
     if (counted(farthest) > 0 && counts_exactly(farthest)) unit.counted = farthest;
     if (std::ranges::all_of(operands, [&](ExprId operand) {
-          return operand == unit.counted || is_operand(is_negated(operand) ? ir_.nodes[operand].begin : operand);
+          return operand == unit.counted ||
+                 weighed_[is_negated(operand) ? ir_.nodes[operand].begin : operand].is_operand();
         }))
       unit.kind = Kind::Product;
   }
@@ -79,7 +80,7 @@ bool Linker::counts_exactly(ExprId operand) {
   const ExprNode& sequence = ir_.nodes[operand];
   const ExprId repetition = ir_.children[sequence.begin], item = ir_.nodes[repetition].begin;
   const int end = terminator(sequence, sequence.begin);
-  if (nodes_[item].form != Form::Plain || nodes_[item].unrolled_weight != nodes_[item].weight) return false;
+  if (weighed_[item].form != Form::Plain || weighed_[item].unrolled_weight != weighed_[item].weight) return false;
   const uint32_t unit = counter(repetition, end);
   intern({part(item, false)});
   intern({unit});
@@ -112,7 +113,7 @@ uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
 }
 
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
-  const bool outlines = nodes_[root].uses_parameter;
+  const bool outlines = weighed_[root].uses_parameter;
   ++visit_;
   std::vector<ExprId> open{root};
   while (!open.empty()) {
@@ -122,19 +123,21 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     if (known.visit == visit_) continue;
     known.visit = visit_;
     const ExprNode& node = ir_.nodes[id];
-    if (known.unit == kNone) {
+    uint32_t unit = unit_of(id);
+    if (unit == kNone) {
       if (node.op == Op::And || node.op == Op::Not)
-        known.unit = boolean_unit(id);
+        unit = boolean_unit(id);
       else if (node.op == Op::Capture)
-        known.unit = capture_unit(node);
+        unit = capture_unit(node);
       else if (node.op == Op::Span)
-        known.unit = span_unit(node);
-      else if (known.counting)
-        known.unit = counter(id, -1);
+        unit = span_unit(node);
+      else if (weighed_[id].counting)
+        unit = counter(id, -1);
+      known.unit = unit;
     }
-    if (known.unit != kNone) {
-      out.push_back(known.unit);
-    } else if (outlines && known.outlined) {
+    if (unit != kNone) {
+      out.push_back(unit);
+    } else if (outlines && weighed_[id].outlined) {
       out.push_back(part(id, false));
     } else if (node.op == Op::Alt) {
       for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);

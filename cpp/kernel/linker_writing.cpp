@@ -38,14 +38,21 @@ void Linker::write_unit(uint32_t index) {
 
 // An inlined rule stands for its body.
 ExprId Linker::resolve(ExprId id) const {
-  while (nodes_[id].unit != kNone && units_[nodes_[id].unit].inlined) id = units_[nodes_[id].unit].expr;
+  for (uint32_t unit = unit_of(id); unit != kNone && units_[unit].inlined; unit = unit_of(id)) id = units_[unit].expr;
   return id;
+}
+
+uint32_t Linker::unit_of(ExprId id) const {
+  const ExprNode& node = ir_.nodes[id];
+  if (node.op == Op::Ref || node.op == Op::Call) return node.begin;
+  if (node.op == Op::Subgrammar) return static_cast<uint32_t>(ir_.rules.size()) + node.begin;
+  return nodes_[id].unit;
 }
 
 // Writes an expression, children first, and returns its number. In a `regular` one, & and ~ and repetitions stay.
 ExprId Linker::write(ExprId root, bool regular) {
   root = resolve(root);
-  outlines_ = nodes_[root].uses_parameter;
+  outlines_ = weighed_[root].uses_parameter;
   open_.assign(1, {root, false});
   while (!open_.empty()) {
     const auto [id, operands_written] = open_.back();
@@ -81,8 +88,8 @@ ExprId Linker::write(ExprId root, bool regular) {
 // The unit that an expression calls where it stands, or kNone.
 uint32_t Linker::called_unit(ExprId id, bool regular) {
   if (regular) return kNone;
-  const Node& known = nodes_[id];
-  return known.unit == kNone && is_outlined(id) ? part(id, false) : known.unit;
+  const uint32_t unit = unit_of(id);
+  return unit == kNone && is_outlined(id) ? part(id, false) : unit;
 }
 
 // What is outlined here may stand elsewhere in the component as it is: the body of its own rule does.

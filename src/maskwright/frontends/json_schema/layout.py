@@ -2,11 +2,14 @@
 
 A `Layout` belongs to one set of options. It opens each grammar with the same rules at the same indices
 
-    string, integer, number, ws, colon, comma, value, array, object, member
+    string, integer, number, name, ws, colon, comma, value, array, object, member
 
-(the three in the middle only where white space is flexible) so that the expressions that refer to them are built once
-for all schemas. A `Style` holds the punctuation at one depth: the depth matters only where `indent` is given. Below
-MAX_INDENTED levels an indented layout goes on in one line, as the rules must be finite in number.
+(`ws` to `comma` only where white space is flexible) so that the expressions that refer to them are built once for all
+schemas. `name` is called by none: its body is the one that stands in every object with a name that is not declared, and
+what all grammars begin with is read and weighed once.
+
+A `Style` holds the punctuation at one depth: the depth matters only where `indent` is given. Below MAX_INDENTED levels
+an indented layout goes on in one line, as the rules must be finite in number.
 Tested by tests/frontends/json_schema/test_schema_layout.py.
 """
 
@@ -27,7 +30,7 @@ from maskwright.frontends.json_schema.scalars import (
     TRUE_TEXT,
 )
 from maskwright.frontends.json_schema.shape import ANYTHING, FREE_PLACES, OPEN
-from maskwright.frontends.json_schema.strings import ANY_TEXT, QUOTE
+from maskwright.frontends.json_schema.strings import ANY_NAME_CLOSED, ANY_TEXT, QUOTE
 from maskwright.ir import (
     EMPTY,
     OP_REF,
@@ -124,6 +127,7 @@ class Layout:
         builder.add("string", seq(QUOTE, ANY_TEXT, QUOTE))
         builder.add("integer", INTEGER_TEXT)
         builder.add("number", NUMBER_TEXT)
+        builder.add("name", ANY_NAME_CLOSED)
         self.depth_matters = not options.any_whitespace and options.indent is not None
         if options.any_whitespace:
             run = repeat(bytes_in(b" \t\n\r"), 0, options.max_whitespace_cnt)

@@ -44,7 +44,7 @@ from maskwright.frontends.json_schema.strings import (
     admits_string,
     any_of_names,
     closed,
-    name_text,
+    name_spellings,
     other_name,
     string_body,
 )
@@ -107,9 +107,9 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
             if name in required:
                 return never()
         elif captured:
-            members.append((capture("key", name_text(name)), capture("value", value), name in required))
+            members.append((capture("key", name_spellings(name)[0]), capture("value", value), name in required))
         else:
-            members.append((name_text(name), value, name in required))
+            members.append((name_spellings(name)[0], value, name in required))
     extra = _extra_member(emitter, shape, (), declared, style, inner)
     if not witnesses:
         return _counted(emitter, shape, members, extra, {}, style)

@@ -85,19 +85,16 @@ _ANY_PLAIN_TEXT = star(TEXT_CHARACTER)
 
 # A name that is not declared is spelled like a text, but `/` only as it is.
 ANY_NAME = star(alt(utf8(_PLAIN), json_string_chars(_NOT_PLAIN)))
-_ANY_NAME_CLOSED = seq(ANY_NAME, QUOTE)
+ANY_NAME_CLOSED = seq(ANY_NAME, QUOTE)
 
 
 @lru_cache(maxsize=8192)
-def name_text(name: str) -> Expr:
-    """The canonical spelling of a declared name, with its quotes."""
-    return literal(spelling(name))
-
-
-@lru_cache(maxsize=8192)
-def name_spellings(name: str) -> Expr:
-    """Every spelling of a name that `ANY_NAME` has, without quotes."""
-    return literal(name.encode()) if _PLAIN_NAME.fullmatch(name) else _text_spellings(name)
+def name_spellings(name: str) -> tuple[Expr, Expr]:
+    """The canonical spelling of a declared name, with its quotes, and every spelling that `ANY_NAME` has, without."""
+    if not _PLAIN_NAME.fullmatch(name):
+        return literal(spelling(name)), _text_spellings(name)
+    plain = name.encode()
+    return literal(b'"%b"' % plain), literal(plain)
 
 
 @lru_cache(maxsize=8192)
@@ -116,12 +113,12 @@ def _spellings_of_character(character: str) -> Expr:
 @lru_cache(maxsize=1024)
 def other_name(names: tuple[str, ...]) -> Expr:
     """The spellings of all names but these, with their quotes."""
-    return seq(QUOTE, and_(_ANY_NAME_CLOSED, not_(seq(any_of_names(names), QUOTE))))
+    return seq(QUOTE, and_(ANY_NAME_CLOSED, not_(seq(any_of_names(names), QUOTE))))
 
 
 def any_of_names(names: Iterable[str]) -> Expr:
     """Every spelling of these names, without quotes."""
-    return alt(*map(name_spellings, names))
+    return alt(*[name_spellings(name)[1] for name in names])
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,8 @@
-// What is known of an expression by itself: how large it is, and whether it is to be unrolled or counted.
+#include "weights.h"
+
 #include <algorithm>
 
-#include "linker.h"
+#include "ir.h"
 #include "optimisations.h"
 
 namespace maskwright {
@@ -13,14 +14,28 @@ constexpr int kWideSet = 26;
 constexpr uint64_t kMaxOperandWeight = 100'000;  // of a product, with counted repetitions spelled out
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 
+bool counts(const GrammarIr& ir, const ExprNode& node, const Weighed& item) {
+  const int64_t copies = std::max(node.minimum, node.maximum);
+  if (copies <= 1 || !optimisations.registers) return false;
+  const ExprNode& repeated = ir.nodes[node.begin];
+  if (repeated.op == Op::Set && ir.sets[repeated.begin].count() >= kWideSet)
+    return copies > int64_t{kMaxUnrolledWideSets};
+  return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
+         item.weight * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
+}
+
 }  // namespace
 
-// Nodes are numbered children first, so one ascending pass suffices.
-void Linker::weigh() {
-  for (ExprId id = 0; id < ir_.nodes.size(); ++id) {
-    const ExprNode& node = ir_.nodes[id];
-    Node& out = nodes_[id];
-    const auto contains = [&](ExprId child) { out.form = std::max(out.form, nodes_[child].form); };
+bool Weighed::is_operand() const {
+  return form == Form::Plain && unrolled_weight <= kMaxOperandWeight;
+}
+
+void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed) {
+  weighed.reserve(ir.nodes.size());
+  for (auto id = static_cast<ExprId>(weighed.size()); id < ir.nodes.size(); ++id) {
+    const ExprNode& node = ir.nodes[id];
+    Weighed out;
+    const auto contains = [&](ExprId child) { out.form = std::max(out.form, weighed[child].form); };
     switch (node.op) {
       case Op::Literal:
         out.weight = out.unrolled_weight = node.end - node.begin;
@@ -30,20 +45,20 @@ void Linker::weigh() {
       case Op::Seq:
       case Op::Alt:
         for (uint32_t c = node.begin; c < node.end; ++c) {
-          const Node& child = nodes_[ir_.children[c]];
+          const Weighed& child = weighed[ir.children[c]];
           out.weight += child.weight;
           out.unrolled_weight += child.unrolled_weight;
           out.loops = out.loops || child.loops;
           out.uses_parameter = out.uses_parameter || child.uses_parameter;
           out.longest = node.op == Op::Seq ? out.longest + child.longest : std::max(out.longest, child.longest);
-          contains(ir_.children[c]);
+          contains(ir.children[c]);
         }
         break;
       case Op::Repeat: {
-        const Node& item = nodes_[node.begin];
+        const Weighed& item = weighed[node.begin];
         out.loops = item.loops || node.maximum == kUnbounded;
         out.uses_parameter = item.uses_parameter;
-        out.counting = counts(node);
+        out.counting = counts(ir, node, item);
         contains(node.begin);
         const uint64_t most = node.maximum == kUnbounded ? static_cast<uint64_t>(node.minimum) + 1
                                                          : static_cast<uint64_t>(std::max<int64_t>(node.maximum, 1));
@@ -55,7 +70,7 @@ void Linker::weigh() {
       }
       case Op::And:
         out.form = Form::Boolean;
-        for (uint32_t c = node.begin; c < node.end; ++c) contains(ir_.children[c]);
+        for (uint32_t c = node.begin; c < node.end; ++c) contains(ir.children[c]);
         break;
       case Op::Not:
         out.form = Form::Boolean;
@@ -63,23 +78,20 @@ void Linker::weigh() {
         break;
       case Op::Capture:
       case Op::Span:
-        out.loops = nodes_[node.begin].loops;
-        out.uses_parameter = nodes_[node.begin].uses_parameter;
+        out.loops = weighed[node.begin].loops;
+        out.uses_parameter = weighed[node.begin].uses_parameter;
         out.form = Form::Irregular;
         break;
       case Op::Guard:
-        out.weight += nodes_[node.begin].weight;
-        out.loops = nodes_[node.begin].loops;
+        out.weight += weighed[node.begin].weight;
+        out.loops = weighed[node.begin].loops;
         out.uses_parameter = true;
         out.form = Form::Irregular;
         break;
-      case Op::Call: out.uses_parameter = !is_constant(ir_.values[node.end]); [[fallthrough]];
-      case Op::Ref: out.unit = node.begin; [[fallthrough]];
-      case Op::Tokens: out.form = Form::Irregular; break;
+      case Op::Call: out.uses_parameter = !is_constant(ir.values[node.end]); [[fallthrough]];
+      case Op::Ref:
       case Op::Subgrammar:
-        out.unit = static_cast<uint32_t>(ir_.rules.size()) + node.begin;
-        out.form = Form::Irregular;
-        break;
+      case Op::Tokens: out.form = Form::Irregular; break;
       default: break;
     }
     out.longest = std::min(out.longest, kCharacterBytes + 1);
@@ -89,20 +101,8 @@ void Linker::weigh() {
     const bool is_large = out.loops || out.weight > kMaxInlinedWeight;
     const bool is_character = out.form == Form::Plain && out.longest <= kCharacterBytes;
     out.outlined = composed && is_large && !is_character && !out.uses_parameter && !out.counting;
+    weighed.push_back(out);
   }
-}
-
-bool Linker::counts(const ExprNode& node) const {
-  const int64_t copies = std::max(node.minimum, node.maximum);
-  if (copies <= 1 || !optimisations.registers) return false;
-  const ExprNode& item = ir_.nodes[node.begin];
-  if (item.op == Op::Set && ir_.sets[item.begin].count() >= kWideSet) return copies > int64_t{kMaxUnrolledWideSets};
-  return static_cast<uint64_t>(copies) > kMaxUnrolledWeight ||
-         nodes_[node.begin].weight * static_cast<uint64_t>(copies) > kMaxUnrolledWeight;
-}
-
-bool Linker::is_operand(ExprId expr) const {
-  return nodes_[expr].form == Form::Plain && nodes_[expr].unrolled_weight <= kMaxOperandWeight;
 }
 
 }  // namespace maskwright
