@@ -40,8 +40,12 @@ def test_a_schema_is_followed(cli: Cli, seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("options", "layout"),
-    [(["--indent", "2"], {"indent": 2}), (["--compact"], {"separators": (",", ":")})],
-    ids=["indent", "compact"],
+    [
+        (["--indent", "2"], {"indent": 2}),
+        (["--compact"], {"separators": (",", ":")}),
+        (["--whitespace", ""], {"separators": (",", ":")}),
+    ],
+    ids=["indent", "compact", "whitespace"],
 )
 def test_the_layout_of_json_is_followed(cli: Cli, options: list[str], layout: dict[str, Any]) -> None:
     code, out, err = cli("generate", "--schema", json.dumps(PERSON), "--seed", "1", "--no-stats", *options)

@@ -61,7 +61,7 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
     if arguments.schema is not None:
         return _schema(arguments.schema, layout)
     if layout:
-        raise CommandError("--indent, --compact and --any-order are about JSON\n  hint: give a --schema")
+        raise CommandError("--indent, --compact, --whitespace and --any-order are about JSON\n  hint: give a --schema")
     if arguments.grammar is not None:
         return _grammar(arguments.grammar)
     if arguments.lark is not None:
@@ -80,6 +80,8 @@ def _layout(arguments: argparse.Namespace) -> dict[str, Any]:
         layout.update(any_whitespace=False, indent=arguments.indent)
     elif arguments.compact:
         layout.update(any_whitespace=False, separators=(",", ":"))
+    elif arguments.whitespace is not None:
+        layout.update(whitespace_pattern=arguments.whitespace)
     return layout
 
 
