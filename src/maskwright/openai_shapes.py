@@ -7,7 +7,7 @@
     sglang({"regex": "[0-9]+"})
 
 Each returns None where the request constrains nothing. What is not about the output's form is not looked at. An error
-quotes the JSON pointer of the field; for a server it is a 400.
+is a 400 for a server; but for `LimitError`, it quotes the JSON pointer of the field.
 Sources: OpenAI's API reference (chat/create, responses/create); the documentation of vLLM 0.33 and SGLang 0.5.
 Tested by tests/structural_tag/test_openai_shapes.py.
 """
