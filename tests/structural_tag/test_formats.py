@@ -140,7 +140,7 @@ def wrong(format_: Any) -> dict[str, Any]:
         (
             wrong({"type": "json_schema", "json_schema": {}, "whitespace_pattern": "x"}),
             "/format/whitespace_pattern",
-            "matches U.0078",
+            "may match U.0078",
         ),
         (
             wrong({"type": "json_schema", "json_schema": {}, "whitespace_pattern": " ", "max_whitespace_cnt": 1}),

@@ -13,7 +13,7 @@ from checking import check_texts
 from grammar_matcher import accepts_text
 
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
-from maskwright.errors import OptionError
+from maskwright.errors import OptionError, UnsatisfiableError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.layout import layout_of
 
@@ -118,27 +118,35 @@ def test_every_text_is_json_with_that_white_space(pattern: str) -> None:
             assert (text in found) == (len(text) <= 11)
 
 
-def test_refused_patterns() -> None:
-    for pattern, what in {
-        r"\s?": "U+000B",
-        "[ x]": "U+0078",
-        "\u00a0": "U+00A0",
-        r"[^\S\r]": "U+000B",
-        r"(?!x)[ xy]": "U+0079",
-        ".": "U+0000",
-        "(": "not closed",
-        r"( )\1": "back-reference",
-        r"[^\s\S]": "matches no text",
-        r"(?=\n) ": "matches no text",
-    }.items():
-        with pytest.raises(OptionError, match=re.escape(what)) as caught:
-            JsonSchemaOptions(whitespace_pattern=pattern)
-        assert caught.value.option == "whitespace_pattern"
-        assert caught.value.hint
+@pytest.mark.parametrize(
+    ("pattern", "what"),
+    [
+        (r"\s?", "U+000B"),
+        ("[ x]", "U+0078"),
+        ("\u00a0", "U+00A0"),
+        ("[ \u3000\u2003]", "U+2003"),
+        (r"[^\S\r]", "U+000B"),
+        (r"(?!x)[ xy]", "U+0079"),
+        (".", "U+0000"),
+        (" *" * 1000 + "x", "U+0078"),
+        ("(", "not closed"),
+        (r"( )\1", "back-reference"),
+        (r"[^\s\S]", "matches no text"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_refused_patterns(pattern: str, what: str) -> None:
+    with pytest.raises(OptionError, match=re.escape(what)) as caught:
+        JsonSchemaOptions(whitespace_pattern=pattern)
+    assert caught.value.option == "whitespace_pattern"
+    assert caught.value.hint
 
 
-def test_a_character_that_no_match_holds_is_no_mistake() -> None:
-    check_texts({"type": "array"}, ["[ ]"], ["[x]", "[]"], whitespace_pattern="(?!x)[ x]")
+def test_assertions() -> None:
+    check_texts({"type": "array"}, ["[ ]", "[  ]"], ["[]", "[\n]"], whitespace_pattern=r"(?!.*\n)[ \n]+")
+    check_texts({"type": "array"}, ["[\n\n]"], ["[ \n]", "[]"], whitespace_pattern=r"(?!.?( {0,9}\n){0,9} )[ \n]{2}")
+    with pytest.raises(UnsatisfiableError):
+        COMPILER.compile_json_schema({"type": "array"}, whitespace_pattern=r"(?=.*\n) +")
 
 
 def test_long_runs_are_counted() -> None:
