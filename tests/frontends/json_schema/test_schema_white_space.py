@@ -16,6 +16,9 @@ from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, Tokeniz
 from maskwright.errors import OptionError, UnsatisfiableError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.layout import layout_of
+from oracle.comparing import compile_fresh, scaled, seeded, walk
+from oracle.model import Language
+from oracle.vocabularies import of
 
 PATTERNS = [" ", "", r"[ \n]{0,3}", r"( |\n {2,4})?", r"\t+", r"\r\n|", r"(?!\n\n)[ \n]{1,2}"]
 GAPS = ["", " ", "\n", "\t", "\r", "  ", "\n  ", "\n\n", "\r\n", " \n ", "    ", "\n    "]
@@ -116,6 +119,36 @@ def test_every_text_is_json_with_that_white_space(pattern: str) -> None:
         for gaps in itertools.product([gap for gap in GAPS if re.fullmatch(pattern, gap)], repeat=len(tokens) - 1):
             text = "".join(itertools.chain(*zip(tokens, gaps, strict=False), tokens[-1:]))
             assert (text in found) == (len(text) <= 11)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_mask(pattern: str) -> None:
+    pieces = [
+        "{",
+        "}",
+        '{"',
+        "a",
+        '"a',
+        '":',
+        '": ',
+        '":[',
+        " [",
+        "[ ",
+        "[",
+        "]",
+        "]}",
+        ",",
+        ", ",
+        " ,",
+        '"',
+        '""',
+        '",',
+    ]
+    vocab = of(*pieces, *[gap for gap in GAPS if gap], "[]", "[ ]", "[\n", '{\n "a"', "null", ":", "b", '"b":null')
+    grammar = schema_to_ir(SCHEMA, JsonSchemaOptions(whitespace_pattern=pattern))
+    rng = seeded(pattern)
+    for _ in range(scaled(3)):
+        walk(compile_fresh(grammar, vocab), Language(grammar), vocab, rng, steps=12)
 
 
 @pytest.mark.parametrize(
