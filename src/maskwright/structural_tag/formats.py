@@ -124,6 +124,8 @@ class JSONSchemaFormat(Format):
         return _options(self.strict_mode, self.max_whitespace_cnt, self.any_order, self.whitespace_pattern)
 
     def check(self, pointer: str) -> None:
+        if self.whitespace_pattern is None:
+            return  # what else the options may be, the readers of the fields have checked
         try:
             _ = self.options
         except OptionError as error:
