@@ -103,9 +103,9 @@ class JSONSchemaFormat(Format):
 
     `any_order` lets members come in any order; `max_whitespace_cnt` bounds runs of white space, or `whitespace_pattern`
     says what they are, as in `JsonSchemaOptions`, between elements too; `excludes` are strings that no string written
-    without quotes may contain; `strict_mode` closes objects that do not say
-    `additionalProperties`. With `capture`, a value in JSON is a capture of this name, and its outermost members are
-    captures too; see reader.py. `origin` is where the schema stands in the caller's request: errors point there.
+    without quotes may contain; `strict_mode` closes objects that do not say `additionalProperties`. With `capture`, a
+    value in JSON is a capture of this name, and its outermost members are captures too; see reader.py. `origin` is
+    where the schema stands in the caller's request: errors point there.
     """
 
     type = "json_schema"
