@@ -53,6 +53,13 @@ def test_the_layout_of_json_is_followed(cli: Cli, options: list[str], layout: di
     assert out.removesuffix("\n") == json.dumps(json.loads(out), ensure_ascii=False, **layout)
 
 
+def test_white_space_that_json_does_not_have_is_an_error(cli: Cli) -> None:
+    code, out, err = cli("generate", "--schema", "true", "--whitespace", r"\s*")
+    assert (code, out) == (2, "")
+    assert "--whitespace: " in err
+    assert "U+000B" in err
+
+
 def test_a_layout_without_a_schema_is_an_error(cli: Cli) -> None:
     code, _, err = cli("generate", "--regex", "a", "--compact")
     assert code != 0
