@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from checking import check_texts
 from grammar_matcher import accepts_text
+from random_schemas import Maker, plain_text
 
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
-from maskwright.errors import OptionError, UnsatisfiableError
+from maskwright.errors import OptionError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.layout import layout_of
 from oracle.comparing import compile_fresh, scaled, seeded, walk
@@ -30,6 +32,8 @@ SCHEMA: Any = {
 COMPILER = GrammarCompiler(
     TokenizerInfo.from_vocab([*[bytes([i]) for i in range(256)], "<stop>"], stop_token_ids=[256])
 )
+COMPACT: Any = {"any_whitespace": False, "separators": (",", ":")}
+SPACED: Any = {"whitespace_pattern": " "}
 VALUES: list[list[str]] = [  # cut between tokens
     ["{", "}"],
     ["{", '"b"', ":", "null", "}"],
@@ -76,6 +80,25 @@ def test_in_arrays_and_objects_of_every_kind(schema: Any, any_order: bool) -> No
         assert not accepts_text(spaced, bare)
         accepted += accepts_text(compact, bare)
     assert accepted
+
+
+def test_in_random_schemas() -> None:
+    told = Counter[bool]()
+    for seed in range(scaled(150)):
+        maker = Maker(seed)
+        schema = maker.document()
+        try:
+            compact, spaced = (schema_to_ir(schema, JsonSchemaOptions(**how)) for how in (COMPACT, SPACED))
+        except (UnsatisfiableError, UnsupportedSchemaError):
+            continue
+        for _ in range(15):
+            tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+', plain_text(maker.value(2)))
+            is_valid = accepts_text(compact, "".join(tokens))
+            assert accepts_text(spaced, " ".join(tokens)) == is_valid, (schema, tokens)
+            if len(tokens) > 1:
+                assert not accepts_text(spaced, "".join(tokens))
+                told[is_valid] += 1
+    assert min(told[True], told[False]) > 100
 
 
 def texts_of(compiled: CompiledGrammar, max_bytes: int) -> Iterator[str]:
