@@ -16,6 +16,7 @@ TREE = {
     "UnsatisfiableError": (GrammarError,),
     "SchemaError": (MaskwrightError, ValueError),
     "UnsupportedSchemaError": (SchemaError,),
+    "OptionError": (MaskwrightError, ValueError),
     "StructuralTagError": (MaskwrightError, ValueError),
     "RequestError": (MaskwrightError, ValueError),
     "TokenizerError": (MaskwrightError, ValueError),

@@ -8,6 +8,7 @@
 
 #include "../kernel/draft.h"
 #include "../kernel/thread_pool.h"
+#include "deferred.h"
 #include "py_matcher.h"
 
 namespace maskwright {

@@ -8,6 +8,7 @@
 #include "../kernel/errors.h"
 #include "../kernel/optimisations.h"
 #include "../kernel/thread_pool.h"
+#include "deferred.h"
 #include "py_matcher.h"
 #include "read_ir.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "deferred.h"
 #include "py_matcher.h"
 
 namespace maskwright {

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "../kernel/capture_tracker.h"
-#include "../kernel/deferred.h"
-#include "../kernel/fill_queue.h"
 #include "../kernel/matcher.h"
 #include "bindings.h"
 
@@ -72,28 +70,6 @@ using PrecomputeReport = std::tuple<size_t, size_t, bool, double>;
 // Does work of a Precomputation without the GIL, and makes a program's deferred subgrammars by turns, for at most so
 // long. Ctrl-C ends it.
 PrecomputeReport run_within(double budget_us, const Program& program, Precomputation ahead);
-
-// Makes the grammar of a deferred subgrammar, in Python, and supplies it.
-void supply(RuleGroup& deferred);
-// All that a grammar has. A search for what can end in time would come to them one by one, and begin again each time.
-void supply_all(const Program& program);
-
-// Does some work, and again each time that it came to a deferred subgrammar, which is there by then.
-template <class Work>
-auto with_deferred(Work&& work) {
-  while (true) {
-    std::shared_ptr<RuleGroup> needed;
-    try {
-      return work();
-    } catch (GrammarNeeded& e) {
-      needed = std::move(e.group);
-    }
-    supply(*needed);
-  }
-}
-
-// Runs a queue without the GIL, supplying what it needs.
-void run_queue(FillQueue& queue, unsigned max_threads);
 
 // Integers from a list or any iterable, an array or a CPU tensor of integers. One too large for int64 comes out as the
 // largest. Throws nb::type_error, or what the object raises.

@@ -22,24 +22,12 @@
 
 #include "../kernel/capture_name.h"
 #include "../kernel/errors.h"
-#include "py_matcher.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMaxBeginning = 64;  // rules
 constexpr int kMaxNesting = 64;       // subgrammars in subgrammars
-
-// A subgrammar is another one with its captures.
-uint64_t key_of(uint64_t number, bool with_captures) {
-  return 2 * number + (with_captures ? 1 : 0);
-}
-uint64_t number_of(uint64_t key) {
-  return key / 2;
-}
-bool has_captures(uint64_t key) {
-  return key % 2 == 1;
-}
 
 // The nodes made from Python objects so far: a hash table with open addressing.
 class NodeOfObject {
@@ -411,39 +399,6 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
   }
   wanted.ir = read;
   wanted.num_nodes = read->num_nodes();
-}
-
-void supply(RuleGroup& deferred) {
-  if (deferred.content()) return;  // somebody else was here
-  const uint64_t key = *deferred.deferred_key();
-  const nb::object grammar = nb::module_::import_("maskwright.ir.subgrammars").attr("deferred_grammar")(number_of(key));
-  GrammarReader reader;
-  const GrammarIr ir = reader.read(deferred.store(), 0, nb::cast<nb::tuple>(grammar.attr("rules")),
-                                   nb::cast<uint32_t>(grammar.attr("root")), has_captures(key));
-  const Unlocked unlocked;
-  const Program program = link(ir, deferred.store());
-  DeferredGroup::supply(deferred, {program.group, program.root});
-}
-
-void supply_all(const Program& program) {
-  for (auto missing = program.deferred(); !missing.empty(); missing = program.deferred())
-    for (RuleGroup* deferred : missing) supply(*deferred);
-}
-
-void run_queue(FillQueue& queue, unsigned max_threads) {
-  try {
-    while (!queue.empty()) {
-      std::vector<std::shared_ptr<RuleGroup>> needed;
-      {
-        const Unlocked unlocked;
-        needed = queue.run(max_threads);
-      }
-      for (const auto& deferred : needed) supply(*deferred);
-    }
-  } catch (...) {
-    queue.clear();
-    throw;
-  }
 }
 
 void GrammarReader::keep(Beginning beginning) {

@@ -1,6 +1,7 @@
 // Reads grammars from Python (read_ir.cpp).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -8,6 +9,18 @@
 #include "bindings.h"
 
 namespace maskwright {
+
+// What the rule store knows a subgrammar by: its number in Python, and whether it was read with its captures, which
+// makes it another one.
+inline uint64_t key_of(uint64_t number, bool with_captures) {
+  return 2 * number + (with_captures ? 1 : 0);
+}
+inline uint64_t number_of(uint64_t key) {
+  return key / 2;
+}
+inline bool has_captures(uint64_t key) {
+  return key % 2 == 1;
+}
 
 // Reads the grammars of one tokenizer, and remembers what they begin with. To be used and destroyed with the GIL.
 class GrammarReader {

@@ -23,6 +23,7 @@ from maskwright.errors import LarkSyntaxError as LarkSyntaxError
 from maskwright.errors import LimitError as LimitError
 from maskwright.errors import MaskwrightError as MaskwrightError
 from maskwright.errors import MatcherError as MatcherError
+from maskwright.errors import OptionError as OptionError
 from maskwright.errors import RegexSyntaxError as RegexSyntaxError
 from maskwright.errors import RequestError as RequestError
 from maskwright.errors import SchemaError as SchemaError
@@ -51,6 +52,7 @@ __all__ = [
     "LimitError",
     "MaskwrightError",
     "MatcherError",
+    "OptionError",
     "RegexSyntaxError",
     "RequestError",
     "SchemaError",

@@ -8,6 +8,7 @@
     │   └── UnsatisfiableError  the grammar or schema admits no output at all
     ├── SchemaError             a JSON Schema is wrong, at a JSON pointer         (also ValueError)
     │   └── UnsupportedSchemaError
+    ├── OptionError             an option is wrong, or contradicts another one    (also ValueError)
     ├── StructuralTagError      a structural tag is wrong, at a JSON pointer      (also ValueError)
     ├── RequestError            tools, tool_choice or a response format is wrong  (also ValueError)
     ├── TokenizerError          a tokenizer cannot be turned into token bytes     (also ValueError)
@@ -130,6 +131,14 @@ class SchemaError(MaskwrightError, ValueError):
 
 class UnsupportedSchemaError(SchemaError):
     """A JSON Schema asks for something that cannot be enforced; nothing is dropped silently."""
+
+
+class OptionError(MaskwrightError, ValueError):
+    """What the caller chose is wrong, or contradicts what else was chosen. `option` names it."""
+
+    def __init__(self, message: str, *, option: str, hint: str | None = None) -> None:
+        self.option = option
+        super().__init__(message, hint=hint)
 
 
 class StructuralTagError(MaskwrightError, ValueError):

@@ -74,6 +74,7 @@ class Grammar:
         Raises:
             SchemaError: The schema is malformed or asks for something that cannot be enforced; `pointer` says where.
             UnsatisfiableError: No value is valid.
+            OptionError: An option is wrong, or contradicts another one; `option` names it.
 
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'

@@ -7,7 +7,7 @@
     sglang({"regex": "[0-9]+"})
 
 Each returns None where the request constrains nothing. What is not about the output's form is not looked at. An error
-quotes the JSON pointer of the field; for a server it is a 400.
+is a 400 for a server; but for `LimitError`, it quotes the JSON pointer of the field.
 Sources: OpenAI's API reference (chat/create, responses/create); the documentation of vLLM 0.33 and SGLang 0.5.
 Tested by tests/structural_tag/test_openai_shapes.py.
 """
@@ -21,6 +21,7 @@ from typing import Any
 from maskwright.errors import (
     GrammarError,
     MaskwrightError,
+    OptionError,
     RequestError,
     SchemaError,
     StructuralTagError,
@@ -41,6 +42,7 @@ _OLD_NAMES = {
     "guided_choice": "choice",
     "guided_grammar": "grammar",
     "guided_json_object": "json_object",
+    "guided_whitespace_pattern": "whitespace_pattern",
 }
 
 
@@ -97,20 +99,41 @@ def responses(
 def vllm(structured_outputs: Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None) -> Grammar | None:
     """Read vLLM's `structured_outputs`: one of json, regex, choice, grammar, json_object, structural_tag.
 
+    With json and json_object, `whitespace_pattern` is read as in `JsonSchemaOptions`, `disable_any_whitespace` leaves
+    no white space, and `disable_additional_properties` is `strict_mode`.
+
     Raises:
         RequestError: There is more than one, or a field is malformed; `pointer` leads to it.
         SchemaError: A schema is malformed or cannot be enforced.
         StructuralTagError: A structural tag is malformed.
     """
     readers: dict[str, Callable[[Any], Grammar]] = {
-        "json": Grammar.from_json_schema,
+        "json": lambda schema: Grammar.from_json_schema(schema, **_vllm_options(structured_outputs)),
         "regex": Grammar.from_regex,
         "choice": Grammar.from_choices,
         "grammar": Grammar.from_ebnf,
-        "json_object": lambda _: Grammar.from_json_schema({"type": "object"}),
+        "json_object": lambda _: Grammar.from_json_schema({"type": "object"}, **_vllm_options(structured_outputs)),
         "structural_tag": lambda tag: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info),
     }
     return _only_one(structured_outputs, readers, "/structured_outputs")
+
+
+def _vllm_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `JsonSchemaOptions` for what vLLM says beside a schema."""
+    options: dict[str, Any] = {}
+    if _flag(given, "disable_any_whitespace"):
+        options.update(any_whitespace=False, separators=(",", ":"))
+    if _flag(given, "disable_additional_properties"):
+        options.update(strict_mode=True)
+    if given.get("whitespace_pattern") is not None:
+        options.update(whitespace_pattern=given["whitespace_pattern"])
+    return options
+
+
+def _flag(given: Mapping[str, Any], name: str) -> bool:
+    if given.get(name) not in (None, True, False):
+        raise _wrong("true or false", given[name], f"/structured_outputs/{name}")
+    return bool(given.get(name))
 
 
 def sglang(sampling_params: Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None) -> Grammar | None:
@@ -242,6 +265,9 @@ def _at(pointer: str) -> Iterator[None]:
     """Let errors begin with the pointer of the field that was read."""
     try:
         yield
+    except OptionError as error:
+        field = f"{pointer.rpartition('/')[0]}/{error.option}"
+        raise RequestError(error.message, pointer=field, hint=error.hint) from error
     except SchemaError as error:
         raise type(error)(
             error.message, pointer=pointer + error.pointer, keyword=error.keyword, hint=error.hint

@@ -105,6 +105,7 @@ def check(schema: Any, **options: Any) -> SchemaReport:
 
     Raises:
         SchemaError: The schema is malformed; `pointer` says where.
+        OptionError: An option is wrong, or contradicts another one.
 
     >>> [k.suggestion for k in check({"minLenght": 3}).keywords]
     ['did you mean minLength?']

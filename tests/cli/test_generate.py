@@ -40,8 +40,12 @@ def test_a_schema_is_followed(cli: Cli, seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("options", "layout"),
-    [(["--indent", "2"], {"indent": 2}), (["--compact"], {"separators": (",", ":")})],
-    ids=["indent", "compact"],
+    [
+        (["--indent", "2"], {"indent": 2}),
+        (["--compact"], {"separators": (",", ":")}),
+        (["--whitespace", ""], {"separators": (",", ":")}),
+    ],
+    ids=["indent", "compact", "whitespace"],
 )
 def test_the_layout_of_json_is_followed(cli: Cli, options: list[str], layout: dict[str, Any]) -> None:
     code, out, err = cli("generate", "--schema", json.dumps(PERSON), "--seed", "1", "--no-stats", *options)
@@ -54,6 +58,13 @@ def test_characters_beyond_ascii_are_escaped_if_wanted(cli: Cli) -> None:
     code, out, err = cli("generate", "--schema", schema, "--no-stats", "--ensure-ascii")
     assert code == 0, err
     assert out.removesuffix("\n") in (r'"n\u00e9"', r'"\u00df\ud83d\ude00"')
+
+
+def test_white_space_that_json_does_not_have_is_an_error(cli: Cli) -> None:
+    code, out, err = cli("generate", "--schema", "true", "--whitespace", r"\s*")
+    assert (code, out) == (2, "")
+    assert "--whitespace: " in err
+    assert "U+000B" in err
 
 
 def test_a_layout_without_a_schema_is_an_error(cli: Cli) -> None:

@@ -15,21 +15,12 @@ import numpy as np
 import pytest
 
 import maskwright
+from contract.test_exactness import SCHEMA
 from maskwright.ir import alt, seq, star
 from oracle.comparing import compile_fresh, compile_ir, scaled
 from oracle.grammars import A, B, grammar
 from oracle.vocabularies import BYTES, SMALL
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "maxLength": 20},
-        "tags": {"type": "array", "items": {"enum": ["new", "news", "old"]}, "maxItems": 3},
-        "next": {"$ref": "#"},
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-}
 WORDS = (BYTES.vocab_size + 31) // 32
 
 

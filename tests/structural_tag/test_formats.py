@@ -138,6 +138,16 @@ def wrong(format_: Any) -> dict[str, Any]:
         (wrong({"type": "regex", "pattern": "("}), "/format/pattern", "cannot be read"),
         (wrong({"type": "grammar", "grammar": "root ::= x"}), "/format/grammar", "line 1, column 10"),
         (
+            wrong({"type": "json_schema", "json_schema": {}, "whitespace_pattern": "x"}),
+            "/format/whitespace_pattern",
+            "may match U.0078",
+        ),
+        (
+            wrong({"type": "json_schema", "json_schema": {}, "whitespace_pattern": " ", "max_whitespace_cnt": 1}),
+            "/format/whitespace_pattern",
+            "max_whitespace_cnt",
+        ),
+        (
             wrong({"type": "json_schema", "json_schema": {}, "excludes": ["a"]}),
             "/format/excludes",
             "XML styles only",

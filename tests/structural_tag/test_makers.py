@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,24 @@ def said(compiled: mw.CompiledGrammar, tokens: list[int]) -> tuple[str, str, lis
     return reasoning, content, [(e.name, json.loads(e.arguments)) for e in events if isinstance(e, CallDone)]
 
 
+def random_calls(compiled: mw.CompiledGrammar, seed: str, count: int) -> Iterator[tuple[str, list[Any]]]:
+    """Random outputs, those that come to an end: the text, and the calls that it says."""
+    rng = seeded(seed)
+    for _ in range(scaled(count)):
+        tokens = walk(compiled, rng)
+        if tokens is not None:
+            yield text_of(compiled.tokenizer_info, tokens), said(compiled, tokens)[2]
+
+
 @pytest.mark.parametrize("special", [True, False])
 @pytest.mark.parametrize("source", TRANSCRIPTS)
 def test_transcripts(source: str, special: bool) -> None:
-    family, request, text, expected = TRANSCRIPTS[source]
+    case = TRANSCRIPTS[source]
     it = compiler(special=special)
-    compiled = it.compile_structural_tag(get_model_structural_tag(family, TOOLS, **request))
-    assert said(compiled, tokenize(it.tokenizer_info, text)) == expected
+    tag = get_model_structural_tag(case["family"], TOOLS, **case.get("request", {}))
+    reasoning, content, calls = said(it.compile_structural_tag(tag), tokenize(it.tokenizer_info, case["output"]))
+    assert (reasoning, content) == (case.get("reasoning", ""), case.get("content", ""))
+    assert [list(call) for call in calls] == case.get("calls", [])
 
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "model_families.md"
@@ -191,17 +203,11 @@ def test_harmony_renders(harmony: Any, content_type: str | None) -> None:
 @pytest.mark.parametrize("budget", [None, 3])
 def test_harmony_parses_random_outputs(harmony: Any, budget: int | None) -> None:
     library = pytest.importorskip("openai_harmony")
-    rng = seeded(f"harmony {budget}")
     it = mw.GrammarCompiler(vocabulary_for("harmony"))
     tag = get_model_structural_tag("harmony", WALKED, thinking_token_budget=budget)
     compiled = it.compile_structural_tag(tag)
     called = 0
-    for _ in range(scaled(30)):
-        tokens = walk(compiled, rng)
-        if tokens is None:
-            continue
-        text = text_of(it.tokenizer_info, tokens)
-        _, _, calls = said(compiled, tokens)
+    for text, calls in random_calls(compiled, f"harmony {budget}", 30):
         ids = harmony.encode(text, allowed_special="all")
         messages = harmony.parse_messages_from_completion_tokens(ids, library.Role.ASSISTANT)
         assert {message.channel for message in messages} <= {"analysis", "commentary", "final"}
@@ -263,16 +269,10 @@ def test_melody_renders(melody: Any, render: str, family: str) -> None:
 
 @pytest.mark.parametrize(("family", "options"), [("command_a", "cmd3"), ("command_a", "cmd4"), ("cohere", "cmd5")])
 def test_melody_parses_random_outputs(melody: Any, family: str, options: str) -> None:
-    rng = seeded(options)
     it = mw.GrammarCompiler(vocabulary_for(family))
     compiled = it.compile_structural_tag(get_model_structural_tag(family, WALKED, "required"))
     ended = 0
-    for _ in range(scaled(20)):
-        tokens = walk(compiled, rng)
-        if tokens is None:
-            continue
-        text = text_of(it.tokenizer_info, tokens)
-        _, _, calls = said(compiled, tokens)
+    for text, calls in random_calls(compiled, options, 20):
         opening = "" if text.lstrip().startswith("<|START_THINKING|>") else "<|START_THINKING|>"
         filter_ = melody.PyFilter(getattr(melody.PyFilterOptions(), options)().stream_tool_actions())
         parsed = filter_.process_full_text(opening + text)

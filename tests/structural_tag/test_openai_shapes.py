@@ -90,6 +90,13 @@ def test_vllm() -> None:
     check(vllm({"choice": ["yes", "no"]}), ["yes", "no"], ["y"])
     check(vllm({"grammar": 'root ::= "x"'}), ["x"], ["y"])
     check(vllm({"json_object": True, "regex": None}), ["{}"], ["1"])
+    spaced = ['{ "a" : 1 }'], ['{"a": 1}', '{"a":1}']
+    check(vllm({"json": SCHEMA, "whitespace_pattern": " ", "disable_any_whitespace": None}), *spaced)
+    check(vllm({"json": SCHEMA, "disable_any_whitespace": True}), ['{"a":1}'], ['{"a": 1}'])
+    check(vllm({"json_object": True, "whitespace_pattern": ""}), ['{"a":[1,2]}'], ['{"a":[1, 2]}', "{ }"])
+    open_object = {"properties": {"a": True}}
+    check(vllm({"json": open_object, "disable_additional_properties": False}), ['{"b":1}'], ["{"])
+    check(vllm({"json": open_object, "disable_additional_properties": True}), ['{"a":1}'], ['{"b":1}'])
     check(vllm({"structural_tag": '{"format": {"type": "const_string", "value": "q"}}'}), ["q"], ["p"])
 
 
@@ -133,6 +140,16 @@ Read = Callable[..., Any]
         (responses, {"text": {"format": {"type": "structural_tag"}}}, RequestError, "/text/format/type"),
         (vllm, {"regex": "a", "json": {}}, RequestError, "/structured_outputs"),
         (vllm, {"guided_json": {}}, RequestError, "/structured_outputs/guided_json"),
+        (vllm, {"guided_whitespace_pattern": " "}, RequestError, "/structured_outputs/guided_whitespace_pattern"),
+        (vllm, {"json": {}, "whitespace_pattern": "x"}, RequestError, "/structured_outputs/whitespace_pattern"),
+        (vllm, {"json": {}, "whitespace_pattern": 1}, RequestError, "/structured_outputs/whitespace_pattern"),
+        (
+            vllm,
+            {"json": {}, "whitespace_pattern": " ", "disable_any_whitespace": True},
+            RequestError,
+            "/structured_outputs/whitespace_pattern",
+        ),
+        (vllm, {"json": {}, "disable_any_whitespace": "x"}, RequestError, "/structured_outputs/disable_any_whitespace"),
         (vllm, {"regex": "("}, RequestError, "/structured_outputs/regex"),
         (vllm, {"regex": 1}, RequestError, "/structured_outputs/regex"),
         (vllm, {"choice": "yes"}, RequestError, "/structured_outputs/choice"),

@@ -138,6 +138,7 @@ def test_reasoning_is_checked() -> None:
         ({"any_order": []}, "/any_order"),
         ({"max_whitespace_cnt": "x"}, "/max_whitespace_cnt"),
         ({"max_whitespace_cnt": -1}, "/max_whitespace_cnt"),
+        ({"whitespace_pattern": 1}, "/whitespace_pattern"),
     ],
 )
 def test_options_for_all_arguments(options: dict[str, Any], pointer: str) -> None:

@@ -39,8 +39,8 @@ def grammar_of(body: Expr) -> mw.Grammar:
 def test_anywhere_they_mean_the_same() -> None:
     alone = [COMPILER.compile_json_schema(schema) for schema in SCHEMAS_USED]
     for order in (SCHEMAS_USED, SCHEMAS_USED[::-1], [*SCHEMAS_USED, *SCHEMAS_USED]):
-        for max_whitespace_cnt in (None, 3):  # another prelude
-            exprs = [snippet(s, max_whitespace_cnt=max_whitespace_cnt).expr for s in order]
+        for options in ({}, {"max_whitespace_cnt": 3}, {"whitespace_pattern": " ?"}):  # another prelude each
+            exprs = [snippet(s, **options).expr for s in order]
             marked = [seq(text(str(i)), expr) for i, expr in enumerate(exprs)]
             compact = grammar_of(alt(*marked))
             for grammar in (compact, mw.Grammar(compact.ir)):
@@ -56,6 +56,7 @@ def test_known_by_content() -> None:
     assert snippet(schema) is snippet(json.loads(json.dumps(schema)))
     assert snippet(schema) is not snippet(schema, max_whitespace_cnt=1)
     assert snippet(schema) is not snippet(schema, strict_mode=True)
+    assert snippet(schema) is not snippet(schema, whitespace_pattern=" ")
     assert snippet(schema, style="glm_xml") is not snippet(schema, style="qwen_xml")
     changed = snippet(schema)
     schema["properties"]["q"] = {"type": "integer"}  # what was kept does not change with the caller's data

@@ -174,6 +174,26 @@ def test_strings_end_at_the_first_close() -> None:
     check(MEMBERS, "qwen_xml", [s.format("y z")], [s.format("xyz")], excludes=["yz"])
 
 
+def test_white_space_by_a_pattern() -> None:
+    schema = of({"n": {"type": "integer"}, "a": {"type": "array", "items": {"type": "null"}}}, "n")
+    lines = "\n<parameter=n>\n1\n</parameter>\n"
+    array = "<parameter=a>\n[\nnull\n,\nnull\n]\n</parameter>\n"
+    spaced = array.replace(",\n", ", ")
+    check(schema, "qwen_xml", [lines, lines + array], [lines.strip(), lines + spaced], whitespace_pattern="\n")
+    check(schema, "qwen_xml", ["<parameter=n>1</parameter>"], [lines], whitespace_pattern="")
+    check(
+        {**schema, "x-guidance": {"whitespace_pattern": "\n"}},
+        "qwen_xml",
+        [lines + array, lines.strip()],
+        [lines + spaced],
+    )
+    compact = {**schema, "x-guidance": {"whitespace_flexible": False, "item_separator": ", "}}
+    fixed = "<parameter=n>1</parameter><parameter=a>[null, null]</parameter>"
+    check(compact, "qwen_xml", [fixed], [lines, fixed.replace(", ", ",")])
+    with pytest.raises(StructuralTagError, match="is fixed"):
+        compiled(schema, "python", whitespace_pattern=" ")
+
+
 def test_nested_members_and_items() -> None:
     schema = of(
         {

@@ -89,6 +89,9 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--indent", type=_non_negative, metavar="N", help="one member a line, indented by N, as json.dumps"
     )
     spaces.add_argument("--compact", action="store_true", help="no white space at all")
+    spaces.add_argument(
+        "--whitespace", metavar="PATTERN", help="a regular expression for what stands between any two tokens of JSON"
+    )
     layout.add_argument("--ensure-ascii", action="store_true", help="characters beyond ASCII as escapes, as json.dumps")
     layout.add_argument("--any-order", action="store_true", help="members in any order, not only the schema's")
     model = command.add_argument_group("model")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
-from maskwright.errors import GrammarError, MaskwrightError
+from maskwright.errors import GrammarError, MaskwrightError, OptionError
 
 from .errors import CommandError
 
@@ -55,7 +55,8 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
     """Read the one structure option that is set.
 
     Raises:
-        CommandError: a file cannot be read, a schema is not JSON, or there is a layout for what is no schema.
+        CommandError: a file cannot be read, a schema is not JSON, or there is a layout for what is no schema, or one
+            that JSON does not have.
     """
     layout = _layout(arguments)
     if arguments.schema is not None:
@@ -80,7 +81,19 @@ def _layout(arguments: argparse.Namespace) -> dict[str, Any]:
         layout.update(any_whitespace=False, indent=arguments.indent)
     elif arguments.compact:
         layout.update(any_whitespace=False, separators=(",", ":"))
+    elif arguments.whitespace is not None:
+        layout.update(whitespace_pattern=_pattern(arguments.whitespace))
     return layout
+
+
+def _pattern(pattern: str) -> str:
+    from maskwright.frontends.json_schema import JsonSchemaOptions
+
+    try:
+        JsonSchemaOptions(whitespace_pattern=pattern)
+    except OptionError as error:
+        raise CommandError(f"--whitespace: {error}") from error
+    return pattern
 
 
 def _schema(argument: str, layout: dict[str, Any]) -> Structure:

@@ -9,13 +9,13 @@ Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 from __future__ import annotations
 
 import marshal
-from functools import lru_cache
 from typing import NamedTuple
 
 from maskwright._kernel import content_of
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.evident import is_evident
+from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.ir import Expr, GrammarIR, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.content_cache import ContentCache
@@ -48,12 +48,18 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
             pointer=f"{pointer}/excludes",
             hint="strings in JSON are ended by their quote; special tokens never occur in them",
         )
+    if style is not None and style.separator and it.whitespace_pattern is not None:
+        raise StructuralTagError(
+            "the white space of this style is fixed",
+            pointer=f"{pointer}/whitespace_pattern",
+            hint="leave whitespace_pattern out",
+        )
     content = content_of(it.json_schema)
-    choices = it.strict_mode, it.max_whitespace_cnt, it.any_order
+    choices = it.strict_mode, it.max_whitespace_cnt, it.any_order, it.whitespace_pattern
     key = content, choices, style, it.excludes, it.capture is not None
     found = None if content is None else SCHEMAS.find(key)
     if found is None:
-        options = _options(*choices)
+        options = layout_options(it.json_schema, it.options)
         if style is not None:
             found = _xml(it, options, style)
         elif content is not None and not options.any_order and is_evident(it.json_schema):
@@ -65,18 +71,9 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
     return found
 
 
-@lru_cache(maxsize=64)
-def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool) -> JsonSchemaOptions:
-    if max_whitespace_cnt is None:
-        return JsonSchemaOptions(strict_mode=strict_mode, any_order=any_order)
-    return JsonSchemaOptions(strict_mode=strict_mode, max_whitespace_cnt=max_whitespace_cnt, any_order=any_order)
-
-
 def _deferred_json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
-    packed, capture_members = (
-        marshal.dumps(it.json_schema),
-        it.capture is not None,
-    )  # the caller may change it meanwhile
+    packed = marshal.dumps(it.json_schema)  # the caller may change it meanwhile
+    capture_members = it.capture is not None
 
     def make() -> GrammarIR:
         return schema_to_ir(marshal.loads(packed), options, capture_members=capture_members)

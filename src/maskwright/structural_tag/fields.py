@@ -103,6 +103,10 @@ def filled(value: Any, pointer: str) -> str:
     return str(value)
 
 
+def optional_string(value: Any, pointer: str) -> str | None:
+    return None if value is None else string(value, pointer)
+
+
 def optional_name(value: Any, pointer: str) -> str | None:
     """The name of a capture, or None."""
     if value is not None and "\0" in filled(value, pointer):

@@ -16,9 +16,11 @@ Tested by tests/structural_tag/test_formats.py.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from maskwright.errors import StructuralTagError
+from maskwright.errors import OptionError, StructuralTagError
+from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.structural_tag.base import Format, read_by, read_format
 from maskwright.structural_tag.fields import (
     Reader,
@@ -29,6 +31,7 @@ from maskwright.structural_tag.fields import (
     one_of,
     optional_count,
     optional_name,
+    optional_string,
     schema,
     several,
     string,
@@ -98,10 +101,11 @@ class ConstStringFormat(Format):
 class JSONSchemaFormat(Format):
     """A value that is valid against a JSON Schema, as JSON or in one of the styles in which models write arguments.
 
-    `any_order` lets members come in any order; `max_whitespace_cnt` bounds runs of white space; `excludes` are strings
-    that no string written without quotes may contain; `strict_mode` closes objects that do not say
-    `additionalProperties`. With `capture`, a value in JSON is a capture of this name, and its outermost members are
-    captures too; see reader.py. `origin` is where the schema stands in the caller's request: errors point there.
+    `any_order` lets members come in any order; `max_whitespace_cnt` bounds runs of white space, or `whitespace_pattern`
+    says what they are, as in `JsonSchemaOptions`, between elements too; `excludes` are strings that no string written
+    without quotes may contain; `strict_mode` closes objects that do not say `additionalProperties`. With `capture`, a
+    value in JSON is a capture of this name, and its outermost members are captures too; see reader.py. `origin` is
+    where the schema stands in the caller's request: errors point there.
     """
 
     type = "json_schema"
@@ -111,8 +115,33 @@ class JSONSchemaFormat(Format):
     max_whitespace_cnt: int | None = read_by(optional_count, None)
     excludes: tuple[str, ...] = read_by(several(filled), ())
     strict_mode: bool = read_by(boolean, False)
+    whitespace_pattern: str | None = read_by(optional_string, None)
     capture: str | None = read_by(optional_name, None)
     origin: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def options(self) -> JsonSchemaOptions:
+        return _options(self.strict_mode, self.max_whitespace_cnt, self.any_order, self.whitespace_pattern)
+
+    def check(self, pointer: str) -> None:
+        if self.whitespace_pattern is None:
+            return  # what else the options may be, the readers of the fields have checked
+        try:
+            _ = self.options
+        except OptionError as error:
+            raise StructuralTagError(error.message, pointer=f"{pointer}/{error.option}", hint=error.hint) from error
+
+
+@lru_cache(maxsize=64)
+def _options(
+    strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool, whitespace_pattern: str | None
+) -> JsonSchemaOptions:
+    return JsonSchemaOptions(
+        strict_mode=strict_mode,
+        max_whitespace_cnt=max_whitespace_cnt,
+        any_order=any_order,
+        whitespace_pattern=whitespace_pattern,
+    )
 
 
 @dataclass(frozen=True)

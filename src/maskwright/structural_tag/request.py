@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format, altered
-from maskwright.structural_tag.fields import MAX_COUNT, boolean, kind_of, optional_count
+from maskwright.structural_tag.fields import MAX_COUNT, boolean, kind_of, optional_count, optional_string
 from maskwright.structural_tag.formats import AnyTextFormat, JSONSchemaFormat, TagFormat
 
 Reasoning = Literal["enabled", "disabled", "auto"]
@@ -53,7 +53,7 @@ class ToolRequest(NamedTuple):
         reasoning: whether the output begins with reasoning; "auto" leaves that to the model.
         thinking_token_budget: how many tokens of reasoning there may be; None for any number.
         content: what the model's answer looks like where it calls nothing; None for free text.
-        any_order, max_whitespace_cnt: for all arguments; see `JSONSchemaFormat`.
+        any_order, max_whitespace_cnt, whitespace_pattern: for all arguments; see `JSONSchemaFormat`.
     """
 
     tools: tuple[Tool, ...]
@@ -64,10 +64,11 @@ class ToolRequest(NamedTuple):
     any_order: bool = False
     max_whitespace_cnt: int | None = None
     thinking_token_budget: int | None = None
+    whitespace_pattern: str | None = None
 
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
         """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`."""
-        usual = _usual_arguments(style, self.any_order, self.max_whitespace_cnt, excludes)
+        usual = _usual_arguments(style, self.any_order, self.max_whitespace_cnt, self.whitespace_pattern, excludes)
         return altered(usual, json_schema=tool.parameters, strict_mode=tool.strict, origin=tool.pointer)
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
@@ -82,10 +83,12 @@ class ToolRequest(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _usual_arguments(
-    style: str, any_order: bool, max_whitespace_cnt: int | None, excludes: tuple[str, ...]
+    style: str, any_order: bool, max_whitespace_cnt: int | None, pattern: str | None, excludes: tuple[str, ...]
 ) -> JSONSchemaFormat:
     """What the arguments of all tools of a request have in common: read and checked once."""
-    return JSONSchemaFormat(True, style, any_order, max_whitespace_cnt, excludes, capture="arguments")
+    return JSONSchemaFormat(
+        True, style, any_order, max_whitespace_cnt, excludes, whitespace_pattern=pattern, capture="arguments"
+    )
 
 
 def read_request(
@@ -97,6 +100,7 @@ def read_request(
     content: Format | None = None,
     any_order: bool = False,
     max_whitespace_cnt: int | None = None,
+    whitespace_pattern: str | None = None,
     thinking_token_budget: Any = None,
 ) -> ToolRequest:
     """Check what a request says of tools.
@@ -116,8 +120,9 @@ def read_request(
     chosen, must_call = _choose(known, tool_choice)
     any_order = boolean(any_order, "/any_order")
     max_whitespace_cnt = optional_count(max_whitespace_cnt, "/max_whitespace_cnt")
+    pattern = optional_string(whitespace_pattern, "/whitespace_pattern")
     return ToolRequest(
-        chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt, budget
+        chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt, budget, pattern
     )
 
 

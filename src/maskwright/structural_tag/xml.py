@@ -21,6 +21,7 @@ from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.formats import format_text
+from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
@@ -55,7 +56,6 @@ from maskwright.ir import (
     GrammarIR,
     alt,
     and_,
-    bytes_in,
     capture,
     never,
     not_,
@@ -105,7 +105,9 @@ def xml_to_ir(
         SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
         UnsatisfiableError: No object is valid.
     """
-    document = Document(read_schema(schema))
+    schema = read_schema(schema)
+    document = Document(schema)
+    options = layout_options(schema, options, report)
     emitter = Emitter(Normaliser(document, options, report), layout_of(options))
     if style.is_python:
         from maskwright.structural_tag.python_calls import PythonWriter
@@ -128,8 +130,7 @@ class Writer:
     ) -> None:
         self.emitter, self.style, self.excluded, self._captures = emitter, style, excluded, capture_members
         self.separator = text(style.separator)
-        space = 0 if style.separator else emitter.layout.options.max_whitespace_cnt
-        self.ws = repeat(bytes_in(b" \t\n\r"), 0, space)
+        self.ws = EMPTY if style.separator else emitter.layout.space
         self._rules: dict[Any, Expr] = {}
         self._queue: list[tuple[Expr, Conj, str]] = []
 

@@ -24,6 +24,8 @@ OPTIONS = [
     JsonSchemaOptions(strict_mode=True),
     JsonSchemaOptions(max_whitespace_cnt=0),
     JsonSchemaOptions(any_whitespace=False, indent=2),
+    JsonSchemaOptions(whitespace_pattern="( |\n {2,4})?"),
+    JsonSchemaOptions(whitespace_pattern=" "),
 ]
 OBJECT = {"type": "object"}
 

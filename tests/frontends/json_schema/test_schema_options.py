@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from checking import check, check_texts
 
-from maskwright.errors import UnsupportedSchemaError
+from maskwright.errors import OptionError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 
 
@@ -20,12 +20,23 @@ from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_
         {"separators": (";", ":")},
         {"separators": (",", "x:")},
         {"separators": (",",)},
+        {"indent": 2},
+        {"separators": (",", ":"), "max_whitespace_cnt": 3},
+        {"whitespace_pattern": "x"},
+        {"whitespace_pattern": 1},
+        {"whitespace_pattern": " ", "any_whitespace": False},
+        {"whitespace_pattern": " ", "max_whitespace_cnt": 32},
+        {"whitespace_pattern": " ", "indent": 0},
+        {"whitespace_pattern": " ", "separators": (",", ":")},
     ],
     ids=str,
 )
 def test_wrong_options_are_errors(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong)).split("_")[0]):
+    option = next(iter(wrong))
+    with pytest.raises(OptionError, match=option) as caught:
         JsonSchemaOptions(**wrong)
+    assert caught.value.option == option
+    assert isinstance(caught.value, ValueError)
 
 
 def test_options_are_values() -> None:

@@ -5,7 +5,9 @@
                                 intersect.py, complement.py, disjoint.py, simplify.py and unevaluated.py calculate with
                                 shapes; leaves.py shares those of schemas without sub-schemas
     emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
-                                where something is counted, laid out as layout.py says; ascii_only.py, if wanted
+                                where something is counted, laid out as layout.py says, with the white space of
+                                white_space.py, or as the schema asks (guidance.py), and in
+                                ASCII alone if wanted (ascii_only.py)
 
 reached.py finds the keywords that apply, for the report of `maskwright.check`.
 
@@ -23,6 +25,7 @@ from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.frontends.json_schema.ascii_only import in_ascii
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
+from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.options import Finding as Finding
@@ -60,6 +63,7 @@ def schema_to_ir(
     root ::= "true" | "false"
     """
     schema, report = read_schema(schema), [] if report is None else report
+    options = layout_options(schema, options, report)
     dynamic = tracks = False
     while True:
         norm = Normaliser(Document(schema, options.registry, dynamic), options, report, tracks)

@@ -7,7 +7,8 @@ Evident is a schema of objects that is well-formed, has values, needs no paramet
 nothing to be reported. Most arguments of tools are. Nothing here changes what a schema means: what is not evident is
 compiled at once.
 
-Precondition: the schema is made of JSON's own types, without halves of surrogate pairs.
+Precondition: `_kernel.content_of` reads the schema: it is made of JSON's own types, without halves of surrogate pairs,
+and nests less deep than the front-end allows.
 Cost: about a microsecond a schema object.
 Tested by tests/frontends/json_schema/test_schema_evident.py.
 """

@@ -31,8 +31,10 @@ from maskwright.frontends.json_schema.scalars import (
 )
 from maskwright.frontends.json_schema.shape import ANYTHING, FREE_PLACES, OPEN
 from maskwright.frontends.json_schema.strings import ANY_NAME_CLOSED, ANY_TEXT, QUOTE
+from maskwright.frontends.json_schema.white_space import JSON_SPACE, white_space
 from maskwright.ir import (
     EMPTY,
+    OP_EMPTY,
     OP_REF,
     Expr,
     GrammarIR,
@@ -119,7 +121,7 @@ class RuleBuilder(IRBuilder):
 
 
 class Layout:
-    """See the module's header."""
+    """See the module's header. `space` is what may stand between any two tokens, whatever they are."""
 
     def __init__(self, options: JsonSchemaOptions) -> None:
         self.options = options
@@ -129,9 +131,9 @@ class Layout:
         builder.add("number", NUMBER_TEXT)
         builder.add("name", ANY_NAME_CLOSED)
         self.depth_matters = not options.any_whitespace and options.indent is not None
+        self.space = _space(options)
         if options.any_whitespace:
-            run = repeat(bytes_in(b" \t\n\r"), 0, options.max_whitespace_cnt)
-            self._ws = builder.add("ws", run) if options.max_whitespace_cnt else EMPTY
+            self._ws = EMPTY if self.space[0] == OP_EMPTY else builder.add("ws", self.space)
             self._colon = builder.add("colon", seq(self._ws, text(":"), self._ws))
             self._comma = builder.add("comma", seq(self._ws, text(","), self._ws))
         depths = MAX_INDENTED + 1 if self.depth_matters else 1
@@ -171,6 +173,15 @@ class Layout:
         builder.define(s.array, s.lists[id(ANYTHING)])
         builder.define(s.object, s.object_of(_list(s.member, s), may_be_empty=True))
         builder.define(s.member, seq(STRING_RULE, s.colon, inside.value))
+
+
+def _space(options: JsonSchemaOptions) -> Expr:
+    if not options.any_whitespace:
+        return EMPTY
+    if options.whitespace_pattern is not None:
+        return white_space(options.whitespace_pattern)
+    assert options.max_whitespace_cnt is not None
+    return repeat(bytes_in(JSON_SPACE), 0, options.max_whitespace_cnt)
 
 
 def _free_places(value: Expr, array: Expr, object_: Expr) -> dict[int, Expr]:

@@ -28,6 +28,7 @@ from maskwright.frontends.json_schema.shape import (
     Refusal,
     Shape,
 )
+from maskwright.frontends.json_schema.unevaluated import APPLICATORS
 from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
 
 _MAX_LEAVES = 8192
@@ -35,48 +36,15 @@ _MAX_CONTENT = 2048  # bytes of one leaf's content
 
 LEAF_KEYWORDS = frozenset(
     (
-        "type",
-        "enum",
-        "const",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "format",
+        *("type", "enum", "const", "minLength", "maxLength", "pattern", "format"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     )
 )
-STRUCTURAL_KEYWORDS = frozenset(
+STRUCTURAL_KEYWORDS = APPLICATORS | frozenset(
     (
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "items",
-        "prefixItems",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "contains",
-        "unevaluatedItems",
-        "properties",
-        "required",
-        "additionalProperties",
-        "patternProperties",
-        "propertyNames",
-        "minProperties",
-        "maxProperties",
-        "dependentRequired",
-        "dependentSchemas",
-        "dependencies",
-        "unevaluatedProperties",
+        *("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems"),
+        *("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
+        *("minProperties", "maxProperties", "dependentRequired", "unevaluatedProperties"),
     )
 )
 _MORE_THAN_TYPE = STRUCTURAL_KEYWORDS | LEAF_KEYWORDS - {"type"}

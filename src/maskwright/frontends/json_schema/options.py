@@ -8,6 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from maskwright.errors import OptionError
+from maskwright.frontends.json_schema.white_space import white_space
+
+_USUAL_WHITESPACE_CNT = 32
+
 
 @dataclass(frozen=True)
 class JsonSchemaOptions:
@@ -16,9 +21,13 @@ class JsonSchemaOptions:
     Attributes:
         any_whitespace: Allow white space between tokens wherever JSON does, up to `max_whitespace_cnt` characters in a
             row; none before or after the whole text. If False, only what `separators` and `indent` say.
-        max_whitespace_cnt: The longest run of white space when `any_whitespace` is True.
-        indent: As in `json.dumps`; used when `any_whitespace` is False.
-        separators: `(item separator, key separator)` as in `json.dumps`; used when `any_whitespace` is False.
+        max_whitespace_cnt: The longest run of white space when `any_whitespace` is True; 32 if it is None.
+        whitespace_pattern: What stands between any two tokens, where `any_whitespace` would allow white space: one
+            match of this regular expression, in the syntax of `from_regex`. One that does not match the empty text asks
+            for white space in all these places. It takes the place of the four other options of white space, so it
+            goes with none of them; how long its matches are, it says itself.
+        indent: As in `json.dumps`; goes with `any_whitespace=False`.
+        separators: `(item separator, key separator)` as in `json.dumps`; goes with `any_whitespace=False`.
         ensure_ascii: Characters beyond ASCII are written as escapes only, as by `json.dumps`; otherwise either way.
         strict_mode: Objects that declare properties and arrays that declare a prefix are closed unless the schema says
             `additionalProperties`, `items` or the like.
@@ -30,7 +39,7 @@ class JsonSchemaOptions:
     """
 
     any_whitespace: bool = True
-    max_whitespace_cnt: int = 32
+    max_whitespace_cnt: int | None = None
     indent: int | None = None
     separators: tuple[str, str] | None = None
     strict_mode: bool = False
@@ -39,18 +48,53 @@ class JsonSchemaOptions:
     any_order: bool = False
     registry: Any = field(default=None, compare=False)
     ensure_ascii: bool = False
+    whitespace_pattern: str | None = None
 
     def __post_init__(self) -> None:
         if self.on_unsupported not in ("error", "relax"):
-            raise ValueError(f'on_unsupported must be "error" or "relax", not {self.on_unsupported!r}')
+            raise _wrong("on_unsupported", f'must be "error" or "relax", not {self.on_unsupported!r}')
         if self.formats not in ("assert", "annotate"):
-            raise ValueError(f'formats must be "assert" or "annotate", not {self.formats!r}')
-        if self.max_whitespace_cnt < 0:
-            raise ValueError(f"max_whitespace_cnt must not be negative, not {self.max_whitespace_cnt}")
+            raise _wrong("formats", f'must be "assert" or "annotate", not {self.formats!r}')
+        if self.max_whitespace_cnt is not None and self.max_whitespace_cnt < 0:
+            raise _wrong("max_whitespace_cnt", f"must not be negative, not {self.max_whitespace_cnt}")
         if self.indent is not None and self.indent < 0:
-            raise ValueError(f"indent must be None or not negative, not {self.indent}")
+            raise _wrong("indent", f"must be None or not negative, not {self.indent}")
         if self.separators is not None and [s.strip(" \t\n\r") for s in self.separators] != [",", ":"]:
-            raise ValueError(f"separators must be a comma and a colon with white space, not {self.separators!r}")
+            raise _wrong("separators", f"must be a comma and a colon with white space, not {self.separators!r}")
+        if self.whitespace_pattern is not None:
+            self._check_pattern(self.whitespace_pattern)
+        elif self.max_whitespace_cnt is None:
+            object.__setattr__(self, "max_whitespace_cnt", _USUAL_WHITESPACE_CNT)
+        if self.any_whitespace and (self.indent is not None or self.separators is not None):
+            fixed = "separators" if self.indent is None else "indent"
+            raise OptionError(
+                f"{fixed} says how a fixed layout looks, but white space is free",
+                option=fixed,
+                hint="set any_whitespace=False",
+            )
+
+    def _check_pattern(self, pattern: str) -> None:
+        """Refuse a pattern that no output could follow, and what would otherwise be said twice."""
+        if not isinstance(pattern, str):
+            raise _wrong("whitespace_pattern", f"must be a string, not {type(pattern).__name__}")
+        white_space(pattern)
+        others = {
+            "any_whitespace=False": not self.any_whitespace,
+            "max_whitespace_cnt": self.max_whitespace_cnt is not None,
+            "indent": self.indent is not None,
+            "separators": self.separators is not None,
+        }
+        for other, is_said in others.items():
+            if is_said:
+                raise OptionError(
+                    f"whitespace_pattern and {other} both say what white space there is",
+                    option="whitespace_pattern",
+                    hint=f"leave {other} out, and let the pattern say it, or leave out the pattern",
+                )
+
+
+def _wrong(option: str, what: str) -> OptionError:
+    return OptionError(f"{option} {what}", option=option)
 
 
 class Finding(NamedTuple):

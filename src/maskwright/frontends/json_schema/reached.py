@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from maskwright.errors import SchemaError
+from maskwright.frontends.json_schema import guidance
 from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.keywords import BY_DRAFT, KEYWORDS
 from maskwright.frontends.json_schema.pointers import pointer_of
@@ -77,11 +78,20 @@ def reached_keywords(schema: Any, registry: Any = None) -> Iterator[Reached]:
         for keyword, value in node.schema.items():
             if keyword in _NAME_SCHEMAS or keyword == document.id_keyword:
                 continue
+            if keyword == guidance.KEYWORD and node is document.node:
+                yield from _guidance(value)
+                continue
             annotation, suggestion = _annotation(keyword, node.schema, document.draft, sees)
             yield Reached(pointer_of((node.path, keyword)), keyword, annotation, suggestion)
             if annotation is None:
                 found += _sub_schemas(document, node, keyword, value)
         waiting += reversed(found)
+
+
+def _guidance(asked: dict[str, Any]) -> Iterator[Reached]:
+    not_read = guidance.not_read(asked)
+    for name in asked:
+        yield Reached(pointer_of(((None, guidance.KEYWORD), name)), name, not_read.get(name))
 
 
 def _has_unevaluated(schema: Any) -> bool:
@@ -120,6 +130,8 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
         return f"{_name_of(draft)} does not have {keyword}", "let $schema name a later draft"
     if keyword in _ANNOTATIONS:
         return "it annotates", None
+    if keyword == guidance.KEYWORD:
+        return "it counts in the outermost schema object only", "write it there"
     close = get_close_matches(keyword, known, n=1, cutoff=0.8)
     return "it is no keyword of JSON Schema", f"did you mean {close[0]}?" if close else None
 

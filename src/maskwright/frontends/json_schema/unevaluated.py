@@ -33,18 +33,10 @@ from maskwright.frontends.json_schema.shape import (
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.site import Site
 
-_APPLICATORS = frozenset(
+APPLICATORS = frozenset(
     (
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "dependentSchemas",
-        "dependencies",
+        *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"),
+        *("dependentSchemas", "dependencies"),
     )
 )
 
@@ -55,7 +47,7 @@ def note_seen(site: Site) -> None:
     if not site.norm.tracks:
         if not site.unevaluated:
             return
-        if not _APPLICATORS.isdisjoint(schema):
+        if not APPLICATORS.isdisjoint(schema):
             raise TrackError
     if site.object is not None:
         names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})

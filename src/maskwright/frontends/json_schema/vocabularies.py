@@ -11,52 +11,23 @@ from __future__ import annotations
 
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.json_schema.documents import Document
+from maskwright.frontends.json_schema.leaves import LEAF_KEYWORDS
 
 _UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
 _KEYWORDS = {
     "applicator": frozenset(
-        [
-            "items",
-            "prefixItems",
-            "additionalItems",
-            "contains",
-            "properties",
-            "patternProperties",
-            "additionalProperties",
-            "propertyNames",
-            "dependentSchemas",
-            "allOf",
-            "anyOf",
-            "oneOf",
-            "not",
-            "if",
-            "then",
-            "else",
-        ]
+        (
+            *("items", "prefixItems", "additionalItems", "contains"),
+            *("properties", "patternProperties", "additionalProperties", "propertyNames", "dependentSchemas"),
+            *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+        )
     ),
-    "validation": frozenset(
-        [
-            "type",
-            "enum",
-            "const",
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "minLength",
-            "maxLength",
-            "pattern",
-            "minItems",
-            "maxItems",
-            "uniqueItems",
-            "minContains",
-            "maxContains",
-            "minProperties",
-            "maxProperties",
-            "required",
-            "dependentRequired",
-        ]
+    "validation": (LEAF_KEYWORDS - {"format"})
+    | frozenset(
+        (
+            *("minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
+            *("minProperties", "maxProperties", "required", "dependentRequired"),
+        )
     ),
     "unevaluated": _UNEVALUATED,
     "format": frozenset(("format",)),

@@ -51,6 +51,7 @@ def get_model_structural_tag(
     parallel_tool_calls: bool = True,
     any_order: bool = False,
     max_whitespace_cnt: int | None = None,
+    whitespace_pattern: str | None = None,
     content: Format | None = None,
     thinking_token_budget: int | None = None,
 ) -> StructuralTag:
@@ -65,6 +66,7 @@ def get_model_structural_tag(
         parallel_tool_calls: Whether there may be more than one call. If not, nothing follows the first.
         any_order: Whether the members of arguments may come in any order.
         max_whitespace_cnt: The longest run of white space in arguments.
+        whitespace_pattern: The white space in arguments, as in `JsonSchemaOptions`.
         content: What the answer looks like where no tool is called, such as a `JSONSchemaFormat`; None for free text.
         thinking_token_budget: How many tokens of reasoning there may be between its opening and its end, after which
             only the end is allowed; 0 closes it at once, None is without bound.
@@ -88,6 +90,7 @@ def get_model_structural_tag(
         content=content,
         any_order=any_order,
         max_whitespace_cnt=max_whitespace_cnt,
+        whitespace_pattern=whitespace_pattern,
         thinking_token_budget=thinking_token_budget,
     )
     return StructuralTag(format=builder(request))

@@ -1,0 +1,96 @@
+"""`x-guidance`: a layout that stands in the schema itself, as llguidance reads it.
+
+    {"type": "object", "x-guidance": {"whitespace_flexible": false, "item_separator": ", "}}
+
+    whitespace_pattern                  what may stand between two tokens, or nothing
+    whitespace_flexible                 false, without a pattern: the separators and no other white space
+    item_separator, key_separator       "," and ":" if they are not given
+
+It counts in the outermost schema object only, and then instead of the caller's options of white space. White space
+that is flexible may stand around separators, so what these hold themselves is left out then.
+Source: llguidance 1.9, its documentation and what it accepts.
+Tested by tests/frontends/json_schema/test_schema_guidance.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from maskwright.errors import OptionError, SchemaError, UnsupportedSchemaError
+from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
+
+KEYWORD = "x-guidance"
+_SEPARATORS = {"item_separator": ",", "key_separator": ":"}
+_TYPES = {**dict.fromkeys(_SEPARATORS, str), "whitespace_flexible": bool, "whitespace_pattern": str}
+_JSON_NAMES = {str: "a string", bool: "true or false"}
+
+
+def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding] | None = None) -> JsonSchemaOptions:
+    """Return the options with the white space that the schema asks for.
+
+    Args:
+        schema: As `read_schema` returns it.
+        options: What the caller chose.
+        report: Receives a `Finding` for each part of `x-guidance` that does not count.
+
+    Raises:
+        SchemaError: `x-guidance` is malformed, or asks for what is no JSON.
+    """
+    if type(schema) is not dict or KEYWORD not in schema:
+        return options
+    asked = _checked(schema[KEYWORD])
+    if report is not None:
+        report += [
+            Finding(f"/{KEYWORD}/{name}", name, "annotation", reason) for name, reason in not_read(asked).items()
+        ]
+    if asked.keys().isdisjoint(_TYPES):
+        return options
+    pattern = asked.get("whitespace_pattern")
+    is_fixed = pattern is None and asked.get("whitespace_flexible") is False
+    try:
+        return replace(
+            options,
+            any_whitespace=not is_fixed,
+            max_whitespace_cnt=None,
+            indent=None,
+            separators=(asked.get("item_separator", ","), asked.get("key_separator", ":")) if is_fixed else None,
+            whitespace_pattern=None if pattern is None else f"{pattern}|",
+        )
+    except OptionError as error:
+        raise _wrong(error.option, error.message, error.hint) from error
+
+
+def not_read(asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parts of `x-guidance` that do not count, and why."""
+    reasons = dict.fromkeys(asked.keys() - _TYPES.keys(), "it is not about the layout")
+    has_pattern = "whitespace_pattern" in asked
+    if has_pattern and "whitespace_flexible" in asked:
+        reasons["whitespace_flexible"] = "whitespace_pattern says which white space there is"
+    if has_pattern or asked.get("whitespace_flexible", True):
+        for name, usual in _SEPARATORS.items():
+            if asked.get(name, usual) != usual:
+                reasons[name] = "white space is flexible around separators, whatever they hold"
+    return {name: reasons[name] for name in asked if name in reasons}
+
+
+def _checked(asked: Any) -> dict[str, Any]:
+    if not isinstance(asked, dict):
+        raise SchemaError("x-guidance must be an object", pointer=f"/{KEYWORD}", keyword=KEYWORD)
+    for name, kind in _TYPES.items():
+        if name in asked and not isinstance(asked[name], kind):
+            raise _wrong(name, f"{name} must be {_JSON_NAMES[kind]}", None)
+    for name, usual in _SEPARATORS.items():
+        if asked.get(name, usual).strip(" \t\n\r") != usual:
+            raise UnsupportedSchemaError(
+                f"{name} must be {usual!r} with white space",
+                pointer=f"/{KEYWORD}/{name}",
+                keyword=name,
+                hint="it is read as a text, not as a regular expression",
+            )
+    return asked
+
+
+def _wrong(name: str, message: str, hint: str | None) -> SchemaError:
+    return SchemaError(message, pointer=f"/{KEYWORD}/{name}", keyword=name, hint=hint)

@@ -1,0 +1,95 @@
+"""`x-guidance`: the layout that a schema asks for itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from checking import check_texts
+
+from maskwright import Grammar, check
+from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "null"}},
+    "additionalProperties": False,
+}
+COMPACT = '{"a":[1,2],"b":null}'
+COMMON = '{"a":[1, 2], "b":null}'
+USUAL = '{"a": [1, 2], "b": null}'
+SPACED = '{ "a" : [ 1 , 2 ] , "b" : null }'
+WIDE = '{"a":  [1,  2],  "b":  null}'
+TEXTS = [COMPACT, COMMON, USUAL, SPACED, WIDE]
+
+
+@pytest.mark.parametrize(
+    ("guidance", "accepted"),
+    [
+        ({}, TEXTS),
+        ({"lenient": True}, TEXTS),
+        ({"whitespace_flexible": True}, TEXTS),
+        ({"whitespace_flexible": False}, [COMPACT]),
+        ({"whitespace_flexible": False, "item_separator": ", "}, [COMMON]),
+        ({"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}, [USUAL]),
+        ({"whitespace_pattern": " "}, [COMPACT, COMMON, USUAL, SPACED]),
+        ({"whitespace_pattern": ""}, [COMPACT]),
+        ({"whitespace_pattern": " {0,2}", "whitespace_flexible": False}, TEXTS),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("options", [{}, {"any_whitespace": False, "indent": 2}, {"whitespace_pattern": "\t"}], ids=str)
+def test_it_counts_instead_of_the_options(guidance: Any, accepted: list[str], options: dict[str, Any]) -> None:
+    if guidance.keys() <= {"lenient"}:
+        options = {}  # it says nothing of white space
+    rejected = [text for text in TEXTS if text not in accepted]
+    check_texts({**SCHEMA, "x-guidance": guidance}, accepted, rejected, **options)
+
+
+def test_other_options_stay() -> None:
+    schema = {**SCHEMA, "x-guidance": {"whitespace_flexible": False}}
+    check_texts(schema, ['{"b":null,"a":[]}'], ['{"b": null, "a": []}'], any_order=True)
+
+
+def test_inside_it_is_an_annotation() -> None:
+    inner = {"type": "array", "x-guidance": {"whitespace_flexible": False}}
+    check_texts({"type": "array", "items": inner}, ["[[ ]]"], [])
+    found = {k.pointer: (k.outcome, k.suggestion) for k in check({"items": inner}).keywords}
+    assert found["/items/x-guidance"] == ("annotation", "write it there")
+
+
+def test_what_does_not_count_is_reported() -> None:
+    asked = {"item_separator": ", ", "key_separator": ":", "whitespace_pattern": " ", "coerce_one_of": True}
+    schema = {"type": "null", "x-guidance": asked}
+    expected = ["/x-guidance/item_separator", "/x-guidance/coerce_one_of"]
+    assert [finding.pointer for finding in Grammar.from_json_schema(schema).report] == expected
+    report = check(schema)
+    assert report.verdict == "enforced"
+    assert {k.pointer: k.outcome for k in report.keywords} == {
+        "/type": "enforced",
+        "/x-guidance/item_separator": "annotation",
+        "/x-guidance/key_separator": "enforced",
+        "/x-guidance/whitespace_pattern": "enforced",
+        "/x-guidance/coerce_one_of": "annotation",
+    }
+
+
+@pytest.mark.parametrize(
+    ("guidance", "pointer", "kind"),
+    [
+        ([], "/x-guidance", SchemaError),
+        ({"whitespace_flexible": 1}, "/x-guidance/whitespace_flexible", SchemaError),
+        ({"item_separator": None}, "/x-guidance/item_separator", SchemaError),
+        ({"item_separator": ";"}, "/x-guidance/item_separator", UnsupportedSchemaError),
+        ({"key_separator": ":\\s?"}, "/x-guidance/key_separator", UnsupportedSchemaError),
+        ({"whitespace_pattern": "x"}, "/x-guidance/whitespace_pattern", SchemaError),
+        ({"whitespace_pattern": "("}, "/x-guidance/whitespace_pattern", SchemaError),
+    ],
+    ids=str,
+)
+def test_mistakes(guidance: Any, pointer: str, kind: type[SchemaError]) -> None:
+    with pytest.raises(kind) as caught:
+        schema_to_ir({"type": "null", "x-guidance": guidance}, JsonSchemaOptions(on_unsupported="relax"))
+    assert type(caught.value) is kind
+    assert caught.value.pointer == pointer
