@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import maskwright
-from maskwright.ir import GrammarIR, Rule, alt, plus, ref, seq, text
+from maskwright.ir import GrammarIR, Rule, alt, and_, bytes_in, not_, plus, ref, repeat, seq, text
 from oracle.comparing import mask_of
 
 A = (Rule("a", text("a")), Rule("as", plus(ref(0))))
@@ -78,3 +78,20 @@ def test_a_beginning_whose_rules_are_used_one_by_one() -> None:
         root = Rule("root", seq(ref(used), ref(0), text("!")))
         source = maskwright.Grammar(GrammarIR((*beginning, root), 5))
         assert masks(shared, source, output + b"s!") == masks(tokenizer(), source, output + b"s!")
+
+
+def test_expressions_of_the_beginning_as_operands_and_items() -> None:
+    """What a product or a counter calls is recalled too, wherever it stands, if it means the same there."""
+    shared = tokenizer()
+    word, item = plus(bytes_in(b"abc")), seq(bytes_in(b"xyz"), plus(bytes_in(b"uvw")))
+    opens = seq(text("<"), ref(4))  # means something else in each grammar
+    beginning = (Rule("word", word), Rule("item", item), Rule("open", opens), Rule("spare", plus(text("s"))))
+    for own, excluded in [("!", b"ab"), ("?", b"c"), ("!", b"ab"), ("!?", b"abc"), ("?", b"b")]:
+        body = seq(
+            and_(seq(word, text(";")), not_(seq(text(excluded.decode()), text(";")))), and_(word, not_(text("a")))
+        )
+        counted = seq(repeat(item, 20, 30), repeat(opens, 18, 40), text("."))
+        rules = (*beginning, Rule("own", text(own)), Rule("root", seq(body, counted)))
+        source = maskwright.Grammar(GrammarIR(rules, 5))
+        output = b"acb;cc" + b"xuv" * 21 + (b"<" + own.encode()) * 19 + b"."
+        assert masks(shared, source, output) == masks(tokenizer(), source, output)
