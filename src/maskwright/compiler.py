@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, Workers
-from maskwright.errors import GrammarError, MaskwrightError, SchemaError
+from maskwright.errors import GrammarError, MaskwrightError, SchemaError, UnsatisfiableError
 from maskwright.grammar import Grammar
 from maskwright.ir import GrammarIR
 from maskwright.schema_inputs import schema_of
@@ -247,7 +247,12 @@ class GrammarCompiler:
 
     def _bind(self, task: _Task) -> CompiledGrammar:
         grammar = task.read()
-        compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
+        try:
+            compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
+        except UnsatisfiableError:
+            if task.why_unsatisfiable is None:
+                raise
+            raise task.why_unsatisfiable() from None
         if task.read_again is not None:
             grammar.let_go_of_ir(task.read_again)
         return compiled
@@ -256,12 +261,14 @@ class GrammarCompiler:
 class _Task(NamedTuple):
     """Something to compile: what tells it from others (None: nothing does), and how its grammar is made.
 
-    `read_again` makes the grammar from what cannot change, if that is at hand.
+    `read_again` makes the grammar from what cannot change, if that is at hand. `why_unsatisfiable` makes the error for
+    a grammar that turns out to admit nothing, if more can be said than that.
     """
 
     key: Hashable
     read: Callable[[], Grammar]
     read_again: Callable[[], Grammar] | None = None
+    why_unsatisfiable: Callable[[], UnsatisfiableError] | None = None
 
 
 def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
@@ -275,14 +282,19 @@ def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
     def read() -> Grammar:
         return Grammar.from_json_schema(data, **options)
 
+    def why() -> UnsatisfiableError:
+        from maskwright.frontends.json_schema import JsonSchemaOptions, why_unsatisfiable
+
+        return why_unsatisfiable(data, JsonSchemaOptions(**options))
+
     if content is None:
-        return _Task(None, read)
+        return _Task(None, read, why_unsatisfiable=why)
     is_text = content is data
 
     def read_again() -> Grammar:  # keeps the content alone, not the caller's data
         return Grammar.from_json_schema(content if is_text else pickle.loads(content), **options)  # type: ignore[arg-type]
 
-    return _Task(_key("json_schema", content, options), read, read_again)
+    return _Task(_key("json_schema", content, options), read, read_again, why)
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:

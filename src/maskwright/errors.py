@@ -114,7 +114,15 @@ class LarkSyntaxError(GrammarError):
 
 
 class UnsatisfiableError(GrammarError):
-    """No output at all satisfies the structure."""
+    """No output at all satisfies the structure.
+
+    Of a JSON Schema, `pointers` are the JSON pointers of what contradicts itself: without any one of these, some values
+    would be valid. They are empty where that could not be found out.
+    """
+
+    def __init__(self, message: str, *, pointers: tuple[str, ...] = (), hint: str | None = None) -> None:
+        self.pointers = pointers
+        super().__init__(message, hint=hint)
 
 
 class SchemaError(MaskwrightError, ValueError):

@@ -110,14 +110,17 @@ def check(schema: Any, **options: Any) -> SchemaReport:
     >>> [k.suggestion for k in check({"minLenght": 3}).keywords]
     ['did you mean minLength?']
     """
-    from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
+    from maskwright.emptiness import admits_nothing
+    from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir, why_unsatisfiable
     from maskwright.frontends.json_schema.documents import read_schema
 
     chosen = JsonSchemaOptions(**options)
     findings: list[Finding] = []
     try:
         data = read_schema(schema_of(schema))
-        schema_to_ir(data, replace(chosen, on_unsupported="relax"), findings)
+        relaxed = replace(chosen, on_unsupported="relax")
+        if admits_nothing(schema_to_ir(data, relaxed, findings)):
+            raise why_unsatisfiable(data, relaxed)
     except (UnsupportedSchemaError, UnsatisfiableError, LimitError) as error:
         return SchemaReport((*(_found(f, chosen) for f in findings), _stopped(error)), complete=False)
     return SchemaReport(tuple(_merged(data, chosen, findings)))

@@ -9,7 +9,8 @@
                                 white_space.py, or as the schema asks (guidance.py), and in
                                 ASCII alone if wanted (ascii_only.py)
 
-reached.py finds the keywords that apply, for the report of `maskwright.check`.
+contradiction.py tells why, if no value is valid; reached.py finds the keywords that apply, for the report of
+`maskwright.check`.
 
 Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises
 `UnsupportedSchemaError` with its JSON pointer, or is reported where the caller chose `on_unsupported="relax"`. Of the
@@ -21,8 +22,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.errors import LimitError, UnsatisfiableError
+from maskwright.emptiness import admits_nothing
+from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.frontends.json_schema.ascii_only import in_ascii
+from maskwright.frontends.json_schema.contradiction import contradiction, pointer, told
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.guidance import layout_options
@@ -33,7 +36,7 @@ from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSc
 from maskwright.frontends.json_schema.shape import DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
-__all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "schema_to_ir"]
+__all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "schema_to_ir", "why_unsatisfiable"]
 
 DEFAULTS = JsonSchemaOptions()
 
@@ -56,7 +59,8 @@ def schema_to_ir(
     Raises:
         SchemaError: The schema is malformed; `pointer` says where.
         UnsupportedSchemaError: It asserts something that cannot be enforced.
-        UnsatisfiableError: No value is valid.
+        UnsatisfiableError: It is plain that no value is valid; `pointers` say what contradicts itself. What takes
+            automata to find out, the kernel finds.
         LimitError: It is too deep or too large.
 
     >>> print(schema_to_ir({"type": "boolean"}).dump().splitlines()[0])
@@ -64,23 +68,58 @@ def schema_to_ir(
     """
     schema, report = read_schema(schema), [] if report is None else report
     options = layout_options(schema, options, report)
+    grammar = _grammar_of(schema, options, report, capture_members)
+    if grammar is None:
+        raise why_unsatisfiable(schema, options)
+    return grammar
+
+
+def _grammar_of(
+    schema: Any, options: JsonSchemaOptions, report: list[Finding], capture_members: bool = False
+) -> GrammarIR | None:
+    """The grammar; None if no value is valid."""
     dynamic = tracks = False
     while True:
         norm = Normaliser(Document(schema, options.registry, dynamic), options, report, tracks)
         try:
-            return _grammar(norm, Emitter(norm, layout_of(options), capture_members))
+            return _emitted(norm, Emitter(norm, layout_of(options), capture_members))
         except DynamicError:
             dynamic = True
         except TrackError:
             tracks = True
 
 
-def _grammar(norm: Normaliser, emitter: Emitter) -> GrammarIR:
+def _emitted(norm: Normaliser, emitter: Emitter) -> GrammarIR | None:
     try:
         root = emitter.root((norm.document.node,))
     except RecursionError as error:
         raise LimitError("the schema nests too deep for Python's stack", limit="recursion") from error
     if root[0] == OP_NEVER:
-        raise UnsatisfiableError("no value is valid against this schema", hint="look for contradicting keywords")
+        return None
     grammar = emitter.builder.build(root)
     return in_ascii(grammar, emitter.layout.prelude) if emitter.layout.options.ensure_ascii else grammar
+
+
+def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> UnsatisfiableError:
+    """Return the error for a schema against which no value is valid; it tells which parts contradict each other.
+
+    Args:
+        schema: As for `schema_to_ir`, which may have made a grammar of it that turned out to admit nothing.
+        options: Likewise.
+    """
+    schema = read_schema(schema)
+    options = layout_options(schema, options)
+
+    def is_contradictory(other: Any) -> bool:
+        try:
+            grammar = _grammar_of(other, options, [])
+            return grammar is None or admits_nothing(grammar)
+        except MaskwrightError:
+            return False
+
+    parts = contradiction(schema, is_contradictory)
+    return UnsatisfiableError(
+        f"no value is valid against this schema: {told(schema, parts)}",
+        pointers=tuple(map(pointer, parts)),
+        hint="change or remove " + ("it" if len(parts) == 1 else "one of them"),
+    )

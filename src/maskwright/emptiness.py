@@ -1,0 +1,36 @@
+"""Whether a grammar admits no output at all, whatever the tokenizer.
+
+    admits_nothing(ir)    True of  root ::= "[" root "]",  which never comes to an end
+
+The kernel tells, by a vocabulary that can spell everything. Needed where an error or a report is made.
+Tested by tests/frontends/json_schema/test_schema_contradiction.py.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from maskwright import _kernel
+from maskwright.errors import UnsatisfiableError
+from maskwright.ir import GrammarIR
+from maskwright.tokenizer import TokenizerInfo
+
+_MEMORY_BYTES = 1 << 20
+
+
+@cache
+def _bytes() -> TokenizerInfo:
+    return TokenizerInfo.from_vocab([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=[256])
+
+
+def admits_nothing(grammar: GrammarIR) -> bool:
+    """Whether a grammar without token sets has no string.
+
+    Raises:
+        LimitError: It is too large.
+    """
+    try:
+        _kernel.compile(_bytes().kernel_vocabulary, grammar.rules, grammar.root, _MEMORY_BYTES)
+    except UnsatisfiableError:
+        return True
+    return False

@@ -1,0 +1,144 @@
+"""Why no value is valid: parts that contradict each other, all of them needed."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
+from random_schemas import Maker
+
+from maskwright import GrammarCompiler, TokenizerInfo, UnsatisfiableError, check
+from maskwright.emptiness import admits_nothing
+from maskwright.errors import MaskwrightError
+from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema.contradiction import _at, contradiction
+
+COMPILER = GrammarCompiler(
+    TokenizerInfo.from_vocab([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=[256])
+)
+IMPOSSIBLE: Any = {
+    "type": "object",
+    "properties": {"y": {"minimum": 3, "maximum": 1, "type": "number"}},
+    "required": ["z", "y"],
+}
+CASES: list[tuple[Any, list[str]]] = [
+    (False, [""]),
+    ({"title": "t", "type": "integer", "minimum": 3, "maximum": 2}, ["/type", "/minimum", "/maximum"]),
+    ({"enum": []}, ["/enum"]),
+    ({"not": {"title": "t"}, "type": "string"}, ["/not"]),
+    ({"enum": ["a", "b"], "const": "c", "type": "string"}, ["/enum", "/const"]),
+    ({"allOf": [{"type": "string"}, {"minLength": 3}, {"type": "null"}]}, ["/allOf/0/type", "/allOf/2/type"]),
+    ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, ["/type", "/minItems"]),
+    (
+        {"$ref": "#/$defs/n", "$defs": {"n": {"type": "string", "pattern": "^a", "const": "b", "maxLength": 2}}},
+        ["/$defs/n/pattern", "/$defs/n/const"],
+    ),
+    ({"if": {"type": "string"}, "then": False, "else": False}, ["/if", "/then", "/else"]),
+    ({"oneOf": [{"type": "null"}, {"type": "null"}], "maxLength": 3}, ["/oneOf"]),
+    (
+        {"type": "object", "properties": {"a": True}, "additionalProperties": False, "required": ["a", "b"]},
+        ["/type", "/additionalProperties", "/required/1"],
+    ),
+    (
+        {"anyOf": [{"type": "integer", "minimum": 5}, {"const": 0, "title": "t"}], "maximum": 3, "exclusiveMinimum": 0},
+        ["/anyOf/0/type", "/anyOf/0/minimum", "/anyOf/1/const", "/maximum", "/exclusiveMinimum"],
+    ),
+    ({"type": "string", "format": "date", "pattern": "^x", "minLength": 1}, ["/type", "/format", "/pattern"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "pointers"), CASES, ids=[str(case[0])[:60] for case in CASES])
+def test_what_contradicts_itself_is_named(schema: Any, pointers: list[str]) -> None:
+    with pytest.raises(UnsatisfiableError) as caught:
+        COMPILER.compile_json_schema(schema)
+    assert list(caught.value.pointers) == pointers
+    assert all(f"#{pointer}" in str(caught.value) for pointer in pointers)
+
+
+def test_what_only_automata_find_out_is_told_as_well() -> None:
+    pattern = {"type": "string", "allOf": [{"pattern": "^.b"}, {"minLength": 1}, {"pattern": "^.c"}], "title": "t"}
+    schema_to_ir(pattern)  # not plain to see
+    with pytest.raises(UnsatisfiableError) as caught:
+        COMPILER.compile_json_schema(pattern)
+    assert caught.value.pointers == ("/type", "/allOf/0/pattern", "/allOf/2/pattern")
+    (outcome,) = check(pattern).keywords
+    assert outcome.outcome == "refused"
+    assert '#/allOf/2/pattern ("^.c")' in str(outcome.reason)
+
+
+def test_it_is_found_deep_inside_and_among_many() -> None:
+    many = {f"p{i}": {"type": "string", "minLength": i} for i in range(300)}
+    schema = {
+        "title": "t",
+        "type": "object",
+        "properties": {**many, "x": IMPOSSIBLE},
+        "required": [*many, "x"],
+        "maxProperties": 900,
+    }
+    with pytest.raises(UnsatisfiableError) as caught:
+        COMPILER.compile_json_schema(schema)
+    y = "/properties/x/properties/y"
+    x = {"/properties/x/type", "/properties/x/required/1", f"{y}/minimum", f"{y}/maximum", f"{y}/type"}
+    assert set(caught.value.pointers) == {"/type", "/required/300"} | x
+
+
+def test_a_long_contradiction_is_cut_short() -> None:
+    schema = {"type": "object", "required": [f"p{i}" for i in range(60)], "maxProperties": 59}
+    with pytest.raises(UnsatisfiableError) as caught:
+        COMPILER.compile_json_schema(schema)
+    assert len(caught.value.pointers) == 62
+    assert "and 54 more contradict each other" in str(caught.value)
+
+
+def is_contradictory(schema: Any) -> bool:
+    try:
+        return admits_nothing(schema_to_ir(schema))
+    except UnsatisfiableError:
+        return True
+    except MaskwrightError:
+        return False
+
+
+def test_what_is_named_is_contradictory_and_all_of_it_is_needed() -> None:
+    keywords: list[tuple[str, list[Any]]] = [
+        ("type", ["integer", "string", ["number", "null"]]),
+        ("minimum", [0, 3, 5.5]),
+        ("maximum", [-1, 2, 4]),
+        ("multipleOf", [2, 7]),
+        ("enum", [[1, 2, "a"], ["ab", None], [7, 3]]),
+        ("const", [4, "a", None]),
+        ("minLength", [1, 3]),
+        ("maxLength", [0, 2]),
+        ("pattern", ["^a", "b$"]),
+        ("not", [{"type": "string"}, {"minimum": 2}]),
+        ("title", ["t"]),
+    ]
+    rng, sizes = random.Random(7), []
+    for _ in range(600):
+        schema = {keyword: rng.choice(values) for keyword, values in rng.sample(keywords, rng.randint(2, 8))}
+        if not is_contradictory(schema):
+            continue
+        parts = contradiction(schema, is_contradictory)
+        kept = {str(part[0]): schema[str(part[0])] for part in parts}
+        assert is_contradictory(kept), (schema, kept)
+        for keyword in kept:
+            assert not is_contradictory({k: v for k, v in kept.items() if k != keyword}), (schema, kept)
+        sizes.append(len(kept))
+    assert len(sizes) > 100
+    assert max(sizes) >= 3
+
+
+def test_whatever_the_schema_it_ends_and_names_places() -> None:
+    found = told = 0
+    for seed in range(400):
+        schema = Maker(seed).document()
+        if is_contradictory(schema):
+            parts = contradiction(schema, is_contradictory)
+            for part in parts:
+                _at(schema, part)
+            found, told = found + 1, told + bool(parts)
+    assert found > 15
+    assert told >= 0.9 * found
