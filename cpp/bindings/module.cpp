@@ -191,4 +191,5 @@ NB_MODULE(_kernel, m) {
   bind_batch(m);
   bind_apply(m);
   bind_content(m);
+  bind_evident(m);
 }

@@ -1,25 +1,23 @@
 """Values by JSON Schema, as JSON or in a model's own style: the snippets of `json_schema`.
 
-Made once for each schema and kept. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars), which
-stands in any grammar as it is, and which the kernel knows again without a look at it. Where it is evident that a schema
-can be compiled, that is deferred until an output comes to it: a model with 128 tools calls a few.
+Made once for each schema and kept with it. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars),
+which stands in any grammar as it is, and which the kernel knows again without a look at it. Where it is evident that a
+schema can be compiled, that is deferred until an output comes to it: a model with 128 tools calls a few.
 Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 """
 
 from __future__ import annotations
 
-import marshal
 from functools import lru_cache
 from typing import NamedTuple
 
-from maskwright._kernel import content_of
+from maskwright._kernel import data_of
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.evident import is_evident
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.ir import Expr, GrammarIR, deferred_subgrammar, subgrammar
-from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.formats import JSONSchemaFormat
+from maskwright.structural_tag.kept_schemas import KeptSchema, kept
 from maskwright.structural_tag.tokens import Tokens
 from maskwright.structural_tag.xml_styles import STYLES, SpelledStyle
 
@@ -29,9 +27,6 @@ class Snippet(NamedTuple):
 
     expr: Expr
     report: tuple[Finding, ...]
-
-
-SCHEMAS: ContentCache[Snippet] = ContentCache()
 
 
 def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
@@ -48,21 +43,42 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
             pointer=f"{pointer}/excludes",
             hint="strings in JSON are ended by their quote; special tokens never occur in them",
         )
-    content = content_of(it.json_schema)
-    choices = it.strict_mode, it.max_whitespace_cnt, it.any_order
-    key = content, choices, style, it.excludes, it.capture is not None
-    found = None if content is None else SCHEMAS.find(key)
+    schema = kept(it.json_schema)
+    choices = it.strict_mode, it.max_whitespace_cnt, it.any_order, style, it.excludes, it.capture is not None
+    found = schema.find(choices)
     if found is None:
-        options = _options(*choices)
-        if style is not None:
-            found = _xml(it, options, style)
-        elif content is not None and not options.any_order and is_evident(it.json_schema):
-            found = _deferred_json(it, options)
-        else:
-            found = _json(it, options)
-        if content is not None:
-            SCHEMAS.keep(key, found, len(content))
+        found = _made(schema, it, style)
+        schema.keep(choices, found)
     return found
+
+
+def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema) -> bool:
+    """Whether it is evident that there is a snippet, of which nothing is reported."""
+    return schema.is_evident and it.style == "json" and not it.any_order and not it.excludes
+
+
+def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
+    options = _options(it.strict_mode, it.max_whitespace_cnt, it.any_order)
+    members = it.capture is not None
+    if cannot_fail(it, schema):
+        assert schema.content is not None
+        return Snippet(_deferred_json(schema.content, options, members), ())
+    report: list[Finding] = []
+    if style is None:
+        ir = schema_to_ir(schema.data, options, report, capture_members=members)
+    else:
+        from maskwright.structural_tag.xml import xml_to_ir
+
+        excluded = tuple(x.encode() for x in it.excludes)
+        ir = xml_to_ir(schema.data, style, options, excluded, report, capture_members=members)
+    return Snippet(subgrammar(ir, layout_of(options).prelude), tuple(report))
+
+
+def _deferred_json(content: bytes, options: JsonSchemaOptions, members: bool) -> Expr:
+    def make() -> GrammarIR:
+        return schema_to_ir(data_of(content), options, capture_members=members)
+
+    return deferred_subgrammar(make, b"{", layout_of(options).prelude)
 
 
 @lru_cache(maxsize=64)
@@ -70,34 +86,3 @@ def _options(strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool)
     if max_whitespace_cnt is None:
         return JsonSchemaOptions(strict_mode=strict_mode, any_order=any_order)
     return JsonSchemaOptions(strict_mode=strict_mode, max_whitespace_cnt=max_whitespace_cnt, any_order=any_order)
-
-
-def _deferred_json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
-    packed, capture_members = (
-        marshal.dumps(it.json_schema),
-        it.capture is not None,
-    )  # the caller may change it meanwhile
-
-    def make() -> GrammarIR:
-        return schema_to_ir(marshal.loads(packed), options, capture_members=capture_members)
-
-    return Snippet(deferred_subgrammar(make, b"{", layout_of(options).prelude), ())
-
-
-def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
-    report: list[Finding] = []
-    ir = schema_to_ir(it.json_schema, options, report, capture_members=it.capture is not None)
-    return _snippet(ir, options, report)
-
-
-def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) -> Snippet:
-    from maskwright.structural_tag.xml import xml_to_ir
-
-    report: list[Finding] = []
-    excluded = tuple(x.encode() for x in it.excludes)
-    ir = xml_to_ir(it.json_schema, style, options, excluded, report, capture_members=it.capture is not None)
-    return _snippet(ir, options, report)
-
-
-def _snippet(ir: GrammarIR, options: JsonSchemaOptions, report: list[Finding]) -> Snippet:
-    return Snippet(subgrammar(ir, layout_of(options).prelude), tuple(report))

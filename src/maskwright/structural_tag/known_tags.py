@@ -3,33 +3,34 @@
     {"tags": [{"begin": "<f=", "content": {"type": "json_schema", …}, "end": "</f>"}, …]}
                          →   the same, with the `TagFormat` that equal data became before in each such tag's place
 
-Agents send the same tools turn after turn, each time as new data. A tag around a schema, the call of one tool, is known
-by the content of its data; or of its fields, if it is a format already. A known tag owns its schema: a caller who
-changes what he passed changes nothing here. They are used inside and never handed out.
+Agents send the same tools turn after turn, each time as new data. The innermost tags, such as calls of tools, are known
+by the content of their data; those that are formats already, by their fields. A known tag owns its schemas
+(kept_schemas.py): a caller who changes what he passed changes nothing here. They are used inside and never handed out.
 
-Invariant: tags that are known by the same content are lowered alike.
+Invariant: tags that are known by the same key are lowered alike.
 Cost: about a microsecond for a tag that is known.
 Tested by tests/structural_tag/test_known_tags.py.
 """
 
 from __future__ import annotations
 
-import marshal
-from collections.abc import Hashable, Mapping
-from operator import attrgetter
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from maskwright._kernel import content_of
 from maskwright.errors import MaskwrightError
+from maskwright.structural_tag.arguments import cannot_fail
 from maskwright.structural_tag.base import MAX_DEPTH, Format, Known, altered, read_format, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
-from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat, TokenFormat
+from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
+from maskwright.structural_tag.kept_schemas import kept
 from maskwright.structural_tag.tag import StructuralTag, parsed
 
 TAGS: ContentCache[Format] = ContentCache()
 
-_SCHEMA_TYPES = (JSONSchemaFormat.type, QwenXMLParameterFormat.type)
-_SCHEMA_FIELDS = attrgetter(*readers_of(JSONSchemaFormat))
+_PARTS = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
+_JOINTS = ("sequence", "or", "optional")  # of such parts
+_DEPTH_OF_PARTS = 4
 
 
 def read_known(tag: StructuralTag | str | bytes | Mapping[str, Any]) -> StructuralTag:
@@ -53,24 +54,31 @@ def content_key(it: Any) -> Hashable:
 
 
 def _key(it: Any) -> Hashable:
+    if isinstance(it, JSONSchemaFormat):
+        schema = kept(it.json_schema)
+        origin = None if cannot_fail(it, schema) else it.origin  # to which errors and reports point
+        choices = it.style, it.any_order, it.max_whitespace_cnt, it.excludes, it.strict_mode, it.capture
+        return (it.type, _content(schema.content), *choices, origin)
     if isinstance(it, Format):
-        return it.known.content if it.known else (it.type, *[_key(getattr(it, name)) for name in readers_of(type(it))])
+        return it.known.key if it.known else (it.type, *[_key(getattr(it, name)) for name in readers_of(type(it))])
     if isinstance(it, tuple):
         return tuple([_key(each) for each in it])
-    content: Hashable = content_of(it) if isinstance(it, dict) else it
-    if content is None and it is not None:
+    return _content(kept(it).content) if isinstance(it, dict) else it
+
+
+def _content(known: bytes | None) -> bytes:
+    if known is None:
         raise ValueError("a schema that is no plain data")
-    return content
+    return known
 
 
 def _known_data(data: Any, depth: int, usual_type: str | None) -> Any:
-    """Replace the calls in a format's data, whose type is the usual one if it does not say."""
+    """Replace the innermost tags in a format's data, whose type is the usual one if it does not say."""
     if type(data) is not dict or depth > MAX_DEPTH:
         return data
-    inner = data.get("content")
-    if type(inner) is dict and inner.get("type") in _SCHEMA_TYPES and data.get("type", usual_type) == "tag":
+    if data.get("type", usual_type) == "tag" and _holds_no_tags(data.get("content")):
         content = content_of(data)
-        return data if content is None else TAGS.find(content) or _new_call(data, content)
+        return data if content is None else TAGS.find(content) or _new_tag(data, content)
     found: dict[str, Any] = {}
     for name in ("format", "content"):
         if name in data:
@@ -82,49 +90,66 @@ def _known_data(data: Any, depth: int, usual_type: str | None) -> Any:
     return {**data, **found} if found else data
 
 
-def _new_call(data: dict[str, Any], content: bytes) -> Any:
+def _new_tag(data: dict[str, Any], content: bytes) -> Any:
     try:
-        known = read_format({"type": "tag", **marshal.loads(marshal.dumps(data))}, "")
+        read = read_format({"type": "tag", **data}, "")
     except MaskwrightError:
         return data  # for the one who knows the pointer
-    return _keep(known, content, content)
+    return _keep(read, content, len(content))
 
 
 def _known_format(it: Format, depth: int) -> Format:
     if it.known or depth > MAX_DEPTH:
         return it
-    if isinstance(it, TagFormat) and isinstance(it.content, JSONSchemaFormat):
-        return _known_tag(it, it.content)
+    if isinstance(it, TagFormat) and _holds_no_tags(it.content):
+        key = content_key(it)
+        return it if key is None else TAGS.find(key) or _keep(it, key, _weight(key))
+    return _rebuilt(it, lambda each: _known_format(each, depth + 1))
+
+
+def _holds_no_tags(it: Any, depth: int = 0) -> bool:
+    """Whether a format, or its data, is made of a few parts that are no tags."""
+    if isinstance(it, Format):
+        kind, fields = it.type, vars(it)
+    elif type(it) is dict:
+        kind, fields = it.get("type"), it
+    else:
+        return False
+    if kind in _PARTS:
+        return True
+    if kind not in _JOINTS or depth == _DEPTH_OF_PARTS:
+        return False
+    inner = fields.get("elements", (fields.get("content"),))
+    return type(inner) in (list, tuple) and all(_holds_no_tags(each, depth + 1) for each in inner)
+
+
+def _keep(tag: Format, key: Hashable, weight: int) -> Format:
+    known = _owned(tag)
+    object.__setattr__(known, "known", Known(key, {}))
+    return TAGS.keep(key, known, weight)
+
+
+def _owned(it: Format) -> Format:
+    """The same with schemas of its own, in a new object."""
+    if isinstance(it, (JSONSchemaFormat, QwenXMLParameterFormat)):
+        return altered(it, json_schema=kept(it.json_schema))
+    return _rebuilt(it, _owned)
+
+
+def _rebuilt(it: Format, change: Callable[[Format], Format]) -> Format:
+    """A format with changes in the formats that it is made of."""
     found: dict[str, Any] = {}
     for name in ("content", "tags", "elements"):
         value = vars(it).get(name)
         if isinstance(value, Format):
-            found[name] = _known_format(value, depth + 1)
+            found[name] = change(value)
         elif isinstance(value, tuple):
-            found[name] = tuple([_known_format(each, depth + 1) for each in value])
+            found[name] = tuple([change(each) for each in value])
     return altered(it, **found) if found else it
 
 
-def _known_tag(tag: TagFormat, inner: JSONSchemaFormat) -> Format:
-    content = content_of((_plain(tag.begin), _plain(tag.end), tag.capture, *_SCHEMA_FIELDS(inner)))
-    if content is None:
-        return tag
-    key = content, inner.origin  # which is for errors: equal tags are lowered alike without it
-    found = TAGS.find(key)
-    if found is None:
-        schema = marshal.loads(marshal.dumps(inner.json_schema))
-        found = _keep(altered(tag, content=altered(inner, json_schema=schema)), content, key)
-    return found
-
-
-def _keep(known: Format, content: bytes, key: Hashable) -> Format:
-    object.__setattr__(known, "known", Known(content, {}))
-    TAGS.keep(key, known, len(content))
-    return known
-
-
-def _plain(it: Any) -> Any:
-    """A begin or an end, tokens as tuples."""
-    if isinstance(it, TokenFormat):
-        return (it.token,)
-    return tuple([_plain(each) for each in it]) if isinstance(it, tuple) else it
+def _weight(key: Any) -> int:
+    """How many bytes there are in a key."""
+    if isinstance(key, tuple):
+        return sum(map(_weight, key))
+    return len(key) if isinstance(key, (str, bytes)) else 1

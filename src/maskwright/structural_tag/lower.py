@@ -38,7 +38,7 @@ from maskwright.ir import (
 )
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
-from maskwright.structural_tag.base import MAX_DEPTH, Format
+from maskwright.structural_tag.base import MAX_DEPTH, Format, altered
 from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.tag import StructuralTag
@@ -46,6 +46,7 @@ from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
 
 _MAX_TOKENIZERS = 8  # for which one tag is kept
+_QWEN_XML = f.JSONSchemaFormat(True, style="qwen_xml")
 
 
 def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
@@ -120,7 +121,7 @@ class Lowering:
         return ends.after(capture(it.capture, snippet.expr) if it.style == "json" else snippet.expr)
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
-        return self.json_schema(f.JSONSchemaFormat(it.json_schema, style="qwen_xml"), pointer, ends)
+        return self.json_schema(altered(_QWEN_XML, json_schema=it.json_schema), pointer, ends)
 
     def any_text(self, it: f.AnyTextFormat, pointer: str, ends: Ends) -> Expr:
         if it.max_tokens == 0:

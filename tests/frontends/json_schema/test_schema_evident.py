@@ -28,6 +28,11 @@ OPTIONS = [
 OBJECT = {"type": "object"}
 
 
+def evident(schema: Any) -> bool:
+    content = content_of(schema)
+    return content is not None and is_evident(content)
+
+
 def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members: bool) -> None:
     report: list[Finding] = []
     grammar = schema_to_ir(schema, options, report, capture_members=capture_members)
@@ -96,7 +101,7 @@ def test_random_schemas() -> None:
     num_evident = 0
     for _ in range(6000):
         schema = random_schema(rng, 0)
-        if is_evident(schema):
+        if evident(schema):
             num_evident += 1
             check(schema, rng.choice(OPTIONS), capture_members=rng.random() < 0.5)
     assert num_evident > 700
@@ -107,7 +112,7 @@ def test_maskbench() -> None:
     num_evident = 0
     for line in gzip.decompress(MASKBENCH.read_bytes()).decode().splitlines():
         schema = json.loads(line)["schema"]
-        if content_of(schema) is not None and is_evident(schema):
+        if evident(schema):
             num_evident += 1
             for options in OPTIONS[:2]:
                 check(schema, options, capture_members=True)
@@ -127,7 +132,7 @@ def test_maskbench() -> None:
     ],
 )
 def test_evident(schema: dict[str, Any]) -> None:
-    assert is_evident(schema)
+    assert evident(schema)
     check(schema, OPTIONS[0], capture_members=True)
 
 
@@ -163,4 +168,22 @@ def test_evident(schema: dict[str, Any]) -> None:
     ],
 )
 def test_not_evident(schema: Any) -> None:
-    assert not is_evident(schema)
+    assert not evident(schema)
+
+
+def test_a_glance_is_short() -> None:
+    many: Any = {"type": "object", "default": [0] * 3_000}
+    assert evident(many)
+    for _ in range(400):
+        many = {"type": "object", "properties": {"a": many}}
+    assert not evident(many)  # it would be skipped once for each object around it
+    assert not evident({"type": "object", "properties": {f"p{i}": True for i in range(2_001)}})
+
+
+def test_what_is_no_content() -> None:
+    whole = content_of({"type": "object", "properties": {"a": {"enum": ["x", 1]}}, "required": ["a"]})
+    assert whole is not None
+    assert is_evident(whole)
+    for length in range(len(whole)):
+        with pytest.raises(ValueError, match="content"):
+            is_evident(whole[:length])
