@@ -15,7 +15,7 @@ Tested by tests/structural_tag/test_known_tags.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from maskwright._kernel import content_of
 from maskwright.errors import MaskwrightError
@@ -23,10 +23,11 @@ from maskwright.structural_tag.arguments import cannot_fail
 from maskwright.structural_tag.base import MAX_DEPTH, Format, Known, altered, read_format, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
-from maskwright.structural_tag.kept_schemas import kept
+from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
 from maskwright.structural_tag.tag import StructuralTag, parsed
 
 TAGS: ContentCache[Format] = ContentCache()
+_Finder: TypeAlias = "Callable[[SchemaData], KeptSchema]"
 
 _PARTS = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
 _JOINTS = ("sequence", "or", "optional")  # of such parts
@@ -40,30 +41,49 @@ def read_known(tag: StructuralTag | str | bytes | Mapping[str, Any]) -> Structur
         StructuralTagError, LimitError: As `StructuralTag.from_json`.
     """
     if isinstance(tag, StructuralTag):
-        return StructuralTag(_known_format(tag.format, 0))
+        return StructuralTag(_known_format(tag.format, 0, _finder()))
     data = parsed(tag) if isinstance(tag, (str, bytes)) else tag
     return StructuralTag.from_json(_known_data(data, 0, None))
 
 
 def content_key(it: Any) -> Hashable:
     """Return what tells a format, or the value of a field, apart from others; None if it cannot be told."""
+    return _content_key(it, kept)
+
+
+def _content_key(it: Any, find: _Finder) -> Hashable:
     try:
-        return _key(it)
+        return _key(it, find)
     except ValueError:
         return None
 
 
-def _key(it: Any) -> Hashable:
+def _finder() -> _Finder:
+    """The way to find schemas of one request, in which several tags may have the same object."""
+    found: dict[int, KeptSchema] = {}
+
+    def find(schema: SchemaData) -> KeptSchema:
+        known = found.get(id(schema))
+        if known is None:
+            known = found[id(schema)] = kept(schema)
+        return known
+
+    return find
+
+
+def _key(it: Any, find: _Finder) -> Hashable:
     if isinstance(it, JSONSchemaFormat):
-        schema = kept(it.json_schema)
+        schema = find(it.json_schema)
         origin = None if cannot_fail(it, schema) else it.origin  # to which errors and reports point
         choices = it.style, it.any_order, it.max_whitespace_cnt, it.excludes, it.strict_mode, it.capture
         return (it.type, _content(schema.content), *choices, origin)
     if isinstance(it, Format):
-        return it.known.key if it.known else (it.type, *[_key(getattr(it, name)) for name in readers_of(type(it))])
+        if it.known:
+            return it.known.key
+        return (it.type, *[_key(getattr(it, name), find) for name in readers_of(type(it))])
     if isinstance(it, tuple):
-        return tuple([_key(each) for each in it])
-    return _content(kept(it).content) if isinstance(it, dict) else it
+        return tuple([_key(each, find) for each in it])
+    return _content(find(it).content) if isinstance(it, dict) else it
 
 
 def _content(known: bytes | None) -> bytes:
@@ -95,22 +115,23 @@ def _new_tag(data: dict[str, Any], content: bytes) -> Any:
         read = read_format({"type": "tag", **data}, "")
     except MaskwrightError:
         return data  # for the one who knows the pointer
-    return _keep(read, content, len(content))
+    return _keep(_owned(read, kept), content, len(content))
 
 
-def _known_format(it: Format, depth: int) -> Format:
+def _known_format(it: Format, depth: int, find: _Finder) -> Format:
     if it.known or depth > MAX_DEPTH:
         return it
     if isinstance(it, TagFormat) and _holds_no_tags(it.content):
-        key = content_key(it)
-        return it if key is None else TAGS.find(key) or _keep(it, key, _weight(key))
-    return _rebuilt(it, lambda each: _known_format(each, depth + 1))
+        key = _content_key(it, find)
+        return it if key is None else TAGS.find(key) or _keep(_owned(it, find), key, _weight(key))
+    return _rebuilt(it, lambda each: _known_format(each, depth + 1, find))
 
 
 def _holds_no_tags(it: Any, depth: int = 0) -> bool:
     """Whether a format, or its data, is made of a few parts that are no tags."""
     if isinstance(it, Format):
-        kind, fields = it.type, vars(it)
+        kind: Any = it.type
+        fields = vars(it)
     elif type(it) is dict:
         kind, fields = it.get("type"), it
     else:
@@ -123,17 +144,16 @@ def _holds_no_tags(it: Any, depth: int = 0) -> bool:
     return type(inner) in (list, tuple) and all(_holds_no_tags(each, depth + 1) for each in inner)
 
 
-def _keep(tag: Format, key: Hashable, weight: int) -> Format:
-    known = _owned(tag)
-    object.__setattr__(known, "known", Known(key, {}))
-    return TAGS.keep(key, known, weight)
+def _keep(owned: Format, key: Hashable, weight: int) -> Format:
+    object.__setattr__(owned, "known", Known(key, {}))
+    return TAGS.keep(key, owned, weight)
 
 
-def _owned(it: Format) -> Format:
-    """The same with schemas of its own, in a new object."""
+def _owned(it: Format, find: _Finder) -> Format:
+    """A tag, or a part of one, with schemas of its own."""
     if isinstance(it, (JSONSchemaFormat, QwenXMLParameterFormat)):
-        return altered(it, json_schema=kept(it.json_schema))
-    return _rebuilt(it, _owned)
+        return altered(it, json_schema=find(it.json_schema))
+    return _rebuilt(it, lambda each: _owned(each, find))
 
 
 def _rebuilt(it: Format, change: Callable[[Format], Format]) -> Format:

@@ -21,6 +21,7 @@ from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralT
 from maskwright.frontends.json_schema import Finding
 from maskwright.frontends.texts import ANY_TEXT, text_of_length, text_without
 from maskwright.ir import (
+    EMPTY,
     OP_REF,
     UNBOUNDED,
     Expr,
@@ -188,26 +189,28 @@ class Lowering:
         return ends.after(repeat(self.lower(it.content, f"{pointer}/content", Ends()), it.min, it.max))
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        if it.ends:
+        if it.ends or ends.alone is EMPTY:
             return ends.after(self.begun(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
     def begun(self, tag: f.TagFormat, pointer: str) -> Begun:
-        """Return a tag, its own end included; of a known tag, what was made of it before.
+        """Return a tag, its own end included; of a known tag, what was made of it before."""
+        return self._begun_before(tag) or self._begin(tag, pointer)
 
-        That is kept unless it needs rules of this grammar, or something was reported.
-        """
-        kept, mine = tag.known and tag.known.begun, self.tokens.number
-        found = kept and kept.get(mine)
-        if not found:
-            before = self.builder.num_rules, len(self.report)
-            rest = self._content(tag, pointer, self.ends_of(tag, pointer))
-            found = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
-            if kept is not None and before == (self.builder.num_rules, len(self.report)):
-                if len(kept) >= _MAX_TOKENIZERS:
-                    kept.clear()
-                kept[mine] = found
-        return found
+    def _begun_before(self, tag: f.TagFormat) -> Begun | None:
+        return tag.known.begun.get(self.tokens.number) if tag.known else None
+
+    def _begin(self, tag: f.TagFormat, pointer: str) -> Begun:
+        """Make what `begun` returns. It is kept unless it needs rules of this grammar, or something was reported."""
+        before = self.builder.num_rules, len(self.report)
+        rest = self._content(tag, pointer, self.ends_of(tag, pointer))
+        made = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
+        if tag.known and before == (self.builder.num_rules, len(self.report)):
+            kept = tag.known.begun
+            if len(kept) >= _MAX_TOKENIZERS:
+                kept.clear()
+            kept[self.tokens.number] = made
+        return made
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
         return capture(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)
@@ -221,35 +224,36 @@ class Lowering:
             at_once=it.at_least_one,
             once=it.stop_after_first,
             pointer=pointer,
+            where=lambda i: f"{pointer}/tags/{i}",
             name=it.capture,
         )
 
     def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:
-        triggers = frozenset(it.triggers)
-        lengths = sorted({len(trigger) for trigger in triggers})
+        lengths = sorted({len(trigger) for trigger in it.triggers})
         started: list[Started] = []
-        idle = set(triggers)
+        idle = dict.fromkeys(it.triggers, True)
         for i, tag in enumerate(it.tags):
-            where = f"{pointer}/tags/{i}"
             begin = tag.begin
             if not isinstance(begin, str):
                 raise StructuralTagError(
                     "a tag of triggered_tags begins with a string",
-                    pointer=f"{where}/begin",
+                    pointer=f"{pointer}/tags/{i}/begin",
                     hint="use token_triggered_tags for tags that begin with a token",
                 )
             shortest = None  # which is met first
             for length in lengths:
-                if begin[:length] in triggers:
-                    idle.discard(begin[:length])
-                    shortest = shortest or begin[:length]
+                beginning = begin[:length]
+                if beginning in idle:
+                    idle[beginning] = False
+                    shortest = shortest or beginning
             if shortest is None:
                 raise StructuralTagError(
-                    f"no trigger starts this tag: none is a prefix of {begin[:60]!r}", pointer=f"{where}/begin"
+                    f"no trigger starts this tag: none is a prefix of {begin[:60]!r}",
+                    pointer=f"{pointer}/tags/{i}/begin",
                 )
-            started.append((shortest, self.begun(tag, where), where))
+            started.append((shortest, self._begun_before(tag) or self._begin(tag, f"{pointer}/tags/{i}")))
         for i, trigger in enumerate(it.triggers):
-            if trigger in idle:
+            if idle[trigger]:
                 raise StructuralTagError(
                     f"the trigger {trigger[:60]!r} starts no tag",
                     pointer=f"{pointer}/triggers/{i}",
@@ -294,11 +298,18 @@ class Lowering:
 
     def dispatch(self, it: f.DispatchFormat, pointer: str, ends: Ends) -> Expr:
         started = [
-            (pattern, self._patterned(pattern, each, f"{pointer}/rules/{i}/1"), f"{pointer}/rules/{i}/0")
+            (pattern, self._patterned(pattern, each, f"{pointer}/rules/{i}/1"))
             for i, (pattern, each) in enumerate(it.rules)
         ]
         return text_with_triggers(
-            self, started, ends, excluded=it.excludes, at_once=False, once=not it.loop, pointer=pointer
+            self,
+            started,
+            ends,
+            excluded=it.excludes,
+            at_once=False,
+            once=not it.loop,
+            pointer=pointer,
+            where=lambda i: f"{pointer}/rules/{i}/0",
         )
 
     def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> Begun:
