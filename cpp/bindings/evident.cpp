@@ -21,7 +21,8 @@ namespace {
 
 constexpr size_t kMostSchemas = 2'000;
 constexpr size_t kMostSteps = 1'000'000;
-constexpr double kMost = 1e15;  // of numbers and lengths: doubles hold all integers so far
+constexpr double kMost = 1e15;       // of numbers: doubles hold all integers so far
+constexpr double kMostLength = 1e9;  // of strings: the kernel counts so far
 constexpr double kMostItems = 1'000;
 
 enum Keyword : uint8_t {
@@ -204,7 +205,7 @@ class Glance {
     const bool has_lengths = said.has_any(set_of({kMinLength, kMaxLength}));
     if (said.has(kEnum)) return !said.has(kFormat) && !has_lengths && is_list_of(*said.values[kEnum], "s");
     if (said.has(kFormat)) return !has_lengths && is_known_format(*said.values[kFormat]);
-    return bounded(said, kMinLength, kMaxLength, 0, kMost, false);
+    return bounded(said, kMinLength, kMaxLength, 0, kMostLength, false);
   }
 
   bool is_known_format(ContentCursor name) const {

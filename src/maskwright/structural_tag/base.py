@@ -87,8 +87,7 @@ class Format:
 def altered(it: _F, **fields: Any) -> _F:
     """Return a copy of a format with other values in some fields, which are known to be right."""
     made = object.__new__(type(it))
-    object.__setattr__(made, "__dict__", {**it.__dict__, **fields})
-    made.__dict__.pop("known", None)
+    object.__setattr__(made, "__dict__", {**it.__dict__, "known": None, **fields})
     return made
 
 
