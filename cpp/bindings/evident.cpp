@@ -89,16 +89,22 @@ const Type* type_named(std::string_view name) {
   return it == kTypes.end() ? nullptr : it;
 }
 
+// What a glance at an evident schema shows besides.
+struct Evident {
+  bool has_required = false;    // its objects have at least one member
+  bool bounds_strings = false;  // some string has a format or bounds to its length
+};
+
 class Glance {
  public:
   // `formats`: the names of those that are known.
   explicit Glance(nb::handle formats) : formats_(formats) {}
 
-  bool is_evident(std::string_view content) {
+  std::optional<Evident> look(std::string_view content) {
     open_.emplace_back(content);
     for (size_t i = 0; i < open_.size(); ++i)
-      if (open_.size() > kMostSchemas || !admits(open_[i], i == 0)) return false;
-    return true;
+      if (open_.size() > kMostSchemas || !admits(open_[i], i == 0)) return std::nullopt;
+    return seen_;
   }
 
  private:
@@ -124,6 +130,7 @@ class Glance {
     switch (type.kind()) {
       case 's': {
         const std::string_view name = type.text();
+        if (is_root) seen_.has_required = says_required(said);
         return (!is_root || name == "object") && typed(said, name);
       }
       case 'l': return !is_root && said.keywords == set_of({kType}) && all_types(type);
@@ -147,6 +154,12 @@ class Glance {
       if (num_steps_ > kMostSteps) return false;
     }
     return true;
+  }
+
+  static bool says_required(const Said& said) {
+    if (!said.has(kRequired)) return false;
+    ContentCursor required = *said.values[kRequired];
+    return required.kind() == 'l' && required.num_parts() > 0;
   }
 
   static bool is_known_draft(ContentCursor uri) {
@@ -203,6 +216,7 @@ class Glance {
 
   bool string(const Said& said) {
     const bool has_lengths = said.has_any(set_of({kMinLength, kMaxLength}));
+    seen_.bounds_strings = seen_.bounds_strings || has_lengths || said.has(kFormat);
     if (said.has(kEnum)) return !said.has(kFormat) && !has_lengths && is_list_of(*said.values[kEnum], "s");
     if (said.has(kFormat)) return !has_lengths && is_known_format(*said.values[kFormat]);
     return bounded(said, kMinLength, kMaxLength, 0, kMostLength, false);
@@ -270,18 +284,21 @@ class Glance {
   std::vector<ContentCursor> open_;  // to be looked at, while it grows
   std::vector<std::string_view> names_;
   size_t num_steps_ = 0;
+  Evident seen_;
 };
 
-bool is_evident(const nb::bytes& content, nb::handle formats) {
-  return Glance(formats).is_evident({content.c_str(), content.size()});
+nb::object evident(const nb::bytes& content, nb::handle formats) {
+  const auto seen = Glance(formats).look({content.c_str(), content.size()});
+  if (!seen) return nb::none();
+  return nb::make_tuple(seen->has_required, seen->bounds_strings);
 }
 
 }  // namespace
 
 void bind_evident(nb::module_& m) {
-  m.def("is_evident", &is_evident, nb::arg("content"), nb::arg("formats"),
-        nb::sig("def is_evident(content: bytes, formats: typing.Container[str]) -> bool"),
-        "Whether a glance at a schema's content shows that it can be compiled (frontends/json_schema/evident.py).");
+  m.def("evident", &evident, nb::arg("content"), nb::arg("formats"),
+        nb::sig("def evident(content: bytes, formats: typing.Container[str]) -> tuple[bool, bool] | None"),
+        "What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).");
 }
 
 }  // namespace maskwright

@@ -127,7 +127,7 @@ def data_of(content: bytes) -> Any:
     The data that have this content, made anew. Raises ValueError if none have.
     """
 
-def is_evident(content: bytes, formats: Container[str]) -> bool:
+def evident(content: bytes, formats: Container[str]) -> tuple[bool, bool] | None:
     """
-    Whether a glance at a schema's content shows that it can be compiled (frontends/json_schema/evident.py).
+    What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).
     """

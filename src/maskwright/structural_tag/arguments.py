@@ -8,8 +8,8 @@ Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from maskwright._kernel import data_of
 from maskwright.errors import StructuralTagError
@@ -52,33 +52,54 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
     return found
 
 
-def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema) -> bool:
-    """Whether it is evident that there is a snippet, of which nothing is reported."""
-    return schema.is_evident and it.style == "json" and not it.any_order and not it.excludes
+def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
+    """Whether it is evident that there is a snippet with strings, none empty, and that nothing is reported of it."""
+    seen = schema.evident
+    if seen is None or it.any_order:
+        return False
+    if style is None:
+        return True
+    # Of strings, a style takes none that hold what ends them. A bound may leave none of those that it takes.
+    assert schema.content is not None
+    ends = (*style.close, *it.excludes)
+    may_hold_end = any(isinstance(end, int) or end.encode() in schema.content for end in ends)
+    return style.is_plain and seen.has_required and not seen.bounds_strings and not may_hold_end
 
 
 def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
     options = _options(it.strict_mode, it.max_whitespace_cnt, it.any_order)
-    members = it.capture is not None
-    if cannot_fail(it, schema):
-        assert schema.content is not None
-        return Snippet(_deferred_json(schema.content, options, members), ())
+    choices = style, options, tuple([x.encode() for x in it.excludes]), it.capture is not None
+    prelude = layout_of(options).prelude
+    content = schema.content
+    if content is not None and cannot_fail(it, schema, style):
+        later = partial(_read_content, content, *choices)
+        return Snippet(deferred_subgrammar(later, _beginnings(style), prelude), ())
     report: list[Finding] = []
+    return Snippet(subgrammar(_read(schema.data, report, *choices), prelude), tuple(report))
+
+
+def _beginnings(style: SpelledStyle | None) -> bytes:
+    """What a snippet may begin with."""
+    return b"{" if style is None else b" \t\n\r" + str(style.open[0]).encode()[:1]
+
+
+def _read_content(content: bytes, *choices: Any) -> GrammarIR:
+    return _read(data_of(content), [], *choices)
+
+
+def _read(
+    schema: Any,
+    report: list[Finding],
+    style: SpelledStyle | None,
+    options: JsonSchemaOptions,
+    excluded: tuple[bytes, ...],
+    capture_members: bool,
+) -> GrammarIR:
     if style is None:
-        ir = schema_to_ir(schema.data, options, report, capture_members=members)
-    else:
-        from maskwright.structural_tag.xml import xml_to_ir
+        return schema_to_ir(schema, options, report, capture_members=capture_members)
+    from maskwright.structural_tag.xml import xml_to_ir
 
-        excluded = tuple(x.encode() for x in it.excludes)
-        ir = xml_to_ir(schema.data, style, options, excluded, report, capture_members=members)
-    return Snippet(subgrammar(ir, layout_of(options).prelude), tuple(report))
-
-
-def _deferred_json(content: bytes, options: JsonSchemaOptions, members: bool) -> Expr:
-    def make() -> GrammarIR:
-        return schema_to_ir(data_of(content), options, capture_members=members)
-
-    return deferred_subgrammar(make, b"{", layout_of(options).prelude)
+    return xml_to_ir(schema, style, options, excluded, report, capture_members=capture_members)
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from maskwright._kernel import content_of, data_of
-from maskwright.frontends.json_schema.evident import is_evident
+from maskwright.frontends.json_schema.evident import Evident, evident
 from maskwright.structural_tag.content_cache import ContentCache
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ class KeptSchema:
 
     Attributes:
         content: the data as bytes, by which it is known; None if they are not plain.
-        is_evident: whether it is evident that it can be compiled, with any options but `any_order`.
+        evident: what is evident of it, if it can be compiled with any options but `any_order`.
     """
 
-    __slots__ = ("_data", "_snippets", "content", "is_evident")
+    __slots__ = ("_data", "_snippets", "content", "evident")
 
     def __init__(self, data: Any, content: bytes | None) -> None:
         self.content = content
-        self.is_evident = content is not None and is_evident(content)
+        self.evident: Evident | None = None if content is None else evident(content)
         self._data = data if content is None else None
         self._snippets: dict[Hashable, Snippet] = {}
 

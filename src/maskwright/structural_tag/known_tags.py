@@ -74,7 +74,8 @@ def _finder() -> _Finder:
 def _key(it: Any, find: _Finder) -> Hashable:
     if isinstance(it, JSONSchemaFormat):
         schema = find(it.json_schema)
-        origin = None if cannot_fail(it, schema) else it.origin  # to which errors and reports point
+        has_errors = it.style != "json" or not cannot_fail(it, schema, None)
+        origin = it.origin if has_errors else None  # to which they and reports point
         choices = it.style, it.any_order, it.max_whitespace_cnt, it.excludes, it.strict_mode, it.capture
         return (it.type, _content(schema.content), *choices, origin)
     if isinstance(it, Format):

@@ -12,7 +12,7 @@ import pytest
 
 from maskwright._kernel import content_of
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.evident import is_evident
+from maskwright.frontends.json_schema.evident import Evident, evident
 from maskwright.frontends.json_schema.formats import FORMATS
 from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
 from maskwright.ir.subgrammars import spelled_out
@@ -28,9 +28,9 @@ OPTIONS = [
 OBJECT = {"type": "object"}
 
 
-def evident(schema: Any) -> bool:
+def glance(schema: Any) -> Evident | None:
     content = content_of(schema)
-    return content is not None and is_evident(content)
+    return None if content is None else evident(content)
 
 
 def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members: bool) -> None:
@@ -101,7 +101,7 @@ def test_random_schemas() -> None:
     num_evident = 0
     for _ in range(6000):
         schema = random_schema(rng, 0)
-        if evident(schema):
+        if glance(schema):
             num_evident += 1
             check(schema, rng.choice(OPTIONS), capture_members=rng.random() < 0.5)
     assert num_evident > 700
@@ -112,7 +112,7 @@ def test_maskbench() -> None:
     num_evident = 0
     for line in gzip.decompress(MASKBENCH.read_bytes()).decode().splitlines():
         schema = json.loads(line)["schema"]
-        if evident(schema):
+        if glance(schema):
             num_evident += 1
             for options in OPTIONS[:2]:
                 check(schema, options, capture_members=True)
@@ -132,7 +132,7 @@ def test_maskbench() -> None:
     ],
 )
 def test_evident(schema: dict[str, Any]) -> None:
-    assert evident(schema)
+    assert glance(schema)
     check(schema, OPTIONS[0], capture_members=True)
 
 
@@ -170,22 +170,35 @@ def test_evident(schema: dict[str, Any]) -> None:
     ],
 )
 def test_not_evident(schema: Any) -> None:
-    assert not evident(schema)
+    assert not glance(schema)
 
 
 def test_a_glance_is_short() -> None:
     many: Any = {"type": "object", "default": [0] * 3_000}
-    assert evident(many)
+    assert glance(many)
     for _ in range(400):
         many = {"type": "object", "properties": {"a": many}}
-    assert not evident(many)  # it would be skipped once for each object around it
-    assert not evident({"type": "object", "properties": {f"p{i}": True for i in range(2_001)}})
+    assert not glance(many)  # it would be skipped once for each object around it
+    assert not glance({"type": "object", "properties": {f"p{i}": True for i in range(2_001)}})
 
 
 def test_what_is_no_content() -> None:
     whole = content_of({"type": "object", "properties": {"a": {"enum": ["x", 1]}}, "required": ["a"]})
     assert whole is not None
-    assert is_evident(whole)
+    assert evident(whole)
     for length in range(len(whole)):
         with pytest.raises(ValueError, match="content"):
-            is_evident(whole[:length])
+            evident(whole[:length])
+
+
+def test_what_else_is_seen() -> None:
+    name, when = {"type": "string"}, {"type": "string", "format": "date"}
+    assert glance({**OBJECT, "properties": {"a": name}}) == (False, False)
+    assert glance({**OBJECT, "properties": {"a": name}, "required": []}) == (False, False)
+    assert glance({**OBJECT, "properties": {"a": name}, "required": ["a"]}) == (True, False)
+    assert glance({**OBJECT, "properties": {"a": {"type": "array", "items": when}}, "required": ["a"]}) == (True, True)
+    assert glance({**OBJECT, "properties": {"a": {**name, "maxLength": 3}}}) == (False, True)
+    assert glance({**OBJECT, "properties": {"a": {**OBJECT, "properties": {"b": name}, "required": ["b"]}}}) == (
+        False,
+        False,
+    )

@@ -24,10 +24,25 @@ Tested by tests/frontends/json_schema/test_schema_evident.py.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from maskwright import _kernel
 from maskwright.frontends.json_schema.formats import FORMATS
 
 
-def is_evident(content: bytes) -> bool:
-    """Whether it is evident that a schema with this content can be compiled, with any options but `any_order`."""
-    return _kernel.is_evident(content, FORMATS)
+class Evident(NamedTuple):
+    """What a glance at an evident schema shows besides.
+
+    Attributes:
+        has_required: its objects have at least one member.
+        bounds_strings: some string has a format, or bounds to its length.
+    """
+
+    has_required: bool
+    bounds_strings: bool
+
+
+def evident(content: bytes) -> Evident | None:
+    """What is evident of a schema with this content, if it can be compiled with any options but `any_order`."""
+    seen = _kernel.evident(content, FORMATS)
+    return None if seen is None else Evident(*seen)
