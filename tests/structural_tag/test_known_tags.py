@@ -200,6 +200,15 @@ def test_numbers_and_booleans_are_told_apart() -> None:
         (triggered(call("f", {"type": "nothing"})), "/format/tags/0/content/json_schema/type"),
         (triggered(call("f", 3)), "/format/tags/0/content/json_schema"),
         (triggered(call("f", NUMBER, extra=1)), "/format/tags/0/extra"),
+        (
+            triggered(call("f", NUMBER, content={"type": "json_schema", "json_schema": NUMBER, "content": 3})),
+            "/format/tags/0/content/content",
+        ),
+        (triggered(call("f", NUMBER, content={"type": "sequence", "elements": []})), "/format/tags/0/content/elements"),
+        (
+            triggered(call("f", NUMBER, content={"type": "optional", "content": {"type": "json_schema"}})),
+            "/format/tags/0/content/content",
+        ),
         (triggered(call("f", NUMBER), call("f", NUMBER, type="or")), "/format/tags/1/begin"),
         ({"format": {"type": "or", "elements": [call("f", NUMBER)]}}, "/format/elements/0"),
     ],

@@ -22,6 +22,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.structural_tag.arguments import cannot_fail
 from maskwright.structural_tag.base import MAX_DEPTH, Format, Known, altered, read_format, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
+from maskwright.structural_tag.fields import schema
 from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
 from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
 from maskwright.structural_tag.tag import StructuralTag, parsed
@@ -73,11 +74,11 @@ def _finder() -> _Finder:
 
 def _key(it: Any, find: _Finder) -> Hashable:
     if isinstance(it, JSONSchemaFormat):
-        schema = find(it.json_schema)
-        has_errors = it.style != "json" or not cannot_fail(it, schema, None)
+        known = find(it.json_schema)
+        has_errors = it.style != "json" or not cannot_fail(it, known, None)
         origin = it.origin if has_errors else None  # to which they and reports point
         choices = it.style, it.any_order, it.max_whitespace_cnt, it.excludes, it.strict_mode, it.capture
-        return (it.type, _content(schema.content), *choices, origin)
+        return (it.type, _content(known.content), *choices, origin)
     if isinstance(it, Format):
         if it.known:
             return it.known.key
@@ -113,10 +114,23 @@ def _known_data(data: Any, depth: int, usual_type: str | None) -> Any:
 
 def _new_tag(data: dict[str, Any], content: bytes) -> Any:
     try:
-        read = read_format({"type": "tag", **data}, "")
+        read = read_format({"type": "tag", **_with_kept_schemas(data)}, "")
     except MaskwrightError:
         return data  # for the one who knows the pointer
-    return _keep(_owned(read, kept), content, len(content))
+    return _keep(read, content, len(content))
+
+
+def _with_kept_schemas(data: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the data of a tag, or of a part of one, which reads as a format with schemas of its own."""
+    copy, kind = data.copy(), data.get("type", "tag")
+    if kind in _PARTS:
+        if "json_schema" in copy:
+            copy["json_schema"] = kept(schema(copy["json_schema"], ""))
+    elif kind in _JOINTS and "elements" in copy:
+        copy["elements"] = [_with_kept_schemas(each) for each in copy["elements"]]
+    else:
+        copy["content"] = _with_kept_schemas(copy["content"])
+    return copy
 
 
 def _known_format(it: Format, depth: int, find: _Finder) -> Format:
@@ -151,7 +165,7 @@ def _keep(owned: Format, key: Hashable, weight: int) -> Format:
 
 
 def _owned(it: Format, find: _Finder) -> Format:
-    """A tag, or a part of one, with schemas of its own."""
+    """A copy of a tag, or a part of one, with schemas of its own."""
     if isinstance(it, (JSONSchemaFormat, QwenXMLParameterFormat)):
         return altered(it, json_schema=find(it.json_schema))
     return _rebuilt(it, lambda each: _owned(each, find))

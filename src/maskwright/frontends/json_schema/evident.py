@@ -42,7 +42,10 @@ class Evident(NamedTuple):
     bounds_strings: bool
 
 
+_EVIDENT = {(a, b): Evident(a, b) for a in (False, True) for b in (False, True)}
+
+
 def evident(content: bytes) -> Evident | None:
     """What is evident of a schema with this content, if it can be compiled with any options but `any_order`."""
     seen = _kernel.evident(content, FORMATS)
-    return None if seen is None else Evident(*seen)
+    return None if seen is None else _EVIDENT[seen]
