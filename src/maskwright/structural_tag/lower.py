@@ -15,13 +15,13 @@ Tested by tests/structural_tag/test_lower.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
 from maskwright.frontends.texts import ANY_TEXT, text_of_length, text_without
 from maskwright.ir import (
-    EMPTY,
     OP_REF,
     UNBOUNDED,
     Expr,
@@ -41,7 +41,7 @@ from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
 from maskwright.structural_tag.base import MAX_DEPTH, Format, altered
 from maskwright.structural_tag.begun import Begun
-from maskwright.structural_tag.ends import Ends
+from maskwright.structural_tag.ends import NO_ENDS, Ends
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
@@ -59,7 +59,7 @@ def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Findi
         LimitError: It nests too deep.
     """
     low = Lowering(known)
-    root = low.lower(tag.format, "/format", Ends())
+    root = low.lower(tag.format, "/format", NO_ENDS)
     if root[0] != OP_REF:
         root = low.builder.add("root", root)
     return low.builder.build(root), tuple(low.report)
@@ -142,10 +142,8 @@ class Lowering:
         return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
-        from maskwright.frontends.regex import regex_to_expr
-
         try:
-            expr = regex_to_expr(it.pattern)
+            expr = _expr_of_pattern(it.pattern)
         except GrammarError as error:
             message = f"the pattern cannot be read: {error.message}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
@@ -168,7 +166,7 @@ class Lowering:
         last = len(it.elements) - 1
         return seq(
             *[
-                self.lower(each, f"{pointer}/elements/{i}", ends if i == last else Ends())
+                self.lower(each, f"{pointer}/elements/{i}", ends if i == last else NO_ENDS)
                 for i, each in enumerate(it.elements)
             ]
         )
@@ -180,16 +178,16 @@ class Lowering:
         return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone)
 
     def plus(self, it: f.PlusFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(plus(self.lower(it.content, f"{pointer}/content", Ends())))
+        return ends.after(plus(self.lower(it.content, f"{pointer}/content", NO_ENDS)))
 
     def star(self, it: f.StarFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(star(self.lower(it.content, f"{pointer}/content", Ends())))
+        return ends.after(star(self.lower(it.content, f"{pointer}/content", NO_ENDS)))
 
     def repeat(self, it: f.RepeatFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(repeat(self.lower(it.content, f"{pointer}/content", Ends()), it.min, it.max))
+        return ends.after(repeat(self.lower(it.content, f"{pointer}/content", NO_ENDS), it.min, it.max))
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        if it.ends or ends.alone is EMPTY:
+        if it.ends or ends is NO_ENDS:
             return ends.after(self.begun(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
@@ -290,7 +288,7 @@ class Lowering:
         )
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
-        item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", Ends()) for i, tag in enumerate(it.tags)])
+        item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
         if not it.stop_after_first:
             item = self.builder.add("tag", item)
             item = seq(item, star(seq(self.tokens.spell(it.separator), item)))
@@ -313,17 +311,24 @@ class Lowering:
         )
 
     def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> Begun:
-        return Begun(self.tokens.pieces(pattern), self.lower(followed_by, pointer, Ends()))
+        return Begun(self.tokens.pieces(pattern), self.lower(followed_by, pointer, NO_ENDS))
 
     def token_dispatch(self, it: f.TokenDispatchFormat, pointer: str, ends: Ends) -> Expr:
         started = []
         for i, (token, each) in enumerate(it.rules):
             where = f"{pointer}/rules/{i}"
-            started.append((self.tokens.id_of(token, f"{where}/0"), self.lower(each, f"{where}/1", Ends())))
+            started.append((self.tokens.id_of(token, f"{where}/0"), self.lower(each, f"{where}/1", NO_ENDS)))
         excluded = tuple(self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens"))
         return tokens_with_triggers(
             self, started, ends, excluded=excluded, at_once=False, once=not it.loop, pointer=pointer
         )
+
+
+@lru_cache(maxsize=16)
+def _expr_of_pattern(pattern: str) -> Expr:  # a family has the same one in the calls of all tools
+    from maskwright.frontends.regex import regex_to_expr
+
+    return regex_to_expr(pattern)
 
 
 _LOWER: dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]] = {
