@@ -8,7 +8,8 @@ sample. Transcripts are text, a call, text, a call, in two formats, each as trig
     harmony   <|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>
 Engines get the same tags and tokens: XGrammar by compile_structural_tag, llguidance by StructTag. Those that are not
 installed are left out. Only functions that all of them accept are used. Around the Python calls, one thread; the least
-of five runs, each from an empty cache. Compiling is in processor time, for the machine may be busy:
+of five runs, each from an empty cache, and nothing of the run before is still to be freed. Compiling is in processor
+time, for the machine may be busy:
     ttfm        compile + matcher + first mask, with an empty cache of grammars
     one more    the same once that many tools but one were compiled before
     seen        the same once all of these tools were compiled before, in another order
@@ -32,7 +33,7 @@ from bench_peers import Llguidance, Maskwright, Xgrammar
 from vocabulary import SHARED, Longest, load
 
 import maskwright as mw
-from maskwright.structural_tag.arguments import SCHEMAS
+from maskwright.structural_tag.kept_schemas import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS
 
 HERE = Path(__file__).resolve().parent
@@ -85,6 +86,7 @@ FORMATS = {
 
 class MaskwrightOnTags(Maskwright):
     def clear(self) -> None:
+        self.matcher = self.grammar = None
         SCHEMAS.clear()
         TAGS.clear()
         self.compiler = mw.GrammarCompiler(self.tokenizer, max_threads=1)
@@ -98,6 +100,7 @@ class MaskwrightOnTags(Maskwright):
 
 class XgrammarOnTags(Xgrammar):
     def clear(self) -> None:
+        self.matcher = self.grammar = None
         self.compiler = self.library.GrammarCompiler(self.tokenizer, max_threads=1)
 
     def compile(self, tag: dict[str, Any]) -> None:
@@ -107,7 +110,7 @@ class XgrammarOnTags(Xgrammar):
 
 class LlguidanceOnTags(Llguidance):
     def clear(self) -> None:
-        pass
+        self.matcher = self.first = None
 
     def compile(self, tag: dict[str, Any]) -> None:
         tags = [

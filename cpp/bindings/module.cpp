@@ -192,4 +192,5 @@ NB_MODULE(_kernel, m) {
   bind_batch(m);
   bind_apply(m);
   bind_content(m);
+  bind_evident(m);
 }

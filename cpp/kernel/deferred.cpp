@@ -6,6 +6,11 @@
 #include "rule_store.h"
 
 namespace maskwright {
+namespace {
+
+constexpr uint32_t kRank = 8;  // above that of what its grammar's root may call before the first byte
+
+}  // namespace
 
 LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const ByteSet& first) {
   std::string name = "deferred" + std::to_string(key);
@@ -16,7 +21,7 @@ LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const ByteSet& fi
     RuleFacts facts;
     facts.productive = true;
     facts.first = first;
-    facts.rank = 1;
+    facts.rank = kRank;
     group->rules_.emplace_back(*group, 0, facts);
     group->account(sizeof(Rule));
     group = store.insert(std::move(group));
@@ -26,7 +31,7 @@ LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const ByteSet& fi
 
 void DeferredGroup::supply(RuleGroup& group, const LinkedRule& content) {
   const RuleFacts& facts = content.rule->facts();
-  if (facts.nullable || !facts.productive || facts.rank > 0 || facts.first_has_tokens ||
+  if (facts.nullable || !facts.productive || facts.rank >= kRank || facts.first_has_tokens ||
       (facts.first & group.rules_[0].first()) != facts.first || content.group->leads_to_families() ||
       content.group->has_budgets() || content.group->has_temperatures())
     throw std::logic_error("a deferred subgrammar is not what was promised");

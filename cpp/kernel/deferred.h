@@ -1,10 +1,11 @@
 // Subgrammars that are read when an output comes to them: of 128 tools, only those that are called.
 //
 // To its callers a deferred subgrammar is a rule like any other. Its facts are promised by whoever defers it: it has
-// strings, not the empty one; all begin with certain bytes, in its root's own automaton; it has no parametric rules,
-// no spans, and names no tokens. When a byte is first to be read in it, `GrammarNeeded` is thrown, through whatever
-// asked, to the binding, which supplies the grammar and asks again. By then nothing was changed but what is known: the
-// same holds of any limit on work (work.h). Supplied, the rule is a call of the grammar's root and nothing else.
+// strings, not the empty one; all begin with certain bytes, in its root or a few calls below it; it has no parametric
+// rules, no spans, and names no tokens. When a byte is first to be read in it, `GrammarNeeded` is thrown, through
+// whatever asked, to the binding, which supplies the grammar and asks again. By then nothing was changed but what is
+// known: the same holds of any limit on work (work.h). Supplied, the rule is a call of the grammar's root and nothing
+// else.
 //
 // Only its group's lock is held when it is thrown; no lock is held while the grammar is made, which is Python's work.
 // Tested by tests/kernel/test_deferred.py.

@@ -1,5 +1,5 @@
-from collections.abc import Sequence
-from typing import overload
+from collections.abc import Container, Sequence
+from typing import Any, overload
 
 class Vocabulary:
     def __init__(
@@ -120,4 +120,14 @@ def apply_mask(
 def content_of(data: object) -> bytes | None:
     """
     Data of JSON's types, and tuples of them, as bytes that only equal data have; None for any other data.
+    """
+
+def data_of(content: bytes) -> Any:
+    """
+    The data that have this content, made anew. Raises ValueError if none have.
+    """
+
+def evident(content: bytes, formats: Container[str]) -> tuple[bool, bool] | None:
+    """
+    What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).
     """

@@ -1,4 +1,4 @@
-"""Content of data: equal for equal data, different for others, none for what is no plain data."""
+"""Content of data: equal for equal data, different for others, none for what is no plain data; and the way back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright._kernel import content_of
+from maskwright._kernel import content_of, data_of
 
 DIFFERENT: list[Any] = [
     None,
@@ -105,3 +105,47 @@ JSON = st.recursive(
 def test_equal_iff_they_are_spelled_alike(a: Any, b: Any) -> None:
     assert (content_of(a) == content_of(b)) == (json.dumps(a) == json.dumps(b))
     assert content_of(a) == content_of(json.loads(json.dumps(a)))
+
+
+@given(JSON)
+def test_the_way_back(data: Any) -> None:
+    content = content_of(data)
+    assert content is not None
+    assert json.dumps(data_of(content)) == json.dumps(data)
+
+
+def test_the_way_back_of_all_kinds() -> None:
+    for data in DIFFERENT:
+        content = content_of(data)
+        assert content is not None
+        made = data_of(content)
+        assert repr(made) == repr(data)  # also of -0.0 and nan
+        assert content_of(made) == content
+    deep: Any = []
+    for _ in range(900):
+        deep = {"a": [deep], "b": ()}
+    content = content_of(deep["a"][0])
+    assert content is None or content_of(data_of(content)) == content
+
+
+def test_made_anew() -> None:
+    content = content_of({"a": [[], {}]})
+    assert content is not None
+    assert data_of(content)["a"][0] is not data_of(content)["a"][0]
+
+
+@given(st.binary(max_size=40))
+def test_bytes_that_are_no_content(data: bytes) -> None:
+    try:
+        made = data_of(data)
+    except ValueError:
+        return
+    assert len(repr(made)) < 1_000
+
+
+def test_content_cut_short() -> None:
+    whole = content_of({"a": [1, 2.5, "xyz", None, 2**80, (True, False)], "b": {"c": "x" * 200}})
+    assert whole is not None
+    for cut in (*(whole[:length] for length in range(len(whole))), whole + b"N"):
+        with pytest.raises(ValueError, match="content"):
+            data_of(cut)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import maskwright as mw
 from maskwright.structural_tag import StructuralTag, get_model_structural_tag, known_tags
-from maskwright.structural_tag.arguments import SCHEMAS
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.formats import TagFormat
+from maskwright.structural_tag.kept_schemas import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS, content_key, read_known
 from maskwright.structural_tag.tokens import tokens_of
 from structural_tag.spelling import accepts, vocabulary
@@ -113,9 +116,57 @@ def test_formats_are_known_by_their_fields() -> None:
     forget()
     tags = [get_model_structural_tag("hermes", TOOLS[:n], reasoning="enabled") for n in (2, 3, 3)]
     known = [read_known(tag) for tag in tags]
-    assert len(TAGS) == 3
+    assert len(TAGS) == 4  # three calls, and the reasoning
     assert content_key(known[1].format) == content_key(known[2].format) != content_key(known[0].format)
-    assert known[1] == tags[1]
+    assert [content_key(each.format) for each in known] == [content_key(tag.format) for tag in tags]
+
+
+NUMBERED = {
+    "type": "sequence",
+    "elements": [{"type": "regex", "pattern": "[0-9]"}, {"type": "const_string", "value": ":"}],
+}
+
+
+def test_tags_of_several_parts() -> None:
+    def tag(schema: Any) -> dict[str, Any]:
+        inner = {"type": "json_schema", "json_schema": schema}
+        content = {**NUMBERED, "elements": [*NUMBERED["elements"], {"type": "optional", "content": inner}]}
+        return triggered(call("n", FLAG), {"begin": "<p", "content": content, "end": ">"})
+
+    forget()
+    first, second = (read_known(tag({"type": kind})).format for kind in ("integer", "integer"))
+    other = read_known(tag({"type": "boolean"})).format
+    assert first.tags[1] is second.tags[1]  # type: ignore[attr-defined]
+    assert other.tags[0] is first.tags[0]  # type: ignore[attr-defined]
+    assert other.tags[1] is not first.tags[1]  # type: ignore[attr-defined]
+    compiled = COMPILER.compile_structural_tag(tag({"type": "integer"}))
+    for text, accepted in [("<p1:23>", True), ("<p1:>", True), ("<p:23>", False), ("<p1:true>", False)]:
+        assert accepts(compiled, text) == accepted
+
+
+@pytest.mark.parametrize("family", ["llama", "kimi", "kimi_k3", "mistral_v3", "mistral_v11", "command_a", "cohere"])
+def test_families_find_their_calls(family: str) -> None:
+    forget()
+    number = tokens_of(INFO).number
+    for tools in (TOOLS[1:], TOOLS, json.loads(json.dumps([TOOLS[2], TOOLS[0]]))):
+        known = read_known(get_model_structural_tag(family, tools, reasoning="disabled"))
+        mw.Grammar.from_structural_tag(known, tokenizer_info=INFO)
+    found = len(TAGS)
+    assert found >= len(TOOLS)
+    again = read_known(get_model_structural_tag(family, TOOLS, reasoning="disabled"))
+    assert len(TAGS) == found
+    calls = [each for each in tags_in(again.format) if each.capture and each.capture.startswith("call:")]
+    assert {each.capture for each in calls} == {"call:a", "call:b", "call:c"}
+    assert all(each.known and number in each.known.begun for each in calls)
+
+
+def tags_in(it: Any) -> Iterator[TagFormat]:
+    for inner in (it,) if isinstance(it, Format) else it if isinstance(it, tuple) else ():
+        if isinstance(inner, TagFormat):
+            yield inner
+        if isinstance(inner, Format):
+            for value in vars(inner).values():
+                yield from tags_in(value)
 
 
 def test_what_the_caller_changes_later() -> None:
@@ -149,6 +200,15 @@ def test_numbers_and_booleans_are_told_apart() -> None:
         (triggered(call("f", {"type": "nothing"})), "/format/tags/0/content/json_schema/type"),
         (triggered(call("f", 3)), "/format/tags/0/content/json_schema"),
         (triggered(call("f", NUMBER, extra=1)), "/format/tags/0/extra"),
+        (
+            triggered(call("f", NUMBER, content={"type": "json_schema", "json_schema": NUMBER, "content": 3})),
+            "/format/tags/0/content/content",
+        ),
+        (triggered(call("f", NUMBER, content={"type": "sequence", "elements": []})), "/format/tags/0/content/elements"),
+        (
+            triggered(call("f", NUMBER, content={"type": "optional", "content": {"type": "json_schema"}})),
+            "/format/tags/0/content/content",
+        ),
         (triggered(call("f", NUMBER), call("f", NUMBER, type="or")), "/format/tags/1/begin"),
         ({"format": {"type": "or", "elements": [call("f", NUMBER)]}}, "/format/elements/0"),
     ],

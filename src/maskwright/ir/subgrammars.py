@@ -80,8 +80,9 @@ def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
 def deferred_subgrammar(make: Callable[[], GrammarIR], beginnings: bytes, prelude: tuple[Rule, ...] = ()) -> Expr:
     """What a grammar matches that is made when it is needed, at most once a thread.
 
-    `make` must not fail, and its grammar must have strings, none of them empty; each begins, in the root rule itself,
-    with one of the bytes `beginnings`. It has no parametric rules, no spans, and names no tokens.
+    `make` must not fail, and its grammar must have strings, none of them empty; each begins with one of the bytes
+    `beginnings`, in the root rule or at most a few calls below it. It has no parametric rules, no spans, and names no
+    tokens.
     """
     leaf = Subgrammar(None, prelude, make, beginnings)
     _deferred[leaf.number] = leaf

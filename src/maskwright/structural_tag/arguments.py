@@ -1,25 +1,24 @@
 """Values by JSON Schema, as JSON or in a model's own style: the snippets of `json_schema`.
 
-Made once for each schema and kept. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars), which
-stands in any grammar as it is, and which the kernel knows again without a look at it. Where it is evident that a schema
-can be compiled, that is deferred until an output comes to it: a model with 128 tools calls a few.
+Made once for each schema and kept with it. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars),
+which stands in any grammar as it is, and which the kernel knows again without a look at it. Where it is evident that a
+schema can be compiled, that is deferred until an output comes to it: a model with 128 tools calls a few.
 Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 """
 
 from __future__ import annotations
 
-import marshal
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
-from maskwright._kernel import content_of
+from maskwright._kernel import data_of
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.evident import is_evident
 from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.ir import Expr, GrammarIR, deferred_subgrammar, subgrammar
-from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.formats import JSONSchemaFormat
+from maskwright.structural_tag.kept_schemas import KeptSchema, kept
 from maskwright.structural_tag.tokens import Tokens
 from maskwright.structural_tag.xml_styles import STYLES, SpelledStyle
 
@@ -29,9 +28,6 @@ class Snippet(NamedTuple):
 
     expr: Expr
     report: tuple[Finding, ...]
-
-
-SCHEMAS: ContentCache[Snippet] = ContentCache()
 
 
 def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
@@ -54,47 +50,59 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
             pointer=f"{pointer}/whitespace_pattern",
             hint="leave whitespace_pattern out",
         )
-    content = content_of(it.json_schema)
-    choices = it.strict_mode, it.max_whitespace_cnt, it.any_order, it.whitespace_pattern
-    key = content, choices, style, it.excludes, it.capture is not None
-    found = None if content is None else SCHEMAS.find(key)
+    schema = kept(it.json_schema)
+    choices = it.options, style, it.excludes, it.capture is not None
+    found = schema.find(choices)
     if found is None:
-        options = layout_options(it.json_schema, it.options)
-        if style is not None:
-            found = _xml(it, options, style)
-        elif content is not None and not options.any_order and is_evident(it.json_schema):
-            found = _deferred_json(it, options)
-        else:
-            found = _json(it, options)
-        if content is not None:
-            SCHEMAS.keep(key, found, len(content))
+        found = _made(schema, it, style)
+        schema.keep(choices, found)
     return found
 
 
-def _deferred_json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
-    packed = marshal.dumps(it.json_schema)  # the caller may change it meanwhile
-    capture_members = it.capture is not None
-
-    def make() -> GrammarIR:
-        return schema_to_ir(marshal.loads(packed), options, capture_members=capture_members)
-
-    return Snippet(deferred_subgrammar(make, b"{", layout_of(options).prelude), ())
-
-
-def _json(it: JSONSchemaFormat, options: JsonSchemaOptions) -> Snippet:
-    report: list[Finding] = []
-    ir = schema_to_ir(it.json_schema, options, report, capture_members=it.capture is not None)
-    return _snippet(ir, options, report)
+def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
+    """Whether it is evident that there is a snippet with strings, none empty, and that nothing is reported of it."""
+    seen = schema.evident
+    if seen is None or it.any_order or it.whitespace_pattern is not None:
+        return False
+    if style is None:
+        return True
+    # Of strings, a style takes none that hold what ends them. A bound may leave none of those that it takes.
+    assert schema.content is not None
+    ends = (*style.close, *it.excludes)
+    may_hold_end = any(isinstance(end, int) or end.encode() in schema.content for end in ends)
+    return style.is_plain and seen.has_required and not seen.bounds_strings and not may_hold_end
 
 
-def _xml(it: JSONSchemaFormat, options: JsonSchemaOptions, style: SpelledStyle) -> Snippet:
+def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
+    content, excluded, captures = schema.content, tuple([x.encode() for x in it.excludes]), it.capture is not None
+    if content is not None and cannot_fail(it, schema, style):
+        later = partial(_read_content, content, style, it.options, excluded, captures)
+        return Snippet(deferred_subgrammar(later, _beginnings(style), layout_of(it.options).prelude), ())
+    data, report = schema.data, list[Finding]()
+    options = layout_options(data, it.options)
+    made = _read(data, report, style, options, excluded, captures)
+    return Snippet(subgrammar(made, layout_of(options).prelude), tuple(report))
+
+
+def _beginnings(style: SpelledStyle | None) -> bytes:
+    """What a snippet may begin with."""
+    return b"{" if style is None else b" \t\n\r" + str(style.open[0]).encode()[:1]
+
+
+def _read_content(content: bytes, *choices: Any) -> GrammarIR:
+    return _read(data_of(content), [], *choices)
+
+
+def _read(
+    schema: Any,
+    report: list[Finding],
+    style: SpelledStyle | None,
+    options: JsonSchemaOptions,
+    excluded: tuple[bytes, ...],
+    capture_members: bool,
+) -> GrammarIR:
+    if style is None:
+        return schema_to_ir(schema, options, report, capture_members=capture_members)
     from maskwright.structural_tag.xml import xml_to_ir
 
-    report: list[Finding] = []
-    excluded = tuple(x.encode() for x in it.excludes)
-    ir = xml_to_ir(it.json_schema, style, options, excluded, report, capture_members=it.capture is not None)
-    return _snippet(ir, options, report)
-
-
-def _snippet(ir: GrammarIR, options: JsonSchemaOptions, report: list[Finding]) -> Snippet:
-    return Snippet(subgrammar(ir, layout_of(options).prelude), tuple(report))
+    return xml_to_ir(schema, style, options, excluded, report, capture_members=capture_members)

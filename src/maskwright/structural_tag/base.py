@@ -12,7 +12,7 @@ Tested by tests/structural_tag/test_formats.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -52,7 +52,7 @@ _F = TypeVar("_F", bound="Format")
 class Known(NamedTuple):
     """Of a tag that was met before (known_tags.py): what tells it from others, and what was made of it."""
 
-    content: bytes
+    key: Hashable
     begun: dict[int, Begun]  # by the number of a `Tokens`
 
 
@@ -87,8 +87,7 @@ class Format:
 def altered(it: _F, **fields: Any) -> _F:
     """Return a copy of a format with other values in some fields, which are known to be right."""
     made = object.__new__(type(it))
-    vars(made).update(vars(it), **fields)
-    vars(made).pop("known", None)
+    object.__setattr__(made, "__dict__", {**it.__dict__, "known": None, **fields})
     return made
 
 
@@ -126,19 +125,18 @@ def _read_fields(cls: type[Format], data: Mapping[str, Any], pointer: str) -> Fo
     readers = readers_of(cls)
     given = _DEFAULTS[cls].copy()
     for name, value in data.items():
-        if name == "type":
-            continue
-        if name not in readers:
+        if name in readers:
+            given[name] = readers[name][0](value, f"{pointer}/{name}")
+        elif name != "type":
             near = get_close_matches(str(name)[:60], readers, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"its fields are: {', '.join(readers)}"
             raise StructuralTagError(
                 f"{cls.type} has no field {str(name)[:60]!r}", pointer=f"{pointer}/{name}", hint=hint
             )
-        given[name] = readers[name][0](value, f"{pointer}/{name}")
     if len(given) < len(readers):
         name = next(name for name in readers if name not in given)
         raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
     made = object.__new__(cls)  # not by __init__, which would read all fields again
-    made.__dict__.update(given)
+    object.__setattr__(made, "__dict__", given)
     made.check(pointer)
     return made

@@ -1,7 +1,7 @@
 """What was made of some data, kept by the data's content: how one more tool costs only what is new.
 
-    SCHEMAS   a schema and options          →  its grammar as a leaf (arguments.py)
-    TAGS      a tag with such a schema      →  the tag, read and checked (known_tags.py)
+    SCHEMAS   a schema      →  its grammars as leaves, by their options (kept_schemas.py, arguments.py)
+    TAGS      a tag         →  the tag, read and checked (known_tags.py)
 
 Content is what `_kernel.content_of` says: it tells 1, 1.0 and true apart, and keeps the order of members.
 Invariants: what is kept never changes; a cache is bounded, the oldest going first, whether it was used since or not, so
@@ -33,15 +33,17 @@ class ContentCache(Generic[_T]):
         found = self._kept.get(key)
         return None if found is None else found[0]
 
-    def keep(self, key: Hashable, value: _T, content_bytes: int) -> None:
-        """Keep a value that was made of so much content, unless there is one already."""
+    def keep(self, key: Hashable, value: _T, content_bytes: int) -> _T:
+        """Keep a value that was made of so much content, unless there is one already; return the one to be used."""
         with self._lock:
-            if key in self._kept:
-                return
+            known = self._kept.get(key)
+            if known is not None:
+                return known[0]
             self._kept[key] = value, content_bytes
             self._content_bytes += content_bytes
             while len(self._kept) > _MAX_KEPT or self._content_bytes > _MAX_CONTENT_BYTES:
                 self._content_bytes -= self._kept.pop(next(iter(self._kept)))[1]
+        return value
 
     def clear(self) -> None:
         with self._lock:

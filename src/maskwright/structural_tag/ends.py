@@ -2,7 +2,7 @@
 
     Ends.of([("</a>",), (7,)])      "</a>" or the token 7
 
-`Ends()` stands for an end that is not known: what follows is another's business.
+`NO_ENDS` stands for an end that is not known: what follows is another's business.
 Tested by tests/structural_tag/test_lower.py.
 """
 
@@ -75,3 +75,6 @@ class Ends:
             text = span(capture(name, text_without((*self.encoded, *excluded), body)), max_tokens)
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)
+
+
+NO_ENDS = Ends()

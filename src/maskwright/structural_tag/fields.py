@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from maskwright.errors import StructuralTagError
+from maskwright.structural_tag.kept_schemas import KeptSchema
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 
@@ -74,8 +75,9 @@ def token(value: Any, pointer: str) -> int | str:
     return value
 
 
-def schema(value: Any, pointer: str) -> dict[str, Any] | bool:
-    if not isinstance(value, (dict, bool)):
+def schema(value: Any, pointer: str) -> Any:
+    """A schema's data; or what is known of them, which stands for them in tags from earlier requests."""
+    if not isinstance(value, (dict, bool, KeptSchema)):
         raise wrong("a JSON Schema: an object or a boolean", value, pointer)
     return value
 

@@ -80,6 +80,12 @@ def _tag(value: Any, pointer: str) -> TagFormat:
     return read
 
 
+def _tags(value: Any, pointer: str) -> tuple[TagFormat, ...]:
+    if type(value) is list and set(map(type, value)) == {TagFormat}:  # as when all are known
+        return tuple(value)
+    return several(_tag, at_least=1)(value, pointer)  # type: ignore[no-any-return]
+
+
 def _rule(first: Reader) -> Reader:
     def read(value: Any, pointer: str) -> tuple[Any, Format]:
         if not isinstance(value, (list, tuple)) or len(value) != 2:
@@ -298,7 +304,7 @@ class TriggeredTagsFormat(Format):
 
     type = "triggered_tags"
     triggers: tuple[str, ...] = read_by(several(filled, at_least=1))
-    tags: tuple[TagFormat, ...] = read_by(several(_tag, at_least=1))
+    tags: tuple[TagFormat, ...] = read_by(_tags)
     at_least_one: bool = read_by(boolean, False)
     stop_after_first: bool = read_by(boolean, False)
     excludes: tuple[str, ...] = read_by(several(filled), ())
@@ -311,7 +317,7 @@ class TokenTriggeredTagsFormat(Format):
 
     type = "token_triggered_tags"
     trigger_tokens: tuple[int | str, ...] = read_by(several(token, at_least=1))
-    tags: tuple[TagFormat, ...] = read_by(several(_tag, at_least=1))
+    tags: tuple[TagFormat, ...] = read_by(_tags)
     exclude_tokens: tuple[int | str, ...] = read_by(tokens, ())
     at_least_one: bool = read_by(boolean, False)
     stop_after_first: bool = read_by(boolean, False)
@@ -322,7 +328,7 @@ class TagsWithSeparatorFormat(Format):
     """Tags with a separator between them and no other text; one at most with `stop_after_first`."""
 
     type = "tags_with_separator"
-    tags: tuple[TagFormat, ...] = read_by(several(_tag, at_least=1))
+    tags: tuple[TagFormat, ...] = read_by(_tags)
     separator: str = read_by(string)
     at_least_one: bool = read_by(boolean, False)
     stop_after_first: bool = read_by(boolean, False)

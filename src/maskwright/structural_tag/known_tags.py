@@ -3,33 +3,36 @@
     {"tags": [{"begin": "<f=", "content": {"type": "json_schema", …}, "end": "</f>"}, …]}
                          →   the same, with the `TagFormat` that equal data became before in each such tag's place
 
-Agents send the same tools turn after turn, each time as new data. A tag around a schema, the call of one tool, is known
-by the content of its data; or of its fields, if it is a format already. A known tag owns its schema: a caller who
-changes what he passed changes nothing here. They are used inside and never handed out.
+Agents send the same tools turn after turn, each time as new data. The innermost tags, such as calls of tools, are known
+by the content of their data; those that are formats already, by their fields. A known tag owns its schemas
+(kept_schemas.py): a caller who changes what he passed changes nothing here. They are used inside and never handed out.
 
-Invariant: tags that are known by the same content are lowered alike.
+Invariant: tags that are known by the same key are lowered alike.
 Cost: about a microsecond for a tag that is known.
 Tested by tests/structural_tag/test_known_tags.py.
 """
 
 from __future__ import annotations
 
-import marshal
-from collections.abc import Hashable, Mapping
-from operator import attrgetter
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeAlias
 
 from maskwright._kernel import content_of
 from maskwright.errors import MaskwrightError
+from maskwright.structural_tag.arguments import cannot_fail
 from maskwright.structural_tag.base import MAX_DEPTH, Format, Known, altered, read_format, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
-from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat, TokenFormat
+from maskwright.structural_tag.fields import schema
+from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
+from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
 from maskwright.structural_tag.tag import StructuralTag, parsed
 
 TAGS: ContentCache[Format] = ContentCache()
+_Finder: TypeAlias = "Callable[[SchemaData], KeptSchema]"
 
-_SCHEMA_TYPES = (JSONSchemaFormat.type, QwenXMLParameterFormat.type)
-_SCHEMA_FIELDS = attrgetter(*readers_of(JSONSchemaFormat))
+_PARTS = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
+_JOINTS = ("sequence", "or", "optional")  # of such parts
+_DEPTH_OF_PARTS = 4
 
 
 def read_known(tag: StructuralTag | str | bytes | Mapping[str, Any]) -> StructuralTag:
@@ -39,38 +42,65 @@ def read_known(tag: StructuralTag | str | bytes | Mapping[str, Any]) -> Structur
         StructuralTagError, LimitError: As `StructuralTag.from_json`.
     """
     if isinstance(tag, StructuralTag):
-        return StructuralTag(_known_format(tag.format, 0))
+        return StructuralTag(_known_format(tag.format, 0, _finder()))
     data = parsed(tag) if isinstance(tag, (str, bytes)) else tag
     return StructuralTag.from_json(_known_data(data, 0, None))
 
 
 def content_key(it: Any) -> Hashable:
     """Return what tells a format, or the value of a field, apart from others; None if it cannot be told."""
+    return _content_key(it, kept)
+
+
+def _content_key(it: Any, find: _Finder) -> Hashable:
     try:
-        return _key(it)
+        return _key(it, find)
     except ValueError:
         return None
 
 
-def _key(it: Any) -> Hashable:
+def _finder() -> _Finder:
+    """The way to find schemas of one request, in which several tags may have the same object."""
+    found: dict[int, KeptSchema] = {}
+
+    def find(schema: SchemaData) -> KeptSchema:
+        known = found.get(id(schema))
+        if known is None:
+            known = found[id(schema)] = kept(schema)
+        return known
+
+    return find
+
+
+def _key(it: Any, find: _Finder) -> Hashable:
+    if isinstance(it, JSONSchemaFormat):
+        known = find(it.json_schema)
+        has_errors = it.style != "json" or not cannot_fail(it, known, None)
+        origin = it.origin if has_errors else None  # to which they and reports point
+        choices = it.style, it.any_order, it.max_whitespace_cnt, it.excludes, it.strict_mode, it.capture
+        return (it.type, _content(known.content), *choices, origin)
     if isinstance(it, Format):
-        return it.known.content if it.known else (it.type, *[_key(getattr(it, name)) for name in readers_of(type(it))])
+        if it.known:
+            return it.known.key
+        return (it.type, *[_key(getattr(it, name), find) for name in readers_of(type(it))])
     if isinstance(it, tuple):
-        return tuple([_key(each) for each in it])
-    content: Hashable = content_of(it) if isinstance(it, dict) else it
-    if content is None and it is not None:
+        return tuple([_key(each, find) for each in it])
+    return _content(find(it).content) if isinstance(it, dict) else it
+
+
+def _content(known: bytes | None) -> bytes:
+    if known is None:
         raise ValueError("a schema that is no plain data")
-    return content
+    return known
 
 
 def _known_data(data: Any, depth: int, usual_type: str | None) -> Any:
-    """Replace the calls in a format's data, whose type is the usual one if it does not say."""
+    """Replace the innermost tags in a format's data, whose type is the usual one if it does not say."""
     if type(data) is not dict or depth > MAX_DEPTH:
         return data
-    inner = data.get("content")
-    if type(inner) is dict and inner.get("type") in _SCHEMA_TYPES and data.get("type", usual_type) == "tag":
+    if data.get("type", usual_type) == "tag" and _holds_no_tags(data.get("content")):
         content = content_of(data)
-        return data if content is None else TAGS.find(content) or _new_call(data, content)
+        return data if content is None else TAGS.find(content) or _new_tag(data, content)
     found: dict[str, Any] = {}
     for name in ("format", "content"):
         if name in data:
@@ -82,49 +112,79 @@ def _known_data(data: Any, depth: int, usual_type: str | None) -> Any:
     return {**data, **found} if found else data
 
 
-def _new_call(data: dict[str, Any], content: bytes) -> Any:
+def _new_tag(data: dict[str, Any], content: bytes) -> Any:
     try:
-        known = read_format({"type": "tag", **marshal.loads(marshal.dumps(data))}, "")
+        read = read_format({"type": "tag", **_with_kept_schemas(data)}, "")
     except MaskwrightError:
         return data  # for the one who knows the pointer
-    return _keep(known, content, content)
+    return _keep(read, content, len(content))
 
 
-def _known_format(it: Format, depth: int) -> Format:
+def _with_kept_schemas(data: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the data of a tag, or of a part of one, which reads as a format with schemas of its own."""
+    copy, kind = data.copy(), data.get("type", "tag")
+    if kind in _PARTS:
+        if "json_schema" in copy:
+            copy["json_schema"] = kept(schema(copy["json_schema"], ""))
+    elif kind in _JOINTS and "elements" in copy:
+        copy["elements"] = [_with_kept_schemas(each) for each in copy["elements"]]
+    else:
+        copy["content"] = _with_kept_schemas(copy["content"])
+    return copy
+
+
+def _known_format(it: Format, depth: int, find: _Finder) -> Format:
     if it.known or depth > MAX_DEPTH:
         return it
-    if isinstance(it, TagFormat) and isinstance(it.content, JSONSchemaFormat):
-        return _known_tag(it, it.content)
+    if isinstance(it, TagFormat) and _holds_no_tags(it.content):
+        key = _content_key(it, find)
+        return it if key is None else TAGS.find(key) or _keep(_owned(it, find), key, _weight(key))
+    return _rebuilt(it, lambda each: _known_format(each, depth + 1, find))
+
+
+def _holds_no_tags(it: Any, depth: int = 0) -> bool:
+    """Whether a format, or its data, is made of a few parts that are no tags."""
+    if isinstance(it, Format):
+        kind: Any = it.type
+        fields = vars(it)
+    elif type(it) is dict:
+        kind, fields = it.get("type"), it
+    else:
+        return False
+    if kind in _PARTS:
+        return True
+    if kind not in _JOINTS or depth == _DEPTH_OF_PARTS:
+        return False
+    inner = fields.get("elements", (fields.get("content"),))
+    return type(inner) in (list, tuple) and all(_holds_no_tags(each, depth + 1) for each in inner)
+
+
+def _keep(owned: Format, key: Hashable, weight: int) -> Format:
+    object.__setattr__(owned, "known", Known(key, {}))
+    return TAGS.keep(key, owned, weight)
+
+
+def _owned(it: Format, find: _Finder) -> Format:
+    """A copy of a tag, or a part of one, with schemas of its own."""
+    if isinstance(it, (JSONSchemaFormat, QwenXMLParameterFormat)):
+        return altered(it, json_schema=find(it.json_schema))
+    return _rebuilt(it, lambda each: _owned(each, find))
+
+
+def _rebuilt(it: Format, change: Callable[[Format], Format]) -> Format:
+    """A format with changes in the formats that it is made of."""
     found: dict[str, Any] = {}
     for name in ("content", "tags", "elements"):
         value = vars(it).get(name)
         if isinstance(value, Format):
-            found[name] = _known_format(value, depth + 1)
+            found[name] = change(value)
         elif isinstance(value, tuple):
-            found[name] = tuple([_known_format(each, depth + 1) for each in value])
+            found[name] = tuple([change(each) for each in value])
     return altered(it, **found) if found else it
 
 
-def _known_tag(tag: TagFormat, inner: JSONSchemaFormat) -> Format:
-    content = content_of((_plain(tag.begin), _plain(tag.end), tag.capture, *_SCHEMA_FIELDS(inner)))
-    if content is None:
-        return tag
-    key = content, inner.origin  # which is for errors: equal tags are lowered alike without it
-    found = TAGS.find(key)
-    if found is None:
-        schema = marshal.loads(marshal.dumps(inner.json_schema))
-        found = _keep(altered(tag, content=altered(inner, json_schema=schema)), content, key)
-    return found
-
-
-def _keep(known: Format, content: bytes, key: Hashable) -> Format:
-    object.__setattr__(known, "known", Known(content, {}))
-    TAGS.keep(key, known, len(content))
-    return known
-
-
-def _plain(it: Any) -> Any:
-    """A begin or an end, tokens as tuples."""
-    if isinstance(it, TokenFormat):
-        return (it.token,)
-    return tuple([_plain(each) for each in it]) if isinstance(it, tuple) else it
+def _weight(key: Any) -> int:
+    """How many bytes there are in a key."""
+    if isinstance(key, tuple):
+        return sum(map(_weight, key))
+    return len(key) if isinstance(key, (str, bytes)) else 1

@@ -15,6 +15,7 @@ Tested by tests/structural_tag/test_lower.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
@@ -38,14 +39,15 @@ from maskwright.ir import (
 )
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
-from maskwright.structural_tag.base import MAX_DEPTH, Format
+from maskwright.structural_tag.base import MAX_DEPTH, Format, altered
 from maskwright.structural_tag.begun import Begun
-from maskwright.structural_tag.ends import Ends
+from maskwright.structural_tag.ends import NO_ENDS, Ends
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
 
 _MAX_TOKENIZERS = 8  # for which one tag is kept
+_QWEN_XML = f.JSONSchemaFormat(True, style="qwen_xml")
 
 
 def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
@@ -57,7 +59,7 @@ def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Findi
         LimitError: It nests too deep.
     """
     low = Lowering(known)
-    root = low.lower(tag.format, "/format", Ends())
+    root = low.lower(tag.format, "/format", NO_ENDS)
     if root[0] != OP_REF:
         root = low.builder.add("root", root)
     return low.builder.build(root), tuple(low.report)
@@ -120,7 +122,7 @@ class Lowering:
         return ends.after(capture(it.capture, snippet.expr) if it.style == "json" else snippet.expr)
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
-        return self.json_schema(f.JSONSchemaFormat(it.json_schema, style="qwen_xml"), pointer, ends)
+        return self.json_schema(altered(_QWEN_XML, json_schema=it.json_schema), pointer, ends)
 
     def any_text(self, it: f.AnyTextFormat, pointer: str, ends: Ends) -> Expr:
         if it.max_tokens == 0:
@@ -140,10 +142,8 @@ class Lowering:
         return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
-        from maskwright.frontends.regex import regex_to_expr
-
         try:
-            expr = regex_to_expr(it.pattern)
+            expr = _expr_of_pattern(it.pattern)
         except GrammarError as error:
             message = f"the pattern cannot be read: {error.message}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
@@ -166,7 +166,7 @@ class Lowering:
         last = len(it.elements) - 1
         return seq(
             *[
-                self.lower(each, f"{pointer}/elements/{i}", ends if i == last else Ends())
+                self.lower(each, f"{pointer}/elements/{i}", ends if i == last else NO_ENDS)
                 for i, each in enumerate(it.elements)
             ]
         )
@@ -178,35 +178,37 @@ class Lowering:
         return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone)
 
     def plus(self, it: f.PlusFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(plus(self.lower(it.content, f"{pointer}/content", Ends())))
+        return ends.after(plus(self.lower(it.content, f"{pointer}/content", NO_ENDS)))
 
     def star(self, it: f.StarFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(star(self.lower(it.content, f"{pointer}/content", Ends())))
+        return ends.after(star(self.lower(it.content, f"{pointer}/content", NO_ENDS)))
 
     def repeat(self, it: f.RepeatFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(repeat(self.lower(it.content, f"{pointer}/content", Ends()), it.min, it.max))
+        return ends.after(repeat(self.lower(it.content, f"{pointer}/content", NO_ENDS), it.min, it.max))
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        if it.ends:
+        if it.ends or ends is NO_ENDS:
             return ends.after(self.begun(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
     def begun(self, tag: f.TagFormat, pointer: str) -> Begun:
-        """Return a tag, its own end included; of a known tag, what was made of it before.
+        """Return a tag, its own end included; of a known tag, what was made of it before."""
+        return self._begun_before(tag) or self._begin(tag, pointer)
 
-        That is kept unless it needs rules of this grammar, or something was reported.
-        """
-        kept, mine = tag.known and tag.known.begun, self.tokens.number
-        found = kept and kept.get(mine)
-        if not found:
-            before = self.builder.num_rules, len(self.report)
-            rest = self._content(tag, pointer, self.ends_of(tag, pointer))
-            found = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
-            if kept is not None and before == (self.builder.num_rules, len(self.report)):
-                if len(kept) >= _MAX_TOKENIZERS:
-                    kept.clear()
-                kept[mine] = found
-        return found
+    def _begun_before(self, tag: f.TagFormat) -> Begun | None:
+        return tag.known.begun.get(self.tokens.number) if tag.known else None
+
+    def _begin(self, tag: f.TagFormat, pointer: str) -> Begun:
+        """Make what `begun` returns. It is kept unless it needs rules of this grammar, or something was reported."""
+        before = self.builder.num_rules, len(self.report)
+        rest = self._content(tag, pointer, self.ends_of(tag, pointer))
+        made = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
+        if tag.known and before == (self.builder.num_rules, len(self.report)):
+            kept = tag.known.begun
+            if len(kept) >= _MAX_TOKENIZERS:
+                kept.clear()
+            kept[self.tokens.number] = made
+        return made
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
         return capture(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)
@@ -220,35 +222,36 @@ class Lowering:
             at_once=it.at_least_one,
             once=it.stop_after_first,
             pointer=pointer,
+            where=lambda i: f"{pointer}/tags/{i}",
             name=it.capture,
         )
 
     def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:
-        triggers = frozenset(it.triggers)
-        lengths = sorted({len(trigger) for trigger in triggers})
+        lengths = sorted({len(trigger) for trigger in it.triggers})
         started: list[Started] = []
-        idle = set(triggers)
+        idle = dict.fromkeys(it.triggers, True)
         for i, tag in enumerate(it.tags):
-            where = f"{pointer}/tags/{i}"
             begin = tag.begin
             if not isinstance(begin, str):
                 raise StructuralTagError(
                     "a tag of triggered_tags begins with a string",
-                    pointer=f"{where}/begin",
+                    pointer=f"{pointer}/tags/{i}/begin",
                     hint="use token_triggered_tags for tags that begin with a token",
                 )
             shortest = None  # which is met first
             for length in lengths:
-                if begin[:length] in triggers:
-                    idle.discard(begin[:length])
-                    shortest = shortest or begin[:length]
+                beginning = begin[:length]
+                if beginning in idle:
+                    idle[beginning] = False
+                    shortest = shortest or beginning
             if shortest is None:
                 raise StructuralTagError(
-                    f"no trigger starts this tag: none is a prefix of {begin[:60]!r}", pointer=f"{where}/begin"
+                    f"no trigger starts this tag: none is a prefix of {begin[:60]!r}",
+                    pointer=f"{pointer}/tags/{i}/begin",
                 )
-            started.append((shortest, self.begun(tag, where), where))
+            started.append((shortest, self._begun_before(tag) or self._begin(tag, f"{pointer}/tags/{i}")))
         for i, trigger in enumerate(it.triggers):
-            if trigger in idle:
+            if idle[trigger]:
                 raise StructuralTagError(
                     f"the trigger {trigger[:60]!r} starts no tag",
                     pointer=f"{pointer}/triggers/{i}",
@@ -285,7 +288,7 @@ class Lowering:
         )
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
-        item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", Ends()) for i, tag in enumerate(it.tags)])
+        item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
         if not it.stop_after_first:
             item = self.builder.add("tag", item)
             item = seq(item, star(seq(self.tokens.spell(it.separator), item)))
@@ -293,25 +296,39 @@ class Lowering:
 
     def dispatch(self, it: f.DispatchFormat, pointer: str, ends: Ends) -> Expr:
         started = [
-            (pattern, self._patterned(pattern, each, f"{pointer}/rules/{i}/1"), f"{pointer}/rules/{i}/0")
+            (pattern, self._patterned(pattern, each, f"{pointer}/rules/{i}/1"))
             for i, (pattern, each) in enumerate(it.rules)
         ]
         return text_with_triggers(
-            self, started, ends, excluded=it.excludes, at_once=False, once=not it.loop, pointer=pointer
+            self,
+            started,
+            ends,
+            excluded=it.excludes,
+            at_once=False,
+            once=not it.loop,
+            pointer=pointer,
+            where=lambda i: f"{pointer}/rules/{i}/0",
         )
 
     def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> Begun:
-        return Begun(self.tokens.pieces(pattern), self.lower(followed_by, pointer, Ends()))
+        return Begun(self.tokens.pieces(pattern), self.lower(followed_by, pointer, NO_ENDS))
 
     def token_dispatch(self, it: f.TokenDispatchFormat, pointer: str, ends: Ends) -> Expr:
         started = []
         for i, (token, each) in enumerate(it.rules):
             where = f"{pointer}/rules/{i}"
-            started.append((self.tokens.id_of(token, f"{where}/0"), self.lower(each, f"{where}/1", Ends())))
+            started.append((self.tokens.id_of(token, f"{where}/0"), self.lower(each, f"{where}/1", NO_ENDS)))
         excluded = tuple(self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens"))
         return tokens_with_triggers(
             self, started, ends, excluded=excluded, at_once=False, once=not it.loop, pointer=pointer
         )
+
+
+@lru_cache(maxsize=16)
+def _expr_of_pattern(pattern: str) -> Expr:  # a family has the same one in the calls of all tools
+    from maskwright.frontends.regex import regex_to_expr
+
+    return regex_to_expr(pattern)
 
 
 _LOWER: dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]] = {

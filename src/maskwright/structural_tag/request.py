@@ -73,7 +73,7 @@ class ToolRequest(NamedTuple):
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
         """Return the tag of a call of a tool, whose name is known where `begin` ends."""
-        return TagFormat(begin, content, end, capture=f"call:{tool.name}")
+        return altered(_usual_call(end), begin=begin, content=content, capture=f"call:{tool.name}")
 
     def thought(self, begin: str, end: str, *excludes: str) -> TagFormat:
         """Return the tag of reasoning within its budget; the text contains none of `excludes`."""
@@ -89,6 +89,12 @@ def _usual_arguments(
     return JSONSchemaFormat(
         True, style, any_order, max_whitespace_cnt, excludes, whitespace_pattern=pattern, capture="arguments"
     )
+
+
+@lru_cache(maxsize=64)
+def _usual_call(end: str) -> TagFormat:
+    """What all calls have in common."""
+    return TagFormat("", AnyTextFormat(), end)
 
 
 def read_request(

@@ -14,7 +14,7 @@ Tested by tests/structural_tag/test_triggers.py against the oracle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.errors import StructuralTagError
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from maskwright.structural_tag.lower import Lowering
 
 
-# Something that a trigger starts: the trigger, what begins with it, and the pointer to where that stands.
-Started: TypeAlias = "tuple[str, Begun, str]"
+# Something that a trigger starts: the trigger, and what begins with it.
+Started: TypeAlias = "tuple[str, Begun]"
 
 
 def text_with_triggers(
@@ -41,6 +41,7 @@ def text_with_triggers(
     at_once: bool,
     once: bool,
     pointer: str,
+    where: Callable[[int], str],
     name: str | None = None,
 ) -> Expr:
     """Return the expression for free text with triggers, and its end.
@@ -53,11 +54,12 @@ def text_with_triggers(
         at_once: Whether the first one starts at once, without text before it.
         once: Whether nothing follows the first one.
         pointer: For errors.
+        where: The pointer to one of `started`, for errors.
         name: What the captures of the texts are called, if they are captures.
     """
     by_text: dict[str, list[Begun]] = {}
     by_token: dict[Pieces, list[Expr]] = {}
-    for trigger, begun, _ in started:
+    for trigger, begun in started:
         leading = begun.to_token
         if leading and (len(leading) == 1 or len(str(leading[0])) < len(trigger)):
             by_token.setdefault(leading, []).append(begun.after(len(leading)))
@@ -65,7 +67,7 @@ def text_with_triggers(
             by_text.setdefault(trigger, []).append(begun)
     by_bytes = {trigger.encode(): found for trigger, found in by_text.items()}
     stops = Stops(tuple(by_bytes), ends.encoded, low.plain(excluded))
-    _check(stops, started, pointer)
+    _check(stops, started, pointer, where)
     branches = []
     for beginning, triggers in stops.groups.items():
         rests = [begun.after(0, len(beginning)) for t in triggers for begun in by_bytes[t]]
@@ -76,7 +78,7 @@ def text_with_triggers(
     last = [capture(name, stops.to_end(), ends.encoded)] if ends.texts else []
     if ends.others or not ends.texts:
         last.append(seq(text, ends.other()) if ends.others else text)
-    first = alt(*[begun.after(0) for _, begun, _ in started]) if at_once else None
+    first = alt(*[begun.after(0) for _, begun in started]) if at_once else None
     return _looped(low, alt(*branches), alt(*last), first, ends, once)
 
 
@@ -108,12 +110,12 @@ def _looped(low: Lowering, to_trigger: Expr, last: Expr, begun: Expr | None, end
     return text if begun is None else seq(begun, text)
 
 
-def _check(stops: Stops, started: Sequence[Started], pointer: str) -> None:
+def _check(stops: Stops, started: Sequence[Started], pointer: str, where: Callable[[int], str]) -> None:
     for string, inside in stops.dead.items():
-        mine = [where for trigger, _, where in started if trigger.encode() == string]
+        mine = [i for i, (trigger, _) in enumerate(started) if trigger.encode() == string]
         what = "the trigger" if mine else "the end"
         raise StructuralTagError(
             f"{what} {string.decode()[:60]!r} can never be met: {inside.decode()[:60]!r} in it comes first",
-            pointer=mine[0] if mine else pointer,
+            pointer=where(mine[0]) if mine else pointer,
             hint="take one of the two away",
         )

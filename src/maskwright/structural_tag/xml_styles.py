@@ -84,6 +84,13 @@ class SpelledStyle(NamedTuple):
     is_python: bool
     escapes: tuple[tuple[str, str], ...]
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether members are texts alone, one after the other, and all end alike."""
+        pieces = *self.open, *self.close, *self.open_item, *self.quote
+        is_text = all(isinstance(piece, str) for piece in pieces)
+        return is_text and not self.separator and self.open[0] not in HOLES and not set(HOLES).intersection(self.close)
+
 
 HOLES = ("{name}", "{kind}", "{ws}")
 

@@ -12,7 +12,7 @@ import pytest
 
 from maskwright._kernel import content_of
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.evident import is_evident
+from maskwright.frontends.json_schema.evident import Evident, evident
 from maskwright.frontends.json_schema.formats import FORMATS
 from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
 from maskwright.ir.subgrammars import spelled_out
@@ -28,6 +28,11 @@ OPTIONS = [
     JsonSchemaOptions(whitespace_pattern=" "),
 ]
 OBJECT = {"type": "object"}
+
+
+def glance(schema: Any) -> Evident | None:
+    content = content_of(schema)
+    return None if content is None else evident(content)
 
 
 def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members: bool) -> None:
@@ -98,7 +103,7 @@ def test_random_schemas() -> None:
     num_evident = 0
     for _ in range(6000):
         schema = random_schema(rng, 0)
-        if is_evident(schema):
+        if glance(schema):
             num_evident += 1
             check(schema, rng.choice(OPTIONS), capture_members=rng.random() < 0.5)
     assert num_evident > 700
@@ -109,7 +114,7 @@ def test_maskbench() -> None:
     num_evident = 0
     for line in gzip.decompress(MASKBENCH.read_bytes()).decode().splitlines():
         schema = json.loads(line)["schema"]
-        if content_of(schema) is not None and is_evident(schema):
+        if glance(schema):
             num_evident += 1
             for options in OPTIONS[:2]:
                 check(schema, options, capture_members=True)
@@ -129,7 +134,7 @@ def test_maskbench() -> None:
     ],
 )
 def test_evident(schema: dict[str, Any]) -> None:
-    assert is_evident(schema)
+    assert glance(schema)
     check(schema, OPTIONS[0], capture_members=True)
 
 
@@ -149,6 +154,8 @@ def test_evident(schema: dict[str, Any]) -> None:
         {**OBJECT, "properties": {"a": {"type": "strin"}}},
         {**OBJECT, "properties": {"a": {"type": "string", "minLength": 3, "maxLength": 2}}},
         {**OBJECT, "properties": {"a": {"type": "string", "minLength": True}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "minLength": 10**12}}},  # more than the kernel counts
+        {**OBJECT, "properties": {"a": {"type": "string", "maxLength": 10**12}}},
         {**OBJECT, "properties": {"a": {"type": "string", "enum": []}}},
         {**OBJECT, "properties": {"a": {"type": "integer", "enum": ["1"]}}},
         {**OBJECT, "properties": {"a": {"type": "integer", "minimum": 0.2, "maximum": 0.8}}},
@@ -165,4 +172,35 @@ def test_evident(schema: dict[str, Any]) -> None:
     ],
 )
 def test_not_evident(schema: Any) -> None:
-    assert not is_evident(schema)
+    assert not glance(schema)
+
+
+def test_a_glance_is_short() -> None:
+    many: Any = {"type": "object", "default": [0] * 3_000}
+    assert glance(many)
+    for _ in range(400):
+        many = {"type": "object", "properties": {"a": many}}
+    assert not glance(many)  # it would be skipped once for each object around it
+    assert not glance({"type": "object", "properties": {f"p{i}": True for i in range(2_001)}})
+
+
+def test_what_is_no_content() -> None:
+    whole = content_of({"type": "object", "properties": {"a": {"enum": ["x", 1]}}, "required": ["a"]})
+    assert whole is not None
+    assert evident(whole)
+    for length in range(len(whole)):
+        with pytest.raises(ValueError, match="content"):
+            evident(whole[:length])
+
+
+def test_what_else_is_seen() -> None:
+    name, when = {"type": "string"}, {"type": "string", "format": "date"}
+    assert glance({**OBJECT, "properties": {"a": name}}) == (False, False)
+    assert glance({**OBJECT, "properties": {"a": name}, "required": []}) == (False, False)
+    assert glance({**OBJECT, "properties": {"a": name}, "required": ["a"]}) == (True, False)
+    assert glance({**OBJECT, "properties": {"a": {"type": "array", "items": when}}, "required": ["a"]}) == (True, True)
+    assert glance({**OBJECT, "properties": {"a": {**name, "maxLength": 3}}}) == (False, True)
+    assert glance({**OBJECT, "properties": {"a": {**OBJECT, "properties": {"b": name}, "required": ["b"]}}}) == (
+        False,
+        False,
+    )
