@@ -63,7 +63,9 @@ class TokenBudgets {
   int64_t needed_clock(const Recognizer& view, const Item& item, int64_t clock);
   bool is_viable(const Recognizer& view, const Item& item, int64_t clock);
   bool search(const Recognizer& view, const Item& item, int64_t clock);
-  bool lands_in_time(const TokenReach::Place& place, uint32_t tokens, int64_t below, int64_t clock);
+  bool ends_within(const Recognizer& view, const Item& item, uint32_t tokens, int64_t clock);
+  bool lands_in_time(const Place& place, uint32_t tokens, int64_t below, int64_t clock);
+  TokenEnds after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most);
   int64_t deadline(const Recognizer& view, StackId stack);
   template <class Sink>
   void walk(Recognizer& recognizer, Sink& sink);
