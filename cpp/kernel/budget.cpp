@@ -37,13 +37,7 @@ class TokenBudgets::MaskSink {
   void token(uint32_t begin, uint32_t end) {
     if (is_viable()) tokens_.allow(begin, end);
   }
-  // Behind such tokens the output is complete where the item that stays may end, not where another did.
-  void steady(uint32_t begin, uint32_t end) {
-    const Item& item = recognizer_.items().front();
-    const bool ends = recognizer_.complete() && may_end(*item.state, item.reg);
-    if (recognizer_.items().size() > 1 || ends || budgets_.is_viable(recognizer_, item, clock_))
-      tokens_.allow(begin, end);
-  }
+  void steady(uint32_t begin, uint32_t end) { token(begin, end); }
   void exit(NodeId) {}
   void steady_exits(NodeId, bool) {}
   void named(const std::vector<TokenId>& group) {
@@ -257,10 +251,12 @@ bool TokenBudgets::ends_within(const Recognizer& view, const Item& item, uint32_
       }
       DfaState& target = *frame.target;
       const uint64_t reg = entering(target, frame.reg);
+      target.rule->link(target);
       const int64_t below = tightness(view, frame.parent);
       if (between && sum(ByteDistances::sum(bytes_.after_return(target, reg), *between), below) <= clock) return true;
       const auto lands = [&](const TokenEnd& end) {
-        return end.at != kBetweenTokens && lands_in_time({&target, reg, end.at}, end.tokens, below, clock);
+        const EntryId entry = reach_.steps().narrowed(end.at, target);
+        return entry > kNowhere && lands_in_time({&target, reg, entry}, end.tokens, below, clock);
       };
       if (std::ranges::any_of(ends, lands)) return true;
       for (const TokenEnd& end : after(target, reg, ends, tokens)) open[frame.parent].add(end);

@@ -25,7 +25,10 @@ const uint32_t* TokenEnds::tokens_to(EntryId entry) const {
 }
 
 const std::vector<TokenEnd>& TokenReach::ends(const Place& place, uint32_t most) {
-  Known& known = at(place);
+  static const std::vector<TokenEnd> none;
+  const EntryId entry = steps_.narrowed(place.entry, *place.state);
+  if (entry == kNowhere) return none;
+  Known& known = at({place.state, place.reg, entry});
   need(known, most);
   solve();
   return known.ends;
@@ -94,6 +97,11 @@ void TokenReach::open(Known& known) {
   for (const EntryId entry : steps.ends) post({&known, kRootStack, entry}, known.begun());
   for (const auto& [item, bytes] : steps.landings)
     use(known, {item.state, item.reg, kBetweenTokens}, item.stack, known.begun());
+  for (const auto& [start, reg, stack] : steps.calls) {
+    start->rule->link(*start);
+    if (const EntryId entry = steps_.narrowed(known.place.entry, *start); entry != kNowhere)
+      use(known, {start, reg, entry}, stack, 0);
+  }
 }
 
 // The ends of another place are those of what stands on the stack, so many tokens later.
@@ -110,6 +118,8 @@ void TokenReach::use(Known& user, const Place& place, StackId stack, uint32_t to
 // token less.
 void TokenReach::end_on(Known& known, StackId stack, EntryId entry, uint32_t tokens) {
   const StackStore& stacks = steps_.stacks();
+  for (const Frame& frame : stacks.frames(stack))
+    if (frame.target) frame.target->rule->link(*frame.target);
   if (!ended_.insert({&known, stack, entry}).second) return;
   const int64_t deadline = stacks.mark(stack).deadline;
   if (deadline != kNoDeadline && tokens - known.begun() >= deadline) return;
@@ -121,12 +131,15 @@ void TokenReach::end_on(Known& known, StackId stack, EntryId entry, uint32_t tok
     DfaState& target = *frame.target;
     const uint64_t reg = entering(target, frame.reg);
     if (may_end(target, reg)) post({&known, frame.parent, entry}, tokens);
-    if (!target.ends_only && may_continue(target, reg)) use(known, {&target, reg, entry}, frame.parent, tokens);
+    if (target.ends_only || !may_continue(target, reg)) continue;
+    if (const EntryId narrowed = steps_.narrowed(entry, target); narrowed != kNowhere)
+      use(known, {&target, reg, narrowed}, frame.parent, tokens);
   }
 }
 
 void TokenReach::conclude(Known& known, EntryId entry, uint32_t tokens) {
-  if (std::ranges::find(known.ends, entry, &TokenEnd::at) != known.ends.end()) return;
+  const auto covers = [&](const TokenEnd& end) { return steps_.covers(end.at, entry); };
+  if (std::ranges::any_of(known.ends, covers)) return;
   known.ends.push_back({entry, tokens});
   for (const User& user : known.users) post({user.known, user.stack, entry}, user.tokens + tokens);
 }
