@@ -121,20 +121,23 @@ class Search {
   }
 
   // Those of other characters that lead every state back to itself, or to where they lead a state that they lead back
-  // to itself. Where the run is limited, that has to be the first one, or fewer characters might follow than are left.
+  // to itself: behind a word that overlaps itself, such a state may be reached last. Where the run is limited, it has
+  // to be the first one, or fewer characters might follow than are left.
   CharClasses beyond_ascii() {
-    std::vector<DfaState*> homes;
+    std::vector<DfaState*> homes, others;
     CharClasses out = kBeyondAscii;
     for (DfaState* state : reached_) {
-      if (CharClasses classes = state->rule->loop_classes(*state) & kBeyondAscii; classes != 0) {
-        out &= classes;
-        if (homes.size() < kMostHomes && (state == reached_[0] || chars_ == kManyChars)) homes.push_back(state);
-      } else {
-        const auto home = std::ranges::find_if(homes, [&](DfaState* home) { return lead_alike(*state, *home); });
-        if (home == homes.end()) return 0;
-      }
+      const CharClasses classes = state->rule->loop_classes(*state) & kBeyondAscii;
+      if (classes != 0) out &= classes;
+      if (classes == 0)
+        others.push_back(state);
+      else if (homes.size() < kMostHomes && (state == reached_[0] || chars_ == kManyChars))
+        homes.push_back(state);
     }
-    return out;
+    const auto leads_home = [&](DfaState* state) {
+      return std::ranges::any_of(homes, [&](DfaState* home) { return lead_alike(*state, *home); });
+    };
+    return std::ranges::all_of(others, leads_home) ? out : 0;
   }
   static bool lead_alike(DfaState& a, DfaState& b) {
     for (int byte = 128; byte < 256; ++byte)
