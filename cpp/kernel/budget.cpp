@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMaxVerdicts = 1 << 16;
 constexpr size_t kBytesAnEntry = 64;  // of a hash table
+constexpr uint32_t kFirstTry = 4;     // tokens within which an end is sought first
 
 }  // namespace
 
@@ -36,13 +37,7 @@ class TokenBudgets::MaskSink {
   void token(uint32_t begin, uint32_t end) {
     if (is_viable()) tokens_.allow(begin, end);
   }
-  // Behind such tokens the output is complete where the item that stays may end, not where another did.
-  void steady(uint32_t begin, uint32_t end) {
-    const Item& item = recognizer_.items().front();
-    const bool ends = recognizer_.complete() && may_end(*item.state, item.reg);
-    if (recognizer_.items().size() > 1 || ends || budgets_.is_viable(recognizer_, item, clock_))
-      tokens_.allow(begin, end);
-  }
+  void steady(uint32_t begin, uint32_t end) { token(begin, end); }
   void exit(NodeId) {}
   void steady_exits(NodeId, bool) {}
   void named(const std::vector<TokenId>& group) {
@@ -224,52 +219,67 @@ bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t c
   return verdicts_[at] = viable;
 }
 
-// Follows the profile of an item down its stack, each rule's ends cut off at its deadline.
+// Far away, more can be reached than near: so few tokens are tried first, then more.
 bool TokenBudgets::search(const Recognizer& view, const Item& item, int64_t clock) {
-  const auto most_on = [&](StackId stack) -> int64_t {
-    const int64_t deadline = this->deadline(view, stack);
-    return deadline == kNoDeadline ? kAnyTokens : std::min<int64_t>(clock + deadline, kAnyTokens);
-  };
-  const int64_t most = most_on(item.stack);
+  const int64_t deadline = this->deadline(view, item.stack);
+  const int64_t most = deadline == kNoDeadline ? kAnyTokens : std::min<int64_t>(clock + deadline, kAnyTokens);
   if (most < 1) return false;
-  const TokenReach::Place begin{item.state, item.reg, Vocabulary::kRoot};
-  if (lands_in_time(begin, 1, tightness(view, item.stack), clock)) return true;
-  std::map<StackId, TokenProfile, std::greater<>> open;  // parents have smaller ids than what stands on them
-  open[item.stack] = reach_.profile(begin, static_cast<uint32_t>(most));
+  if (lands_in_time({item.state, item.reg, kBetweenTokens}, 1, tightness(view, item.stack), clock)) return true;
+  for (int64_t tokens = kFirstTry;; tokens += tokens / 2) {
+    if (ends_within(view, item, static_cast<uint32_t>(std::min(tokens, most)), clock)) return true;
+    if (tokens >= most) return false;
+  }
+}
+
+// Follows the ends of an item down its stack, those of each rule cut off at its deadline.
+bool TokenBudgets::ends_within(const Recognizer& view, const Item& item, uint32_t tokens, int64_t clock) {
+  std::map<StackId, TokenEnds, std::greater<>> open;  // parents have smaller ids than what stands on them
+  for (const TokenEnd& end : reach_.ends({item.state, item.reg, kBetweenTokens}, tokens)) open[item.stack].add(end);
   while (!open.empty()) {
     Work::spend(1);
     const StackId stack = open.begin()->first;
-    TokenProfile ends = std::move(open.begin()->second);
+    TokenEnds ends = std::move(open.begin()->second);
     open.erase(open.begin());
-    if (const int64_t deadline = view.mark(stack).deadline; deadline != kNoDeadline) ends.keep_within(clock + deadline);
+    const int64_t deadline = view.mark(stack).deadline;
+    ends.keep_within(deadline == kNoDeadline ? tokens : std::min<int64_t>(tokens, clock + deadline));
     if (ends.empty()) continue;
+    const uint32_t* between = ends.tokens_to(kBetweenTokens);
     for (const Frame& frame : view.frames(stack)) {
       if (!frame.target) {
-        if (ends.edge()) return true;
+        if (between) return true;
         continue;
       }
       DfaState& target = *frame.target;
       const uint64_t reg = entering(target, frame.reg);
-      const int64_t below = tightness(view, frame.parent);
-      if (ends.edge() && sum(ByteDistances::sum(bytes_.after_return(target, reg), *ends.edge()), below) <= clock)
-        return true;
-      bool lands = false;
       target.rule->link(target);
-      ends.for_each_node(vocabulary_, target.live, [&](NodeId node, uint32_t tokens) {
-        lands = lands || lands_in_time({&target, reg, node}, tokens, below, clock);
-      });
-      if (lands) return true;
-      const int64_t most_below = most_on(frame.parent);
-      if (most_below > 0)
-        open[frame.parent].add(reach_.after(target, reg, ends, static_cast<uint32_t>(most_below)), 0, kAnyTokens);
+      const int64_t below = tightness(view, frame.parent);
+      if (between && sum(ByteDistances::sum(bytes_.after_return(target, reg), *between), below) <= clock) return true;
+      const auto lands = [&](const TokenEnd& end) {
+        const EntryId entry = reach_.steps().narrowed(end.at, target);
+        return entry > kNowhere && lands_in_time({&target, reg, entry}, end.tokens, below, clock);
+      };
+      if (std::ranges::any_of(ends, lands)) return true;
+      for (const TokenEnd& end : after(target, reg, ends, tokens)) open[frame.parent].add(end);
     }
   }
   return false;
 }
 
+// What follows the ends in `before` in a state that a rule has returned to, up to so many tokens in all.
+TokenEnds TokenBudgets::after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most) {
+  TokenEnds out;
+  for (const TokenEnd& end : before) {
+    if (may_end(target, reg)) out.add(end);
+    if (target.ends_only || !may_continue(target, reg)) continue;
+    for (const TokenEnd& next : reach_.ends({&target, reg, end.at}, most - end.tokens))
+      out.add({next.at, end.tokens + next.tokens});
+  }
+  return out;
+}
+
 // Whether some token, the one that is read after so many in all, leads where bytes suffice.
-bool TokenBudgets::lands_in_time(const TokenReach::Place& place, uint32_t tokens, int64_t below, int64_t clock) {
-  return std::ranges::any_of(reach_.steps(place).landings, [&](const TokenReach::Landing& landing) {
+bool TokenBudgets::lands_in_time(const Place& place, uint32_t tokens, int64_t below, int64_t clock) {
+  return std::ranges::any_of(reach_.steps().from(place).landings, [&](const TokenSteps::Landing& landing) {
     return sum(ByteDistances::sum(landing.bytes, tokens), below) <= clock;
   });
 }
@@ -298,8 +308,12 @@ uint32_t TokenBudgets::least_tokens(const Item& item) {
   const std::lock_guard guard(lock_);
   const uint32_t bytes = bytes_.to_end(*item.state, item.reg);
   const uint32_t most = bytes == ByteDistances::kNever ? kAnyTokens : bytes;
-  const auto& edge = reach_.profile({item.state, item.reg, Vocabulary::kRoot}, most).edge();
-  return edge ? *edge : kAnyTokens;
+  for (uint32_t tokens = kFirstTry;; tokens += tokens / 2) {
+    const auto& ends = reach_.ends({item.state, item.reg, kBetweenTokens}, std::min(tokens, most));
+    const auto end = std::ranges::find(ends, kBetweenTokens, &TokenEnd::at);
+    if (end != ends.end()) return end->tokens;
+    if (tokens >= most) return kAnyTokens;
+  }
 }
 
 }  // namespace maskwright

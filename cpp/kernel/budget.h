@@ -9,8 +9,8 @@
 //
 // Two questions, both about what follows a token:
 //   may it end in time   If the bytes that the open rules need, each as a token, fit into what is left of their budgets
-//                        (byte_distance.h), yes. Otherwise profiles in tokens decide (token_reach.h), followed from the
-//                        item down its stack, each rule's ends cut off at its deadline: exactly.
+//                        (byte_distance.h), yes. Otherwise its ends in tokens decide (token_reach.h), followed from the
+//                        item down its stack, those of each rule cut off at its deadline: exactly.
 //   when is it near      From some clock on no token leads into danger, and the mask is that of the same configuration
 //                        without deadlines. It is found once by a walk and kept, so that far from the end a budget
 //                        costs a comparison.
@@ -63,7 +63,9 @@ class TokenBudgets {
   int64_t needed_clock(const Recognizer& view, const Item& item, int64_t clock);
   bool is_viable(const Recognizer& view, const Item& item, int64_t clock);
   bool search(const Recognizer& view, const Item& item, int64_t clock);
-  bool lands_in_time(const TokenReach::Place& place, uint32_t tokens, int64_t below, int64_t clock);
+  bool ends_within(const Recognizer& view, const Item& item, uint32_t tokens, int64_t clock);
+  bool lands_in_time(const Place& place, uint32_t tokens, int64_t below, int64_t clock);
+  TokenEnds after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most);
   int64_t deadline(const Recognizer& view, StackId stack);
   template <class Sink>
   void walk(Recognizer& recognizer, Sink& sink);

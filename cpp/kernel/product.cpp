@@ -11,8 +11,9 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxSearch = 200'000;
-constexpr size_t kEasySearch = 64;     // after which it may be worth looking at the operands two by two
-constexpr size_t kPairSearch = 5'000;  // for the product of two of them
+constexpr size_t kEasySearch = 64;        // after which it may be worth looking at the operands two by two
+constexpr size_t kPairSearch = 5'000;     // for the product of two of them
+constexpr size_t kStatePairSearch = 256;  // the same from a state on, of which there may be many
 
 [[noreturn]] void refuse() {
   throw LimitExceeded("regular_expression_work", "an intersection of regular expressions grew too large");
@@ -172,7 +173,30 @@ bool ProductAutomaton::is_live(const Tuple& tuple) {
   if (const auto it = life_.find(tuple); it != life_.end()) return it->second;
   if (too_large_.contains(tuple)) refuse();
   Search search(tuple);
-  return conclude(search, run(search, kMaxSearch));
+  Search::Outcome outcome = run(search, kEasySearch);
+  if (outcome == Search::Outcome::TooMuch) {
+    if (operands_.size() > 2 && has_disjoint_states(tuple)) return life_[tuple] = false;
+    outcome = run(search, kMaxSearch);
+  }
+  return conclude(search, outcome);
+}
+
+// Whether two of the states have no string in common: where one of two words that exclude each other has come, say.
+bool ProductAutomaton::has_disjoint_states(const Tuple& tuple) {
+  for (size_t i = 0; i < tuple.size(); ++i)
+    for (size_t j = i + 1; j < tuple.size(); ++j) {
+      if (!tuple[i] || !tuple[j] || (operands_[i].negated && operands_[j].negated)) continue;
+      if (operands_[i].rule == counter_ || operands_[j].rule == counter_) continue;
+      const auto [known, fresh] = disjoint_states_.try_emplace({tuple[i], tuple[j]}, false);
+      if (fresh) {
+        const ProductAutomaton product({operands_[i], operands_[j]});
+        Search search({tuple[i], tuple[j]});
+        const Tuple begin{tuple[i], tuple[j]};
+        known->second = !product.is_end(begin) && product.run(search, kStatePairSearch) == Search::Outcome::Exhausted;
+      }
+      if (known->second) return true;
+    }
+  return false;
 }
 
 bool ProductAutomaton::has_nonempty_string() {

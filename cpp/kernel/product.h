@@ -6,18 +6,20 @@
 // which every grammar shares. Transitions are two table look-ups; nothing is computed before it is visited. Tuples that
 // admit no string are found by search and never entered, so that there are no dead ends. The search goes where the
 // operands are nearest to their ends; if that does not succeed soon, some two operands may have no string in common,
-// which is told by their product alone and remembered by the rule store.
+// which is told by their product alone and remembered by the rule store; the same is asked of the states of a tuple.
 //
 // One operand may count: a pattern of at most 500 characters is  ("^[a-z]" ... `"`) & (character{0,500} `"`).  Its
 // state is where it stands inside a character; how many have come is in the register, as for any counting rule
 // (registers.h), so that a tuple's mask is the same far from the bounds. What the bounds leave of a tuple's completions
 // is known to `Lengths` (lengths.h); here they are left out of account.
 //
-// Not thread-safe: the owning rule locks. Tested by tests/exhaustive, tests/kernel/test_large_vocabulary.py.
+// Not thread-safe: the owning rule locks. Tested by tests/exhaustive, tests/kernel/test_large_vocabulary.py,
+// tests/kernel/test_words_that_exclude_each_other.py.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -86,10 +88,12 @@ class ProductAutomaton {
   Search::Outcome run(Search& search, size_t most) const;
   bool conclude(const Search& search, Search::Outcome outcome);
   bool has_disjoint_operands() const;
+  bool has_disjoint_states(const Tuple& tuple);
   static bool are_disjoint(const Operand& a, const Operand& b);
   std::vector<Operand> operands_;
   std::unordered_map<Tuple, bool, TupleHash> life_;
   std::set<Tuple> too_large_;  // searched in vain
+  std::map<std::pair<DfaState*, DfaState*>, bool> disjoint_states_;
   uint8_t class_of_[256] = {};
   std::vector<uint8_t> by_size_;
   Rule* counter_ = nullptr;

@@ -32,13 +32,16 @@ constexpr ByteSet kWords = [] {
   return out;
 }();
 
-bool is_plain(const DfaState& state) {
-  return !state.rule->counts() && !state.rule->is_derived() && state.calls.empty();
+// Whether a run may pass the state: nothing is called, and items end with each character.
+bool can_run(DfaState& state) {
+  if (state.rule->is_derived() || !state.calls.empty()) return false;
+  return !state.rule->counts() ||
+         (state.bounded && state.counter_head && state.rule->counts_characters() && may_complete(state, kUnboundedReg));
 }
 
 // Whether words may follow, and some character of one leads elsewhere than back.
 bool may_run(DfaState& state) {
-  if (!is_plain(state) || !(kLetters & ~state.live).empty()) return false;
+  if (!can_run(state) || !(kLetters & ~state.live).empty()) return false;
   bool leaves = false;
   (kWords & state.live).for_each([&](uint8_t byte) { leaves = leaves || state.rule->next(state, byte) != &state; });
   return leaves;
@@ -48,7 +51,8 @@ bool may_run(DfaState& state) {
 class Search {
  public:
   explicit Search(DfaState& start) : reached_{&start}, is_reached_{&start} {
-    for (int b = 0; b < 128; ++b) going_.set(static_cast<uint8_t>(b));
+    for (int b = 0; b < 128; ++b)
+      if (b != start.rule->terminator()) going_.set(static_cast<uint8_t>(b));
   }
 
   void run() {
@@ -78,7 +82,16 @@ class Search {
       (going_.test(byte) ? out : broken) |= CharClasses{1} << ascii_class(byte);
     }
     out &= ~broken;
-    return out == 0 ? 0 : out | beyond_ascii();
+    if (out == 0 || reached_[0]->rule->counts()) return out;
+    return out | beyond_ascii();
+  }
+
+  // That some state may still need.
+  uint32_t items() const {
+    uint32_t most = 0;
+    for (DfaState* state : reached_)
+      if (state->bounded) most = std::max(most, state->rule->lengths()->way(*state).items);
+    return most;
   }
 
   // Each state that the run holds for, and for how many characters. One without characters holds for all.
@@ -100,8 +113,8 @@ class Search {
     ByteSet out = going_;
     for (size_t i = begin; i < end; ++i)
       going_.for_each([&](uint8_t byte) {
-        const DfaState* to = next(*reached_[i], byte);
-        if (!to || !is_plain(*to) || !(going_ & kWords & reached_[0]->live & ~to->live).empty()) out.clear(byte);
+        DfaState* to = next(*reached_[i], byte);
+        if (!to || !can_run(*to) || !(going_ & kWords & reached_[0]->live & ~to->live).empty()) out.clear(byte);
       });
     return out;
   }
@@ -121,20 +134,23 @@ class Search {
   }
 
   // Those of other characters that lead every state back to itself, or to where they lead a state that they lead back
-  // to itself. Where the run is limited, that has to be the first one, or fewer characters might follow than are left.
+  // to itself: behind a word that overlaps itself, such a state may be reached last. Where the run is limited, it has
+  // to be the first one, or fewer characters might follow than are left.
   CharClasses beyond_ascii() {
-    std::vector<DfaState*> homes;
+    std::vector<DfaState*> homes, others;
     CharClasses out = kBeyondAscii;
     for (DfaState* state : reached_) {
-      if (CharClasses classes = state->rule->loop_classes(*state) & kBeyondAscii; classes != 0) {
-        out &= classes;
-        if (homes.size() < kMostHomes && (state == reached_[0] || chars_ == kManyChars)) homes.push_back(state);
-      } else {
-        const auto home = std::ranges::find_if(homes, [&](DfaState* home) { return lead_alike(*state, *home); });
-        if (home == homes.end()) return 0;
-      }
+      const CharClasses classes = state->rule->loop_classes(*state) & kBeyondAscii;
+      if (classes != 0) out &= classes;
+      if (classes == 0)
+        others.push_back(state);
+      else if (homes.size() < kMostHomes && (state == reached_[0] || chars_ == kManyChars))
+        homes.push_back(state);
     }
-    return out;
+    const auto leads_home = [&](DfaState* state) {
+      return std::ranges::any_of(homes, [&](DfaState* home) { return lead_alike(*state, *home); });
+    };
+    return std::ranges::all_of(others, leads_home) ? out : 0;
   }
   static bool lead_alike(DfaState& a, DfaState& b) {
     for (int byte = 128; byte < 256; ++byte)
@@ -153,12 +169,13 @@ void seek_run(DfaState& state) {
   Search search(state);
   search.run();
   const CharClasses classes = search.classes();
+  const uint32_t items = search.items();
   search.for_each_state([&](DfaState& reached, uint32_t chars) {
     const CharClasses loop_classes = reached.rule->loop_classes(reached);
     if (classes == 0)
       reached.run.set({loop_classes, kManyChars});  // not to be sought again from each
     else if ((loop_classes & ~classes) == 0)
-      reached.run.set({classes, chars});
+      reached.run.set({classes, chars, items});
   });
 }
 

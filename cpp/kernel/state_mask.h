@@ -41,6 +41,7 @@ struct StateMask {
     NodeId begin, end;
     uint16_t min_chars, max_chars;
     bool raw;
+    bool operator==(const ExitRange&) const = default;
   };
   std::vector<ExitRange> exit_ranges;
 

@@ -1,8 +1,7 @@
 // The vocabulary's tokens that a recogniser takes, with the configurations they lead to.
 //
 // As walk_below (trie_walk.h), but what a token leads to matters here, not only that it is allowed. So a subtree is
-// passed over only where a single item loops on it that calls nothing: all its tokens then lead back to where they
-// began. Cost: one push for each node entered.
+// passed over only where all its tokens lead back to where they began. Cost: one push for each node entered.
 // Tested by tests/exhaustive/test_token_budgets.py.
 #pragma once
 
@@ -14,16 +13,44 @@
 
 namespace maskwright {
 
-// The characters that leave the configuration as it is.
-inline CharClasses steady_classes(const Recognizer& recognizer) {
-  const Item* item = recognizer.sole_item();
-  if (!item || item->state->counter_head || !item->state->calls.empty()) return 0;
-  return item->state->rule->loop_classes(*item->state);
-}
-
 // The characters of which an item's own automaton returns to where it is, whatever else may come.
 inline CharClasses loop_classes(const Item& item) {
   return item.state->counter_head ? 0 : item.state->rule->loop_classes(*item.state);
+}
+
+// The bytes with which characters of these classes begin.
+inline ByteSet first_bytes(CharClasses classes) {
+  ByteSet out;
+  for (int b = 0; b < 256; ++b) {
+    const auto byte = static_cast<uint8_t>(b);
+    if (b < 0x80 ? (classes >> ascii_class(byte) & 1) != 0 : classes >> kClassOtherSpace != 0) out.set(byte);
+  }
+  return out;
+}
+
+// The characters that leave the configuration as it is: on them some items return to themselves and the others go
+// nowhere, and what may follow those that return is there already, the end of the grammar included.
+inline CharClasses steady_classes(Recognizer& recognizer) {
+  constexpr size_t kFewItems = 4;
+  if (const Item* item = recognizer.sole_item(); item && !recognizer.complete())
+    return item->state->calls.empty() ? loop_classes(*item) : 0;
+  const std::vector<Item> items(recognizer.items().begin(), recognizer.items().end());
+  if (items.empty() || items.size() > kFewItems) return 0;
+  CharClasses classes = 0;
+  for (const Item& item : items) classes |= item.state->calls.empty() ? loop_classes(item) : 0;
+  for (const Item& item : items) {
+    if (classes == 0) return 0;
+    const CharClasses own = item.state->calls.empty() ? loop_classes(item) : 0;
+    item.state->rule->link(*item.state);
+    if ((classes & ~own) != 0 && !(item.state->live & first_bytes(classes & ~own)).empty()) classes &= own;
+  }
+  // One character shows where all of them lead.
+  const ByteSet ascii = first_bytes(classes & ~(~CharClasses{0} << kClassOtherSpace));
+  const bool complete = recognizer.complete();
+  if (ascii.empty() || !recognizer.push(ascii.lowest())) return 0;
+  const bool stays = recognizer.complete() == complete && std::ranges::is_permutation(recognizer.items(), items);
+  recognizer.pop();
+  return stays ? classes : 0;
 }
 
 // Reports to `sink`, the recogniser standing where it says:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "optimisations.h"
@@ -37,15 +38,20 @@ inline bool may_loop(const ByteSet& live) {
   return (low & kSpace) != 0 || (low & kDigits) == kDigits || (high & kUpper) == kUpper || (high & kLower) == kLower;
 }
 
+// Below it there are so many tokens that a run is worth seeking.
+inline bool is_large(const Vocabulary& vocabulary, NodeId at) {
+  const Vocabulary::Node& below = vocabulary.node(at);
+  return below.token_end - below.token_begin >= kManyTokens;
+}
+
 // Where several items are open, one that loops suffices: what the others do with the same characters adds nothing.
 inline Loop find_uncounted_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
-  const Vocabulary::Node& below = vocabulary.node(at);
-  const bool is_large = below.token_end - below.token_begin >= kManyTokens;
+  const bool seeks = is_large(vocabulary, at);
   Run longest;
   for (const Item& item : recognizer.items()) {
     DfaState& state = *item.state;
     if (state.counter_head || !may_loop(state.live)) continue;
-    const Run run = state.rule->counts() ? Run{state.rule->loop_classes(state)} : run_from(state, is_large);
+    const Run run = state.rule->counts() ? Run{state.rule->loop_classes(state)} : run_from(state, seeks);
     if (std::popcount(run.classes) > std::popcount(longest.classes)) longest = run;
   }
   Loop loop{.classes = longest.classes};
@@ -53,16 +59,29 @@ inline Loop find_uncounted_loop(const Vocabulary& vocabulary, const Recognizer& 
   return loop;
 }
 
+// The run between the items of a counted product, if it is of more characters than its loop; a longer token is walked.
+inline std::optional<Loop> find_counted_run(const Vocabulary& vocabulary, DfaState& state, Count count, NodeId at) {
+  if (!state.bounded || count.needed > 0 || !may_loop(state.live)) return std::nullopt;
+  const Run run = run_from(state, is_large(vocabulary, at));
+  const CharClasses own = state.rule->loop_classes(state);
+  if ((own & ~run.classes) != 0 || own == run.classes) return std::nullopt;
+  uint32_t chars = run.chars;
+  if (count.remaining != Count::kUnlimited)
+    chars = std::min(chars, count.remaining > run.items ? count.remaining - run.items : 0);
+  return Loop{.classes = run.classes, .known = std::min<uint32_t>(vocabulary.num_chars(at) + chars, kManyChars)};
+}
+
 inline Loop find_loop(const Vocabulary& vocabulary, const Recognizer& recognizer, NodeId at) {
   if (!optimisations.subtree_skipping) return {};
   const Item* item = recognizer.sole_item();
   if (!item || !item->state->counter_head) return find_uncounted_loop(vocabulary, recognizer, at);
   DfaState& state = *item->state;
+  const Count count = Count::of(item->reg);
+  if (const auto run = find_counted_run(vocabulary, state, count, at)) return *run;
   Loop loop;
   loop.classes = state.rule->loop_classes(state);
   if (loop.classes == 0) return loop;
   loop.first_end = vocabulary.num_chars(at);
-  const Count count = Count::of(item->reg);
   const uint64_t first_end = uint64_t{loop.first_end} + count.needed;
   const bool open_ended = state.rule->terminator() < 0;
   // Deep inside, the end of the count would add the caller's items, and the configuration change.

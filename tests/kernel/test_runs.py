@@ -23,6 +23,8 @@ def words() -> Iterator[bytes]:
             yield "".join(RNG.choices(LETTERS, k=n)).encode()
             yield "".join(RNG.choices([*LETTERS, "-", ".", "9"], k=n)).encode()
             yield "".join(RNG.choices(ALPHABET, k=min(n, 8))).encode()
+    for _ in range(8_000):  # below so many tokens, runs are sought
+        yield "".join(RNG.choices(LETTERS, k=RNG.randint(2, 39))).encode()
     for word in ("red", "blue", "json", "after_", "created", '"', '",', '"}', "\\", "\\u00", "\\n", 'json"', 'red"'):
         yield word.encode()
         yield b"x" + word.encode()
@@ -38,6 +40,8 @@ INFO = maskwright.TokenizerInfo.from_vocab([*TEXTS, b"</s>"], stop_token_ids=[ST
 SCHEMAS = {
     "a letter is sought": {"type": "string", "pattern": "a"},
     "a word is sought": {"type": "string", "pattern": "after_"},
+    "a word that overlaps itself": {"type": "string", "pattern": "after_[a]"},
+    "a letter again and again": {"type": "string", "pattern": "aaaa"},
     "words are sought": {"type": "string", "pattern": "red|blue|json"},
     "an end": {"type": "string", "pattern": "^[a-z].*json$"},
     "two places": {"type": "string", "pattern": "^.+:.+$"},
@@ -52,6 +56,9 @@ SCHEMAS = {
     "a long word": {"type": "string", "pattern": "^[a-z]{60}[0-9]$"},
     "a host name": {"type": "string", "format": "hostname"},
     "an address": {"type": "string", "format": "email"},
+    "counted pairs": {"type": "string", "pattern": "^([a-z][a-z0-9])*$", "maxLength": 30},
+    "a counted word": {"type": "string", "pattern": "json", "maxLength": 24},
+    "counted from": {"type": "string", "pattern": "^([a-z]-?)*[a-z]$", "minLength": 12, "maxLength": 40},
     "not a word": {"type": "string", "not": {"pattern": "red"}},
     "names": {
         "type": "object",
@@ -114,11 +121,9 @@ def test_masks(name: str, grammar: maskwright.Grammar) -> None:
             _kernel.set_optimisations()
 
 
-@pytest.mark.parametrize("length", [1, 20, 21, 22, 23, 24, 25, 26, 40, 58, 59])
-def test_near_the_end_of_a_chain(length: int) -> None:
-    grammar = maskwright.Grammar.from_json_schema(SCHEMAS["a long word"])
-    text = b'"' + b"x" * length
-    matchers = []
+def masks_after(grammar: maskwright.Grammar, text: bytes) -> list[set[int]]:
+    """The mask behind the text, with runs and without."""
+    out = []
     for skipping in (True, False):
         _kernel.set_optimisations(subtree_skipping=skipping)
         try:
@@ -126,9 +131,46 @@ def test_near_the_end_of_a_chain(length: int) -> None:
             matcher = maskwright.GrammarMatcher(compiled)
             mask_of(matcher, STOP + 1)
             assert matcher.accept_string(text)
-            matchers.append(mask_of(matcher, STOP + 1))
+            out.append(mask_of(matcher, STOP + 1))
         finally:
             _kernel.set_optimisations()
-    assert matchers[0] == matchers[1]
+    return out
+
+
+@pytest.mark.parametrize("length", [1, 20, 21, 22, 23, 24, 25, 26, 40, 58, 59])
+def test_near_the_end_of_a_chain(length: int) -> None:
+    with_runs, walked = masks_after(maskwright.Grammar.from_json_schema(SCHEMAS["a long word"]), b'"' + b"x" * length)
+    assert with_runs == walked
     # There are words that would go past the end of the chain.
     assert any(len(TEXTS[i]) > 60 - length for i in range(STOP) if TEXTS[i].isalpha()) == (length > 21)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 5, 8, 10, 14, 15, 19, 20, 21, 25, 28, 29, 30])
+@pytest.mark.parametrize("name", ["counted pairs", "a counted word"])
+def test_near_the_end_of_a_count(name: str, length: int) -> None:
+    """A run may go on for as many characters as leave what its states still need."""
+    if name == "a counted word":
+        length = min(length, 20)
+    with_runs, walked = masks_after(maskwright.Grammar.from_json_schema(SCHEMAS[name]), b'"' + b"x" * length)
+    assert with_runs == walked
+
+
+@pytest.mark.parametrize("length", [1, 10, 30, 35, 40, 45, 50, 55])
+def test_what_a_run_reaches_knows_how_long_it_goes_on(length: int) -> None:
+    """Masks are asked for all along a chain, so that each state has what the searches of those before it left there."""
+    grammar = maskwright.Grammar.from_json_schema({"type": "string", "pattern": f"^{'[a-z]' * (length + 25)}[0-9]$"})
+    masks = []
+    for skipping in (True, False):
+        _kernel.set_optimisations(subtree_skipping=skipping)
+        try:
+            compiled = maskwright.GrammarCompiler(fresh_info(), cache_enabled=False).compile_grammar(grammar)
+            matcher = maskwright.GrammarMatcher(compiled)
+            assert matcher.accept_string(b'"')
+            seen = [mask_of(matcher, STOP + 1)]
+            for _ in range(length + 24):
+                assert matcher.accept_string(b"x")
+                seen.append(mask_of(matcher, STOP + 1))
+            masks.append(seen)
+        finally:
+            _kernel.set_optimisations()
+    assert masks[0] == masks[1]
