@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "collector.h"
 #include "named_tokens.h"
@@ -219,11 +220,14 @@ bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t c
   return verdicts_[at] = viable;
 }
 
-// Far away, more can be reached than near: so few tokens are tried first, then more.
+// Far away, more can be reached than near: so few tokens are tried first, then more, up to the last deadline of all
+// that is open. What has none takes no search.
 bool TokenBudgets::search(const Recognizer& view, const Item& item, int64_t clock) {
-  const int64_t deadline = this->deadline(view, item.stack);
-  const int64_t most = deadline == kNoDeadline ? kAnyTokens : std::min<int64_t>(clock + deadline, kAnyTokens);
-  if (most < 1) return false;
+  const auto left = [&](int64_t deadline) -> int64_t {
+    return deadline == kNoDeadline ? kAnyTokens : std::min<int64_t>(clock + deadline, kAnyTokens);
+  };
+  if (left(deadline(view, item.stack)) < 1) return false;
+  const int64_t most = left(last_deadline(view, item.stack));
   if (lands_in_time({item.state, item.reg, kBetweenTokens}, 1, tightness(view, item.stack), clock)) return true;
   for (int64_t tokens = kFirstTry;; tokens += tokens / 2) {
     if (ends_within(view, item, static_cast<uint32_t>(std::min(tokens, most)), clock)) return true;
@@ -302,6 +306,20 @@ int64_t TokenBudgets::deadline(const Recognizer& view, StackId stack) {
     }
   }
   return out;
+}
+
+// Of the rules that are open, the deadline of the one that has most time left; kNoDeadline if none has one.
+int64_t TokenBudgets::last_deadline(const Recognizer& view, StackId stack) {
+  std::set<StackId, std::greater<>> open{stack};
+  int64_t out = INT64_MIN;
+  while (!open.empty()) {
+    const StackId id = *open.begin();
+    open.erase(open.begin());
+    if (const int64_t deadline = view.mark(id).deadline; deadline != kNoDeadline) out = std::max(out, deadline);
+    for (const Frame& frame : view.frames(id))
+      if (frame.target) open.insert(frame.parent);
+  }
+  return out == INT64_MIN ? kNoDeadline : out;
 }
 
 uint32_t TokenBudgets::least_tokens(const Item& item) {

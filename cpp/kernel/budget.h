@@ -67,6 +67,7 @@ class TokenBudgets {
   bool lands_in_time(const Place& place, uint32_t tokens, int64_t below, int64_t clock);
   TokenEnds after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most);
   int64_t deadline(const Recognizer& view, StackId stack);
+  static int64_t last_deadline(const Recognizer& view, StackId stack);
   template <class Sink>
   void walk(Recognizer& recognizer, Sink& sink);
   void account();

@@ -156,3 +156,18 @@ def test_budgets_of_outputs() -> None:
         g = random_budgeted(rng, vocab) if rng.random() < 0.5 else grammar(random_expr(rng, 2, 1, ()))
         compared += compare(g, vocab, rng.choice((1, 2, 3, 4, 6)), rng) is not None
     assert compared > scaled(15)
+
+
+def test_a_budget_within_a_budget_and_much_to_come() -> None:
+    """What follows a rule whose budget is nearly spent may take all that the output's leaves."""
+    compared = 0
+    for i in range(scaled(100)):
+        rng = seeded(f"budgets within budgets {i}")
+        longer = rng.sample((b"ab", b"ba", b"aa", b"aab", b"bab", b"\xc3\xa9", b"b\xc3", b"\xa9a"), 4)
+        vocab = vocabularies.of(b"a", b"b", *longer, stop=(b"</s>",))
+        begin = ir.span(random_expr(rng, 2, 1, ()), max_tokens=rng.choice((1, 2, 2, 3)))
+        tail = ir.text("".join(rng.choices("ab", k=rng.randint(5, 9))))
+        if rng.random() < 0.5:
+            tail = ir.seq(ir.optional(ir.span(ir.star(ir.text("a")), max_tokens=2)), tail)
+        compared += compare(grammar(ir.seq(begin, tail)), vocab, rng.randint(6, 11), rng) is not None
+    assert compared > scaled(15)
