@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema
 import pytest
 from checking import check, check_texts
+from grammar_matcher import accepts
 
 from maskwright.errors import OptionError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
@@ -100,3 +102,27 @@ def test_patterns_that_overlap_too_much_are_left_out_with_what_depends_on_them()
     check(schema, valid, [{"abcd": 1}], on_unsupported="relax")
     with pytest.raises(UnsupportedSchemaError, match="patternProperties"):
         schema_to_ir(schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"not": {"if": {"uniqueItems": True}, "then": {"type": "null"}, "else": False}},
+        {"not": {"allOf": [{"$ref": "#/$defs/once"}, {"maxItems": 0}]}},
+        {"if": {"not": {"$ref": "#/$defs/once"}}, "then": {"maxItems": 2}, "else": {"minItems": 1}},
+        {"oneOf": [{"not": {"$ref": "#/$defs/once"}}, {"minItems": 1}, {"maxItems": 0}]},
+        {"items": {"not": {"not": {"not": {"$ref": "#/$defs/once"}}}}},
+    ],
+    ids=str,
+)
+def test_what_is_left_out_is_not_complemented(schema: Any) -> None:
+    """The complement of something wider is something narrower: then valid values would be lost."""
+    schema = {**schema, "type": "array", "$defs": {"once": {"not": {"not": {"not": {"uniqueItems": True}}}}}}
+    judge = jsonschema.Draft202012Validator(schema)
+    values = [[], [1], [1, 1], [[]], [[1, 1]], [[1, 1], [2]], [[1], [1]]]
+    valid = [value for value in values if judge.is_valid(value)]
+    assert valid
+    report: list[Finding] = []
+    grammar = schema_to_ir(schema, JsonSchemaOptions(on_unsupported="relax"), report)
+    assert [value for value in valid if not accepts(grammar, value)] == []
+    assert any(finding.outcome == "relaxed" for finding in report)

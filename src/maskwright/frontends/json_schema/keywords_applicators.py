@@ -31,6 +31,9 @@ def oneOf(site: Site, value: Any) -> None:
     branches = _branches(site, "oneOf", value)
     if len(branches) == 1:
         site.applied.extend(branches)
+    elif any(site.norm.is_wider((site.child("oneOf", schema, i),)) for i, schema in enumerate(value)):
+        site.refuse("oneOf", "something in its branches is left out, so that more of them seem to hold")
+        site.applied.append(site.norm.union(branches))
     else:
         site.exclusive.append(branches)
 
@@ -40,7 +43,8 @@ def not_(site: Site, value: Any) -> None:
         inner = site.norm.document.child(site.child("not", value), value["not"], ((site.node.path, "not"), "not"))
         site.applied.append(blind(site.norm.shape(inner)))
         return
-    shape = site.norm.complement(site.shape("not", value), (site.node.path, "not"))
+    place = (site.child("not", value),)
+    shape = None if site.norm.is_wider(place) else site.norm.complement(site.shape("not", value), place[0].path)
     if shape is None:
         site.refuse("not", "the complement of this schema has no exact form")
     else:
@@ -55,7 +59,8 @@ def if_(site: Site, value: Any) -> None:
     if "then" not in schema and "else" not in schema:
         site.applied.append(site.norm.union([ANY_SHAPE, condition]))
         return
-    negation = site.norm.complement(condition, (site.node.path, "if"))
+    place = (site.child("if", value),)
+    negation = None if site.norm.is_wider(place) else site.norm.complement(condition, place[0].path)
     then = site.norm.intersect(condition, site.shape("then", schema.get("then", True)))
     if negation is None:
         site.refuse("if", "the complement of this schema has no exact form")

@@ -90,6 +90,8 @@ class Normaliser:
         self._limit = MAX_WORK
         self._simplifications: dict[Any, Conj] = {}
         self._meanings: dict[Any, Any] = {}
+        self._left_out = 0  # how often it was met that something had been left out
+        self._wider: set[Any] = set()  # places where that was so, by key
         self._looks = 0
         self._depth = 0
         self._work = 0
@@ -104,6 +106,8 @@ class Normaliser:
         key = identity(node) if node[1][2] else id(node[0])
         known = self._shapes.get(key)
         if known is not None:
+            if self._left_out and key in self._wider:
+                self._left_out += 1
             return known
         schema = node[0]
         if type(schema) is dict and STRUCTURAL_KEYWORDS.isdisjoint(schema):
@@ -119,8 +123,11 @@ class Normaliser:
         self._depth += 1
         if self._depth > MAX_IN_PLACE_DEPTH:
             raise LimitError("allOf, anyOf, $ref and the like nest too deep", limit="MAX_IN_PLACE_DEPTH")
+        left_out = self._left_out
         try:
             shape = self._shapes[key] = self._make(node)
+            if self._left_out > left_out:
+                self._wider.add(key)
         finally:
             self._depth -= 1
             if self._shapes[key] is None:
@@ -146,16 +153,33 @@ class Normaliser:
         key = identity_of(conj)
         known = self._conjunctions.get(key)
         if known is not None:
+            if self._left_out and key in self._wider:
+                self._left_out += 1
             return known
         # Conjunctions grow by one place at a time, so most of a new one is known.
         done = next((n for n in range(len(key) - 1, 1, -1) if key[:n] in self._conjunctions), 1)
         shape = self._conjunctions[key[:done]] if done > 1 else self.shape(conj[0])
+        wider, left_out = done > 1 and key[:done] in self._wider, self._left_out
         for n in range(done, len(key)):
             shape = self._conjunctions[key[: n + 1]] = self._narrowed(shape, conj[n])
+            if wider or self._left_out > left_out:
+                self._wider.add(key[: n + 1])
+        self._left_out += wider
         return shape
 
+    def is_wider(self, conj: Conj) -> bool:
+        """Whether these places may have fewer values than their shape, as something in them was left out.
+
+        Their complement has more values than the shape's, then, and nobody knows which.
+        """
+        if self.options.on_unsupported == "error":
+            return False
+        left_out = self._left_out
+        self.shape_of(conj)
+        return self._left_out > left_out
+
     def _narrowed(self, shape: Shape, node: Node) -> Shape:
-        if type(node.schema) is Negation:
+        if type(node.schema) is Negation and not self.is_wider(node.schema.negated):
             rest = difference(shape, self.shape_of(node.schema.negated), self, node.path)
             if rest is not None:
                 return rest
@@ -172,6 +196,8 @@ class Normaliser:
         return join(a, b)
 
     def _simplified(self, rest: Conj, negation: Node) -> Conj:
+        if self._left_out and self.is_wider(negation.schema.negated):
+            return join(rest, (negation,))
         key = (identity_of(rest), identity(negation))
         known = self._simplifications.get(key)
         if known is not None:
@@ -299,7 +325,8 @@ class Normaliser:
         return _own_shape(site)
 
     def _negated(self, node: Node, schema: Negation) -> Shape:
-        shape = self.complement(self.shape_of(schema.negated), node.path)
+        wider = self.is_wider(schema.negated)
+        shape = None if wider else self.complement(self.shape_of(schema.negated), node.path)
         if shape is None:
             site = Site(self, node, {})
             site.refuse("not", "the complement of this schema has no exact form")
@@ -372,6 +399,7 @@ class Normaliser:
                 keyword=refusal.keyword,
                 hint='remove or rewrite it, or pass on_unsupported="relax" to leave it out',
             )
+        self._left_out += 1
         self.note(Finding(pointer, refusal.keyword, "relaxed", refusal.reason))
 
     def note(self, finding: Finding) -> None:
