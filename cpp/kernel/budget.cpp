@@ -116,7 +116,13 @@ int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
   SafetySink sink(*this, recognizer_, kFarAway);
   walk(recognizer_, sink);
   account();
-  return sink.needed() >= kNever ? kNeverSafe : sink.needed() + 1;
+  if (sink.needed() >= kNever) return kNeverSafe;
+  int64_t safe = sink.needed() + 1;
+  for (const Item& item : items) {  // from where what has run out of tokens cannot be returned to within the token
+    const int64_t earliest = stacks_.earliest_deadline(item.stack);
+    if (earliest != kNoDeadline) safe = std::max(safe, 1 - earliest);
+  }
+  return safe;
 }
 
 std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool complete, int64_t clock) {

@@ -208,6 +208,21 @@ DIRECTED = {
         (3, 4, 5),
         [b'"a', b"a"],
     ),
+    # One of two callers has run out of tokens: the token may not return to it.
+    "one of two callers has run out": (
+        grammar(
+            ir.seq(ir.optional(ir.ref(1)), ir.span(ir.ref(1), max_tokens=2)),
+            ir.alt(
+                ir.seq(ir.ref(2), ir.ref(0)),
+                ir.span(ir.ref(2), max_tokens=2),
+                ir.seq(ir.literal(b'"'), ir.optional(ir.ref(1)), ir.byte_set(((1 << 256) - 1) & ~(1 << ord("}")))),
+            ),
+            ir.span(ir.literal(b"a"), max_tokens=3),
+        ),
+        vocabularies.of(b'a""', b'a"', b"{a{{"),
+        (3,),
+        [b'a""', b'a"'],
+    ),
 }
 
 
