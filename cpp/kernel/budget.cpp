@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "collector.h"
 #include "named_tokens.h"
@@ -117,7 +116,13 @@ int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
   SafetySink sink(*this, recognizer_, kFarAway);
   walk(recognizer_, sink);
   account();
-  return sink.needed() >= kNever ? kNeverSafe : sink.needed() + 1;
+  if (sink.needed() >= kNever) return kNeverSafe;
+  int64_t safe = sink.needed() + 1;
+  for (const Item& item : items) {  // from where what has run out of tokens cannot be returned to within the token
+    const int64_t earliest = stacks_.earliest_deadline(item.stack);
+    if (earliest != kNoDeadline) safe = std::max(safe, 1 - earliest);
+  }
+  return safe;
 }
 
 std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool complete, int64_t clock) {
@@ -220,25 +225,29 @@ bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t c
   return verdicts_[at] = viable;
 }
 
-// Far away, more can be reached than near: so few tokens are tried first, then more, up to the last deadline of all
-// that is open. What has none takes no search.
+// Far away, more can be reached than near: so few tokens are tried first, then more.
 bool TokenBudgets::search(const Recognizer& view, const Item& item, int64_t clock) {
-  const auto left = [&](int64_t deadline) -> int64_t {
-    return deadline == kNoDeadline ? kAnyTokens : std::min<int64_t>(clock + deadline, kAnyTokens);
-  };
-  if (left(deadline(view, item.stack)) < 1) return false;
-  const int64_t most = left(last_deadline(view, item.stack));
+  if (most_on(view, item.stack, clock) == 0) return false;
   if (lands_in_time({item.state, item.reg, kBetweenTokens}, 1, tightness(view, item.stack), clock)) return true;
   for (int64_t tokens = kFirstTry;; tokens += tokens / 2) {
-    if (ends_within(view, item, static_cast<uint32_t>(std::min(tokens, most)), clock)) return true;
-    if (tokens >= most) return false;
+    const auto within = static_cast<uint32_t>(std::min<int64_t>(tokens, kAnyTokens));
+    if (const auto found = ends_within(view, item, within, clock)) return *found;
   }
 }
 
-// Follows the ends of an item down its stack, those of each rule cut off at its deadline.
-bool TokenBudgets::ends_within(const Recognizer& view, const Item& item, uint32_t tokens, int64_t clock) {
+// Follows the ends of an item down its stack, those of each rule cut off at its deadline. Nothing if more tokens, which
+// some rule around has, might do.
+std::optional<bool> TokenBudgets::ends_within(const Recognizer& view, const Item& item, uint32_t tokens,
+                                              int64_t clock) {
+  bool is_cut = false;
+  const auto most_within = [&](StackId stack) {
+    const uint32_t most = most_on(view, stack, clock);
+    is_cut = is_cut || tokens < most;
+    return std::min(tokens, most);
+  };
   std::map<StackId, TokenEnds, std::greater<>> open;  // parents have smaller ids than what stands on them
-  for (const TokenEnd& end : reach_.ends({item.state, item.reg, kBetweenTokens}, tokens)) open[item.stack].add(end);
+  for (const TokenEnd& end : reach_.ends({item.state, item.reg, kBetweenTokens}, most_within(item.stack)))
+    open[item.stack].add(end);
   while (!open.empty()) {
     Work::spend(1);
     const StackId stack = open.begin()->first;
@@ -263,16 +272,17 @@ bool TokenBudgets::ends_within(const Recognizer& view, const Item& item, uint32_
         return entry > kNowhere && lands_in_time({&target, reg, entry}, end.tokens, below, clock);
       };
       if (std::ranges::any_of(ends, lands)) return true;
-      for (const TokenEnd& end : after(target, reg, ends, tokens)) open[frame.parent].add(end);
+      for (const TokenEnd& end : after(target, reg, ends, most_within(frame.parent))) open[frame.parent].add(end);
     }
   }
-  return false;
+  return is_cut ? std::nullopt : std::optional(false);
 }
 
 // What follows the ends in `before` in a state that a rule has returned to, up to so many tokens in all.
 TokenEnds TokenBudgets::after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most) {
   TokenEnds out;
   for (const TokenEnd& end : before) {
+    if (end.tokens > most) continue;
     if (may_end(target, reg)) out.add(end);
     if (target.ends_only || !may_continue(target, reg)) continue;
     for (const TokenEnd& next : reach_.ends({&target, reg, end.at}, most - end.tokens))
@@ -286,6 +296,13 @@ bool TokenBudgets::lands_in_time(const Place& place, uint32_t tokens, int64_t be
   return std::ranges::any_of(reach_.steps().from(place).landings, [&](const TokenSteps::Landing& landing) {
     return sum(ByteDistances::sum(landing.bytes, tokens), below) <= clock;
   });
+}
+
+// The tokens that may come while something stands on the stack.
+uint32_t TokenBudgets::most_on(const Recognizer& view, StackId stack, int64_t clock) {
+  const int64_t deadline = this->deadline(view, stack);
+  if (deadline == kNoDeadline) return kAnyTokens;
+  return static_cast<uint32_t>(std::clamp<int64_t>(clock + deadline, 0, kAnyTokens));
 }
 
 int64_t TokenBudgets::deadline(const Recognizer& view, StackId stack) {
@@ -308,26 +325,13 @@ int64_t TokenBudgets::deadline(const Recognizer& view, StackId stack) {
   return out;
 }
 
-// Of the rules that are open, the deadline of the one that has most time left; kNoDeadline if none has one.
-int64_t TokenBudgets::last_deadline(const Recognizer& view, StackId stack) {
-  std::set<StackId, std::greater<>> open{stack};
-  int64_t out = INT64_MIN;
-  while (!open.empty()) {
-    const StackId id = *open.begin();
-    open.erase(open.begin());
-    if (const int64_t deadline = view.mark(id).deadline; deadline != kNoDeadline) out = std::max(out, deadline);
-    for (const Frame& frame : view.frames(id))
-      if (frame.target) open.insert(frame.parent);
-  }
-  return out == INT64_MIN ? kNoDeadline : out;
-}
-
 uint32_t TokenBudgets::least_tokens(const Item& item) {
   const std::lock_guard guard(lock_);
   const uint32_t bytes = bytes_.to_end(*item.state, item.reg);
-  const uint32_t most = bytes == ByteDistances::kNever ? kAnyTokens : bytes;
-  for (uint32_t tokens = kFirstTry;; tokens += tokens / 2) {
-    const auto& ends = reach_.ends({item.state, item.reg, kBetweenTokens}, std::min(tokens, most));
+  const uint64_t most = std::min(bytes, kAnyTokens);
+  for (uint64_t tokens = kFirstTry;; tokens += tokens / 2) {
+    const auto within = static_cast<uint32_t>(std::min(tokens, most));
+    const auto& ends = reach_.ends({item.state, item.reg, kBetweenTokens}, within);
     const auto end = std::ranges::find(ends, kBetweenTokens, &TokenEnd::at);
     if (end != ends.end()) return end->tokens;
     if (tokens >= most) return kAnyTokens;

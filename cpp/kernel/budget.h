@@ -22,6 +22,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -63,11 +64,11 @@ class TokenBudgets {
   int64_t needed_clock(const Recognizer& view, const Item& item, int64_t clock);
   bool is_viable(const Recognizer& view, const Item& item, int64_t clock);
   bool search(const Recognizer& view, const Item& item, int64_t clock);
-  bool ends_within(const Recognizer& view, const Item& item, uint32_t tokens, int64_t clock);
+  std::optional<bool> ends_within(const Recognizer& view, const Item& item, uint32_t tokens, int64_t clock);
   bool lands_in_time(const Place& place, uint32_t tokens, int64_t below, int64_t clock);
   TokenEnds after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most);
+  uint32_t most_on(const Recognizer& view, StackId stack, int64_t clock);
   int64_t deadline(const Recognizer& view, StackId stack);
-  static int64_t last_deadline(const Recognizer& view, StackId stack);
   template <class Sink>
   void walk(Recognizer& recognizer, Sink& sink);
   void account();

@@ -41,6 +41,7 @@ uint32_t ByteDistances::of(const Place& place) {
   }
   known_.insert(bounds_.begin(), bounds_.end());
   const uint32_t found = search(place);
+  if (found == kVeryFar) return found;  // how much of it is left farther on is not known
   // Whatever lies on the way knows its distance, too.
   for (uint32_t v = last_; v != kNever; v = visits_[v].before)
     known_.try_emplace(visits_[v].place, found - visits_[v].distance);

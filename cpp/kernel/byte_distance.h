@@ -22,6 +22,7 @@ namespace maskwright {
 class ByteDistances {
  public:
   static constexpr uint32_t kNever = 0xFFFFFFFF;
+  static constexpr uint32_t kVeryFar = kNever - 1;  // as far, or farther: no budget is as large
   explicit ByteDistances(const Vocabulary& vocabulary);
 
   // The bytes from the state to the end of its rule, at least one; kNever if there is no such way.
@@ -29,7 +30,10 @@ class ByteDistances {
   // The same, or none if the rule may end at once.
   uint32_t after_return(DfaState& state, uint64_t reg) { return may_end(state, reg) ? 0 : to_end(state, reg); }
   size_t num_known() const { return known_.size(); }
-  static uint32_t sum(uint32_t a, uint32_t b) { return a == kNever || b == kNever ? kNever : a + b; }
+  static uint32_t sum(uint32_t a, uint32_t b) {
+    if (a == kNever || b == kNever) return kNever;
+    return a < kVeryFar - b ? a + b : kVeryFar;
+  }
 
  private:
   struct Place {

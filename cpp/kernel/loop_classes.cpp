@@ -30,6 +30,11 @@ constexpr auto kOtherSpaces = [] {
   return out;
 }();
 
+// Whether nothing but the character goes on in a state inside it: what begins or ends there is not met again behind it.
+bool is_quiet(const DfaState& inside) {
+  return !inside.final && inside.calls.empty();
+}
+
 }  // namespace
 
 CharClasses Rule::compute_loop_classes(DfaState& state) {
@@ -41,20 +46,24 @@ CharClasses Rule::compute_loop_classes(DfaState& state) {
       (loops_on(state, static_cast<uint8_t>(b)) ? out : broken) |= bit;
     }
     out &= ~broken;
-    if (loops_on_characters(state, 2)) out |= CharClasses{1} << kClassOther2;
-    if (loops_on_characters(state, 3)) out |= CharClasses{1} << kClassOther3;
-    if (loops_on_characters(state, 4)) out |= CharClasses{1} << kClassOther4;
-    if (loops_on_other_spaces(state)) out |= CharClasses{1} << kClassOtherSpace;
     bool raw = !counts();  // raw bytes would be counted, not characters
     for (int b = 128; b < 256 && raw; ++b) raw = loops_on(state, static_cast<uint8_t>(b));
-    if (raw) out |= CharClasses{1} << kClassMalformed;
+    if (raw) {
+      out |= kBeyondAscii;
+    } else {
+      if (loops_on_characters(state, 2)) out |= CharClasses{1} << kClassOther2;
+      if (loops_on_characters(state, 3)) out |= CharClasses{1} << kClassOther3;
+      if (loops_on_characters(state, 4)) out |= CharClasses{1} << kClassOther4;
+      if (loops_on_other_spaces(state)) out |= CharClasses{1} << kClassOtherSpace;
+    }
   }
   state.loop_classes.store(out, std::memory_order_relaxed);
   return out;
 }
 
 // Whether every well-formed character of this encoded length (Unicode 15, table 3-7), other white space apart, leads
-// from the state back to it. Where items are counted, none may end inside the character: it would count apart.
+// from the state back to it, and nothing else goes on inside it. Where items are counted, none may end there: it would
+// count apart.
 bool Rule::loops_on_characters(DfaState& state, int length) {
   if (terminator() >= 0x80) return false;
   const int first = length == 2 ? 0xC2 : length == 3 ? 0xE0 : 0xF0;
@@ -68,7 +77,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
       const uint32_t read = bits << 6 | (static_cast<uint32_t>(b) & 0x3F);
       if (needed == 1 && is_other_space(read)) continue;
       DfaState* t = inside->rule->next(*inside, static_cast<uint8_t>(b));  // products go on in operands
-      if (!t || (needed > 1 && (t == &state || t->counter_head))) return false;
+      if (!t || (needed > 1 && (t == &state || t->counter_head || !is_quiet(*t)))) return false;
       if (needed == 1 ? t != &state : !self(self, t, needed - 1, 0x80, 0xBF, read)) return false;
     }
     if (plain) checked.emplace_back(inside, needed);
@@ -76,7 +85,7 @@ bool Rule::loops_on_characters(DfaState& state, int length) {
   };
   for (int lead = first; lead <= last; ++lead) {
     DfaState* inside = next(state, static_cast<uint8_t>(lead));
-    if (!inside || (counts() && (inside == &state || inside->counter_head))) return false;
+    if (!inside || !is_quiet(*inside) || (counts() && (inside == &state || inside->counter_head))) return false;
     const int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (!continues(continues, inside, length - 1, low, high, static_cast<uint32_t>(lead) & (0xFFu >> (length + 1))))
@@ -90,9 +99,10 @@ bool Rule::loops_on_other_spaces(DfaState& state) {
   for (const uint32_t c : kOtherSpaces) {
     const bool two = c < 0x800;
     DfaState* t = next(state, static_cast<uint8_t>(two ? 0xC0 | c >> 6 : 0xE0 | c >> 12));
-    if (t && !two && t != &state && !t->counter_head)
+    if (t && !two && t != &state && !t->counter_head && is_quiet(*t))
       t = t->rule->next(*t, static_cast<uint8_t>(0x80 | (c >> 6 & 0x3F)));
-    if (!t || t == &state || t->counter_head || t->rule->next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state)
+    if (!t || t == &state || t->counter_head || !is_quiet(*t) ||
+        t->rule->next(*t, static_cast<uint8_t>(0x80 | (c & 0x3F))) != &state)
       return false;
   }
   return true;

@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kMostStates = 320;
 constexpr uint32_t kMostChars = 96;
 constexpr size_t kMostHomes = 4;
-constexpr CharClasses kBeyondAscii = ~((CharClasses{1} << kClassOtherSpace) - 1);
 constexpr uint32_t kFewChars = 24;  // most tokens have fewer: a run that is no longer is sought with fewer classes
 
 constexpr ByteSet kLetters = [] {

@@ -63,6 +63,8 @@ class StackStore {
   // By when all rules that the node stands in must have ended, on the way down that leaves the most time; kNoDeadline
   // if one leaves any.
   int64_t deadline(StackId id) const { return nodes_[id].deadline; }
+  // The earliest of them, on any way down.
+  int64_t earliest_deadline(StackId id) const { return nodes_[id].earliest; }
   // Of the innermost rules that have one, the highest; negative if none has. Says nothing of marks without a rule.
   double temperature(StackId id) const { return nodes_[id].temperature; }
   // Returns the node with exactly these frames. Precondition: sorted, without duplicates, not empty.
@@ -79,10 +81,12 @@ class StackStore {
     Node& node = nodes_[id];
     node = {storage_.back().get(), static_cast<uint32_t>(frames.size()), mark, INT64_MIN};
     for (const Frame& f : frames) {
+      if (f.target) node.earliest = std::min(node.earliest, nodes_[f.parent].earliest);
       node.deadline = std::max(node.deadline, f.target ? nodes_[f.parent].deadline : kNoDeadline);
       if (f.target) node.temperature = std::max(node.temperature, nodes_[f.parent].temperature);
     }
     node.deadline = std::min(node.deadline, mark.deadline);
+    node.earliest = std::min(node.earliest, mark.deadline);
     if (mark.rule && mark.rule->span()->temperature >= 0) node.temperature = mark.rule->span()->temperature;
     nodes_.publish();
     interned_.emplace(h, id);
@@ -128,6 +132,7 @@ class StackStore {
     uint32_t size = 0;
     StackMark mark;
     int64_t deadline = kNoDeadline;
+    int64_t earliest = kNoDeadline;
     double temperature = -1;
   };
   ChunkedVector<Node> nodes_;

@@ -1,6 +1,7 @@
 #include "token_reach.h"
 
 #include <algorithm>
+#include <queue>
 #include <utility>
 
 #include "work.h"
@@ -40,17 +41,19 @@ TokenReach::Known& TokenReach::at(const Place& place) {
   return *known;
 }
 
-// What the place uses is needed with it.
+// What the place uses is needed with it. The farthest first: so each is gone through once, however many ways lead
+// there.
 void TokenReach::need(Known& known, uint32_t most) {
-  std::vector<std::pair<Known*, uint32_t>> open{{&known, most}};
+  std::priority_queue<std::pair<uint32_t, Known*>> open;
+  open.emplace(most, &known);
   while (!open.empty()) {
-    auto [at, tokens] = open.back();
-    open.pop_back();
+    const auto [tokens, at] = open.top();
+    open.pop();
     if (at->is_needed && tokens <= at->most) continue;
     at->most = tokens;
     if (!std::exchange(at->is_needed, true)) post({at, kRootStack, kOpen}, at->begun());
     for (const Later& later : std::exchange(at->later, {})) post(later.event, later.tokens);
-    for (const User& use : at->uses) open.emplace_back(use.known, tokens - use.tokens);
+    for (const User& use : at->uses) open.emplace(tokens - use.tokens, use.known);
   }
 }
 
@@ -59,24 +62,23 @@ void TokenReach::post(const Event& event, uint32_t tokens) {
     event.known->later.push_back({event, tokens});
     return;
   }
-  if (waiting_.size() <= tokens) waiting_.resize(tokens + 1);
   waiting_[tokens].push_back(event);
-  first_waiting_ = std::min<size_t>(first_waiting_, tokens);
 }
 
 void TokenReach::solve() {
-  while (first_waiting_ < waiting_.size()) {
-    const size_t tokens = first_waiting_;
-    if (waiting_[tokens].empty()) {
-      ++first_waiting_;
+  while (!waiting_.empty()) {
+    const auto nearest = waiting_.begin();
+    const uint32_t tokens = nearest->first;
+    if (nearest->second.empty()) {
+      waiting_.erase(nearest);
       continue;
     }
-    const Event event = waiting_[tokens].back();
-    waiting_[tokens].pop_back();
+    const Event event = nearest->second.back();
+    nearest->second.pop_back();
     try {
-      process(event, static_cast<uint32_t>(tokens));
+      process(event, tokens);
     } catch (...) {  // what is not solved waits for the next question
-      post(event, static_cast<uint32_t>(tokens));
+      post(event, tokens);
       throw;
     }
   }

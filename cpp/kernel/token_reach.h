@@ -23,6 +23,7 @@
 // Tested by tests/exhaustive/test_token_budgets.py.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -114,8 +115,7 @@ class TokenReach {
   TokenSteps steps_;
   std::unordered_map<Place, std::unique_ptr<Known>, PlaceHash> known_;
   std::unordered_set<Visit, VisitHash> ended_, uses_;
-  std::vector<std::vector<Event>> waiting_;  // by tokens
-  size_t first_waiting_ = 0;                 // none has fewer
+  std::map<uint32_t, std::vector<Event>> waiting_;  // by tokens, which may be very many
 };
 
 }  // namespace maskwright

@@ -23,13 +23,13 @@ inline ByteSet first_bytes(CharClasses classes) {
   ByteSet out;
   for (int b = 0; b < 256; ++b) {
     const auto byte = static_cast<uint8_t>(b);
-    if (b < 0x80 ? (classes >> ascii_class(byte) & 1) != 0 : classes >> kClassOtherSpace != 0) out.set(byte);
+    if (b < 0x80 ? (classes >> ascii_class(byte) & 1) != 0 : (classes & kBeyondAscii) != 0) out.set(byte);
   }
   return out;
 }
 
-// The characters that leave the configuration as it is: on them some items return to themselves and the others go
-// nowhere, and what may follow those that return is there already, the end of the grammar included.
+// The characters that leave the configuration as it is: on all of them the same items return to themselves and the
+// others go nowhere, and what may follow those that return is there already, the end of the grammar included.
 inline CharClasses steady_classes(Recognizer& recognizer) {
   constexpr size_t kFewItems = 4;
   if (const Item* item = recognizer.sole_item(); item && !recognizer.complete())
@@ -42,10 +42,10 @@ inline CharClasses steady_classes(Recognizer& recognizer) {
     if (classes == 0) return 0;
     const CharClasses own = item.state->calls.empty() ? loop_classes(item) : 0;
     item.state->rule->link(*item.state);
-    if ((classes & ~own) != 0 && !(item.state->live & first_bytes(classes & ~own)).empty()) classes &= own;
+    if ((classes & own) != 0 || !(item.state->live & first_bytes(classes)).empty()) classes &= own;
   }
-  // One character shows where all of them lead.
-  const ByteSet ascii = first_bytes(classes & ~(~CharClasses{0} << kClassOtherSpace));
+  // So one character shows where all of them lead.
+  const ByteSet ascii = first_bytes(classes & ~kBeyondAscii);
   const bool complete = recognizer.complete();
   if (ascii.empty() || !recognizer.push(ascii.lowest())) return 0;
   const bool stays = recognizer.complete() == complete && std::ranges::is_permutation(recognizer.items(), items);

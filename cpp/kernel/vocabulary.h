@@ -32,6 +32,7 @@ using CharClasses = uint64_t;
 inline constexpr uint16_t kManyChars = 0xFFFF;
 inline constexpr int kClassOtherSpace = 59, kClassOther2 = 60, kClassOther3 = 61, kClassOther4 = 62,
                      kClassMalformed = 63;
+inline constexpr CharClasses kBeyondAscii = ~((CharClasses{1} << kClassOtherSpace) - 1);
 int ascii_class(uint8_t byte);  // Precondition: byte < 0x80.
 inline constexpr bool is_continuation(uint8_t byte) {
   return (byte & 0xC0) == 0x80;

@@ -17,7 +17,7 @@ from maskwright.ir import Expr, GrammarIR
 from oracle import vocabularies
 from oracle.budget_model import BudgetModel, TokenLanguage
 from oracle.comparing import mask_of, scaled, seeded
-from oracle.grammars import grammar, random_expr
+from oracle.grammars import A, grammar, random_expr
 from oracle.vocabularies import Vocab
 
 TIGHT = 2_000  # bytes: an engine is past this at once
@@ -171,3 +171,104 @@ def test_a_budget_within_a_budget_and_much_to_come() -> None:
             tail = ir.seq(ir.optional(ir.span(ir.star(ir.text("a")), max_tokens=2)), tail)
         compared += compare(grammar(ir.seq(begin, tail)), vocab, rng.randint(6, 11), rng) is not None
     assert compared > scaled(15)
+
+
+def kept(e: Expr) -> Expr:
+    """A rule of its own, with more tokens than it ever needs."""
+    return ir.span(e, max_tokens=50)
+
+
+DIGITS, WORD = ir.bytes_in(b"0123456789"), ir.bytes_in(b"0123456789abcdefghijklmnopqrstuvwxyz")
+CHARACTER = ir.alt(
+    ir.bytes_in(bytes(range(128))), ir.seq(ir.bytes_in(bytes(range(0xC2, 0xE0))), ir.bytes_in(bytes(range(128, 192))))
+)
+DIRECTED = {
+    # Letters end the one reading, which alone ends soon.
+    "loops on different characters": (
+        grammar(
+            ir.alt(ir.ref(1), ir.ref(2)),
+            kept(ir.seq(ir.star(DIGITS), ir.literal(b";"))),
+            kept(ir.seq(ir.star(WORD), ir.literal(b"!!!!"))),
+        ),
+        vocabularies.of(b"0", b"a", b"a0", b"0a", b";", b"!"),
+        (3, 4),
+        [b"0"],
+    ),
+    # The rule may end behind the first byte of a character, over which it loops.
+    "an end inside a character": (
+        grammar(ir.seq(ir.ref(1), ir.literal(b"\xa9")), kept(ir.seq(ir.star(CHARACTER), ir.literal(b"\xc3")))),
+        vocabularies.of(b"a", "\u00e9", "a\u00e9", "\u00e9a", b"a\xc3"),
+        (1, 2, 3),
+        [b"a"],
+    ),
+    # Another reading has ended where a loop begins: behind more of the loop, nothing has.
+    "an end beside a loop": (
+        grammar(
+            ir.alt(ir.seq(ir.literal(b"x"), ir.ref(1), ir.literal(b";")), ir.literal(b"y;")),
+            ir.alt(ir.ref(2), ir.ref(3)),
+            kept(A),
+            kept(ir.seq(A, ir.star(WORD), ir.literal(b"!"))),
+        ),
+        vocabularies.of(b"x", b"y", b"ab", b";", b"!", b"ab;"),
+        (2, 3, 4),
+        [b"x"],
+    ),
+    # What is around the inner budget takes longer than the inner one lasts.
+    "a wide budget around a narrow one": (
+        grammar(
+            ir.star(ir.seq(ir.ref(1), ir.literal(b",;"))),
+            ir.span(ir.seq(ir.literal(b'"'), ir.star(ir.bytes_in(b",ab")), ir.literal(b'"')), max_tokens=3),
+        ),
+        vocabularies.of(b'"', b'"a', b"a", b"b", b"ab", b",;"),
+        (3, 4, 5),
+        [b'"a', b"a"],
+    ),
+    # One of two callers has run out of tokens: the token may not return to it.
+    "one of two callers has run out": (
+        grammar(
+            ir.seq(ir.optional(ir.ref(1)), ir.span(ir.ref(1), max_tokens=2)),
+            ir.alt(
+                ir.seq(ir.ref(2), ir.ref(0)),
+                ir.span(ir.ref(2), max_tokens=2),
+                ir.seq(ir.literal(b'"'), ir.optional(ir.ref(1)), ir.byte_set(((1 << 256) - 1) & ~(1 << ord("}")))),
+            ),
+            ir.span(ir.literal(b"a"), max_tokens=3),
+        ),
+        vocabularies.of(b'a""', b'a"', b"{a{{"),
+        (3,),
+        [b'a""', b'a"'],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+def test_directed(name: str) -> None:
+    g, vocab, budgets, output = DIRECTED[name]
+    for max_tokens in budgets:
+        language = TokenLanguage(g, vocab, max_tokens)
+        compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(maskwright.Grammar(g))
+        try:
+            matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens)
+        except maskwright.UnsatisfiableError:
+            assert not language.viable(())
+            continue
+        model = BudgetModel(language)
+        assert mask_of(matcher, vocab.vocab_size) == model.allowed()
+        for text in output:
+            token = vocab.token_bytes.index(text)
+            if not model.accept_token(token):
+                break
+            assert matcher.accept_token(token)
+            assert mask_of(matcher, vocab.vocab_size) == model.allowed(), (max_tokens, text)
+
+
+@pytest.mark.parametrize("text", [b"a", b"aa"])
+def test_what_takes_billions_of_tokens(text: bytes) -> None:
+    """Each rule is twice the next one: in bytes or tokens, more than any number holds that is counted with."""
+    vocab = vocabularies.of(text, b"b")
+    for levels in (31, 32, 33):
+        bodies = [ir.seq(ir.ref(i + 1), ir.ref(i + 1)) for i in range(levels)]
+        g = grammar(*bodies, ir.alt(ir.literal(b"aa"), ir.literal(b"aabaa")))
+        compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(maskwright.Grammar(g))
+        with pytest.raises(maskwright.UnsatisfiableError):
+            maskwright.GrammarMatcher(compiled, max_tokens=100)
