@@ -248,7 +248,9 @@ uint32_t TokenSteps::bytes_down(const Item& item) {
 }
 
 size_t TokenSteps::memory_bytes() const {
-  return bytes_held_ + stacks_.memory_bytes();
+  constexpr size_t kAnEntry = 64;  // of a hash table
+  const size_t num_entries = alike_.num_known() + narrowed_.size() + covers_.size() + steps_.size() + parts_.size();
+  return bytes_held_ + stacks_.memory_bytes() + num_entries * kAnEntry;
 }
 
 }  // namespace maskwright
