@@ -158,13 +158,14 @@ def _for_python(schema: Any) -> Any:
 # The comparison
 
 
-def shuffled(value: Any, rng: random.Random, first: list[str]) -> Any:
-    """The value with its members in some order, but those of `first` before all others, and in their order."""
+def shuffled(value: Any, rng: random.Random, declared: list[str]) -> Any:
+    """The value with its members in some order, in each object some that may be declared before all others."""
     if isinstance(value, dict):
+        first = rng.sample(declared, rng.randint(0, len(declared)))
         begin = [name for name in first if name in value]
         rest = [name for name in value if name not in begin]
-        return {name: shuffled(value[name], rng, first) for name in [*begin, *rng.sample(rest, len(rest))]}
-    return [shuffled(item, rng, first) for item in value] if isinstance(value, list) else value
+        return {name: shuffled(value[name], rng, declared) for name in [*begin, *rng.sample(rest, len(rest))]}
+    return [shuffled(item, rng, declared) for item in value] if isinstance(value, list) else value
 
 
 def declared_names(schema: Any) -> list[str]:
@@ -260,10 +261,8 @@ class Comparison:
             self.fail("rejects", plain_text(value))
 
     def orders(self, value: Any) -> Iterator[Any]:
-        """The value in some of its orders, mostly with some members that may be declared before the others."""
         declared = declared_names(self.schema)
-        for _ in range(ORDERS):
-            yield shuffled(value, self.rng, self.rng.sample(declared, self.rng.randint(0, len(declared))))
+        return (shuffled(value, self.rng, declared) for _ in range(ORDERS))
 
 
 def compare_schema(maker: Maker, tally: Tally, **options: Any) -> None:
