@@ -170,6 +170,9 @@ void bind_compile(nb::module_& m) {
 NB_MODULE(_kernel, m) {
   namespace nb = nanobind;
   using namespace maskwright;
+#ifdef NDEBUG
+  nb::set_leak_warnings(false);  // what a program keeps in caches and globals outlives the interpreter
+#endif
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
