@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeVar
 
 import pytest
 
@@ -11,6 +13,7 @@ import maskwright
 from maskwright import _kernel
 from oracle.comparing import mask_of, scaled
 
+_T = TypeVar("_T")
 RNG = random.Random("runs")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 ALPHABET = [*LETTERS, *"ABRYZ", *"0159", *'-.:_/ "\\\n', "é", "漢", "\u2028", "😀"]
@@ -82,8 +85,7 @@ def grammars() -> Iterator[tuple[str, maskwright.Grammar]]:
 
 
 def masks_along(grammar: maskwright.Grammar, tokens: list[int]) -> list[set[int]]:
-    compiled = maskwright.GrammarCompiler(fresh_info(), cache_enabled=False).compile_grammar(grammar)
-    matcher = maskwright.GrammarMatcher(compiled)
+    matcher = fresh_matcher(grammar)
     out = [mask_of(matcher, STOP + 1)]
     for token in tokens:
         assert matcher.accept_token(token)
@@ -113,28 +115,36 @@ def test_masks(name: str, grammar: maskwright.Grammar) -> None:
     rng = random.Random(name)
     for _ in range(scaled(4)):
         tokens = random_walk(grammar, rng, 12)
-        with_runs = masks_along(grammar, tokens)
-        _kernel.set_optimisations(subtree_skipping=False)
-        try:
-            assert masks_along(grammar, tokens) == with_runs
-        finally:
-            _kernel.set_optimisations()
+        with_runs, walked = with_runs_and_without(partial(masks_along, grammar, tokens))
+        assert with_runs == walked
 
 
-def masks_after(grammar: maskwright.Grammar, text: bytes) -> list[set[int]]:
+def with_runs_and_without(masks: Callable[[], _T]) -> tuple[_T, _T]:
+    """What a function returns that makes masks."""
+    with_runs = masks()
+    _kernel.set_optimisations(subtree_skipping=False)
+    try:
+        return with_runs, masks()
+    finally:
+        _kernel.set_optimisations()
+
+
+def fresh_matcher(grammar: maskwright.Grammar) -> maskwright.GrammarMatcher:
+    return maskwright.GrammarMatcher(
+        maskwright.GrammarCompiler(fresh_info(), cache_enabled=False).compile_grammar(grammar)
+    )
+
+
+def masks_after(grammar: maskwright.Grammar, text: bytes) -> tuple[set[int], set[int]]:
     """The mask behind the text, with runs and without."""
-    out = []
-    for skipping in (True, False):
-        _kernel.set_optimisations(subtree_skipping=skipping)
-        try:
-            compiled = maskwright.GrammarCompiler(fresh_info(), cache_enabled=False).compile_grammar(grammar)
-            matcher = maskwright.GrammarMatcher(compiled)
-            mask_of(matcher, STOP + 1)
-            assert matcher.accept_string(text)
-            out.append(mask_of(matcher, STOP + 1))
-        finally:
-            _kernel.set_optimisations()
-    return out
+
+    def mask() -> set[int]:
+        matcher = fresh_matcher(grammar)
+        mask_of(matcher, STOP + 1)
+        assert matcher.accept_string(text)
+        return mask_of(matcher, STOP + 1)
+
+    return with_runs_and_without(mask)
 
 
 @pytest.mark.parametrize("length", [1, 20, 21, 22, 23, 24, 25, 26, 40, 58, 59])
@@ -159,18 +169,14 @@ def test_near_the_end_of_a_count(name: str, length: int) -> None:
 def test_what_a_run_reaches_knows_how_long_it_goes_on(length: int) -> None:
     """Masks are asked for all along a chain, so that each state has what the searches of those before it left there."""
     grammar = maskwright.Grammar.from_json_schema({"type": "string", "pattern": f"^{'[a-z]' * (length + 25)}[0-9]$"})
-    masks = []
-    for skipping in (True, False):
-        _kernel.set_optimisations(subtree_skipping=skipping)
-        try:
-            compiled = maskwright.GrammarCompiler(fresh_info(), cache_enabled=False).compile_grammar(grammar)
-            matcher = maskwright.GrammarMatcher(compiled)
-            assert matcher.accept_string(b'"')
-            seen = [mask_of(matcher, STOP + 1)]
-            for _ in range(length + 24):
-                assert matcher.accept_string(b"x")
-                seen.append(mask_of(matcher, STOP + 1))
-            masks.append(seen)
-        finally:
-            _kernel.set_optimisations()
-    assert masks[0] == masks[1]
+
+    def masks() -> list[set[int]]:
+        matcher = fresh_matcher(grammar)
+        seen = []
+        for byte in b'"' + b"x" * (length + 24):
+            assert matcher.accept_string(bytes((byte,)))
+            seen.append(mask_of(matcher, STOP + 1))
+        return seen
+
+    with_runs, walked = with_runs_and_without(masks)
+    assert with_runs == walked

@@ -51,7 +51,7 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
             hint="leave whitespace_pattern out",
         )
     schema = kept(it.json_schema)
-    choices = it.options, style, it.excludes, it.capture is not None
+    choices = it.choices, style
     found = schema.find(choices)
     if found is None:
         found = _made(schema, it, style)

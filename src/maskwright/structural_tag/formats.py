@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from maskwright.errors import OptionError, StructuralTagError
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
-from maskwright.structural_tag.base import Format, read_by, read_format
+from maskwright.structural_tag.base import Format, read_by, read_format, readers_of
 from maskwright.structural_tag.fields import (
     Reader,
     boolean,
@@ -126,6 +127,11 @@ class JSONSchemaFormat(Format):
     origin: str | None = field(default=None, compare=False, repr=False)
 
     @property
+    def choices(self) -> tuple[Any, ...]:
+        """All that is said beside the schema."""
+        return _choices(self)
+
+    @property
     def options(self) -> JsonSchemaOptions:
         return _options(self.strict_mode, self.max_whitespace_cnt, self.any_order, self.whitespace_pattern)
 
@@ -136,6 +142,9 @@ class JSONSchemaFormat(Format):
             _ = self.options
         except OptionError as error:
             raise StructuralTagError(error.message, pointer=f"{pointer}/{error.option}", hint=error.hint) from error
+
+
+_choices = attrgetter(*[name for name in readers_of(JSONSchemaFormat) if name != "json_schema"])
 
 
 @lru_cache(maxsize=64)

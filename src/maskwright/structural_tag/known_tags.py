@@ -15,7 +15,6 @@ Tested by tests/structural_tag/test_known_tags.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from operator import attrgetter
 from typing import Any, TypeAlias
 
 from maskwright._kernel import content_of
@@ -29,7 +28,6 @@ from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
 from maskwright.structural_tag.tag import StructuralTag, parsed
 
 TAGS: ContentCache[Format] = ContentCache()
-_choices = attrgetter(*[name for name in readers_of(JSONSchemaFormat) if name != "json_schema"])
 _Finder: TypeAlias = "Callable[[SchemaData], KeptSchema]"
 
 _PARTS = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
@@ -79,7 +77,7 @@ def _key(it: Any, find: _Finder) -> Hashable:
         known = find(it.json_schema)
         has_errors = it.style != "json" or not cannot_fail(it, known, None)
         origin = it.origin if has_errors else None  # to which they and reports point
-        return (it.type, _content(known.content), _choices(it), origin)
+        return (it.type, _content(known.content), it.choices, origin)
     if isinstance(it, Format):
         if it.known:
             return it.known.key

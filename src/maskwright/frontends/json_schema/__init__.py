@@ -22,10 +22,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.emptiness import admits_nothing
 from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.frontends.json_schema.ascii_only import in_ascii
-from maskwright.frontends.json_schema.contradiction import contradiction, pointer, told
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.guidance import layout_options
@@ -107,6 +105,9 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
         schema: As for `schema_to_ir`, which may have made a grammar of it that turned out to admit nothing.
         options: Likewise.
     """
+    from maskwright.emptiness import admits_nothing
+    from maskwright.frontends.json_schema.contradiction import contradiction, pointer, told
+
     schema = read_schema(schema)
     options = layout_options(schema, options)
 

@@ -20,26 +20,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
+from maskwright.frontends.json_schema.reached import ANNOTATIONS, HOLD_SCHEMAS, HOLD_SCHEMAS_BY_NAME, NAME_SCHEMAS
 from maskwright.frontends.json_schema.shape import Path
 
 _MOST_SHOWN = 8
 _MOST_CHARACTERS = 40
 _MOST_WORK = 60_000  # parts of the schema that are looked at, all questions together
-_NO_ASSERTIONS = frozenset(
-    (
-        *("$schema", "$vocabulary", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs"),
-        *("definitions", "$comment", "title", "description", "default", "examples", "deprecated", "readOnly"),
-        "writeOnly",
-    )
-)
-_BY_NAME = frozenset(("properties", "patternProperties", "dependentSchemas"))
+_NO_ASSERTIONS = NAME_SCHEMAS | ANNOTATIONS | {"$id", "id"}
 _BY_POSITION = frozenset(("allOf", "prefixItems"))
-_ONE_SCHEMA = frozenset(
-    (
-        *("items", "additionalItems", "contains", "unevaluatedItems", "additionalProperties", "propertyNames"),
-        *("unevaluatedProperties", "then", "else"),
-    )
-)
+_ONE_SCHEMA = HOLD_SCHEMAS - _BY_POSITION - {"anyOf", "oneOf", "not", "if"}
 
 Part = tuple[str | int, ...]  # where it stands, from the root
 
@@ -98,14 +87,14 @@ def _value(value: Any) -> str:
 class _Search:
     def __init__(self, schema: Any, is_contradictory: Callable[[Any], bool]) -> None:
         self._schema, self._is_contradictory = schema, is_contradictory
-        self._left_out: dict[Part, None] = {}
+        self._left_out: set[Part] = set()
         self._work_left = _MOST_WORK
 
     def minimal(self, parts: list[Part]) -> list[Part]:
         """Leave out those of these parts that are not needed; return the others."""
         parts = [part for part in parts if part not in self._left_out]
         kept = [] if self._holds(parts, []) else self._needed(parts, [], [], parts)
-        self._left_out.update(dict.fromkeys(part for part in parts if part not in kept))
+        self._left_out.update(set(parts).difference(kept))
         return kept
 
     def is_settled(self) -> bool:
@@ -137,7 +126,7 @@ def _inside(schema: Any, part: Part) -> Iterator[Part]:
     """The places of the schemas in a part whose own parts can be left out."""
     value = _at(schema, part)
     above = part[-1] if part else None
-    is_schema = not part or above in _ONE_SCHEMA or (len(part) > 1 and part[-2] in _BY_NAME | _BY_POSITION)
+    is_schema = not part or above in _ONE_SCHEMA or (len(part) > 1 and part[-2] in HOLD_SCHEMAS_BY_NAME | _BY_POSITION)
     if is_schema and isinstance(value, dict):
         yield part
     elif above == "anyOf" and isinstance(value, list):
@@ -152,7 +141,7 @@ def _parts(schema: dict[str, Any], place: Part) -> Iterator[Part]:
     for keyword, value in schema.items():
         if keyword in _NO_ASSERTIONS:
             continue
-        if keyword in _BY_NAME and isinstance(value, dict):
+        if keyword in HOLD_SCHEMAS_BY_NAME and isinstance(value, dict):
             yield from ((*place, keyword, name) for name in value)
         elif (keyword in _BY_POSITION or keyword == "required") and isinstance(value, list):
             yield from ((*place, keyword, i) for i in range(len(value)))
@@ -176,8 +165,8 @@ def _without(schema: Any, parts: list[Part]) -> Any:
         if len(part) > 1 and part[-2] == "required":
             container[token] = None
             names.append(container)
-        elif len(part) > 1 and part[-2] in _BY_NAME | _BY_POSITION:
-            container[token] = True
+        elif len(part) > 1 and part[-2] in HOLD_SCHEMAS_BY_NAME | _BY_POSITION:
+            container[token] = {}
         else:
             del container[token]
     for required in names:

@@ -29,18 +29,18 @@ _READ_BY = {
     "maxContains": "contains",
     "additionalItems": "items",
 }
-_HOLD_SCHEMAS = frozenset(
+HOLD_SCHEMAS = frozenset(
     (
         *("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"),
         *("additionalProperties", "propertyNames", "unevaluatedProperties"),
         *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
     )
 )
-_HOLD_SCHEMAS_BY_NAME = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies"))
-_NAME_SCHEMAS = frozenset(
+HOLD_SCHEMAS_BY_NAME = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies"))
+NAME_SCHEMAS = frozenset(
     ("$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions")
 )
-_ANNOTATIONS = frozenset(
+ANNOTATIONS = frozenset(
     (
         *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
         *("contentEncoding", "contentMediaType", "contentSchema"),
@@ -76,7 +76,7 @@ def reached_keywords(schema: Any, registry: Any = None) -> Iterator[Reached]:
         seen.add(key)
         found: list[Node] = []
         for keyword, value in node.schema.items():
-            if keyword in _NAME_SCHEMAS or keyword == document.id_keyword:
+            if keyword in NAME_SCHEMAS or keyword == document.id_keyword:
                 continue
             if keyword == guidance.KEYWORD and node is document.node:
                 yield from _guidance(value)
@@ -128,7 +128,7 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
         return None, None
     if keyword in KEYWORDS:
         return f"{_name_of(draft)} does not have {keyword}", "let $schema name a later draft"
-    if keyword in _ANNOTATIONS:
+    if keyword in ANNOTATIONS:
         return "it annotates", None
     if keyword == guidance.KEYWORD:
         return "it counts in the outermost schema object only", "write it there"
@@ -142,9 +142,9 @@ def _name_of(draft: int) -> str:
 
 def _sub_schemas(document: Document, node: Node, keyword: str, value: Any) -> list[Node]:
     path = (node.path, keyword)
-    if keyword in _HOLD_SCHEMAS_BY_NAME and isinstance(value, dict):
+    if keyword in HOLD_SCHEMAS_BY_NAME and isinstance(value, dict):
         return [document.child(node, schema, (path, name)) for name, schema in value.items()]
-    if keyword in _HOLD_SCHEMAS:
+    if keyword in HOLD_SCHEMAS:
         if isinstance(value, list):
             return [document.child(node, schema, (path, i)) for i, schema in enumerate(value)]
         return [document.child(node, value, path)]
