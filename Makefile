@@ -5,9 +5,9 @@ PYTHON ?= python3
 CXX ?= c++
 BIN := .venv/bin
 ASAN_BIN := .venv-asan/bin
-BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "mypy[mypyc]>=2.4" cmake ninja
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
-SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp -type f -not -name '*.pyc')
+SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp cmake -type f -not -name '*.pyc')
 CPP_FILES := $(shell find cpp -name '*.cpp' -o -name '*.h')
 PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
@@ -69,5 +69,6 @@ help:  ## this list
 
 .venv-asan/.asan: $(SOURCES) | .venv-asan/bin/python
 	$(ASAN_BIN)/python $(PIP_INSTALL) --no-build-isolation ".[test]" -Cbuild-dir=build/asan \
-	  -Ccmake.build-type=RelWithDebInfo -Ccmake.define.MASKWRIGHT_SANITIZE=ON -Cinstall.strip=false
+	  -Ccmake.build-type=RelWithDebInfo -Ccmake.define.MASKWRIGHT_SANITIZE=ON \
+	  -Ccmake.define.MASKWRIGHT_COMPILE_FRONT_ENDS=OFF -Cinstall.strip=false
 	touch $@

@@ -14,10 +14,10 @@ def matches(expr: Expr, data: bytes | str) -> bool:
     """Does the expression match all of the data?"""
     if isinstance(data, str):
         data = data.encode()
-    return len(data) in _Matcher(data).ends(expr, 0)
+    return len(data) in Matcher(data).ends(expr, 0)
 
 
-class _Matcher:
+class Matcher:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.memo: dict[tuple[int, int], frozenset[int]] = {}
@@ -26,10 +26,10 @@ class _Matcher:
         # Keyed by identity: the caller keeps the expression alive, and parts are shared.
         key = (id(expr), start)
         if key not in self.memo:
-            self.memo[key] = frozenset(self._ends(expr, start))
+            self.memo[key] = frozenset(self.ends_of(expr, start))
         return self.memo[key]
 
-    def _ends(self, expr: Expr, start: int) -> set[int] | frozenset[int]:
+    def ends_of(self, expr: Expr, start: int) -> set[int] | frozenset[int]:
         op = expr[0]
         if op == ir.OP_EMPTY:
             return {start}

@@ -14,18 +14,18 @@ Tested by tests/frontends/test_printing.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright.frontends.charset import CodePointSet
 from maskwright.ir import OP_ALT, OP_LITERAL, OP_SEQ, OP_SET, Expr, byte_set, seq
 
 Piece: TypeAlias = "str | CodePointSet | Expr"
 
-_MAX_SPELLINGS = 4096
-_ASCII = (1 << 0x80) - 1
-_CONTINUATION = ((1 << 0xC0) - 1) ^ ((1 << 0x80) - 1)
+_MAX_SPELLINGS: Final = 4096
+_ASCII: Final = (1 << 0x80) - 1
+_CONTINUATION: Final = ((1 << 0xC0) - 1) ^ ((1 << 0x80) - 1)
 # The bytes that begin a character of 2, 3 and 4 bytes, and the bits that they hold of it.
-_LEADS = ((0xC2, 0xDF, 2, 0x1F), (0xE0, 0xEF, 3, 0x0F), (0xF0, 0xF4, 4, 0x07))
+_LEADS: Final = ((0xC2, 0xDF, 2, 0x1F), (0xE0, 0xEF, 3, 0x0F), (0xF0, 0xF4, 4, 0x07))
 
 
 def pieces(expr: Expr) -> list[Piece]:

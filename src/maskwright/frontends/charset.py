@@ -24,12 +24,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
 from operator import itemgetter
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright.ir import EMPTY, Expr, alt, byte_set, bytes_in, literal, never, seq
 
-MAX_CODE_POINT = 0x10FFFF
-_SURROGATES = (0xD800, 0xDFFF)
+MAX_CODE_POINT: Final = 0x10FFFF
+_SURROGATES: Final = (0xD800, 0xDFFF)
 
 Range: TypeAlias = "tuple[int, int]"
 
@@ -53,7 +53,7 @@ class CodePointSet:
         return cls(_without_surrogates(_normalize(sorted(ranges))))
 
     @classmethod
-    def from_string(cls, characters: str) -> CodePointSet:
+    def from_string(cls, characters: Iterable[str]) -> CodePointSet:
         """Make a set of the characters of a string."""
         return cls.from_ranges((ord(c), ord(c)) for c in characters)
 
@@ -118,8 +118,6 @@ class CodePointSet:
             out.append((start, MAX_CODE_POINT))
         return CodePointSet(_without_surrogates(tuple(out)))
 
-    union, intersection, difference, complement = __or__, __and__, __sub__, __invert__
-
     def isdisjoint(self, other: CodePointSet) -> bool:
         """Whether no character is in both."""
         few, many = sorted((self.ranges, other.ranges), key=len)
@@ -175,8 +173,8 @@ def _without_surrogates(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
     return (*ranges[:i], *kept, *ranges[j:])
 
 
-NO_CHARACTERS = CodePointSet(())
-ALL_CHARACTERS = ~NO_CHARACTERS
+NO_CHARACTERS: Final = CodePointSet(())
+ALL_CHARACTERS: Final = ~NO_CHARACTERS
 
 
 def told_apart(sets: Iterable[CodePointSet], most: int) -> dict[CodePointSet, int] | None:
@@ -225,19 +223,19 @@ def _offset_digit(radix: int, base: int) -> _Digit:
     return _Digit([1 << (base + d) for d in range(radix)])
 
 
-_CONTINUATION = _offset_digit(64, 0x80)
-_UTF8_FORMS = (
+_CONTINUATION: Final = _offset_digit(64, 0x80)
+_UTF8_FORMS: Final = (
     (0x80, 0x7FF, (_offset_digit(32, 0xC0), _CONTINUATION)),
     (0x800, 0xFFFF, (_offset_digit(16, 0xE0), _CONTINUATION, _CONTINUATION)),
     (0x10000, MAX_CODE_POINT, (_offset_digit(8, 0xF0), _CONTINUATION, _CONTINUATION, _CONTINUATION)),
 )
 
-_HEX_MASKS = [(1 << ord(f"{d:x}")) | (1 << ord(f"{d:X}")) for d in range(16)]
-_HEX = _Digit(_HEX_MASKS)
-_ANY_CASE_D = bytes_in(b"dD")
-_ESCAPE_BMP = (_HEX, _HEX, _HEX, _HEX)
+_HEX_MASKS: Final = [(1 << ord(f"{d:x}")) | (1 << ord(f"{d:X}")) for d in range(16)]
+_HEX: Final = _Digit(_HEX_MASKS)
+_ANY_CASE_D: Final = bytes_in(b"dD")
+_ESCAPE_BMP: Final = (_HEX, _HEX, _HEX, _HEX)
 # A code point above U+FFFF, less 0x10000, has 20 bits: 2, 4 and 4 of them in the pair's first half, and the same again.
-_ESCAPE_PAIR = (
+_ESCAPE_PAIR: Final = (
     _Digit(_HEX_MASKS[8:12]),
     _HEX,
     _HEX,
@@ -245,8 +243,17 @@ _ESCAPE_PAIR = (
     _HEX,
     _HEX,
 )
-_SHORT_ESCAPES = {0x22: b'"', 0x5C: b"\\", 0x2F: b"/", 0x08: b"b", 0x0C: b"f", 0x0A: b"n", 0x0D: b"r", 0x09: b"t"}
-_RAW_IN_JSON = ~CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
+_SHORT_ESCAPES: Final = {
+    0x22: b'"',
+    0x5C: b"\\",
+    0x2F: b"/",
+    0x08: b"b",
+    0x0C: b"f",
+    0x0A: b"n",
+    0x0D: b"r",
+    0x09: b"t",
+}
+_RAW_IN_JSON: Final = ~CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
 
 
 def _spell(ranges: tuple[Range, ...], digits: tuple[_Digit, ...], at: int = 0) -> Expr:

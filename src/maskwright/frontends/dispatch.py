@@ -10,11 +10,12 @@ Tested by tests/frontends/test_texts.py, tests/corpus/ebnf.toml.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from maskwright.frontends.texts import text_without, texts_up_to
 from maskwright.ir import Expr, IRBuilder, TokenSet, alt, never, seq, star
 
-NO_TOKENS = TokenSet()
+NO_TOKENS: Final = TokenSet()
 
 
 def tag_dispatch(

@@ -10,9 +10,10 @@ Tested by tests/frontends/test_mistakes.py.
 from __future__ import annotations
 
 import re
+from typing import Final
 
-_STATEMENTS = "statements such as %ignore are Lark's: read the text as Lark"
-_HINTS: tuple[tuple[str, str], ...] = (
+_STATEMENTS: Final = "statements such as %ignore are Lark's: read the text as Lark"
+_HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"//|--|/\*", "a comment begins with #"),
     (r"/", 'alternatives are separated by |, and a regular expression stands in Regex("…")'),
     (r",", "parts follow each other without commas"),
@@ -28,7 +29,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"->", "what a rule stands for is written after {sign}"),
     (r":=|::=|=|:", "a rule is written {rule}"),
 )
-_HEAD = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=|:)")
+_HEAD: Final = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=|:)")
 
 
 def hint_at(source: str, position: int, sign: str = "::=", regex: str = 'Regex("…")') -> str | None:

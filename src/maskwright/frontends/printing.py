@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import is_
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from maskwright.errors import GrammarError, LimitError
 from maskwright.frontends.characters import branches, pieces
@@ -52,10 +52,10 @@ from maskwright.ir import (
     uses_parameter,
 )
 
-MAX_PRINTED = 20_000_000  # characters
+MAX_PRINTED: Final = 20_000_000  # characters
 
 _ALT, _AND, _SEQ, _REPEAT, _ATOM = 0, 1, 2, 3, 4  # how tightly a shown expression holds together
-_SHORT_COUNTS = {(0, UNBOUNDED): "*", (1, UNBOUNDED): "+", (0, 1): "?"}
+_SHORT_COUNTS: Final = {(0, UNBOUNDED): "*", (1, UNBOUNDED): "+", (0, 1): "?"}
 
 
 def to_ebnf(grammar: GrammarIR) -> str:
@@ -349,8 +349,8 @@ class _Regex(_Notation):
         return self.intersection([part])
 
 
-_REGEX_SPECIAL = ".^$*+?{}[]\\|()/"
-_REGEX_CLASS = "[]^-\\/&~"
+_REGEX_SPECIAL: Final = ".^$*+?{}[]\\|()/"
+_REGEX_CLASS: Final = "[]^-\\/&~"
 
 
 def _escaped(c: str, special: str) -> str:

@@ -11,18 +11,18 @@ Tested by tests/frontends/test_ebnf.py, tests/frontends/test_lark.py.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.errors import GrammarError, Span
 
-BYTE_ORDER_MARK = "\ufeff"  # that some editors begin files with
-STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
-ESCAPE = re.compile(
+BYTE_ORDER_MARK: Final = "\ufeff"  # that some editors begin files with
+STRING: Final = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+ESCAPE: Final = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})"
     r"|U([0-9a-fA-F]{8})|(.))",
     re.DOTALL,
 )
-SIMPLE_ESCAPES = {
+SIMPLE_ESCAPES: Final = {
     '"': '"',
     "\\": "\\",
     "/": "/",
@@ -37,7 +37,7 @@ SIMPLE_ESCAPES = {
     "0": "\0",
     "e": "\x1b",
 }
-_KNOWN = r"known: \" \' \\ \/ \n \r \t \b \f \a \v \0 \e \xHH \uHHHH \UHHHHHHHH"
+_KNOWN: Final = r"known: \" \' \\ \/ \n \r \t \b \f \a \v \0 \e \xHH \uHHHH \UHHHHHHHH"
 
 
 class Quoted(NamedTuple):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import iand, or_
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.ir import (
@@ -44,11 +45,11 @@ from maskwright.ir import (
     seq,
 )
 
-MAX_SPELLED_OUT = 500_000  # nodes
-MAX_SPELLED_DEPTH = 2_000
-ASCII = (1 << 128) - 1  # as a set of bytes
+MAX_SPELLED_OUT: Final = 500_000  # nodes
+MAX_SPELLED_DEPTH: Final = 2_000
+ASCII: Final = (1 << 128) - 1  # as a set of bytes
 
-_IRREGULAR = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SPAN, OP_SUBGRAMMAR))
+_IRREGULAR: Final = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SPAN, OP_SUBGRAMMAR))
 
 
 def is_regular(root: Expr) -> bool:

@@ -14,26 +14,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from maskwright.errors import GrammarError, Span
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.texts import shortest, text_before, text_of_length
 from maskwright.ir import Expr, alt, and_, capture, seq, span, text
 
-MAX_CHARS = 10**9
-MAX_TOKENS = 10**9
-MAX_TEMPERATURE = 100
+MAX_CHARS: Final = 10**9
+MAX_TOKENS: Final = 10**9
+MAX_TEMPERATURE: Final = 100
 
 # What a header may hold between its brackets; the parsers build their token patterns from it.
-BRACKETS = rf"\[(?:[^\]\n\"'/]|{STRING}|/(?:[^/\\\n]|\\.)+/[imslux]*){{0,200}}\]"
-_OPTION = re.compile(
+BRACKETS: Final = rf"\[(?:[^\]\n\"'/]|{STRING}|/(?:[^/\\\n]|\\.)+/[imslux]*){{0,200}}\]"
+_OPTION: Final = re.compile(
     rf"\s*([A-Za-z_]\w*)\s*(?:=\s*(?:({STRING})|/((?:[^/\\\n]|\\.)+)/([imslux]*)|(-?[0-9]+(?:\.[0-9]+)?)|(\w+))\s*)?"
     r"(?:,|(?=\]))"
 )
-_KNOWN = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture", "max_tokens", "temperature")
-_OF_ANY_BODY = frozenset(("capture", "max_tokens", "temperature"))
-_NEEDED = {
+_KNOWN: Final = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture", "max_tokens", "temperature")
+_OF_ANY_BODY: Final = frozenset(("capture", "max_tokens", "temperature"))
+_NEEDED: Final = {
     "lazy": "true or false",
     "max_chars": "a whole number",
     "capture": "a name in quotes, or nothing",

@@ -16,7 +16,7 @@ Tested by tests/frontends/test_selections.py.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError
 from maskwright.ir import EMPTY, OP_EMPTY, OP_NEVER, UNBOUNDED, Expr, IRBuilder, alt, call, guard, never, ref, seq
@@ -37,7 +37,7 @@ from maskwright.parameters import (
     set_bit,
 )
 
-_BITS = WHOLE[1]
+_BITS: Final = WHOLE[1]
 
 
 def permutation(

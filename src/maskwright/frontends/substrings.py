@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.ir import EMPTY, Expr, IRBuilder, alt, seq, text
 
-MAX_CHUNKS = 50_000
+MAX_CHUNKS: Final = 50_000
 
-_WORDS = re.compile(r"\s+|\w+|[^\w\s]+")
+_WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]+")
 
 
 def words(string: str) -> list[str]:

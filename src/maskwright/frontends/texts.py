@@ -16,6 +16,7 @@ Tested by tests/frontends/test_texts.py and, against the oracle, tests/structura
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
@@ -36,11 +37,11 @@ from maskwright.ir import (
     star,
 )
 
-MAX_OVERLAPS = 64
+MAX_OVERLAPS: Final = 64
 
-ANY_CHARACTER = utf8(ALL_CHARACTERS)
-ANY_TEXT = star(ANY_CHARACTER)
-ANY_BYTES = star(ANY_BYTE)
+ANY_CHARACTER: Final = utf8(ALL_CHARACTERS)
+ANY_TEXT: Final = star(ANY_CHARACTER)
+ANY_BYTES: Final = star(ANY_BYTE)
 
 
 def text_of_length(min_chars: int, max_chars: int | None) -> Expr:

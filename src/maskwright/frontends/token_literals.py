@@ -11,13 +11,14 @@ Tested by tests/test_token_sets.py.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from maskwright.errors import GrammarError, Span
 from maskwright.ir import TokenSet
 
-MAX_ID = 2**31 - 1
+MAX_ID: Final = 2**31 - 1
 
-_MEMBER = re.compile(r"([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?\Z")
+_MEMBER: Final = re.compile(r"([0-9]{1,10})(?:\s*-\s*([0-9]{1,10}))?\Z")
 
 
 def token_set(literal: str, span: Span, source: str, error: type[GrammarError]) -> TokenSet:

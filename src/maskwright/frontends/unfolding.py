@@ -15,6 +15,8 @@ Tested by tests/frontends/test_printing_parameters.py.
 
 from __future__ import annotations
 
+from typing import Final
+
 from maskwright.errors import LimitError
 from maskwright.frontends.regular import rebuilt
 from maskwright.ir import (
@@ -30,7 +32,7 @@ from maskwright.ir import (
     uses_parameter,
 )
 
-MAX_UNFOLDED = 200_000  # nodes
+MAX_UNFOLDED: Final = 200_000  # nodes
 
 
 def unfolded(grammar: GrammarIR) -> GrammarIR:

@@ -16,7 +16,7 @@ A rule may have a parameter of 64 bits: branches are guarded by conditions on it
     r::_ ::= "" | "x" r::incr(_) %if _ <= 1
 
 The files from the bottom up: `ops.py` (the numbers that the kernel reads), `notation.py` (expressions as text),
-`expressions.py` (the constructors), `walks.py`, `grammar.py`, `subgrammars.py`, `builder.py`. All is imported from
+`expr.py`, `expressions.py` (the constructors), `walks.py`, `grammar.py`, `subgrammars.py`, `builder.py`. All is imported from
 here. The kernel reads the tuples directly, so there is no second representation in Python.
 Tested by tests/test_ir.py.
 """
@@ -25,9 +25,9 @@ from __future__ import annotations
 
 from maskwright.ir.builder import IRBuilder as IRBuilder
 from maskwright.ir.builder import joined as joined
+from maskwright.ir.expr import Expr as Expr
 from maskwright.ir.expressions import ANY_BYTE as ANY_BYTE
 from maskwright.ir.expressions import EMPTY as EMPTY
-from maskwright.ir.expressions import Expr as Expr
 from maskwright.ir.expressions import alt as alt
 from maskwright.ir.expressions import alt_of_distinct as alt_of_distinct
 from maskwright.ir.expressions import and_ as and_

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maskwright.ir.expressions import Expr, never, ref
+from maskwright.ir.expr import Expr
+from maskwright.ir.expressions import never, ref
 from maskwright.ir.grammar import GrammarIR, Rule, TokenSet
 from maskwright.ir.ops import OP_REF
 from maskwright.ir.walks import with_references

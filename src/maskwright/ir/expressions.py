@@ -16,9 +16,9 @@ Tested by tests/test_ir.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
-from maskwright.ir.notation import notation
+from maskwright.ir.expr import Expr
 from maskwright.ir.ops import (
     ALL_BYTES,
     OP_ALT,
@@ -40,28 +40,10 @@ from maskwright.ir.ops import (
 )
 from maskwright.parameters import FALSE, TRUE, Condition, Value, both
 
-
-class Expr(tuple[Any, ...]):
-    """A node of the grammar: ops.py lists its shapes. Make one with the constructors below."""
-
-    __slots__ = ()
-
-    @property
-    def op(self) -> int:
-        return self[0]  # type: ignore[no-any-return]
-
-    def dump(self, rule_names: tuple[str, ...] | None = None) -> str:
-        """Show the expression in an EBNF-like notation, for people and for tests."""
-        return notation(self, rule_names)
-
-    def __repr__(self) -> str:
-        return f"Expr({self.dump()})"
-
-
-EMPTY = Expr((OP_EMPTY,))
-_NEVER = Expr((OP_NEVER,))
-ANY_BYTE = Expr((OP_SET, ALL_BYTES))
-_BYTE_LITERALS = tuple(Expr((OP_LITERAL, bytes((b,)))) for b in range(256))
+EMPTY: Final = Expr((OP_EMPTY,))
+_NEVER: Final = Expr((OP_NEVER,))
+ANY_BYTE: Final = Expr((OP_SET, ALL_BYTES))
+_BYTE_LITERALS: Final = tuple(Expr((OP_LITERAL, bytes((b,)))) for b in range(256))
 
 
 def never() -> Expr:

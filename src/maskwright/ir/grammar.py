@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from maskwright.ir.expressions import Expr, tokens
+from maskwright.ir.expr import Expr
+from maskwright.ir.expressions import tokens
 from maskwright.ir.walks import references, uses_parameter
 
 

@@ -6,22 +6,24 @@ Tested by tests/test_ir.py.
 
 from __future__ import annotations
 
-OP_EMPTY = 0  # (op,)                      the empty string
-OP_NEVER = 1  # (op,)                      no string at all
-OP_LITERAL = 2  # (op, bytes)              at least one byte
-OP_SET = 3  # (op, 256-bit int)            one byte out of a set of at least two
-OP_SEQ = 4  # (op, expr, expr, ...)        two or more
-OP_ALT = 5  # (op, expr, expr, ...)        two or more
-OP_REPEAT = 6  # (op, expr, min, max)      max -1 = unbounded
-OP_REF = 7  # (op, rule index)
-OP_TOKENS = 8  # (op, (token id, ...))     exactly one token out of a sorted set, whatever its text
-OP_AND = 9  # (op, expr, expr, ...)        strings in all of them
-OP_NOT = 10  # (op, expr)                  all byte strings but these
-OP_GUARD = 11  # (op, expr, condition)     the expression where the rule's parameter meets the condition
-OP_CALL = 12  # (op, rule index, value)    a rule with a parameter (maskwright.parameters); a reference passes zero
-OP_CAPTURE = 13  # (op, expr, name, ends)  the expression; what it matches, but for an end, can be asked for by name
-OP_SUBGRAMMAR = 14  # (op, Subgrammar)     what a grammar of its own matches
-OP_SPAN = 15  # (op, expr, max tokens or None, temperature or None)  the expression, in at most so many tokens
+from typing import Final
 
-UNBOUNDED = -1
-ALL_BYTES = (1 << 256) - 1
+OP_EMPTY: Final = 0  # (op,)                      the empty string
+OP_NEVER: Final = 1  # (op,)                      no string at all
+OP_LITERAL: Final = 2  # (op, bytes)              at least one byte
+OP_SET: Final = 3  # (op, 256-bit int)            one byte out of a set of at least two
+OP_SEQ: Final = 4  # (op, expr, expr, ...)        two or more
+OP_ALT: Final = 5  # (op, expr, expr, ...)        two or more
+OP_REPEAT: Final = 6  # (op, expr, min, max)      max -1 = unbounded
+OP_REF: Final = 7  # (op, rule index)
+OP_TOKENS: Final = 8  # (op, (token id, ...))     exactly one token out of a sorted set, whatever its text
+OP_AND: Final = 9  # (op, expr, expr, ...)        strings in all of them
+OP_NOT: Final = 10  # (op, expr)                  all byte strings but these
+OP_GUARD: Final = 11  # (op, expr, condition)     the expression where the rule's parameter meets the condition
+OP_CALL: Final = 12  # (op, rule index, value)    a rule with a parameter; a reference passes zero
+OP_CAPTURE: Final = 13  # (op, expr, name, ends)  the expression; its text, without an end, can be asked for by name
+OP_SUBGRAMMAR: Final = 14  # (op, Subgrammar)     what a grammar of its own matches
+OP_SPAN: Final = 15  # (op, expr, max tokens or None, temperature or None)  the expression, in at most so many tokens
+
+UNBOUNDED: Final = -1
+ALL_BYTES: Final = (1 << 256) - 1

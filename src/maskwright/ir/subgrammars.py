@@ -24,16 +24,18 @@ Tested by tests/test_subgrammars.py, tests/kernel/test_linked_subgrammars.py, te
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 from weakref import WeakValueDictionary
 
-from maskwright.ir.expressions import Expr, ref
+from maskwright.ir.expr import Expr
+from maskwright.ir.expressions import ref
 from maskwright.ir.grammar import GrammarIR, Rule
 from maskwright.ir.ops import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_SET, OP_SUBGRAMMAR
 from maskwright.ir.walks import postorder, with_references
 from maskwright.numbering import Numbering
 
 _numbers = Numbering()
-_SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_SUBGRAMMAR))
+_SMALL: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_SUBGRAMMAR))
 
 
 class Subgrammar:

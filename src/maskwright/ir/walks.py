@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from operator import is_
+from typing import Final
 
-from maskwright.ir.expressions import Expr, call
+from maskwright.ir.expr import Expr
+from maskwright.ir.expressions import call
 from maskwright.ir.ops import (
     OP_CALL,
     OP_CAPTURE,
@@ -33,9 +35,9 @@ from maskwright.ir.ops import (
     OP_TOKENS,
 )
 
-_LEAVES = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR))
-_NAMES_RULES = frozenset((OP_REF, OP_CALL))
-_ONE_OPERAND = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN))
+_LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR))
+_NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
+_ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN))
 
 
 def operands(expr: Expr) -> list[Expr]:
@@ -67,7 +69,7 @@ def references(root: Expr) -> list[int]:
         expr = open_nodes.pop()
         if expr[0] in _NAMES_RULES:
             found[expr[1]] = None
-        open_nodes.extend(part for part in reversed(expr[1:]) if isinstance(part, Expr))
+        open_nodes.extend(part for part in expr[:0:-1] if isinstance(part, Expr))
     return list(found)
 
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from maskwright.frontends.json_schema.matching import _Matcher
+from frontends.ir_matcher import Matcher
 from maskwright.ir import OP_CALL, OP_GUARD, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
 
 
-class _GrammarMatcher(_Matcher):
+class _GrammarMatcher(Matcher):
     """Matches inside rules that have one value of the parameter; the others are kept beside it."""
 
     def __init__(
         self, grammar: GrammarIR, data: bytes, parameter: int = 0, known: dict[int, _GrammarMatcher] | None = None
     ) -> None:
         super().__init__(data)
-        self.grammar, self.data, self.parameter = grammar, data, parameter
+        self.grammar, self.parameter = grammar, parameter
         self.known = {} if known is None else known
         self.known[parameter] = self
         self.subgrammars: dict[int, _GrammarMatcher] = {}
@@ -27,17 +27,18 @@ class _GrammarMatcher(_Matcher):
     def with_parameter(self, parameter: int) -> _GrammarMatcher:
         return self.known.get(parameter) or _GrammarMatcher(self.grammar, self.data, parameter, self.known)
 
-    def compound(self, expr: Expr, op: int, starts: int) -> int:
+    def ends_of(self, expr: Expr, start: int) -> set[int] | frozenset[int]:
+        op = expr[0]
         if op == OP_REF:
-            return self.with_parameter(0).ends(self.grammar.rules[expr[1]].body, starts)
+            return self.with_parameter(0).ends(self.grammar.rules[expr[1]].body, start)
         if op == OP_CALL:
             called = self.with_parameter(expr[2].of(self.parameter))
-            return called.ends(self.grammar.rules[expr[1]].body, starts)
+            return called.ends(self.grammar.rules[expr[1]].body, start)
         if op == OP_GUARD:
-            return self.ends(expr[1], starts) if expr[2].holds(self.parameter) else 0
+            return self.ends(expr[1], start) if expr[2].holds(self.parameter) else set()
         if op == OP_SUBGRAMMAR:
-            return self.of_subgrammar(expr).ends(expr[1].ir.rules[expr[1].ir.root].body, starts)
-        return super().compound(expr, op, starts)
+            return self.of_subgrammar(expr).ends(expr[1].ir.rules[expr[1].ir.root].body, start)
+        return super().ends_of(expr, start)
 
     def of_subgrammar(self, leaf: Expr) -> _GrammarMatcher:
         number = leaf[1].number
@@ -48,8 +49,7 @@ class _GrammarMatcher(_Matcher):
 
 def accepts_text(grammar: GrammarIR, text: str) -> bool:
     data = text.encode()
-    matcher = _GrammarMatcher(grammar, data)
-    return bool(matcher.ends(grammar.rules[grammar.root].body, 1) >> len(data) & 1)
+    return len(data) in _GrammarMatcher(grammar, data).ends(grammar.rules[grammar.root].body, 0)
 
 
 def accepts(grammar: GrammarIR, value: Any) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from maskwright.errors import EbnfSyntaxError, Span
 from maskwright.frontends.dispatch import tag_dispatch, token_dispatch
@@ -26,14 +26,14 @@ from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.substrings import substrings
 from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set
 
-MAX_ID = 2**31 - 1
+MAX_ID: Final = 2**31 - 1
 
-_ARGUMENT = re.compile(
+_ARGUMENT: Final = re.compile(
     rf"\s*(?:(?P<keyword>[A-Za-z_]\w*)\s*=(?!=)|(?P<string>{STRING})|(?P<number>[0-9]{{1,10}})(?![A-Za-z0-9_])"
     r"|(?P<name>[A-Za-z_.\-][A-Za-z0-9_.\-]*)|(?P<mark>[(),]))\s*"
 )
-_BYTES = re.compile(r"([0-9a-fA-F]{2})(?:-([0-9a-fA-F]{2}))?")
-_BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
+_BYTES: Final = re.compile(r"([0-9a-fA-F]{2})(?:-([0-9a-fA-F]{2}))?")
+_BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}
 
 
 class Value(NamedTuple):
@@ -193,7 +193,7 @@ def byte_macro(arguments: Arguments, context: Context) -> Expr:
     return byte_set(mask)
 
 
-MACROS: Mapping[str, Callable[[Arguments, Context], Expr]] = {
+MACROS: Final[Mapping[str, Callable[[Arguments, Context], Expr]]] = {
     "Substring": substring_macro,
     "Token": token_macro,
     "ExcludeToken": exclude_token_macro,

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments
@@ -41,11 +42,11 @@ from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
 
-MAX_DEPTH = 100
-MAX_COUNT = 10**9
+MAX_DEPTH: Final = 100
+MAX_COUNT: Final = 10**9
 
 # No alternative can match the same text in two ways, so a token that fails, fails in linear time.
-_TOKEN = re.compile(
+_TOKEN: Final = re.compile(
     rf"""(?:
         ({STRING})
         | \[((?:[^\]\\\n]|\\.)*)\]
@@ -62,9 +63,9 @@ _TOKEN = re.compile(
 _IS_STRING, _IS_CLASS, _IS_MACRO, _IS_NAME, _IS_DEFINITION, _OPTIONS, _IS_COUNT, _IS_TOKEN, _IS_SYMBOL, _IS_BLANK = (
     1, 2, 3, 4, 5, 6, 7, 11, 12, 13
 )  # fmt: skip
-_REGEX_ARGUMENTS = re.compile(rf"\s*({STRING})\s*(?:,\s*flags\s*=\s*({STRING})\s*)?,?\s*\)")
-_COUNTS = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
-_UNEXPECTED = {
+_REGEX_ARGUMENTS: Final = re.compile(rf"\s*({STRING})\s*(?:,\s*flags\s*=\s*({STRING})\s*)?,?\s*\)")
+_COUNTS: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
+_UNEXPECTED: Final = {
     '"': ("a string that is not closed", 'add "'),
     "'": ("a string that is not closed", "add '"),
     "[": ("a class that is not closed", "add ]"),

@@ -12,6 +12,7 @@ Tested by tests/frontends/test_ebnf.py.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet, utf8
@@ -20,8 +21,8 @@ from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
 from maskwright.ir import Expr
 
-_IN_CLASS = {**SIMPLE_ESCAPES, "]": "]", "[": "[", "-": "-", "^": "^"}
-_SETS = {"d": ASCII_SHORTHANDS.digit, "w": ASCII_SHORTHANDS.word, "s": ASCII_SHORTHANDS.space}
+_IN_CLASS: Final = {**SIMPLE_ESCAPES, "]": "]", "[": "[", "-": "-", "^": "^"}
+_SETS: Final = {"d": ASCII_SHORTHANDS.digit, "w": ASCII_SHORTHANDS.word, "s": ASCII_SHORTHANDS.space}
 
 
 def class_expr(body: str, start: int, source: str) -> Expr:

@@ -20,7 +20,7 @@ Tested by tests/frontends/json_schema/.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.frontends.json_schema.ascii_only import in_ascii
@@ -36,7 +36,7 @@ from maskwright.ir import OP_NEVER, GrammarIR
 
 __all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "schema_to_ir", "why_unsatisfiable"]
 
-DEFAULTS = JsonSchemaOptions()
+DEFAULTS: Final = JsonSchemaOptions()
 
 
 def schema_to_ir(

@@ -8,7 +8,7 @@ Tested by tests/frontends/json_schema/test_schema_emit.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from maskwright.frontends.json_schema.counted_arrays import counted_array
 from maskwright.frontends.json_schema.counting import TooManyError
@@ -19,7 +19,7 @@ from maskwright.ir import EMPTY, OP_NEVER, Expr, never, optional, repeat, seq
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
-_NESTED_OPTIONALS = 16
+_NESTED_OPTIONALS: Final = 16
 
 
 def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
+from typing import Final
 
 from maskwright.ir import (
     OP_ALT,
@@ -44,7 +45,7 @@ from maskwright.ir import (
 from maskwright.ir.subgrammars import Subgrammar
 from maskwright.ir.walks import operands, postorder
 
-_ASCII = (1 << 0x80) - 1
+_ASCII: Final = (1 << 0x80) - 1
 
 
 def in_ascii(grammar: GrammarIR, done: tuple[Rule, ...] = ()) -> GrammarIR:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from maskwright.frontends.json_schema.intersect import is_nothing
 from maskwright.frontends.json_schema.numerals import admitted_values
@@ -50,8 +50,8 @@ from maskwright.frontends.json_schema.witnesses import is_free, opposite, violat
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise import Normaliser
 
-_CONSTANTS = NULL | FALSE | TRUE
-_OBJECTS = 3
+_CONSTANTS: Final = NULL | FALSE | TRUE
+_OBJECTS: Final = 3
 _T = TypeVar("_T")
 
 

@@ -17,18 +17,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
 from maskwright.frontends.json_schema.reached import ANNOTATIONS, HOLD_SCHEMAS, HOLD_SCHEMAS_BY_NAME, NAME_SCHEMAS
 from maskwright.frontends.json_schema.shape import Path
 
-_MOST_SHOWN = 8
-_MOST_CHARACTERS = 40
-_MOST_WORK = 60_000  # parts of the schema that are looked at, all questions together
-_NO_ASSERTIONS = NAME_SCHEMAS | ANNOTATIONS | {"$id", "id"}
-_BY_POSITION = frozenset(("allOf", "prefixItems"))
-_ONE_SCHEMA = HOLD_SCHEMAS - _BY_POSITION - {"anyOf", "oneOf", "not", "if"}
+_MOST_SHOWN: Final = 8
+_MOST_CHARACTERS: Final = 40
+_MOST_WORK: Final = 60_000  # parts of the schema that are looked at, all questions together
+_NO_ASSERTIONS: Final = NAME_SCHEMAS | ANNOTATIONS | {"$id", "id"}
+_BY_POSITION: Final = frozenset(("allOf", "prefixItems"))
+_ONE_SCHEMA: Final = HOLD_SCHEMAS - _BY_POSITION - {"anyOf", "oneOf", "not", "if"}
 
 Part = tuple[str | int, ...]  # where it stands, from the root
 

@@ -22,7 +22,7 @@ from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.counting import MAX_STEPS, Automaton, TooManyError, apart_from_empty
 from maskwright.frontends.json_schema.intersect import join
 from maskwright.frontends.json_schema.layout import CLOSE_ARRAY
-from maskwright.frontends.json_schema.shape import FALSE, NULL, TRUE, ArrayShape, Conj, Contains, Shape
+from maskwright.frontends.json_schema.shape import FALSE, NULL, TRUE, ArrayShape, Conj, Contains, Shape, identity_of
 from maskwright.frontends.selections import permutation
 from maskwright.ir import OP_NEVER, Expr, alt, call, guard, never, seq
 from maskwright.parameters import WHOLE, compare, increment
@@ -102,7 +102,7 @@ class _Array(Automaton):
 
     def item(self, kind: int, places: tuple[Conj, ...], value: int | None) -> Expr:
         """One element of a kind, in all of these places, and, if a value is given, that."""
-        key = (kind, tuple(map(id, places)), value)
+        key = (kind, tuple(map(identity_of, places)), value)
         item = self.items.get(key)
         if item is None:
             conj = self.shape.item(kind)

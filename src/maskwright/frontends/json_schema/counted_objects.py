@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from maskwright.frontends.json_schema.counting import Automaton
 from maskwright.frontends.json_schema.layout import CLOSE_OBJECT, Style
@@ -19,7 +19,8 @@ from maskwright.ir import Expr, alt, never, seq
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
-_END, _PAST = -1, -2  # all declared members were written, and no more may come; or others may
+_END: Final = -1  # all declared members were written, and no more may come
+_PAST: Final = -2  # or others may
 
 Member: TypeAlias = "tuple[Expr, Expr, bool]"  # name, value, whether it is required
 Others: TypeAlias = "dict[int, tuple[Expr, bool]]"

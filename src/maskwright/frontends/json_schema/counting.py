@@ -13,7 +13,7 @@ Tested by tests/frontends/json_schema/test_schema_counting.py.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.frontends.json_schema.layout import Style
 from maskwright.ir import OP_ALT, OP_EMPTY, OP_NEVER, Expr, alt, never, seq
@@ -21,7 +21,7 @@ from maskwright.ir import OP_ALT, OP_EMPTY, OP_NEVER, Expr, alt, never, seq
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
-MAX_STEPS = 4096
+MAX_STEPS: Final = 4096
 
 
 class TooManyError(Exception):

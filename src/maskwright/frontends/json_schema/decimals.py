@@ -12,12 +12,12 @@ Tested by tests/frontends/json_schema/test_schema_numbers.py.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.shape import Exact
 
-MAX_DIGITS = 1000
+MAX_DIGITS: Final = 1000
 
 
 def exact(value: Any) -> Exact | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import iand
+from typing import Final
 
 from maskwright.ir import (
     ALL_BYTES,
@@ -35,7 +36,7 @@ from maskwright.ir import (
     seq,
 )
 
-_MAX_DERIVATIVES = 150  # about a millisecond
+_MAX_DERIVATIVES: Final = 150  # about a millisecond
 
 
 def nullable(expr: Expr) -> bool:

@@ -9,7 +9,7 @@ Cost: limited by _DEPTH levels of members. Tested by tests/frontends/json_schema
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from maskwright.frontends.json_schema.intersect import intersect_numbers, is_nothing, undeclared
 from maskwright.frontends.json_schema.shape import (
@@ -27,7 +27,7 @@ from maskwright.frontends.json_schema.strings import admits_string
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise import Normaliser
 
-_DEPTH = 4
+_DEPTH: Final = 4
 
 
 def told_apart(shapes: list[Shape], norm: Normaliser) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright._kernel import content_of as bytes_of
@@ -21,11 +21,11 @@ from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
 from maskwright.frontends.json_schema.resources import Resources
 from maskwright.frontends.json_schema.shape import Node, Path, Resource, node_at
 
-_DRAFTS = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
-_SCALARS = frozenset((str, int, bool, float, type(None)))
-_MAX_CHAIN = 100
-_MAX_DEPTH = 2_500
-_MAX_CONTAINERS = 1_000_000
+_DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
+_SCALARS: Final = frozenset((str, int, bool, float, type(None)))
+_MAX_CHAIN: Final = 100
+_MAX_DEPTH: Final = 2_500
+_MAX_CONTAINERS: Final = 1_000_000
 
 
 def read_schema(schema: Any) -> Any:
@@ -229,10 +229,10 @@ class Document:
         return SchemaError(message, pointer=pointer_of((node.path, keyword)), keyword=keyword, hint=hint)
 
 
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
-_SAYS_NOTHING = frozenset(
+_SAYS_NOTHING: Final = frozenset(
     (
         "$ref",
         "$defs",

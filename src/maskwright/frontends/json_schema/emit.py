@@ -13,7 +13,7 @@ Tested by tests/frontends/json_schema/test_schema_emit.py and test_schema_suite.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.arrays import array_text
@@ -38,9 +38,9 @@ from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUB
 
 # CPython keeps the frames of calls in chunks of 16 kB, and each call across the end of one maps and unmaps the next: of
 # schemas that nested deeper than some ten levels, that took half of the time.
-_INLINE_LEVELS = 8
-_SMALL = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))
-MAX_PLACES = 200_000
+_INLINE_LEVELS: Final = 8
+_SMALL: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))
+MAX_PLACES: Final = 200_000
 
 
 class Emitter:

@@ -24,7 +24,7 @@ Tested by tests/frontends/json_schema/test_schema_evident.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright import _kernel
 from maskwright.frontends.json_schema.formats import FORMATS
@@ -42,7 +42,7 @@ class Evident(NamedTuple):
     bounds_strings: bool
 
 
-_EVIDENT = {(a, b): Evident(a, b) for a in (False, True) for b in (False, True)}
+_EVIDENT: Final = {(a, b): Evident(a, b) for a in (False, True) for b in (False, True)}
 
 
 def evident(content: bytes) -> Evident | None:

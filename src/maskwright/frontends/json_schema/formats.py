@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from string import ascii_lowercase
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright.frontends.charset import Encoding
 from maskwright.frontends.regex import regex_to_expr
@@ -32,15 +32,15 @@ from maskwright.ir import EMPTY, Expr, alt, optional, plus, seq, star, text
 Read: TypeAlias = Callable[[str], Expr]  # gives the expression of a piece
 Format: TypeAlias = "str | Callable[[Read], Expr]"
 
-_LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
-_DATE = (
+_LEAP_YEAR: Final = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+_DATE: Final = (
     "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
     "|02-(?:0[1-9]|1[0-9]|2[0-8]))"
     f"|{_LEAP_YEAR}-02-29)"
 )
-_HOUR_MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
-_SECOND_FRACTION = "(?:\\.[0-9]+)?"
+_HOUR_MINUTE: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_SECOND_FRACTION: Final = "(?:\\.[0-9]+)?"
 
 
 def _time(read: Read) -> Expr:
@@ -60,14 +60,14 @@ def _date_time(read: Read) -> Expr:
     return seq(read(_DATE), read("[Tt]"), _time(read))
 
 
-_DURATION_TIME = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
-_DURATION_DATE = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
-_DURATION = f"P(?:[0-9]+W|{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME})"
+_DURATION_TIME: Final = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_DURATION_DATE: Final = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
+_DURATION: Final = f"P(?:[0-9]+W|{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME})"
 
-_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-_IPV4 = f"{_OCTET}(?:\\.{_OCTET}){{3}}"
-_H16 = "[0-9A-Fa-f]{1,4}"
-_LS32 = f"(?:{_H16}:{_H16}|{_IPV4})"
+_OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IPV4: Final = f"{_OCTET}(?:\\.{_OCTET}){{3}}"
+_H16: Final = "[0-9A-Fa-f]{1,4}"
+_LS32: Final = f"(?:{_H16}:{_H16}|{_IPV4})"
 
 
 def _ipv6() -> str:
@@ -80,16 +80,18 @@ def _ipv6() -> str:
     return "(?:" + "|".join(forms) + ")"
 
 
-_IPV6 = _ipv6()
+_IPV6: Final = _ipv6()
 
 _ALNUM, _LDH = "[A-Za-z0-9]", "[A-Za-z0-9-]"
-_UP_TO_58 = f"{_LDH}?" * 58  # written out, it is part of one automaton; counted, a rule that all letters call
-_LABEL = f"(?:{_ALNUM}|{_ALNUM}{_LDH}{{0,2}}{_ALNUM}|{_ALNUM}{_LDH}(?:{_ALNUM}{_LDH}|-{_ALNUM}){_UP_TO_58}{_ALNUM})"
-_HOSTNAME = f"{_LABEL}(?:\\.{_LABEL})*"
+_UP_TO_58: Final = f"{_LDH}?" * 58  # written out, it is part of one automaton; counted, a rule that all letters call
+_LABEL: Final = (
+    f"(?:{_ALNUM}|{_ALNUM}{_LDH}{{0,2}}{_ALNUM}|{_ALNUM}{_LDH}(?:{_ALNUM}{_LDH}|-{_ALNUM}){_UP_TO_58}{_ALNUM})"
+)
+_HOSTNAME: Final = f"{_LABEL}(?:\\.{_LABEL})*"
 
-_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_QUOTED = '"(?:[ !#-\\[\\]-~]|\\\\[ -~])*"'
-_LOCAL_PART = f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})"
+_ATOM: Final = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_QUOTED: Final = '"(?:[ !#-\\[\\]-~]|\\\\[ -~])*"'
+_LOCAL_PART: Final = f"(?:{_ATOM}(?:\\.{_ATOM})*|{_QUOTED})"
 
 
 def _mail(local_part: str, domain: str) -> Format:
@@ -101,25 +103,25 @@ def _mail(local_part: str, domain: str) -> Format:
 
 
 # Lower-case Latin-1, Greek and Cyrillic; kana; Han; Hangul: valid in IDNA 2008, left to right, stable in NFC.
-_IDN_LETTERS = "à-öø-ÿα-ωа-я\\u3041-\\u3096\\u30A1-\\u30FA\\u4E00-\\u9FFF\\uAC00-\\uD7A3"
-_IDN_LABEL = f"(?:{_LABEL}|[a-z0-9{_IDN_LETTERS}]{{1,12}})"
-_IDN_HOSTNAME = f"(?:{_HOSTNAME}|{_IDN_LABEL}(?:[.\\u3002\\uFF0E\\uFF61]{_IDN_LABEL}){{0,2}})"
-_IDN_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10FFFF}-]+"
-_IDN_QUOTED = '"(?:[ !#-\\[\\]-~\\u0080-\\u{10FFFF}]|\\\\[ -~])*"'
+_IDN_LETTERS: Final = "à-öø-ÿα-ωа-я\\u3041-\\u3096\\u30A1-\\u30FA\\u4E00-\\u9FFF\\uAC00-\\uD7A3"
+_IDN_LABEL: Final = f"(?:{_LABEL}|[a-z0-9{_IDN_LETTERS}]{{1,12}})"
+_IDN_HOSTNAME: Final = f"(?:{_HOSTNAME}|{_IDN_LABEL}(?:[.\\u3002\\uFF0E\\uFF61]{_IDN_LABEL}){{0,2}})"
+_IDN_ATOM: Final = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10FFFF}-]+"
+_IDN_QUOTED: Final = '"(?:[ !#-\\[\\]-~\\u0080-\\u{10FFFF}]|\\\\[ -~])*"'
 # Addresses, unlike names of hosts, may have accents that are characters of their own: the official tests have it so.
-_ACCENTED_LABEL = f"(?:[a-z{_IDN_LETTERS}][\\u0300-\\u036F]?){{1,6}}"
-_IDN_DOMAIN = f"(?:{_IDN_HOSTNAME}|{_ACCENTED_LABEL}(?:\\.{_ACCENTED_LABEL}){{0,2}})"
-_IDN_LOCAL_PART = f"(?:{_IDN_ATOM}(?:\\.{_IDN_ATOM})*|{_IDN_QUOTED})"
+_ACCENTED_LABEL: Final = f"(?:[a-z{_IDN_LETTERS}][\\u0300-\\u036F]?){{1,6}}"
+_IDN_DOMAIN: Final = f"(?:{_IDN_HOSTNAME}|{_ACCENTED_LABEL}(?:\\.{_ACCENTED_LABEL}){{0,2}})"
+_IDN_LOCAL_PART: Final = f"(?:{_IDN_ATOM}(?:\\.{_IDN_ATOM})*|{_IDN_QUOTED})"
 
-_HEX = "[0-9A-Fa-f]"
-_UUID = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
+_HEX: Final = "[0-9A-Fa-f]"
+_UUID: Final = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 
-_UCS = (
+_UCS: Final = (
     "\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF"
     + "".join(f"\\u{{{plane:X}0000}}-\\u{{{plane:X}FFFD}}" for plane in range(1, 14))
     + "\\u{E1000}-\\u{EFFFD}"
 )
-_PRIVATE = "\\uE000-\\uF8FF\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}"
+_PRIVATE: Final = "\\uE000-\\uF8FF\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}"
 
 
 def _uri(ucs: str = "", private: str = "", *, may_be_relative: bool = False) -> Format:
@@ -148,10 +150,10 @@ def _uri(ucs: str = "", private: str = "", *, may_be_relative: bool = False) -> 
     return reference
 
 
-_POINTER = "(?:/(?:[^~/]|~[01])*)*"
-_VARIABLE_CHARACTER = "(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})"
-_VARIABLE = f"{_VARIABLE_CHARACTER}(?:\\.?{_VARIABLE_CHARACTER})*(?::[1-9][0-9]{{0,3}}|\\*)?"
-_URI_TEMPLATE = (
+_POINTER: Final = "(?:/(?:[^~/]|~[01])*)*"
+_VARIABLE_CHARACTER: Final = "(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})"
+_VARIABLE: Final = f"{_VARIABLE_CHARACTER}(?:\\.?{_VARIABLE_CHARACTER})*(?::[1-9][0-9]{{0,3}}|\\*)?"
+_URI_TEMPLATE: Final = (
     f"(?:[!#$&'(-;=?-\\[\\]_a-z~{_UCS}{_PRIVATE}]|%[0-9A-Fa-f]{{2}}"
     f"|\\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\\}})*"
 )
@@ -179,7 +181,7 @@ def _regex(read: Read) -> Expr:
     return alt(seq(optional(named), terms), *back)
 
 
-FORMATS: dict[str, Format] = {
+FORMATS: Final[dict[str, Format]] = {
     "date": _DATE,
     "time": _time,
     "date-time": _date_time,
@@ -204,19 +206,19 @@ FORMATS: dict[str, Format] = {
 }
 
 # What is certainly not in a format that is matched in part: what not even these match.
-_WIDE_TIME = f"{_HOUR_MINUTE}:(?:[0-5][0-9]|60){_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})"
-_WIDE_LABEL = f"{_ALNUM}(?:{_LDH}{{0,61}}{_ALNUM})?"
-_WIDE_HOSTNAME = f"{_WIDE_LABEL}(?:\\.{_WIDE_LABEL})*"
-WIDER_FORMATS: dict[str, Format] = {
+_WIDE_TIME: Final = f"{_HOUR_MINUTE}:(?:[0-5][0-9]|60){_SECOND_FRACTION}(?:[Zz]|[+-]{_HOUR_MINUTE})"
+_WIDE_LABEL: Final = f"{_ALNUM}(?:{_LDH}{{0,61}}{_ALNUM})?"
+_WIDE_HOSTNAME: Final = f"{_WIDE_LABEL}(?:\\.{_WIDE_LABEL})*"
+WIDER_FORMATS: Final[dict[str, Format]] = {
     "time": _WIDE_TIME,
     "date-time": f"{_DATE}[Tt]{_WIDE_TIME}",
     "hostname": _WIDE_HOSTNAME,
     "host-name": _WIDE_HOSTNAME,
     "email": _mail(_LOCAL_PART, _WIDE_HOSTNAME),
 }
-MAX_LENGTHS = {"hostname": 253, "host-name": 253, "idn-hostname": 253}
+MAX_LENGTHS: Final = {"hostname": 253, "host-name": 253, "idn-hostname": 253}
 # Those of which the grammar above is the whole, so that "not in this format" can be said as well.
-EXACT_FORMATS = frozenset(
+EXACT_FORMATS: Final = frozenset(
     (
         "date",
         "duration",

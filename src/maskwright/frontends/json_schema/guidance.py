@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import OptionError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 
-KEYWORD = "x-guidance"
-_SEPARATORS = {"item_separator": ",", "key_separator": ":"}
-_TYPES = {**dict.fromkeys(_SEPARATORS, str), "whitespace_flexible": bool, "whitespace_pattern": str}
-_JSON_NAMES = {str: "a string", bool: "true or false"}
+KEYWORD: Final = "x-guidance"
+_SEPARATORS: Final = {"item_separator": ",", "key_separator": ":"}
+_TYPES: Final = {**dict.fromkeys(_SEPARATORS, str), "whitespace_flexible": bool, "whitespace_pattern": str}
+_JSON_NAMES: Final = {str: "a string", bool: "true or false"}
 
 
 def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding] | None = None) -> JsonSchemaOptions:

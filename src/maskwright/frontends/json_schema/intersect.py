@@ -10,7 +10,7 @@ Tested by tests/frontends/json_schema/test_schema_keywords.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from maskwright.frontends.json_schema.decimals import is_integral, is_multiple
 from maskwright.frontends.json_schema.shape import (
@@ -38,7 +38,7 @@ from maskwright.frontends.json_schema.shape import (
     identity,
 )
 
-_PAIR = 4  # units of work for the intersection of two alternatives
+_PAIR: Final = 4  # units of work for the intersection of two alternatives
 
 _T = TypeVar("_T")
 

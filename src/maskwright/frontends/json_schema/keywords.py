@@ -12,14 +12,14 @@ Tested by tests/frontends/json_schema/test_schema_keywords.py and test_schema_su
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from maskwright.frontends.json_schema import keywords_applicators as applicators
 from maskwright.frontends.json_schema import keywords_containers as containers
 from maskwright.frontends.json_schema import keywords_scalars as scalars
 from maskwright.frontends.json_schema.site import Site
 
-KEYWORDS: dict[str, Callable[[Site, Any], None]] = {
+KEYWORDS: Final[dict[str, Callable[[Site, Any], None]]] = {
     "type": scalars.type_,
     "enum": scalars.enum,
     "const": scalars.const,
@@ -60,7 +60,7 @@ KEYWORDS: dict[str, Callable[[Site, Any], None]] = {
     "$recursiveRef": applicators.recursiveRef,
 }
 
-_SINCE = {
+_SINCE: Final = {
     6: ("const", "contains", "propertyNames"),
     7: ("if",),
     2019: ("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties", "$recursiveRef"),
@@ -74,4 +74,4 @@ def keywords_of(draft: int) -> dict[str, Callable[[Site, Any], None]]:
     return {keyword: function for keyword, function in KEYWORDS.items() if keyword not in later}
 
 
-BY_DRAFT = {draft: keywords_of(draft) for draft in (3, 4, 6, 7, 2019, 2020)}
+BY_DRAFT: Final = {draft: keywords_of(draft) for draft in (3, 4, 6, 7, 2019, 2020)}

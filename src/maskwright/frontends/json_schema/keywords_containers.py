@@ -5,7 +5,7 @@ Tested by tests/frontends/json_schema/test_schema_keywords.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from maskwright.frontends.json_schema.intersect import join
 from maskwright.frontends.json_schema.keywords_scalars import count_of
@@ -113,7 +113,7 @@ def properties(site: Site, value: Any) -> None:
                     declared[name] = join(declared[name], place)
 
 
-_STRING = frozenset((str,))
+_STRING: Final = frozenset((str,))
 
 
 def _are_strings(values: list[Any]) -> bool:

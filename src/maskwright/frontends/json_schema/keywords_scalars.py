@@ -5,7 +5,7 @@ Tested by tests/frontends/json_schema/test_schema_keywords.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from maskwright.frontends.json_schema.constants import shape_of_values
 from maskwright.frontends.json_schema.decimals import exact
@@ -24,7 +24,7 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.frontends.json_schema.site import Site
 
-_TYPES = {
+_TYPES: Final = {
     "null": NULL,
     "boolean": FALSE | TRUE,
     "number": NUMBER,
@@ -33,7 +33,7 @@ _TYPES = {
     "array": ARRAY,
     "object": OBJECT,
 }
-_TYPE_NAMES = "null, boolean, number, integer, string, array or object"
+_TYPE_NAMES: Final = "null, boolean, number, integer, string, array or object"
 
 
 def type_(site: Site, value: Any) -> None:

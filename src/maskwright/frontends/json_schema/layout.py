@@ -16,7 +16,7 @@ Tested by tests/frontends/json_schema/test_schema_layout.py.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from maskwright.frontends.json_schema.ascii_only import in_ascii
 from maskwright.frontends.json_schema.numerals import INTEGER_TEXT, NUMBER_TEXT
@@ -49,11 +49,12 @@ from maskwright.ir import (
     text,
 )
 
-MAX_INDENTED = 12
+MAX_INDENTED: Final = 12
 
-CLOSE_ARRAY, CLOSE_OBJECT = text("]"), text("}")
+CLOSE_ARRAY: Final = text("]")
+CLOSE_OBJECT: Final = text("}")
 
-_FREE_SCALARS = {
+_FREE_SCALARS: Final = {
     "string": STRING_RULE,
     "integer": INTEGER_RULE,
     "number": NUMBER_RULE,
@@ -97,7 +98,7 @@ class Style(NamedTuple):
         return seq(self.open_object, self.lead, *members, self.trail, CLOSE_OBJECT)
 
 
-_RULE: Any = partial(tuple.__new__, Rule)  # as `Rule._make`, at half its time
+_RULE: Final[Any] = partial(tuple.__new__, Rule)  # as `Rule._make`, at half its time
 
 
 class RuleBuilder(IRBuilder):

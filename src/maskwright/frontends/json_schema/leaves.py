@@ -12,7 +12,7 @@ Tested by tests/frontends/json_schema/test_schema_leaves.py.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, Final
 
 from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError
@@ -31,23 +31,23 @@ from maskwright.frontends.json_schema.shape import (
 from maskwright.frontends.json_schema.unevaluated import APPLICATORS
 from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
 
-_MAX_LEAVES = 8192
-_MAX_CONTENT = 2048  # bytes of one leaf's content
+_MAX_LEAVES: Final = 8192
+_MAX_CONTENT: Final = 2048  # bytes of one leaf's content
 
-LEAF_KEYWORDS = frozenset(
+LEAF_KEYWORDS: Final = frozenset(
     (
         *("type", "enum", "const", "minLength", "maxLength", "pattern", "format"),
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     )
 )
-STRUCTURAL_KEYWORDS = APPLICATORS | frozenset(
+STRUCTURAL_KEYWORDS: Final = APPLICATORS | frozenset(
     (
         *("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems"),
         *("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
         *("minProperties", "maxProperties", "dependentRequired", "unevaluatedProperties"),
     )
 )
-_MORE_THAN_TYPE = STRUCTURAL_KEYWORDS | LEAF_KEYWORDS - {"type"}
+_MORE_THAN_TYPE: Final = STRUCTURAL_KEYWORDS | LEAF_KEYWORDS - {"type"}
 
 _leaves: dict[bytes, Shape] = {}
 _lock = threading.Lock()

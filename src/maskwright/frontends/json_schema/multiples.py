@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import gcd, lcm
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright.frontends.json_schema.decimals import digits_of, is_multiple
 from maskwright.frontends.json_schema.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.json_schema.shape import Exact
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, never, seq
 
-MAX_STATES = 3200
-_CHARACTERS = b"-0123456789."
-_BYTES = sum(1 << byte for byte in _CHARACTERS)
+MAX_STATES: Final = 3200
+_CHARACTERS: Final = b"-0123456789."
+_BYTES: Final = sum(1 << byte for byte in _CHARACTERS)
 _MINUS, _POINT, _ZERO = b"-.0"
 
 

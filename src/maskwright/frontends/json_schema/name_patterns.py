@@ -13,19 +13,20 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, told_apart, utf8
 from maskwright.frontends.json_schema.derivatives import overlap
 from maskwright.frontends.json_schema.shape import Path
 from maskwright.frontends.json_schema.strings import opening_of, pattern_text, pattern_tree
-from maskwright.frontends.regex import lower
 from maskwright.frontends.regex.algebra import Letters
+from maskwright.frontends.regex.lower import lower
 from maskwright.ir import OP_SEQ, Expr, alt, byte_set, not_, star
 
-_MAX_SETS = 64
-_MAX_CLASSES = 256  # of characters, as each is a byte
-_ANYTHING = star(utf8(ALL_CHARACTERS))
+_MAX_SETS: Final = 64
+_MAX_CLASSES: Final = 256  # of characters, as each is a byte
+_ANYTHING: Final = star(utf8(ALL_CHARACTERS))
 
 
 class OverlapError(Exception):

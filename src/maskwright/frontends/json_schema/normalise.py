@@ -17,7 +17,7 @@ tests/frontends/json_schema/test_schema_keywords.py.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
@@ -60,11 +60,11 @@ from maskwright.frontends.json_schema.strings import name_matches
 from maskwright.frontends.json_schema.unevaluated import held_to, note_seen
 from maskwright.frontends.json_schema.vocabularies import ignored_keywords
 
-MAX_IN_PLACE_DEPTH = 40
-MAX_LOOKS = 4  # into members, one inside another, to see what a negation leaves
-MAX_SIMPLIFYING_WORK = 1000
-MAX_WORK = 20_000  # units of `Normaliser.spend`
-MAX_EXCLUSIVE = 200  # object alternatives that telling the branches of a `oneOf` apart may make
+MAX_IN_PLACE_DEPTH: Final = 40
+MAX_LOOKS: Final = 4  # into members, one inside another, to see what a negation leaves
+MAX_SIMPLIFYING_WORK: Final = 1000
+MAX_WORK: Final = 20_000  # units of `Normaliser.spend`
+MAX_EXCLUSIVE: Final = 200  # object alternatives that telling the branches of a `oneOf` apart may make
 
 
 class Normaliser:
@@ -278,7 +278,8 @@ class Normaliser:
         known = self._negations.get(key)
         if known is None:
             first = conj[0]
-            known = self._negations[key] = (self.made(Negation(conj), first, (first.path, "not")),)
+            known = (self.made(Negation(conj), first, (first.path, "not")),)
+            self._negations[key] = known
         return known
 
     def constant(self, value: Any) -> Conj:
@@ -286,7 +287,8 @@ class Normaliser:
         key = (type(value), value)
         known = self._constants.get(key)
         if known is None:
-            known = self._constants[key] = (self.made({"enum": [value]}, self.document.node, None),)
+            known = (self.made({"enum": [value]}, self.document.node, None),)
+            self._constants[key] = known
         return known
 
     def any_of(self, node: Node, keyword: str, places: tuple[Conj, ...]) -> Conj:
@@ -412,7 +414,7 @@ class _NotExact(Exception):
     pass
 
 
-_SIMPLE = {
+_SIMPLE: Final = {
     (mask, kind): Shape(mask, FREE_INTEGERS if kind == INTEGER else FREE_NUMBERS)
     for mask in range(ALL_TYPES + 1)
     for kind in (ANY_KIND, INTEGER)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from math import lcm
+from typing import Final
 
 from maskwright.frontends.json_schema.decimals import ceiling, digits_of, floor, is_integral, is_multiple
 from maskwright.frontends.json_schema.intersect import admits_number
@@ -35,24 +36,26 @@ from maskwright.ir import (
     star,
 )
 
-DIGIT = byte_range(0x30, 0x39)
-_NONZERO = byte_range(0x31, 0x39)
-_DIGITS = star(DIGIT)
-_MINUS = literal(b"-")
-_POINT = literal(b".")
-_ZEROS = star(literal(b"0"))
-_SOME_NONZERO = seq(_DIGITS, _NONZERO, _DIGITS)
-_EXPONENT = seq(bytes_in(b"eE"), optional(bytes_in(b"+-")), plus(DIGIT))
-_FRACTION = seq(_POINT, plus(DIGIT))
-_ZERO_FRACTION = optional(seq(_POINT, plus(literal(b"0"))))
+DIGIT: Final = byte_range(0x30, 0x39)
+_NONZERO: Final = byte_range(0x31, 0x39)
+_DIGITS: Final = star(DIGIT)
+_MINUS: Final = literal(b"-")
+_POINT: Final = literal(b".")
+_ZEROS: Final = star(literal(b"0"))
+_SOME_NONZERO: Final = seq(_DIGITS, _NONZERO, _DIGITS)
+_EXPONENT: Final = seq(bytes_in(b"eE"), optional(bytes_in(b"+-")), plus(DIGIT))
+_FRACTION: Final = seq(_POINT, plus(DIGIT))
+_ZERO_FRACTION: Final = optional(seq(_POINT, plus(literal(b"0"))))
 
-NATURAL = alt(literal(b"0"), seq(_NONZERO, _DIGITS))
-_INTEGER = seq(optional(_MINUS), NATURAL)
-INTEGER_TEXT = seq(_INTEGER, _ZERO_FRACTION, optional(seq(bytes_in(b"eE"), optional(literal(b"+")), plus(DIGIT))))
-_UNSIGNED = seq(NATURAL, optional(_FRACTION), optional(_EXPONENT))
-NUMBER_TEXT = seq(optional(_MINUS), _UNSIGNED)
-_UNSIGNED_ZERO = seq(literal(b"0"), _ZERO_FRACTION, optional(_EXPONENT))
-_UNSIGNED_POSITIVE = seq(
+NATURAL: Final = alt(literal(b"0"), seq(_NONZERO, _DIGITS))
+_INTEGER: Final = seq(optional(_MINUS), NATURAL)
+INTEGER_TEXT: Final = seq(
+    _INTEGER, _ZERO_FRACTION, optional(seq(bytes_in(b"eE"), optional(literal(b"+")), plus(DIGIT)))
+)
+_UNSIGNED: Final = seq(NATURAL, optional(_FRACTION), optional(_EXPONENT))
+NUMBER_TEXT: Final = seq(optional(_MINUS), _UNSIGNED)
+_UNSIGNED_ZERO: Final = seq(literal(b"0"), _ZERO_FRACTION, optional(_EXPONENT))
+_UNSIGNED_POSITIVE: Final = seq(
     alt(
         seq(_NONZERO, _DIGITS, optional(_FRACTION)),
         seq(literal(b"0."), _SOME_NONZERO),
@@ -256,8 +259,8 @@ def number_range(low: Exact | None, low_open: bool, high: Exact | None, high_ope
     return alt(*parts)
 
 
-_LAST_DIGITS_LIMIT = 3
-_MAX_FINITE = 500
+_LAST_DIGITS_LIMIT: Final = 3
+_MAX_FINITE: Final = 500
 
 
 def multiple_text(multiple: Exact) -> Expr | None:
@@ -309,7 +312,7 @@ def _fraction_ending(ending: str) -> Expr:
     return alt(*parts, _ZERO_FRACTION) if not set(ending) - {"0", "?"} else alt(*parts)
 
 
-_NOT_INTEGRAL = seq(_INTEGER, _POINT, _SOME_NONZERO)
+_NOT_INTEGRAL: Final = seq(_INTEGER, _POINT, _SOME_NONZERO)
 
 
 def number_text(shape: NumberShape) -> Expr:

@@ -19,7 +19,7 @@ Tested by tests/frontends/json_schema/test_schema_objects.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.counted_objects import Member, Others, counted_object
@@ -68,8 +68,8 @@ from maskwright.ir import (
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
-_BLOCK = 8
-_NOT_COUNTED = "members that may be missing are counted only if they are few"
+_BLOCK: Final = 8
+_NOT_COUNTED: Final = "members that may be missing are counted only if they are few"
 
 
 def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:

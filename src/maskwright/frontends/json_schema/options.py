@@ -6,12 +6,12 @@ Tested by tests/frontends/json_schema/test_schema_options.py.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import OptionError
 from maskwright.frontends.json_schema.white_space import white_space
 
-_USUAL_WHITESPACE_CNT = 32
+_USUAL_WHITESPACE_CNT: Final = 32
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema import guidance
@@ -22,25 +22,25 @@ from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Node, identity
 
 # Read by the function of another keyword, which has to stand next to them.
-_READ_BY = {
+_READ_BY: Final = {
     "then": "if",
     "else": "if",
     "minContains": "contains",
     "maxContains": "contains",
     "additionalItems": "items",
 }
-HOLD_SCHEMAS = frozenset(
+HOLD_SCHEMAS: Final = frozenset(
     (
         *("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"),
         *("additionalProperties", "propertyNames", "unevaluatedProperties"),
         *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
     )
 )
-HOLD_SCHEMAS_BY_NAME = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies"))
-NAME_SCHEMAS = frozenset(
+HOLD_SCHEMAS_BY_NAME: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies"))
+NAME_SCHEMAS: Final = frozenset(
     ("$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions")
 )
-ANNOTATIONS = frozenset(
+ANNOTATIONS: Final = frozenset(
     (
         *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
         *("contentEncoding", "contentMediaType", "contentSchema"),

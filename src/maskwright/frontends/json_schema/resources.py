@@ -14,12 +14,12 @@ Tested by tests/frontends/json_schema/test_schema_references.py and test_schema_
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from maskwright.frontends.json_schema.shape import Node, Resource
 
-_SPECIFICATIONS = {3: "DRAFT3", 4: "DRAFT4", 6: "DRAFT6", 7: "DRAFT7", 2019: "DRAFT201909", 2020: "DRAFT202012"}
-_VALUES = frozenset(("enum", "const", "default", "examples"))
+_SPECIFICATIONS: Final = {3: "DRAFT3", 4: "DRAFT4", 6: "DRAFT6", 7: "DRAFT7", 2019: "DRAFT201909", 2020: "DRAFT202012"}
+_VALUES: Final = frozenset(("enum", "const", "default", "examples"))
 
 
 class Resources:

@@ -10,6 +10,7 @@ Tested by tests/frontends/json_schema/test_schema_emit.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from maskwright.frontends.json_schema.multiples import TooManyStatesError, multiples_rule
 from maskwright.frontends.json_schema.numerals import finite_multiples, multiple_text, number_text, values_text
@@ -30,8 +31,12 @@ from maskwright.frontends.json_schema.strings import string_text
 from maskwright.ir import Expr, IRBuilder, alt, and_, literal, ref
 
 # Every layout opens its grammar with these rules.
-STRING_RULE, INTEGER_RULE, NUMBER_RULE = ref(0), ref(1), ref(2)
-NULL_TEXT, FALSE_TEXT, TRUE_TEXT = literal(b"null"), literal(b"false"), literal(b"true")
+STRING_RULE: Final = ref(0)
+INTEGER_RULE: Final = ref(1)
+NUMBER_RULE: Final = ref(2)
+NULL_TEXT: Final = literal(b"null")
+FALSE_TEXT: Final = literal(b"false")
+TRUE_TEXT: Final = literal(b"true")
 
 
 class NeedsRulesError(Exception):

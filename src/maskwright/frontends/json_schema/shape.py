@@ -21,15 +21,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.errors import SchemaError
 from maskwright.ir import Expr
 
-NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT = (1 << i for i in range(7))
-ALL_TYPES = 127
+NULL: Final = 1
+FALSE: Final = 2
+TRUE: Final = 4
+NUMBER: Final = 8
+STRING: Final = 16
+ARRAY: Final = 32
+OBJECT: Final = 64
+ALL_TYPES: Final = 127
 
-ANY_KIND, INTEGER, FRACTION = range(3)  # of numbers: all, those without and those with a fractional part
+# Kinds of numbers: all, those without and those with a fractional part.
+ANY_KIND: Final = 0
+INTEGER: Final = 1
+FRACTION: Final = 2
 
 Path: TypeAlias = "tuple[Any, str | int] | None"  # (path of the parent, last token)
 Exact: TypeAlias = "int | Decimal"
@@ -91,13 +100,13 @@ class Union:
         self.places = places
 
 
-_NOWHERE = Resource("", True)
-NOTHING: Conj = (Node(False, _NOWHERE, None),)
-ANYTHING: Conj = ()
-OPEN: Conj = (Node(True, _NOWHERE, None),)  # as ANYTHING, but said so in the schema
+_NOWHERE: Final = Resource("", True)
+NOTHING: Final[Conj] = (Node(False, _NOWHERE, None),)
+ANYTHING: Final[Conj] = ()
+OPEN: Final[Conj] = (Node(True, _NOWHERE, None),)  # as ANYTHING, but said so in the schema
 
 
-FREE_PLACES: dict[str, Conj] = {
+FREE_PLACES: Final[dict[str, Conj]] = {
     name: (Node({"type": name}, _NOWHERE, None),)
     for name in ("string", "integer", "number", "boolean", "null", "array", "object")
 }
@@ -180,13 +189,16 @@ class Contains(NamedTuple):
     path: Path
 
 
+_OF_ARRAYS: Final = ("contains", "max_items", "min_items", "prefix", "rest", "seen", "unique")
+
+
 class ArrayShape:
     """Arrays of bounded length: the first elements one by one, the rest alike; some counted, or all different.
 
     `unique` is the place that asks for elements that differ, or None.
     """
 
-    __slots__ = ("contains", "max_items", "min_items", "prefix", "rest", "seen", "unique")
+    __slots__ = _OF_ARRAYS
 
     def __init__(self) -> None:
         self.prefix: tuple[Conj, ...] = ()
@@ -199,7 +211,7 @@ class ArrayShape:
 
     def copy(self) -> ArrayShape:
         out = ArrayShape()
-        for name in self.__slots__:
+        for name in _OF_ARRAYS:
             setattr(out, name, getattr(self, name))
         return out
 
@@ -224,13 +236,16 @@ class Witness(NamedTuple):
     path: Path  # of the keyword that asks for it
 
 
+_OF_OBJECTS: Final = (
+    *("extras", "max_path", "max_properties", "min_path", "min_properties", "names", "properties", "required"),
+    *("seen", "witnesses"),
+)
+
+
 class ObjectShape:
     """Objects: declared members, names that must be there, and the rules for all other members."""
 
-    __slots__ = (
-        "extras", "max_path", "max_properties", "min_path", "min_properties", "names", "properties", "required",
-        "seen", "witnesses",
-    )  # fmt: skip
+    __slots__ = _OF_OBJECTS
 
     def __init__(self) -> None:
         self.properties: dict[str, Conj] = {}
@@ -246,20 +261,21 @@ class ObjectShape:
 
     def copy(self) -> ObjectShape:
         out = ObjectShape()
-        for name in self.__slots__:
+        for name in _OF_OBJECTS:
             setattr(out, name, getattr(self, name))
         return out
 
 
 Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"
 
-_FREE_INTEGER = NumberShape()
+_FREE_INTEGER: Final = NumberShape()
 _FREE_INTEGER.kind = INTEGER
-FREE_NUMBERS = (NumberShape(),)
-FREE_INTEGERS = (_FREE_INTEGER,)
-FREE_STRINGS = (StringShape(),)
-FREE_ARRAYS = (ArrayShape(),)
-FREE_OBJECTS = (ObjectShape(),)
+# Their types leave the length open, for compiled code has no identity of tuples of fixed length.
+FREE_NUMBERS: Final[tuple[NumberShape, ...]] = (NumberShape(),)
+FREE_INTEGERS: Final[tuple[NumberShape, ...]] = (_FREE_INTEGER,)
+FREE_STRINGS: Final[tuple[StringShape, ...]] = (StringShape(),)
+FREE_ARRAYS: Final[tuple[ArrayShape, ...]] = (ArrayShape(),)
+FREE_OBJECTS: Final[tuple[ObjectShape, ...]] = (ObjectShape(),)
 
 
 class Shape:
@@ -287,8 +303,8 @@ class Shape:
         self.text: Expr | None = None
 
 
-ANY_SHAPE = Shape(ALL_TYPES)
-NO_SHAPE = Shape(0)
+ANY_SHAPE: Final = Shape(ALL_TYPES)
+NO_SHAPE: Final = Shape(0)
 
 
 def union(shapes: list[Shape], *, keep_all: bool = False) -> Shape:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from json.encoder import encode_basestring
+from typing import Final
 
 from maskwright.errors import RegexSyntaxError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_string_chars, utf8
@@ -49,11 +50,11 @@ from maskwright.ir import (
     star,
 )
 
-CHARACTER = json_string_chars(ALL_CHARACTERS)
-ANY_TEXT = star(CHARACTER)
-QUOTE = literal(b'"')
+CHARACTER: Final = json_string_chars(ALL_CHARACTERS)
+ANY_TEXT: Final = star(CHARACTER)
+QUOTE: Final = literal(b'"')
 
-_MUST_ESCAPE = CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
+_MUST_ESCAPE: Final = CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
 
 
 def spelling(text: str) -> bytes:
@@ -61,11 +62,11 @@ def spelling(text: str) -> bytes:
     return encode_basestring(text).encode("utf-8", "backslashreplace")
 
 
-_PLAIN = CodePointSet.from_ranges([(0x20, 0x7E)]) - _MUST_ESCAPE
-_NOT_PLAIN = ~_PLAIN
-_SLASH = CodePointSet.from_string("/")
-_ESCAPED_SLASH = literal(b"\\/")
-_PLAIN_NAME = re.compile(r"[ !#-\[\]-~]+")
+_PLAIN: Final = CodePointSet.from_ranges([(0x20, 0x7E)]) - _MUST_ESCAPE
+_NOT_PLAIN: Final = ~_PLAIN
+_SLASH: Final = CodePointSet.from_string("/")
+_ESCAPED_SLASH: Final = literal(b"\\/")
+_PLAIN_NAME: Final = re.compile(r"[ !#-\[\]-~]+")
 
 
 @lru_cache(maxsize=2048)
@@ -80,12 +81,12 @@ def text_characters(characters: CodePointSet) -> Expr:
     return alt(*parts)
 
 
-TEXT_CHARACTER = text_characters(ALL_CHARACTERS)
-_ANY_PLAIN_TEXT = star(TEXT_CHARACTER)
+TEXT_CHARACTER: Final = text_characters(ALL_CHARACTERS)
+_ANY_PLAIN_TEXT: Final = star(TEXT_CHARACTER)
 
 # A name that is not declared is spelled like a text, but `/` only as it is.
-ANY_NAME = star(alt(utf8(_PLAIN), json_string_chars(_NOT_PLAIN)))
-ANY_NAME_CLOSED = seq(ANY_NAME, QUOTE)
+ANY_NAME: Final = star(alt(utf8(_PLAIN), json_string_chars(_NOT_PLAIN)))
+ANY_NAME_CLOSED: Final = seq(ANY_NAME, QUOTE)
 
 
 @lru_cache(maxsize=8192)

@@ -15,7 +15,7 @@ Source: JSON Schema 2020-12 core, section 11. Tested by tests/frontends/json_sch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
@@ -33,7 +33,7 @@ from maskwright.frontends.json_schema.shape import (
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.site import Site
 
-APPLICATORS = frozenset(
+APPLICATORS: Final = frozenset(
     (
         *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"),
         *("dependentSchemas", "dependencies"),

@@ -9,12 +9,14 @@ Source: JSON Schema 2020-12 core, section 8.1.2. Tested by tests/frontends/json_
 
 from __future__ import annotations
 
+from typing import Final
+
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.leaves import LEAF_KEYWORDS
 
-_UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
-_KEYWORDS = {
+_UNEVALUATED: Final = frozenset(("unevaluatedItems", "unevaluatedProperties"))
+_KEYWORDS: Final = {
     "applicator": frozenset(
         (
             *("items", "prefixItems", "additionalItems", "contains"),
@@ -34,8 +36,8 @@ _KEYWORDS = {
     "format-annotation": frozenset(("format",)),
     "format-assertion": frozenset(("format",)),
 }
-_OTHERS = frozenset(("core", "meta-data", "content"))  # they assert nothing, or always hold
-_STANDARD = ("http://json-schema.org/", "https://json-schema.org/")
+_OTHERS: Final = frozenset(("core", "meta-data", "content"))  # they assert nothing, or always hold
+_STANDARD: Final = ("http://json-schema.org/", "https://json-schema.org/")
 
 
 def ignored_keywords(document: Document) -> frozenset[str]:

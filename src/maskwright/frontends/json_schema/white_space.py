@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import lru_cache, reduce
 from operator import iand, or_
+from typing import Final
 
 from maskwright.errors import LimitError, OptionError, RegexSyntaxError
 from maskwright.frontends.charset import MAX_CODE_POINT, CodePointSet, utf8
@@ -29,9 +30,9 @@ from maskwright.ir import (
     postorder,
 )
 
-JSON_SPACE = b" \t\n\r"
-_BEYOND_ASCII = CodePointSet.from_ranges([(0x80, MAX_CODE_POINT)])
-_OTHER_BYTES = ALL_BYTES & ~bytes_in(JSON_SPACE)[1]
+JSON_SPACE: Final = b" \t\n\r"
+_BEYOND_ASCII: Final = CodePointSet.from_ranges([(0x80, MAX_CODE_POINT)])
+_OTHER_BYTES: Final = ALL_BYTES & ~bytes_in(JSON_SPACE)[1]
 
 
 @lru_cache(maxsize=256)

@@ -11,7 +11,7 @@ Tested by tests/frontends/json_schema/test_schema_complement.py and test_schema_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from maskwright.frontends.json_schema.intersect import is_closed, is_nothing, join, undeclared
 from maskwright.frontends.json_schema.shape import ANYTHING, NOTHING, Conj, Extras, ObjectShape, Path, Witness
@@ -21,8 +21,8 @@ from maskwright.frontends.json_schema.strings import admits_string
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise import Normaliser
 
-_MAX_CHOICES = 400
-_MAX_OTHERS = 4
+_MAX_CHOICES: Final = 400
+_MAX_OTHERS: Final = 4
 
 
 class WitnessError(Exception):

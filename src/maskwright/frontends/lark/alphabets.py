@@ -11,13 +11,13 @@ Tested by tests/frontends/test_lark_bytes.py.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.frontends.charset import CodePointSet, Encoding, utf8
 from maskwright.frontends.texts import ANY_BYTES, ANY_TEXT
 from maskwright.ir import Expr, byte_set
 
-_BEYOND_BYTES = re.compile(r"[^\x00-\x7f]|(?<!\\)(?:\\\\)*\\[uUpPN]")
+_BEYOND_BYTES: Final = re.compile(r"[^\x00-\x7f]|(?<!\\)(?:\\\\)*\\[uUpPN]")
 
 
 class Alphabet(NamedTuple):
@@ -47,5 +47,5 @@ def one_byte(characters: CodePointSet) -> Expr:
     return byte_set(mask)
 
 
-CHARACTERS = Alphabet(utf8, ANY_TEXT, False)
-BYTES = Alphabet(one_byte, ANY_BYTES, True)
+CHARACTERS: Final = Alphabet(utf8, ANY_TEXT, False)
+BYTES: Final = Alphabet(one_byte, ANY_BYTES, True)

@@ -11,14 +11,14 @@ Tested by tests/frontends/test_lark.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from maskwright.errors import Span
 from maskwright.frontends.rule_options import RuleOption
 from maskwright.ir import UNBOUNDED as UNBOUNDED
 from maskwright.ir import TokenSet
 
-NOWHERE = Span(0, 0)
+NOWHERE: Final = Span(0, 0)
 
 
 class Name(NamedTuple):
@@ -222,5 +222,5 @@ def children_of(node: Node) -> Sequence[Node]:
     return (node.item,) if kind in _WITH_ITEM else ()  # type: ignore[union-attr]
 
 
-_WITH_PARTS = frozenset((Seq, Alt, And))
-_WITH_ITEM = frozenset((Repeat, Not, Conditional))
+_WITH_PARTS: Final = frozenset((Seq, Alt, And))
+_WITH_ITEM: Final = frozenset((Repeat, Not, Conditional))

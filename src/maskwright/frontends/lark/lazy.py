@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from maskwright.frontends.lark.alphabets import Alphabet
 from maskwright.frontends.regex import ast as regex
-from maskwright.frontends.regex import lower
+from maskwright.frontends.regex.lower import lower
 from maskwright.frontends.texts import shortest
 from maskwright.ir import UNBOUNDED, Expr, alt, repeat, seq
 

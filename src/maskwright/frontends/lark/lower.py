@@ -19,7 +19,7 @@ Tested by tests/frontends/test_lark.py, tests/corpus/lark.toml.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
@@ -41,9 +41,9 @@ from maskwright.frontends.substrings import substrings, words
 from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq, spelled_out
 from maskwright.parameters import FALSE, TRUE
 
-MAX_INSTANCES = 10_000
+MAX_INSTANCES: Final = 10_000
 
-_BOOLEAN_OPTIONS = {
+_BOOLEAN_OPTIONS: Final = {
     "allow_initial_skip": "ignored terminals may come first",
     "no_forcing": "nothing: tokens are never forced here",
     "allow_invalid_utf8": "regular expressions are about bytes",
@@ -74,7 +74,7 @@ class Pending(NamedTuple):
     options: tuple[RuleOption, ...] = ()
 
 
-_NOTHING_BOUND: Mapping[str, Argument] = {}
+_NOTHING_BOUND: Final[Mapping[str, Argument]] = {}
 
 
 def lower(
@@ -334,7 +334,7 @@ def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
     return () if kind is ast.Name or kind in _TERMINAL_OPERATORS else ast.children_of(node)
 
 
-_TERMINAL_OPERATORS = frozenset((ast.And, ast.Not))
+_TERMINAL_OPERATORS: Final = frozenset((ast.And, ast.Not))
 
 
 def _is_terminal(node: ast.Node, scope: Scope) -> bool:

@@ -15,24 +15,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright import parameters
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.lark.ast import Call
 from maskwright.parameters import ALL_BITS, SELF, TRUE, WHOLE, Bits, Condition, Relation, Value
 
-MAX_DEPTH = 20
+MAX_DEPTH: Final = 20
 
 Refuse: TypeAlias = Callable[[str, Span, str], LarkSyntaxError]
 
-_TOKEN = re.compile(
+_TOKEN: Final = re.compile(
     r"\s*(?:(0[xX][0-9a-fA-F]+|[0-9]+|_(?!\w))|([A-Za-z_][A-Za-z0-9_]*)(\()?|(\[\s*[0-9]+\s*:\s*[0-9]+\s*\])|([,)]))"
 )
-_NO_BLANK = re.compile(r"\S|\Z")
-_HINT = "write a number, _, a range of bits [0:4], or a function such as bit_clear(3)"
+_NO_BLANK: Final = re.compile(r"\S|\Z")
+_HINT: Final = "write a number, _, a range of bits [0:4], or a function such as bit_clear(3)"
 
-_RELATIONS: dict[str, Relation] = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_RELATIONS: Final[dict[str, Relation]] = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
 def malformed(message: str, span: Span, hint: str, source: str = "") -> LarkSyntaxError:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
@@ -51,13 +51,13 @@ from maskwright.frontends.rule_options import RuleOption, parse_options
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import UNBOUNDED
 
-MAX_DEPTH = 100
-MAX_EMBEDDED = 8
-MAX_COUNT = 10**9
+MAX_DEPTH: Final = 100
+MAX_EMBEDDED: Final = 8
+MAX_COUNT: Final = 10**9
 
-_TIMES = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-_UNEXPECTED = {
+_TIMES: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+_UNEXPECTED: Final = {
     '"': ("a string that is not closed", 'add "'),
     "'": ("a string that is not closed", "add '"),
     "/": ("a regex that is not closed", "add /, and write \\/ for a slash inside"),
@@ -468,7 +468,7 @@ def _extent(token: re.Match[str]) -> tuple[int, int]:
     return token.span(token.lastgroup)
 
 
-_HANDLERS: dict[str, Callable[[_Parser, re.Match[str]], None]] = {
+_HANDLERS: Final[dict[str, Callable[[_Parser, re.Match[str]], None]]] = {
     "word": _Parser._word,
     "string": _Parser._string,
     "pattern": _Parser._pattern,
@@ -489,7 +489,7 @@ _HANDLERS: dict[str, Callable[[_Parser, re.Match[str]], None]] = {
     "embedded": _Parser._embedded,
     "statement": _Parser._statement,
 }
-_STATEMENTS: dict[str, Callable[[_Parser, int], None]] = {
+_STATEMENTS: Final[dict[str, Callable[[_Parser, int], None]]] = {
     "%ignore": _Parser._ignore,
     "%import": _Parser._import,
     "%declare": _Parser._declare,

@@ -19,13 +19,14 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
+from typing import Final
 
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.lark.ast import Definition, Document, Import, Name, Node
 from maskwright.frontends.lark.parser import parse
 from maskwright.frontends.rule_options import RuleOption
 
-_STATEMENT = re.compile(r"^[ \t]*%(?!json|lark|regex|if|override|extend)", re.MULTILINE)
+_STATEMENT: Final = re.compile(r"^[ \t]*%(?!json|lark|regex|if|override|extend)", re.MULTILINE)
 
 
 class Entry:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from maskwright.errors import LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
@@ -33,8 +33,8 @@ from maskwright.ir import OP_AND, UNBOUNDED, Expr, alt, and_, never, repeat, seq
 
 Part: TypeAlias = "regex.Node | Expr"
 
-_MAX_KEPT = 100  # characters of a pattern
-MAX_SIZE = 200_000  # nodes of a terminal, those of the terminals in it included
+_MAX_KEPT: Final = 100  # characters of a pattern
+MAX_SIZE: Final = 200_000  # nodes of a terminal, those of the terminals in it included
 
 
 class Sized(NamedTuple):
@@ -44,7 +44,7 @@ class Sized(NamedTuple):
     size: int
 
 
-_NOT_IN_TERMINALS = {
+_NOT_IN_TERMINALS: Final = {
     ast.Use: "a template",
     ast.Tokens: "a token",
     ast.Side: "a side grammar",

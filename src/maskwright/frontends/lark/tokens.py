@@ -14,11 +14,12 @@ Tested by tests/frontends/test_lark.py.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from maskwright.frontends.quoted import STRING
 from maskwright.frontends.rule_options import BRACKETS
 
-_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
+_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
 
 
 def _header(opening: str) -> str:
@@ -27,7 +28,7 @@ def _header(opening: str) -> str:
     return rf"{template}?(?:\s*{options})?(?:\.-?[0-9]+)?\s*{parameter}?:(?!:)"
 
 
-TOKEN = re.compile(
+TOKEN: Final = re.compile(
     rf"""(?:
         (?P<blank>\s+|//[^\n]*|\#[^\n]*)
         | (?P<word>(?:[?!]{{1,2}}(?={_NAME}{_header("(?:")}))?({_NAME})(?:({_header("(")})|(::)(?!:))?)
@@ -52,16 +53,16 @@ TOKEN = re.compile(
     )\s*""",
     re.VERBOSE | re.DOTALL,
 )
-IMPORT = re.compile(rf"%import[ \t]+(\.*{_NAME}(?:\.{_NAME})*)(?:[ \t]*(\()|[ \t]*->[ \t]*({_NAME}))?")
-IMPORT_NAMES = re.compile(rf"\s*({_NAME}\s*(?:,\s*{_NAME}\s*)*),?\s*\)")
-DECLARE = re.compile(rf"%declare((?:[ \t]+{_NAME})+)")
-WORD = re.compile(_NAME)
-_GROUP = TOKEN.groupindex
+IMPORT: Final = re.compile(rf"%import[ \t]+(\.*{_NAME}(?:\.{_NAME})*)(?:[ \t]*(\()|[ \t]*->[ \t]*({_NAME}))?")
+IMPORT_NAMES: Final = re.compile(rf"\s*({_NAME}\s*(?:,\s*{_NAME}\s*)*),?\s*\)")
+DECLARE: Final = re.compile(rf"%declare((?:[ \t]+{_NAME})+)")
+WORD: Final = re.compile(_NAME)
+_GROUP: Final = TOKEN.groupindex
 NAME, HEADER = _GROUP["word"] + 1, _GROUP["word"] + 2
 PARAMETERS, OPTION_BRACKETS, IS_PARAMETRIC, IS_CALL = HEADER + 1, HEADER + 2, HEADER + 3, HEADER + 4
 STRING_TEXT, STRING_FLAG = _GROUP["string"] + 1, _GROUP["string"] + 2
 PATTERN_TEXT, PATTERN_FLAGS = _GROUP["pattern"] + 1, _GROUP["pattern"] + 2
-COUNT_LOW = _GROUP["count"] + 1
-RANGE_END = _GROUP["range"] + 1
-SIDE_NAME = _GROUP["side"] + 1
-EMBEDDED_KIND = _GROUP["embedded"] + 1
+COUNT_LOW: Final = _GROUP["count"] + 1
+RANGE_END: Final = _GROUP["range"] + 1
+SIDE_NAME: Final = _GROUP["side"] + 1
+EMBEDDED_KIND: Final = _GROUP["embedded"] + 1

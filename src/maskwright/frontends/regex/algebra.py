@@ -16,6 +16,7 @@ Tested by tests/frontends/test_regex.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import CodePointSet, Encoding
@@ -40,7 +41,7 @@ from maskwright.ir import (
     star,
 )
 
-MAX_SPELLED = 1_000_000
+MAX_SPELLED: Final = 1_000_000
 
 
 def solve(matrix: list[list[Expr]], final: list[Expr], charged: Callable[[Expr], Expr]) -> list[Expr]:

@@ -16,14 +16,14 @@ Tested by tests/frontends/test_regex.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError, Span
 from maskwright.frontends.charset import ALL_CHARACTERS, NO_CHARACTERS, CodePointSet
 
-INFINITE = 1 << 62  # also a ceiling for products of counts
-MAX_DEPTH = 100
-NOWHERE = Span(0, 0)
+INFINITE: Final = 1 << 62  # also a ceiling for products of counts
+MAX_DEPTH: Final = 100
+NOWHERE: Final = Span(0, 0)
 
 
 class Node:
@@ -181,7 +181,7 @@ class Side(NamedTuple):
         return Side(~self.chars, not self.edge)
 
 
-ANYTHING = Side(ALL_CHARACTERS, True)
+ANYTHING: Final = Side(ALL_CHARACTERS, True)
 
 
 class Boundary(Node):

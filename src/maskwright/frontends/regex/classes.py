@@ -18,26 +18,26 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.frontends.charset import ALL_CHARACTERS, NO_CHARACTERS, CodePointSet
 
 _set = CodePointSet.from_ranges
 
-ASCII = _set([(0, 0x7F)])
-LINE_FEED = CodePointSet.from_string("\n")
-ASCII_DIGIT = CodePointSet.from_string("0123456789")
+ASCII: Final = _set([(0, 0x7F)])
+LINE_FEED: Final = CodePointSet.from_string("\n")
+ASCII_DIGIT: Final = CodePointSet.from_string("0123456789")
 _LOWER, _UPPER = _set([(0x61, 0x7A)]), _set([(0x41, 0x5A)])
-ASCII_WORD = _LOWER | _UPPER | ASCII_DIGIT | CodePointSet.from_string("_")
-ASCII_SPACE = CodePointSet.from_string("\t\n\v\f\r ")
+ASCII_WORD: Final = _LOWER | _UPPER | ASCII_DIGIT | CodePointSet.from_string("_")
+ASCII_SPACE: Final = CodePointSet.from_string("\t\n\v\f\r ")
 # ECMA-262 sections 12.2 (WhiteSpace) and 12.3 (LineTerminator).
-ECMA_NEWLINES = CodePointSet.from_string("\n\r\u2028\u2029")
-_SPACES = "\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-ECMA_SPACE = ASCII_SPACE | CodePointSet.from_string(_SPACES + "\ufeff")
+ECMA_NEWLINES: Final = CodePointSet.from_string("\n\r\u2028\u2029")
+_SPACES: Final = "\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+ECMA_SPACE: Final = ASCII_SPACE | CodePointSet.from_string(_SPACES + "\ufeff")
 # What str.isspace() says: the property White_Space, and the separators U+001C to U+001F.
-UNICODE_SPACE = ASCII_SPACE | CodePointSet.from_string(_SPACES + "\x1c\x1d\x1e\x1f\x85")
+UNICODE_SPACE: Final = ASCII_SPACE | CodePointSet.from_string(_SPACES + "\x1c\x1d\x1e\x1f\x85")
 
-POSIX = {
+POSIX: Final = {
     "alnum": _LOWER | _UPPER | ASCII_DIGIT,
     "alpha": _LOWER | _UPPER,
     "ascii": ASCII,
@@ -64,8 +64,8 @@ class Shorthands(NamedTuple):
     newlines: CodePointSet
 
 
-ASCII_SHORTHANDS = Shorthands(ASCII_DIGIT, ASCII_WORD, ASCII_SPACE, LINE_FEED)
-ECMA_SHORTHANDS = Shorthands(ASCII_DIGIT, ASCII_WORD, ECMA_SPACE, ECMA_NEWLINES)
+ASCII_SHORTHANDS: Final = Shorthands(ASCII_DIGIT, ASCII_WORD, ASCII_SPACE, LINE_FEED)
+ECMA_SHORTHANDS: Final = Shorthands(ASCII_DIGIT, ASCII_WORD, ECMA_SPACE, ECMA_NEWLINES)
 
 
 @lru_cache(maxsize=1)
@@ -75,20 +75,20 @@ def unicode_shorthands() -> Shorthands:
     return Shorthands(_category("Nd"), word, UNICODE_SPACE, LINE_FEED)
 
 
-_CATEGORY_NAMES = """C Other,Cc Control,Cc cntrl,Cf Format,Cn Unassigned,Co Private_Use,Cs Surrogate,L Letter,
+_CATEGORY_NAMES: Final = """C Other,Cc Control,Cc cntrl,Cf Format,Cn Unassigned,Co Private_Use,Cs Surrogate,L Letter,
 LC Cased_Letter,L& Cased_Letter,Ll Lowercase_Letter,Lm Modifier_Letter,Lo Other_Letter,Lt Titlecase_Letter,
 Lu Uppercase_Letter,M Mark,M Combining_Mark,Mc Spacing_Mark,Me Enclosing_Mark,Mn Nonspacing_Mark,N Number,
 Nd Decimal_Number,Nd digit,Nl Letter_Number,No Other_Number,P Punctuation,P punct,Pc Connector_Punctuation,
 Pd Dash_Punctuation,Pe Close_Punctuation,Pf Final_Punctuation,Pi Initial_Punctuation,Po Other_Punctuation,
 Ps Open_Punctuation,S Symbol,Sc Currency_Symbol,Sk Modifier_Symbol,Sm Math_Symbol,So Other_Symbol,Z Separator,
 Zl Line_Separator,Zp Paragraph_Separator,Zs Space_Separator"""
-_SHORT_SCRIPTS = """Arab Arabic,Armn Armenian,Beng Bengali,Bopo Bopomofo,Brai Braille,Cans Canadian_Aboriginal,
+_SHORT_SCRIPTS: Final = """Arab Arabic,Armn Armenian,Beng Bengali,Bopo Bopomofo,Brai Braille,Cans Canadian_Aboriginal,
 Cher Cherokee,Copt Coptic,Cyrl Cyrillic,Deva Devanagari,Egyp Egyptian_Hieroglyphs,Ethi Ethiopic,Geor Georgian,
 Goth Gothic,Grek Greek,Gujr Gujarati,Guru Gurmukhi,Hang Hangul,Hani Han,Hebr Hebrew,Hira Hiragana,Kana Katakana,
 Khmr Khmer,Knda Kannada,Laoo Lao,Latn Latin,Mlym Malayalam,Mong Mongolian,Mymr Myanmar,Orya Oriya,Qaac Coptic,
 Qaai Inherited,Runr Runic,Sinh Sinhala,Syrc Syriac,Taml Tamil,Telu Telugu,Tfng Tifinagh,Thaa Thaana,Tibt Tibetan,
 Yiii Yi,Zinh Inherited,Zyyy Common,Zzzz Unknown"""
-_SHORT_BINARIES = """Alpha Alphabetic,AHex ASCII_Hex_Digit,Hex Hex_Digit,IDC ID_Continue,IDS ID_Start,
+_SHORT_BINARIES: Final = """Alpha Alphabetic,AHex ASCII_Hex_Digit,Hex Hex_Digit,IDC ID_Continue,IDS ID_Start,
 Ideo Ideographic,Lower Lowercase,Upper Uppercase,space White_Space,WSpace White_Space,XIDC XID_Continue,
 XIDS XID_Start,EPres Emoji_Presentation,EMod Emoji_Modifier,EBase Emoji_Modifier_Base,EComp Emoji_Component,
 ExtPict Extended_Pictographic,RI Regional_Indicator,Pat_WS Pattern_White_Space,Pat_Syn Pattern_Syntax,
@@ -203,10 +203,11 @@ def _fold_classes() -> dict[int, tuple[int, ...]]:
     return out
 
 
-_SIMPLE_ASCII: dict[int, tuple[int, ...]] = {
-    c: (c, c ^ 0x20) for c in map(ord, "abcdefghijlmnopqrtuvwxyzABCDEFGHIJLMNOPQRTUVWXYZ")
+_SIMPLE_ASCII: Final[dict[int, tuple[int, ...]]] = {
+    **{c: (c, c ^ 0x20) for c in map(ord, "abcdefghijlmnopqrtuvwxyzABCDEFGHIJLMNOPQRTUVWXYZ")},
+    **{ord(c): (0x4B, 0x6B, 0x212A) for c in "kK"},
+    **{ord(c): (0x53, 0x73, 0x17F) for c in "sS"},
 }
-_SIMPLE_ASCII |= {ord(c): (0x4B, 0x6B, 0x212A) for c in "kK"} | {ord(c): (0x53, 0x73, 0x17F) for c in "sS"}
 
 
 @lru_cache(maxsize=256)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import Final
 
 from maskwright.frontends.charset import Encoding
 from maskwright.frontends.regex.algebra import Letters, solve
@@ -44,9 +45,9 @@ from maskwright.frontends.regex.plain import PlainPieces, lower_plain
 from maskwright.frontends.regex.sides import SideClasses, bits, too_much
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq
 
-MAX_WORK = 1_000_000
-MAX_COPIES = 64
-MAX_STATES = 24
+MAX_WORK: Final = 1_000_000
+MAX_COPIES: Final = 64
+MAX_STATES: Final = 24
 
 
 def lower_boundaries(node: Node, encode: Encoding) -> Expr:

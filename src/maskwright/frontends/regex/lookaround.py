@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright.errors import LimitError, RegexSyntaxError
 from maskwright.frontends.charset import ALL_CHARACTERS, NO_CHARACTERS, CodePointSet
@@ -49,9 +49,9 @@ from maskwright.frontends.regex.ast import (
 Pairs: TypeAlias = "tuple[tuple[Side, Side], ...]"
 Rest: TypeAlias = "Callable[[], Node] | None"
 
-MAX_SIZE = 200_000
-MAX_OPERANDS = 100
-_EDGE = Side(NO_CHARACTERS, True)
+MAX_SIZE: Final = 200_000
+MAX_OPERANDS: Final = 100
+_EDGE: Final = Side(NO_CHARACTERS, True)
 
 
 def resolve(node: Node, pattern: str | None = None) -> Node:

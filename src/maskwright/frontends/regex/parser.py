@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import get_args
+from typing import Final, get_args
 
 from maskwright.errors import LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
@@ -31,19 +31,19 @@ from maskwright.frontends.regex.scanner import (
     Scanner,
 )
 
-MAX_COUNT = 10**9
+MAX_COUNT: Final = 10**9
 
-_PLAIN = re.compile("[^\\\\\\[(){*+?|.^$\ud800-\udfff]+")
-_PLAIN_VERBOSE = re.compile("[^\\\\\\[(){*+?|.^$\ud800-\udfff# \t\n\r\f\v]+")
-_BLANK = re.compile(r"(?:[ \t\n\r\f\v]+|#[^\n]*)+")
-_COUNT = re.compile(r"[*+?]|\{(?:([0-9]+)(?:(,)([0-9]*))?|,([0-9]*))\}")
-_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
-_NAME = re.compile(r"\(\?P?<([^>]*)>")
-_SIMPLE_COUNTS = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
+_PLAIN: Final = re.compile(r"[^\\\[(){*+?|.^$\ud800-\udfff]+")
+_PLAIN_VERBOSE: Final = re.compile(r"[^\\\[(){*+?|.^$\ud800-\udfff# \t\n\r\f\v]+")
+_BLANK: Final = re.compile(r"(?:[ \t\n\r\f\v]+|#[^\n]*)+")
+_COUNT: Final = re.compile(r"[*+?]|\{(?:([0-9]+)(?:(,)([0-9]*))?|,([0-9]*))\}")
+_FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+_NAME: Final = re.compile(r"\(\?P?<([^>]*)>")
+_SIMPLE_COUNTS: Final = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
 # `u` is how every pattern is read here, and `U` only swaps greedy and lazy.
-_FLAG_BITS = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0, "U": 0}
-_LOOKS = {"(?=": (True, False), "(?!": (True, True), "(?<=": (False, False), "(?<!": (False, True)}
-_REFUSED_GROUPS = {
+_FLAG_BITS: Final = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0, "U": 0}
+_LOOKS: Final = {"(?=": (True, False), "(?!": (True, True), "(?<=": (False, False), "(?<!": (False, True)}
+_REFUSED_GROUPS: Final = {
     "(?P=": "a back-reference is not regular",
     "(?P>": "a call of a group is not regular",
     "(?&": "a call of a group is not regular",
@@ -334,7 +334,7 @@ def _cases(code_point: int, ascii_only: bool) -> CodePointSet | None:
     return chars if len(chars) > 1 else None
 
 
-_HANDLERS = {
+_HANDLERS: Final = {
     "[": _Parser._class,
     "\\": _Parser._escape,
     ".": _Parser._dot,

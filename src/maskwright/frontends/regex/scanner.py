@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from maskwright.errors import RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
@@ -36,19 +36,23 @@ from maskwright.frontends.regex.classes import (
 
 Dialect: TypeAlias = Literal["python", "ecma"]
 
-IGNORE_CASE, MULTILINE, DOT_ALL, VERBOSE, ASCII_ONLY = 1, 2, 4, 8, 16
+IGNORE_CASE: Final = 1
+MULTILINE: Final = 2
+DOT_ALL: Final = 4
+VERBOSE: Final = 8
+ASCII_ONLY: Final = 16
 
-_CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11}
-_PYTHON_CONTROLS = {**_CONTROLS, "a": 7, "e": 27}
-_PYTHON_ANCHORS = {"A": "start", "Z": "end", "z": "end"}
-_HEX = re.compile(r"x([0-9a-fA-F]{2})|[xu]\{([0-9a-fA-F]{1,8})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})")
-_LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_OCTAL = re.compile(r"0[0-7]{0,2}|[1-3][0-7]{2}")
-_PROPERTY = re.compile(r"[pP](?:([A-Za-z])|\{(\^?)([^{}]*)\})")
-_NAMED = re.compile(r"N\{([^{}]+)\}")
-_PLAIN_CLASS = re.compile(r"\[(?:[^\[\]\\]|\\.)+\]", re.DOTALL)
-_POSIX_CLASS = re.compile(r"\[([:.=])(\^?)(\w*)\1\]")
-_REFUSED = {
+_CONTROLS: Final = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11}
+_PYTHON_CONTROLS: Final = {**_CONTROLS, "a": 7, "e": 27}
+_PYTHON_ANCHORS: Final = {"A": "start", "Z": "end", "z": "end"}
+_HEX: Final = re.compile(r"x([0-9a-fA-F]{2})|[xu]\{([0-9a-fA-F]{1,8})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})")
+_LOW_SURROGATE: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_OCTAL: Final = re.compile(r"0[0-7]{0,2}|[1-3][0-7]{2}")
+_PROPERTY: Final = re.compile(r"[pP](?:([A-Za-z])|\{(\^?)([^{}]*)\})")
+_NAMED: Final = re.compile(r"N\{([^{}]+)\}")
+_PLAIN_CLASS: Final = re.compile(r"\[(?:[^\[\]\\]|\\.)+\]", re.DOTALL)
+_POSIX_CLASS: Final = re.compile(r"\[([:.=])(\^?)(\w*)\1\]")
+_REFUSED: Final = {
     "k": "a back-reference is not regular",
     "g": "a back-reference or a call of a group is not regular",
     "G": "there is no previous match to start from",
@@ -60,7 +64,7 @@ _REFUSED = {
     "h": "write [ \\t]",
     "H": "write [^ \\t]",
 }
-_ECMA_REFUSED = {"A": "write ^", "Z": "write $", "z": "write $", "a": "write \\x07", "e": "write \\x1b"}
+_ECMA_REFUSED: Final = {"A": "write ^", "Z": "write $", "z": "write $", "a": "write \\x07", "e": "write \\x1b"}
 
 
 class Scanner:

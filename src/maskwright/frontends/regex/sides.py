@@ -8,12 +8,13 @@ Tested by tests/frontends/test_regex.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.regex.ast import ANYTHING, Side
 
-MAX_CLASSES = 12
+MAX_CLASSES: Final = 12
 
 
 class SideClasses:
