@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
-from maskwright.structural_tag import content_cache
 from maskwright.structural_tag.content_cache import ContentCache
 
 
@@ -20,17 +17,15 @@ def test_the_first_counts() -> None:
     assert cache.find("x") is None
 
 
-def test_bounded_in_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content_cache, "_MAX_KEPT", 3)
-    cache: ContentCache[int] = ContentCache()
+def test_bounded_in_number() -> None:
+    cache: ContentCache[int] = ContentCache(most_kept=3)
     for number in (1, 2, 3, 1, 4):
         cache.keep(number, number, 1)
     assert [cache.find(number) for number in range(1, 5)] == [None, 2, 3, 4]
 
 
-def test_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content_cache, "_MAX_CONTENT_BYTES", 1000)
-    cache: ContentCache[int] = ContentCache()
+def test_bounded_in_bytes() -> None:
+    cache: ContentCache[int] = ContentCache(most_bytes=1000)
     for number in range(20):
         cache.keep(number, number, 300)
         cache.keep(number, number, 300)
@@ -40,9 +35,8 @@ def test_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache._content_bytes == 0
 
 
-def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content_cache, "_MAX_KEPT", 5)
-    cache: ContentCache[int] = ContentCache()
+def test_threads() -> None:
+    cache: ContentCache[int] = ContentCache(most_kept=5)
 
     def work(start: int) -> bool:
         for i in range(start, start + 500):

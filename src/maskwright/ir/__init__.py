@@ -16,8 +16,8 @@ A rule may have a parameter of 64 bits: branches are guarded by conditions on it
     r::_ ::= "" | "x" r::incr(_) %if _ <= 1
 
 The files from the bottom up: `ops.py` (the numbers that the kernel reads), `notation.py` (expressions as text),
-`expr.py`, `expressions.py` (the constructors), `walks.py`, `grammar.py`, `subgrammars.py`, `builder.py`. All is imported from
-here. The kernel reads the tuples directly, so there is no second representation in Python.
+`expr.py`, `expressions.py` (the constructors), `walks.py`, `grammar.py`, `subgrammars.py`, `builder.py`. Import all
+from here. The kernel reads the tuples directly, so there is no second representation in Python.
 Tested by tests/test_ir.py.
 """
 

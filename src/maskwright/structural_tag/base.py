@@ -1,29 +1,25 @@
-"""The base of the format classes: fields that know their readers, and reading formats from JSON data.
+"""The base of the format classes: fields that know their readers.
 
     @dataclass(frozen=True)
     class ConstStringFormat(Format):
         type = "const_string"
         value: str = read_by(string)
 
-A format made in Python and one read from JSON go through the same readers; in the latter case errors know the whole
-pointer. Every subclass of `Format` that is defined is a format type.
+A format made in Python and one read from JSON (reading.py) go through the same readers; in the latter case errors know
+the whole pointer. Every subclass of `Format` that is defined is a format type.
 Tested by tests/structural_tag/test_formats.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import MISSING, dataclass, field, fields
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
 
-from maskwright.errors import LimitError, StructuralTagError
-from maskwright.structural_tag.fields import Reader, wrong
+from maskwright.structural_tag.fields import Reader
 
 if TYPE_CHECKING:
     from maskwright.structural_tag.begun import Begun
-
-MAX_DEPTH = 100
 
 
 def read_by(reader: Reader, default: Any = MISSING) -> Any:
@@ -31,8 +27,7 @@ def read_by(reader: Reader, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"reader": reader})
 
 
-_READERS: dict[Any, dict[str, tuple[Reader, Any]]] = {}
-_DEFAULTS: dict[Any, dict[str, Any]] = {}
+_READERS: Final[dict[Any, dict[str, tuple[Reader, Any]]]] = {}
 
 
 def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
@@ -41,11 +36,10 @@ def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
     if known is None:
         known = {each.name: (each.metadata["reader"], each.default) for each in fields(cls) if each.metadata}
         _READERS[cls] = known
-        _DEFAULTS[cls] = {name: default for name, (_, default) in known.items() if default is not MISSING}
     return known
 
 
-_TYPES: dict[str, type[Format]] = {}
+TYPES: Final[dict[str, type[Format]]] = {}
 _F = TypeVar("_F", bound="Format")
 
 
@@ -64,7 +58,7 @@ class Format:
     known: ClassVar[Known | None] = None
 
     def __init_subclass__(cls) -> None:
-        _TYPES[cls.type] = cls
+        TYPES[cls.type] = cls
 
     def __post_init__(self) -> None:
         for name, (reader, _) in readers_of(type(self)).items():
@@ -95,48 +89,3 @@ def _plain(value: Any, captures: bool) -> Any:
     if isinstance(value, Format):
         return value.to_dict(captures=captures)
     return [_plain(item, captures) for item in value] if isinstance(value, tuple) else value
-
-
-def read_format(data: Any, pointer: str) -> Format:
-    """Make a format of JSON data.
-
-    Raises:
-        StructuralTagError: It is none; `pointer` says where.
-        LimitError: It nests deeper than MAX_DEPTH.
-    """
-    if isinstance(data, Format):
-        return data
-    if type(data) is not dict and not isinstance(data, Mapping):
-        raise wrong("a format: an object with a type", data, pointer)
-    name = data.get("type")
-    if name is None:
-        raise StructuralTagError("a format without a type", pointer=pointer, hint='add "type"')
-    found = _TYPES.get(name) if isinstance(name, str) else None
-    if found is None:
-        near = get_close_matches(str(name)[:60], _TYPES, 1, 0.3)
-        hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(_TYPES)}"
-        raise StructuralTagError(f"unknown format type {str(name)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
-    if pointer.count("/") > 3 * MAX_DEPTH:  # a level of formats takes up to three names
-        raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
-    return _read_fields(found, data, pointer)
-
-
-def _read_fields(cls: type[Format], data: Mapping[str, Any], pointer: str) -> Format:
-    readers = readers_of(cls)
-    given = _DEFAULTS[cls].copy()
-    for name, value in data.items():
-        if name in readers:
-            given[name] = readers[name][0](value, f"{pointer}/{name}")
-        elif name != "type":
-            near = get_close_matches(str(name)[:60], readers, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"its fields are: {', '.join(readers)}"
-            raise StructuralTagError(
-                f"{cls.type} has no field {str(name)[:60]!r}", pointer=f"{pointer}/{name}", hint=hint
-            )
-    if len(given) < len(readers):
-        name = next(name for name in readers if name not in given)
-        raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
-    made = object.__new__(cls)  # not by __init__, which would read all fields again
-    object.__setattr__(made, "__dict__", given)
-    made.check(pointer)
-    return made

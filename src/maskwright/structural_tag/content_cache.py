@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 _T = TypeVar("_T")
 
-_MAX_KEPT = 4096
-_MAX_CONTENT_BYTES = 4 << 20  # what is made of a schema takes some ten to fifty times as much
+_MOST_KEPT: Final = 4096
+_MOST_BYTES: Final = 4 << 20  # of content; what is made of a schema takes some ten to fifty times as much
 
 
 class ContentCache(Generic[_T]):
     """Values by keys that say what the values are made of."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_kept: int = _MOST_KEPT, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_kept, self._most_bytes = most_kept, most_bytes
         self._kept: dict[Hashable, tuple[_T, int]] = {}
         self._content_bytes = 0
         self._lock = threading.Lock()
@@ -41,7 +42,7 @@ class ContentCache(Generic[_T]):
                 return known[0]
             self._kept[key] = value, content_bytes
             self._content_bytes += content_bytes
-            while len(self._kept) > _MAX_KEPT or self._content_bytes > _MAX_CONTENT_BYTES:
+            while len(self._kept) > self._most_kept or self._content_bytes > self._most_bytes:
                 self._content_bytes -= self._kept.pop(next(iter(self._kept)))[1]
         return value
 

@@ -9,6 +9,7 @@ Tested by tests/structural_tag/test_lower.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from maskwright.frontends.texts import ANY_TEXT, text_leading_to, text_until, text_without
 from maskwright.ir import EMPTY, Expr, alt, capture, literal, seq, span
@@ -77,4 +78,4 @@ class Ends:
         return alt(*parts)
 
 
-NO_ENDS = Ends()
+NO_ENDS: Final = Ends()

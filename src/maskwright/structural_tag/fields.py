@@ -10,14 +10,14 @@ Tested by tests/structural_tag/test_formats.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from maskwright.errors import StructuralTagError
 from maskwright.structural_tag.kept_schemas import KeptSchema
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 
-MAX_COUNT = 10**9
+MAX_COUNT: Final = 10**9
 
 
 def wrong(expected: str, value: Any, pointer: str) -> StructuralTagError:

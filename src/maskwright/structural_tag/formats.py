@@ -22,7 +22,7 @@ from typing import Any
 
 from maskwright.errors import OptionError, StructuralTagError
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
-from maskwright.structural_tag.base import Format, read_by, read_format, readers_of
+from maskwright.structural_tag.base import Format, read_by, readers_of
 from maskwright.structural_tag.fields import (
     Reader,
     boolean,
@@ -40,6 +40,8 @@ from maskwright.structural_tag.fields import (
     tokens,
     wrong,
 )
+from maskwright.structural_tag.kept_schemas import SchemaData
+from maskwright.structural_tag.reading import read_format
 from maskwright.structural_tag.xml_styles import STYLES
 
 
@@ -116,7 +118,7 @@ class JSONSchemaFormat(Format):
     """
 
     type = "json_schema"
-    json_schema: dict[str, Any] | bool = read_by(schema)
+    json_schema: SchemaData = read_by(schema)
     style: str = read_by(one_of("json", *STYLES), "json")
     any_order: bool = read_by(boolean, False)
     max_whitespace_cnt: int | None = read_by(optional_count, None)
@@ -164,7 +166,7 @@ class QwenXMLParameterFormat(Format):
     """The older name of `json_schema` in the style `qwen_xml`."""
 
     type = "qwen_xml_parameter"
-    json_schema: dict[str, Any] | bool = read_by(schema)
+    json_schema: SchemaData = read_by(schema)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ Tested by tests/structural_tag/test_snippets.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from maskwright._kernel import content_of, data_of
 from maskwright.frontends.json_schema.evident import Evident, evident
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from maskwright.structural_tag.arguments import Snippet
 
-_MAX_SNIPPETS = 16  # of one schema: styles and options
+_MAX_SNIPPETS: Final = 16  # of one schema: styles and options
 
 
 class KeptSchema:
@@ -56,7 +56,7 @@ class KeptSchema:
 
 
 SchemaData: TypeAlias = "dict[str, Any] | bool | KeptSchema"
-SCHEMAS: ContentCache[KeptSchema] = ContentCache()
+SCHEMAS: Final[ContentCache[KeptSchema]] = ContentCache()
 
 
 def kept(schema: SchemaData) -> KeptSchema:

@@ -15,24 +15,25 @@ Tested by tests/structural_tag/test_known_tags.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from maskwright._kernel import content_of
 from maskwright.errors import MaskwrightError
 from maskwright.structural_tag.arguments import cannot_fail
-from maskwright.structural_tag.base import MAX_DEPTH, Format, Known, altered, read_format, readers_of
+from maskwright.structural_tag.base import Format, Known, altered, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.fields import schema
 from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
 from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
+from maskwright.structural_tag.reading import MAX_DEPTH, read_format
 from maskwright.structural_tag.tag import StructuralTag, parsed
 
-TAGS: ContentCache[Format] = ContentCache()
+TAGS: Final[ContentCache[Format]] = ContentCache()
 _Finder: TypeAlias = "Callable[[SchemaData], KeptSchema]"
 
-_PARTS = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
-_JOINTS = ("sequence", "or", "optional")  # of such parts
-_DEPTH_OF_PARTS = 4
+_PARTS: Final = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
+_JOINTS: Final = ("sequence", "or", "optional")  # of such parts
+_DEPTH_OF_PARTS: Final = 4
 
 
 def read_known(tag: StructuralTag | str | bytes | Mapping[str, Any]) -> StructuralTag:

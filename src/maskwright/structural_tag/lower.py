@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
@@ -39,15 +39,16 @@ from maskwright.ir import (
 )
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
-from maskwright.structural_tag.base import MAX_DEPTH, Format, altered
+from maskwright.structural_tag.base import Format, altered
 from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import NO_ENDS, Ends
+from maskwright.structural_tag.reading import MAX_DEPTH
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
 
-_MAX_TOKENIZERS = 8  # for which one tag is kept
-_QWEN_XML = f.JSONSchemaFormat(True, style="qwen_xml")
+_MAX_TOKENIZERS: Final = 8  # for which one tag is kept
+_QWEN_XML: Final = f.JSONSchemaFormat(True, style="qwen_xml")
 
 
 def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
@@ -331,6 +332,6 @@ def _expr_of_pattern(pattern: str) -> Expr:  # a family has the same one in the 
     return regex_to_expr(pattern)
 
 
-_LOWER: dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]] = {
+_LOWER: Final[dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]]] = {
     each: getattr(Lowering, "or_" if each.type == "or" else each.type) for each in Format.__subclasses__()
 }

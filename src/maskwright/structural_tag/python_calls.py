@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import keyword
+from typing import Final
 
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.json_schema.shape import FALSE, NULL, TRUE, Conj, StringShape
@@ -31,11 +32,11 @@ from maskwright.structural_tag.xml import Writer
 from maskwright.structural_tag.xml_styles import Kind
 
 # Between the quotes. Python does not know the escape of `/`, and does not join the halves of a surrogate pair.
-_TEXT = regex_to_expr(
+_TEXT: Final = regex_to_expr(
     r'(?:[^"\\\x00-\x1f]|\\(?:["\\bfnrt]|u(?:[0-9a-cefA-CEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})))*'
 )
-_IDENTIFIER = regex_to_expr("[A-Za-z_][A-Za-z0-9_]*")
-_CONSTANTS = ((TRUE, "true", "True"), (FALSE, "false", "False"), (NULL, "null", "None"))
+_IDENTIFIER: Final = regex_to_expr("[A-Za-z_][A-Za-z0-9_]*")
+_CONSTANTS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"), (NULL, "null", "None"))
 
 
 class PythonWriter(Writer):

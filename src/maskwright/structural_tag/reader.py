@@ -32,7 +32,7 @@ import codecs
 import json
 from collections.abc import Callable
 from html import unescape
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from maskwright.matcher import GrammarMatcher
 
@@ -82,11 +82,11 @@ class CallDone(NamedTuple):
 
 Event: TypeAlias = TextDelta | ReasoningDelta | CallStarted | FieldStarted | ValueDelta | FieldDone | CallDone
 
-_NAMES: dict[str, Callable[[str], str]] = {"key": json.loads, "name": str, "attribute": unescape}
-_BRACKETS = {"value": ("", ""), "string": '""', "padded": '""', "object": "{}", "array": "[]"} | {
+_NAMES: Final[dict[str, Callable[[str], str]]] = {"key": json.loads, "name": str, "attribute": unescape}
+_BRACKETS: Final = {"value": ("", ""), "string": '""', "padded": '""', "object": "{}", "array": "[]"} | {
     constant: (constant, "") for constant in ("true", "false", "null")
 }
-_HOLDERS = ("call", "arguments", "object")  # of names
+_HOLDERS: Final = ("call", "arguments", "object")  # of names
 
 
 def _holders_of(kind: str) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ class _Teller:
         return "".join(self._pieces[begin.first_piece :])
 
 
-_NOTHING = _Open("", 0)
+_NOTHING: Final = _Open("", 0)
 
 
 class _Mark(NamedTuple):

@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format, altered
@@ -26,11 +26,11 @@ from maskwright.structural_tag.fields import MAX_COUNT, boolean, kind_of, option
 from maskwright.structural_tag.formats import AnyTextFormat, JSONSchemaFormat, TagFormat
 
 Reasoning = Literal["enabled", "disabled", "auto"]
-MAX_TOOLS = 10_000
+MAX_TOOLS: Final = 10_000
 
 # Families write names bare, between marks such as these.
-_UNSPEAKABLE = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
-_TYPES_OF_NO_ARGUMENTS = ("array", "string", "number", "integer", "boolean", "null")
+_UNSPEAKABLE: Final = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
+_TYPES_OF_NO_ARGUMENTS: Final = ("array", "string", "number", "integer", "boolean", "null")
 
 
 class Tool(NamedTuple):

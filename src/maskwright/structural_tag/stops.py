@@ -17,13 +17,14 @@ Tested by tests/structural_tag/test_triggers.py against the definition and the o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.texts import ANY_BYTES, ANY_TEXT, any_of, holding, stopped_early, text_without
 from maskwright.ir import Expr, alt, and_, literal, never, not_, seq
 
-MAX_BEGINNINGS = 64  # automata of triggers that begin alike; of more, those that stand apart share one
-MAX_OVERLAPS = 64
+MAX_BEGINNINGS: Final = 64  # automata of triggers that begin alike; of more, those that stand apart share one
+MAX_OVERLAPS: Final = 64
 
 
 class Stops:

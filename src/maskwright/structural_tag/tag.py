@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from maskwright.errors import LimitError, StructuralTagError
-from maskwright.structural_tag.base import Format, read_format
+from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
+from maskwright.structural_tag.reading import read_format
 
 
 @dataclass(frozen=True)

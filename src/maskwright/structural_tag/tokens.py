@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 from weakref import finalize
 
 from maskwright.errors import StructuralTagError
@@ -129,8 +129,8 @@ def spelled(pieces: Pieces) -> Expr:
     return seq(*[text(piece) if isinstance(piece, str) else tokens((piece,)) for piece in pieces])
 
 
-_NO_TOKENIZER = Tokens(None)
-_KNOWN: dict[int, Tokens] = {}  # by identity: comparing tokenizers by content takes longer than all else here
+_NO_TOKENIZER: Final = Tokens(None)
+_KNOWN: Final[dict[int, Tokens]] = {}  # by identity: comparing tokenizers by content takes longer than all else here
 
 
 def tokens_of(info: TokenizerInfo | None) -> Tokens:

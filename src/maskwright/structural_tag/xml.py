@@ -13,7 +13,7 @@ Tested by tests/structural_tag/test_xml.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.charset import CodePointSet, utf8
@@ -70,7 +70,7 @@ from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.tokens import Pieces, joined, spelled
 from maskwright.structural_tag.xml_styles import HOLES, Kind, SpelledStyle
 
-_MASKS = {
+_MASKS: Final = {
     "string": STRING,
     "number": NUMBER,
     "boolean": TRUE | FALSE,
@@ -78,12 +78,12 @@ _MASKS = {
     "object": OBJECT,
     "array": ARRAY,
 }
-_BOOLEANS = ((TRUE, "true", "True"), (FALSE, "false", "False"))
-_NOWHERE = Resource("", True)
-_ONLY: dict[tuple[str, ...], Node] = {}  # schemas that admit certain types only, known by identity
-_NAME_CHARACTERS = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
-_UNESCAPED = _NAME_CHARACTERS & ~CodePointSet.from_ranges([(ord("&"), ord("&"))])
-_NEWLINE = text("\n")
+_BOOLEANS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"))
+_NOWHERE: Final = Resource("", True)
+_ONLY: Final[dict[tuple[str, ...], Node]] = {}  # schemas that admit certain types only, known by identity
+_NAME_CHARACTERS: Final = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
+_UNESCAPED: Final = _NAME_CHARACTERS & ~CodePointSet.from_ranges([(ord("&"), ord("&"))])
+_NEWLINE: Final = text("\n")
 
 
 def xml_to_ir(

@@ -26,7 +26,7 @@ Tested by tests/structural_tag/test_xml.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maskwright.structural_tag.tokens import Pieces, Tokens
 
@@ -92,7 +92,7 @@ class SpelledStyle(NamedTuple):
         return is_text and not self.separator and self.open[0] not in HOLES and not set(HOLES).intersection(self.close)
 
 
-HOLES = ("{name}", "{kind}", "{ws}")
+HOLES: Final = ("{name}", "{kind}", "{ws}")
 
 
 def _template(text: str, tokens: Tokens) -> Pieces:
@@ -105,18 +105,18 @@ def _template(text: str, tokens: Tokens) -> Pieces:
     return tuple(pieces)
 
 
-_OTHERS = ("number", "boolean", "null", "object", "array")
-_SCALARS = ("number", "boolean", "null")
-_PLAIN = (Kind(("string",), "raw"), Kind(_OTHERS, "json"))
-_WITH_BOOLEANS = (
+_OTHERS: Final = ("number", "boolean", "null", "object", "array")
+_SCALARS: Final = ("number", "boolean", "null")
+_PLAIN: Final = (Kind(("string",), "raw"), Kind(_OTHERS, "json"))
+_WITH_BOOLEANS: Final = (
     Kind(("string",), "raw"),
     Kind(("boolean",), "boolean"),
     Kind(("number", "null", "object", "array"), "json"),
 )
-_BY_STRING = (Kind(("string",), "raw", "true"), Kind(_OTHERS, "json", "false"))
-_M3 = "]<]minimax[>["
+_BY_STRING: Final = (Kind(("string",), "raw", "true"), Kind(_OTHERS, "json", "false"))
+_M3: Final = "]<]minimax[>["
 
-STYLES = {
+STYLES: Final = {
     "qwen_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS, padded=True),
     "mimo_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS),
     "minimax_xml": Style('<parameter name="{name}">', "</parameter>", _PLAIN),

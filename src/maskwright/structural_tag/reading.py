@@ -1,0 +1,64 @@
+"""Formats from JSON data.
+
+    {"type": "const_string", "value": "x"}   →   ConstStringFormat(value="x")
+
+Tested by tests/structural_tag/test_formats.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING
+from difflib import get_close_matches
+from typing import Any, Final
+
+from maskwright.errors import LimitError, StructuralTagError
+from maskwright.structural_tag.base import TYPES, Format, readers_of
+from maskwright.structural_tag.fields import wrong
+
+MAX_DEPTH: Final = 100
+
+
+def read_format(data: Any, pointer: str) -> Format:
+    """Make a format of JSON data.
+
+    Raises:
+        StructuralTagError: It is none; `pointer` says where.
+        LimitError: It nests deeper than MAX_DEPTH.
+    """
+    if isinstance(data, Format):
+        return data
+    if type(data) is not dict and not isinstance(data, Mapping):
+        raise wrong("a format: an object with a type", data, pointer)
+    name = data.get("type")
+    if name is None:
+        raise StructuralTagError("a format without a type", pointer=pointer, hint='add "type"')
+    found = TYPES.get(name) if isinstance(name, str) else None
+    if found is None:
+        near = get_close_matches(str(name)[:60], TYPES, 1, 0.3)
+        hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(TYPES)}"
+        raise StructuralTagError(f"unknown format type {str(name)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
+    if pointer.count("/") > 3 * MAX_DEPTH:  # a level of formats takes up to three names
+        raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+    return _read_fields(found, data, pointer)
+
+
+def _read_fields(cls: type[Format], data: Mapping[str, Any], pointer: str) -> Format:
+    readers = readers_of(cls)
+    given = {name: default for name, (_, default) in readers.items() if default is not MISSING}
+    for name, value in data.items():
+        if name in readers:
+            given[name] = readers[name][0](value, f"{pointer}/{name}")
+        elif name != "type":
+            near = get_close_matches(str(name)[:60], readers, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"its fields are: {', '.join(readers)}"
+            raise StructuralTagError(
+                f"{cls.type} has no field {str(name)[:60]!r}", pointer=f"{pointer}/{name}", hint=hint
+            )
+    if len(given) < len(readers):
+        name = next(name for name in readers if name not in given)
+        raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
+    made = object.__new__(cls)  # not by __init__, which would read all fields again
+    object.__setattr__(made, "__dict__", given)
+    made.check(pointer)
+    return made
