@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -99,3 +102,22 @@ def test_time_for_large_schemas() -> None:
         start = time.thread_time()
         schema_to_ir(schema)
         assert time.thread_time() - start < seconds
+
+
+WITHOUT_ORDER = {
+    "type": "object",
+    "not": {"properties": dict.fromkeys(("first", "second", "third"), True), "additionalProperties": {"type": "null"}},
+}
+
+
+def test_it_is_the_same_in_every_process() -> None:
+    """Strings are hashed by a number that each process draws anew."""
+    script = f"from maskwright import Grammar; print(Grammar.from_json_schema({WITHOUT_ORDER!r}).ir.dump())"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(texts) == 1
+    assert b"second" in texts.pop()

@@ -252,7 +252,7 @@ def _extra_member(
             patterns[pattern] = path
             if asked.setdefault(pattern, is_matched) != is_matched:
                 return never()
-        declared = {**declared, **dict.fromkeys(witness.excluded, ANYTHING)}
+        declared = {**declared, **dict.fromkeys(sorted(witness.excluded), ANYTHING)}
         wanted = join(wanted, witness.names)
     try:
         matches = sets_of_patterns(patterns)

@@ -66,7 +66,7 @@ def opposite(conj: Conj, norm: Normaliser) -> Conj:
 def without(witness: Witness, norm: Normaliser) -> ObjectShape | None:
     """Return the objects that have no such member; None if there is no exact shape for them."""
     shape = ObjectShape()
-    shape.properties = dict.fromkeys(witness.excluded, ANYTHING)
+    shape.properties = dict.fromkeys(sorted(witness.excluded), ANYTHING)
     forbidden = opposite(witness.value, norm)
     matched = [is_matched for _, _, is_matched in witness.patterns]
     if witness.names:
