@@ -12,6 +12,7 @@ from maskwright.ir.expressions import never, ref
 from maskwright.ir.grammar import GrammarIR, Rule, TokenSet
 from maskwright.ir.ops import OP_REF
 from maskwright.ir.walks import with_references
+from maskwright.turns import let_others_in
 
 
 class IRBuilder:
@@ -57,6 +58,7 @@ class IRBuilder:
                 unique = f"{name}_{n}"
             taken[name] = n + 1
         taken[unique] = 2
+        let_others_in()
         self._names.append(unique)
         self._bodies.append(body)
         return Expr((OP_REF, len(self._bodies) - 1))

@@ -34,7 +34,9 @@ from maskwright.ir.ops import (
     OP_SUBGRAMMAR,
     OP_TOKENS,
 )
+from maskwright.turns import let_others_in
 
+_TURN: Final = 0xFF  # others are let in whenever as many nodes are done, less one
 _LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR))
 _NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
 _ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN))
@@ -51,6 +53,8 @@ def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands)
     seen: set[int] = set()
     stack = [(root, False)]
     while stack:
+        if not len(order) & _TURN:
+            let_others_in()
         node, is_ready = stack.pop()
         if is_ready:
             order.append(node)
@@ -93,6 +97,8 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
     """
     open_nodes = [] if id(root) in moved else [root]
     while open_nodes:
+        if not len(moved) & _TURN:
+            let_others_in()
         expr = open_nodes[-1]
         op = expr[0]
         children = _children(expr, op)

@@ -43,7 +43,7 @@ def read_format(data: Any, pointer: str) -> Format:
     return _read_fields(found, data, pointer)
 
 
-def _read_fields(cls: type[Format], data: Mapping[str, Any], pointer: str) -> Format:
+def _read_fields(cls: type[Format], data: Mapping[Any, Any], pointer: str) -> Format:
     readers = readers_of(cls)
     given = {name: default for name, (_, default) in readers.items() if default is not MISSING}
     for name, value in data.items():

@@ -9,7 +9,7 @@ import pytest
 from checking import check, check_texts
 from grammar_matcher import accepts
 
-from maskwright.errors import OptionError, UnsupportedSchemaError
+from maskwright.errors import OptionError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 
 
@@ -23,6 +23,8 @@ from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_
         {"separators": (",", "x:")},
         {"separators": (",",)},
         {"indent": 2},
+        {"indent": "2"},
+        {"max_whitespace_cnt": 2.5},
         {"separators": (",", ":"), "max_whitespace_cnt": 3},
         {"whitespace_pattern": "x"},
         {"whitespace_pattern": 1},
@@ -126,3 +128,26 @@ def test_what_is_left_out_is_not_complemented(schema: Any) -> None:
     grammar = schema_to_ir(schema, JsonSchemaOptions(on_unsupported="relax"), report)
     assert [value for value in valid if not accepts(grammar, value)] == []
     assert any(finding.outcome == "relaxed" for finding in report)
+
+
+def test_what_stands_for_a_boolean_or_a_count_is_one() -> None:
+    schema = {"properties": {"a": {"type": "string"}}, "prefixItems": [{"type": "null"}]}
+    for wanted, given in (
+        ({"strict_mode": False}, {"strict_mode": 0}),
+        ({"strict_mode": True, "any_order": True}, {"strict_mode": 1, "any_order": 1}),
+        ({"any_whitespace": False, "indent": 1}, {"any_whitespace": None, "indent": True}),
+        ({"any_whitespace": False, "separators": (", ", ":")}, {"any_whitespace": "", "separators": [", ", ":"]}),
+    ):
+        expected = schema_to_ir(schema, JsonSchemaOptions(**given)).dump()
+        assert schema_to_ir(schema, JsonSchemaOptions(**wanted)).dump() == expected
+
+
+@pytest.mark.parametrize("schema", [{"type": "string", True: 1, 2: {}}, {"x-guidance": {1: 2}}])
+def test_keys_that_are_no_strings_mean_nothing(schema: Any) -> None:
+    """YAML reads `on:` as True."""
+    assert schema_to_ir(schema).rules
+
+
+def test_keys_that_are_no_strings_do_not_hide_a_contradiction() -> None:
+    with pytest.raises(UnsatisfiableError):
+        schema_to_ir({"type": "string", "minLength": 2, "maxLength": 1, True: 1})

@@ -137,7 +137,7 @@ def _inside(schema: Any, part: Part) -> Iterator[Part]:
             yield target
 
 
-def _parts(schema: dict[str, Any], place: Part) -> Iterator[Part]:
+def _parts(schema: dict[Any, Any], place: Part) -> Iterator[Part]:
     for keyword, value in schema.items():
         if keyword in _NO_ASSERTIONS:
             continue

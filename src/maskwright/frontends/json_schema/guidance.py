@@ -43,7 +43,7 @@ def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding
     asked = _checked(schema[KEYWORD])
     if report is not None:
         report += [
-            Finding(f"/{KEYWORD}/{name}", name, "annotation", reason) for name, reason in not_read(asked).items()
+            Finding(f"/{KEYWORD}/{name}", str(name), "annotation", reason) for name, reason in not_read(asked).items()
         ]
     if asked.keys().isdisjoint(_TYPES):
         return options
@@ -62,7 +62,7 @@ def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding
         raise _wrong(error.option, error.message, error.hint) from error
 
 
-def not_read(asked: Mapping[str, Any]) -> dict[str, str]:
+def not_read(asked: Mapping[Any, Any]) -> dict[Any, str]:
     """Return the parts of `x-guidance` that do not count, and why."""
     reasons = dict.fromkeys(asked.keys() - _TYPES.keys(), "it is not about the layout")
     has_pattern = "whitespace_pattern" in asked
@@ -75,7 +75,7 @@ def not_read(asked: Mapping[str, Any]) -> dict[str, str]:
     return {name: reasons[name] for name in asked if name in reasons}
 
 
-def _checked(asked: Any) -> dict[str, Any]:
+def _checked(asked: Any) -> dict[Any, Any]:
     if not isinstance(asked, dict):
         raise SchemaError("x-guidance must be an object", pointer=f"/{KEYWORD}", keyword=KEYWORD)
     for name, kind in _TYPES.items():

@@ -63,7 +63,7 @@ def free_place(schema: dict[str, Any]) -> Conj | None:
     return FREE_PLACES.get(name) if type(name) is str else None
 
 
-def content_of(schema: dict[str, Any], dialect: str) -> bytes | None:
+def content_of(schema: dict[Any, Any], dialect: str) -> bytes | None:
     """Return what a leaf says in a dialect; None if that is long, or not made of JSON's own types."""
     content = bytes_of([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]])
     return content if content is not None and len(content) <= _MAX_CONTENT else None

@@ -59,6 +59,7 @@ from maskwright.frontends.json_schema.site import Site
 from maskwright.frontends.json_schema.strings import name_matches
 from maskwright.frontends.json_schema.unevaluated import held_to, note_seen
 from maskwright.frontends.json_schema.vocabularies import ignored_keywords
+from maskwright.turns import let_others_in
 
 MAX_IN_PLACE_DEPTH: Final = 40
 MAX_LOOKS: Final = 4  # into members, one inside another, to see what a negation leaves
@@ -243,6 +244,7 @@ class Normaliser:
         Raises:
             LimitError: There were too many.
         """
+        let_others_in()
         self._work += units
         if self._work > self._limit:
             raise LimitError(
@@ -302,6 +304,7 @@ class Normaliser:
         return complement(shape, self, path)
 
     def _make(self, node: Node) -> Shape:
+        let_others_in()
         schema = node.schema
         if not isinstance(schema, dict):
             if type(schema) is Negation:

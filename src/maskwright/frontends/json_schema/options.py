@@ -6,6 +6,7 @@ Tested by tests/frontends/json_schema/test_schema_options.py.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import OptionError
@@ -51,6 +52,10 @@ class JsonSchemaOptions:
     whitespace_pattern: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("any_whitespace", "strict_mode", "any_order", "ensure_ascii"):
+            object.__setattr__(self, name, bool(getattr(self, name)))
+        for name in ("max_whitespace_cnt", "indent"):
+            object.__setattr__(self, name, _count(name, getattr(self, name)))
         if self.on_unsupported not in ("error", "relax"):
             raise _wrong("on_unsupported", f'must be "error" or "relax", not {self.on_unsupported!r}')
         if self.formats not in ("assert", "annotate"):
@@ -59,6 +64,8 @@ class JsonSchemaOptions:
             raise _wrong("max_whitespace_cnt", f"must not be negative, not {self.max_whitespace_cnt}")
         if self.indent is not None and self.indent < 0:
             raise _wrong("indent", f"must be None or not negative, not {self.indent}")
+        if self.separators is not None:
+            object.__setattr__(self, "separators", tuple(self.separators))
         if self.separators is not None and [s.strip(" \t\n\r") for s in self.separators] != [",", ":"]:
             raise _wrong("separators", f"must be a comma and a colon with white space, not {self.separators!r}")
         if self.whitespace_pattern is not None:
@@ -91,6 +98,15 @@ class JsonSchemaOptions:
                     option="whitespace_pattern",
                     hint=f"leave {other} out, and let the pattern say it, or leave out the pattern",
                 )
+
+
+def _count(option: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    try:
+        return index(value)
+    except TypeError:
+        raise _wrong(option, f"must be an int or None, not {type(value).__name__}") from None
 
 
 def _wrong(option: str, what: str) -> OptionError:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from maskwright.errors import SchemaError
 from maskwright.ir import Expr
@@ -42,6 +42,7 @@ FRACTION: Final = 2
 
 Path: TypeAlias = "tuple[Any, str | int] | None"  # (path of the parent, last token)
 Exact: TypeAlias = "int | Decimal"
+_T = TypeVar("_T")
 
 
 class Resource(NamedTuple):
@@ -100,10 +101,15 @@ class Union:
         self.places = places
 
 
+def _only(part: _T) -> tuple[_T, ...]:
+    """A tuple of one; written as `(part,)` it would have no identity in compiled code."""
+    return (part,)
+
+
 _NOWHERE: Final = Resource("", True)
-NOTHING: Final[Conj] = (Node(False, _NOWHERE, None),)
+NOTHING: Final[Conj] = _only(Node(False, _NOWHERE, None))
 ANYTHING: Final[Conj] = ()
-OPEN: Final[Conj] = (Node(True, _NOWHERE, None),)  # as ANYTHING, but said so in the schema
+OPEN: Final[Conj] = _only(Node(True, _NOWHERE, None))  # as ANYTHING, but said so in the schema
 
 
 FREE_PLACES: Final[dict[str, Conj]] = {
@@ -270,12 +276,11 @@ Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"
 
 _FREE_INTEGER: Final = NumberShape()
 _FREE_INTEGER.kind = INTEGER
-# Their types leave the length open, for compiled code has no identity of tuples of fixed length.
-FREE_NUMBERS: Final[tuple[NumberShape, ...]] = (NumberShape(),)
-FREE_INTEGERS: Final[tuple[NumberShape, ...]] = (_FREE_INTEGER,)
-FREE_STRINGS: Final[tuple[StringShape, ...]] = (StringShape(),)
-FREE_ARRAYS: Final[tuple[ArrayShape, ...]] = (ArrayShape(),)
-FREE_OBJECTS: Final[tuple[ObjectShape, ...]] = (ObjectShape(),)
+FREE_NUMBERS: Final = _only(NumberShape())
+FREE_INTEGERS: Final = _only(_FREE_INTEGER)
+FREE_STRINGS: Final = _only(StringShape())
+FREE_ARRAYS: Final = _only(ArrayShape())
+FREE_OBJECTS: Final = _only(ObjectShape())
 
 
 class Shape:
