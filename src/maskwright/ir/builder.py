@@ -6,6 +6,7 @@ Tested by tests/test_ir.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from maskwright.ir.expr import Expr
 from maskwright.ir.expressions import never, ref
@@ -13,6 +14,8 @@ from maskwright.ir.grammar import GrammarIR, Rule, TokenSet
 from maskwright.ir.ops import OP_REF
 from maskwright.ir.walks import with_references
 from maskwright.turns import let_others_in
+
+_TURN: Final = 0xF  # others are let in after as many rules and one
 
 
 class IRBuilder:
@@ -58,7 +61,8 @@ class IRBuilder:
                 unique = f"{name}_{n}"
             taken[name] = n + 1
         taken[unique] = 2
-        let_others_in()
+        if not len(self._bodies) & _TURN:
+            let_others_in()
         self._names.append(unique)
         self._bodies.append(body)
         return Expr((OP_REF, len(self._bodies) - 1))

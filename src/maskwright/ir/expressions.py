@@ -88,24 +88,26 @@ def seq(*parts: Expr) -> Expr:
     more: list[bytes] = []  # literals right behind a literal that is the last of `out`
     for part in parts:
         op = part[0]
-        new: Any = (part,)
-        if op <= OP_SEQ and op != OP_SET:  # asked for first, as most parts stay as they are
-            if op == OP_SEQ:
-                new = part[1:]
-            elif op == OP_NEVER:
-                return _NEVER
-            elif op == OP_EMPTY:
-                continue
-            if before == OP_LITERAL and new[0][0] == OP_LITERAL:
-                more.append(new[0][1])
-                if op == OP_LITERAL:
-                    continue
-                new = new[1:]  # both are canonical, so two literals cannot be neighbours further on
-            op = new[-1][0]
+        if op == OP_LITERAL and before == OP_LITERAL:
+            more.append(part[1])
+            continue
         if more:
             out[-1] = Expr((OP_LITERAL, out[-1][1] + b"".join(more)))
             more = []
-        out += new
+        if op > OP_SEQ or op in (OP_SET, OP_LITERAL):  # as most are
+            out.append(part)
+        elif op == OP_SEQ:
+            # Both are canonical, so only where they meet can two literals be neighbours.
+            if before == OP_LITERAL and part[1][0] == OP_LITERAL:
+                out[-1] = Expr((OP_LITERAL, out[-1][1] + part[1][1]))
+                out += part[2:]
+            else:
+                out += part[1:]
+            op = part[-1][0]
+        elif op == OP_NEVER:
+            return _NEVER
+        else:
+            continue
         before = op
     if more:
         out[-1] = Expr((OP_LITERAL, out[-1][1] + b"".join(more)))

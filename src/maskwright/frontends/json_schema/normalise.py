@@ -66,6 +66,7 @@ MAX_LOOKS: Final = 4  # into members, one inside another, to see what a negation
 MAX_SIMPLIFYING_WORK: Final = 1000
 MAX_WORK: Final = 20_000  # units of `Normaliser.spend`
 MAX_EXCLUSIVE: Final = 200  # object alternatives that telling the branches of a `oneOf` apart may make
+_TURN: Final = 0xFF  # others are let in after as much work and one
 
 
 class Normaliser:
@@ -244,8 +245,10 @@ class Normaliser:
         Raises:
             LimitError: There were too many.
         """
-        let_others_in()
+        before = self._work
         self._work += units
+        if (before ^ self._work) & ~_TURN:
+            let_others_in()
         if self._work > self._limit:
             raise LimitError(
                 "anyOf, oneOf, not and if combine to too many alternatives",
@@ -304,7 +307,6 @@ class Normaliser:
         return complement(shape, self, path)
 
     def _make(self, node: Node) -> Shape:
-        let_others_in()
         schema = node.schema
         if not isinstance(schema, dict):
             if type(schema) is Negation:
