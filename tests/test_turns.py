@@ -1,7 +1,11 @@
-"""Handlers of signals run all along a long compile, and so do other threads, be the front-ends compiled or not."""
+"""Handlers of signals run all along a long compile, and so do other threads, be the front-ends compiled or not.
+
+Times are the process's own, as other work on the machine makes no difference to them.
+"""
 
 from __future__ import annotations
 
+import gc
 import itertools
 import signal
 import time
@@ -26,15 +30,17 @@ LONG: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("work", LONG.values(), ids=LONG)
 def test_handlers_run_meanwhile(work: Callable[[], object]) -> None:
     times: list[float] = []
-    before = signal.signal(signal.SIGALRM, lambda *_: times.append(time.monotonic()))
-    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
-    begin = time.monotonic()
+    before = signal.signal(signal.SIGVTALRM, lambda *_: times.append(time.process_time()))
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.002, 0.002)
+    gc.disable()  # a collection of all that other tests left is no doing of the compiler's
+    begin = time.process_time()
     try:
         work()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        end = time.monotonic()
-        signal.signal(signal.SIGALRM, before)
+        gc.enable()
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        end = time.process_time()
+        signal.signal(signal.SIGVTALRM, before)
     longest = max(b - a for a, b in itertools.pairwise([begin, *times, end]))
     assert longest < (end - begin) / 3
 
@@ -43,12 +49,12 @@ def test_a_handler_that_raises_ends_the_compile() -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.02)
     try:
         with pytest.raises(KeyboardInterrupt):
             LONG["assertions"]()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
     assert mw.Grammar.from_json_schema({"type": "null"}).ir.rules
