@@ -9,7 +9,7 @@ import gc
 import itertools
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -27,17 +27,23 @@ LONG: dict[str, Callable[[], object]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def no_collector() -> Iterator[None]:
+    """Collecting all that other tests left is no doing of the compiler's, and what handlers raise meanwhile is lost."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.mark.parametrize("work", LONG.values(), ids=LONG)
 def test_handlers_run_meanwhile(work: Callable[[], object]) -> None:
     times: list[float] = []
     before = signal.signal(signal.SIGVTALRM, lambda *_: times.append(time.process_time()))
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.002, 0.002)
-    gc.disable()  # a collection of all that other tests left is no doing of the compiler's
     begin = time.process_time()
     try:
         work()
     finally:
-        gc.enable()
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         end = time.process_time()
         signal.signal(signal.SIGVTALRM, before)
