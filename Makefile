@@ -1,5 +1,5 @@
 # Each target does all its own set-up, in .venv, and again only when the sources have changed since.
-# Needs Python >= 3.10 with venv, make, a C++20 compiler, and a Python package index.
+# Needs Python >= 3.10 with venv, make, a C and a C++20 compiler, and a Python package index.
 
 PYTHON ?= python3
 CXX ?= c++
@@ -7,7 +7,8 @@ BIN := .venv/bin
 ASAN_BIN := .venv-asan/bin
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "mypy[mypyc]>=2.4" cmake ninja
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
-SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp cmake -type f -not -name '*.pyc')
+SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE tools/compile_front_ends.py \
+  $(shell find src cpp cmake -type f -not -name '*.pyc')
 CPP_FILES := $(shell find cpp -name '*.cpp' -o -name '*.h')
 PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
