@@ -150,6 +150,7 @@ Blueprint Blueprint::read(std::string_view text) {
   };
   const auto index = [&] { return static_cast<uint32_t>(number()); };
   ir.nodes.reserve(text.size() / 4);
+  ir.children.reserve(text.size() / 4);
   std::optional<std::string> capture;  // of the unit that follows
   std::optional<SpanRule> span;
   while (at < text.size()) {

@@ -1,7 +1,7 @@
 // An append-only array whose elements never move.
 //
 // One writer at a time appends (under the owner's lock); any thread may read an element whose index it learnt through
-// a release/acquire hand-over, without a lock. Chunks double, so 32 chunk pointers cover every 32-bit index and the
+// a release/acquire hand-over, without a lock. Chunks double, so a few chunk pointers cover every 32-bit index and the
 // table of chunks itself never moves either.
 #pragma once
 
@@ -48,8 +48,8 @@ class ChunkedVector {
   void publish() { size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
  private:
-  static constexpr uint32_t kFirst = 64;
-  static constexpr int kChunks = 26;
+  static constexpr uint32_t kFirst = 16;
+  static constexpr int kChunks = 28;
   static std::pair<int, uint32_t> locate(uint32_t index) {
     const uint32_t shifted = index / kFirst + 1;
     const int chunk = std::bit_width(shifted) - 1;

@@ -22,8 +22,7 @@ LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const ByteSet& fi
     facts.productive = true;
     facts.first = first;
     facts.rank = kRank;
-    group->rules_.emplace_back(*group, 0, facts);
-    group->account(sizeof(Rule));
+    group->add_rule(facts);
     group = store.insert(std::move(group));
   }
   return {group, &group->rule(0)};
@@ -32,7 +31,7 @@ LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const ByteSet& fi
 void DeferredGroup::supply(RuleGroup& group, const LinkedRule& content) {
   const RuleFacts& facts = content.rule->facts();
   if (facts.nullable || !facts.productive || facts.rank >= kRank || facts.first_has_tokens ||
-      (facts.first & group.rules_[0].first()) != facts.first || content.group->leads_to_families() ||
+      (facts.first & group.rule(0).first()) != facts.first || content.group->leads_to_families() ||
       content.group->has_budgets() || content.group->has_temperatures())
     throw std::logic_error("a deferred subgrammar is not what was promised");
   const std::lock_guard guard(group.lock_);
@@ -45,7 +44,7 @@ void DeferredGroup::build(RuleGroup& group) {
   const LinkedRule* content = group.content();
   if (!content) throw GrammarNeeded(group.shared_from_this());
   DeferredGroup drafts;
-  drafts.add_member(BlueprintUnit::Kind::Expression, group.rules_[0]);
+  drafts.add_member(BlueprintUnit::Kind::Expression, group.rule(0));
   Member& member = drafts.members_[0];
   member.draft.add(kStart, EdgeKind::Call, callee_index(member, {content->rule, 0}), kFinal);
   freeze(member);

@@ -56,7 +56,7 @@ void GroupFacts::weigh() {
   constexpr uint64_t kMost = uint64_t{1} << 40, kMostCopies = uint64_t{1} << 23;
   const GrammarIr& ir = blueprint_.ir;
   std::vector<uint64_t> edges(ir.nodes.size(), 1);
-  boolean_.resize(ir.nodes.size());
+  facts_.resize(ir.nodes.size());
   for (ExprId id = 0; id < ir.nodes.size(); ++id) {
     const ExprNode& node = ir.nodes[id];
     if (node.op == Op::Literal) edges[id] = node.end - node.begin;
@@ -71,11 +71,11 @@ void GroupFacts::weigh() {
     has_calls_ = has_calls_ || is_call(node);
     calls_members_ = calls_members_ || (is_call(node) && is_member(node));
     if (node.op == Op::And || node.op == Op::Not)
-      boolean_[id] = true;
+      facts_[id] = kBoolean;
     else if (node.op == Op::Seq || node.op == Op::Alt)
-      for (uint32_t c = node.begin; c < node.end; ++c) boolean_[id] |= boolean_[ir.children[c]];
+      for (uint32_t c = node.begin; c < node.end; ++c) facts_[id] |= facts_[ir.children[c]];
     else if (node.op == Op::Repeat)
-      boolean_[id] = boolean_[node.begin];
+      facts_[id] = facts_[node.begin];
   }
   for (const BlueprintUnit& unit : blueprint_.units)
     if (unit.kind == BlueprintUnit::Kind::Expression) num_edges_ += edges[unit.root];
@@ -105,15 +105,14 @@ void GroupFacts::find_dependents() {
 // The nodes that follow from those which miss nothing. `missing(id, node)` is how many of the nodes it depends on must
 // be true first.
 template <class Missing>
-GroupFacts::Truth GroupFacts::solve(Missing&& missing) const {
+void GroupFacts::solve(Fact fact, Missing&& missing) {
   const auto& nodes = blueprint_.ir.nodes;
-  Truth truth(nodes.size());
   if (!calls_members_) {  // nodes are numbered children first
     for (ExprId id = 0; id < nodes.size(); ++id) {
       const uint32_t needed = missing(id, nodes[id]);
-      truth[id] = needed == 0 || (needed != kNever && num_true_operands(nodes[id], truth) >= needed);
+      if (needed == 0 || (needed != kNever && num_true_operands(nodes[id], fact) >= needed)) facts_[id] |= fact;
     }
-    return truth;
+    return;
   }
   std::vector<uint32_t> still_missing(nodes.size());
   std::vector<ExprId> open;
@@ -121,25 +120,24 @@ GroupFacts::Truth GroupFacts::solve(Missing&& missing) const {
     still_missing[id] = missing(id, nodes[id]);
     if (still_missing[id] == 0) open.push_back(id);
   }
-  for (const ExprId id : open) truth[id] = true;
+  for (const ExprId id : open) facts_[id] |= fact;
   while (!open.empty()) {
     const ExprId id = open.back();
     open.pop_back();
     for (uint32_t d = dependents_begin_[id]; d < dependents_begin_[id + 1]; ++d) {
       const ExprId dependent = dependents_[d];
-      if (truth[dependent] || still_missing[dependent] == kNever || --still_missing[dependent] > 0) continue;
-      truth[dependent] = true;
+      if (is(fact, dependent) || still_missing[dependent] == kNever || --still_missing[dependent] > 0) continue;
+      facts_[dependent] |= fact;
       open.push_back(dependent);
     }
   }
-  return truth;
 }
 
-uint32_t GroupFacts::num_true_operands(const ExprNode& node, const Truth& truth) const {
-  if (node.op == Op::Repeat || node.op == Op::Guard) return truth[node.begin];
+uint32_t GroupFacts::num_true_operands(const ExprNode& node, Fact fact) const {
+  if (node.op == Op::Repeat || node.op == Op::Guard) return is(fact, node.begin);
   if (node.op != Op::Seq && node.op != Op::Alt) return 0;
   uint32_t count = 0;
-  for (uint32_t c = node.begin; c < node.end; ++c) count += truth[blueprint_.ir.children[c]];
+  for (uint32_t c = node.begin; c < node.end; ++c) count += is(fact, blueprint_.ir.children[c]);
   return count;
 }
 
@@ -148,7 +146,7 @@ void GroupFacts::solve_all() {
   const auto known = [](bool truth) { return truth ? 0 : kNever; };
   const auto if_any = [](bool possible) { return possible ? 1 : kNever; };
 
-  nullable_ = solve([&](ExprId, const ExprNode& node) -> uint32_t {
+  solve(kNullable, [&](ExprId, const ExprNode& node) -> uint32_t {
     switch (node.op) {
       case Op::Empty: return 0;
       case Op::Seq: return node.end - node.begin;
@@ -163,7 +161,7 @@ void GroupFacts::solve_all() {
       default: return kNever;
     }
   });
-  for (size_t u = 0; u < rules_.size(); ++u) rules_[u].nullable = nullable_[blueprint_.units[u].root];
+  for (size_t u = 0; u < rules_.size(); ++u) rules_[u].nullable = is(kNullable, blueprint_.units[u].root);
 
   // A terminator can come as soon as no item is needed.
   const auto may_terminate = [&](const ExprNode& node) {
@@ -173,8 +171,8 @@ void GroupFacts::solve_all() {
   const auto has_tokens = [&](const ExprNode& node) {
     return node.op != Op::Tokens || !blueprint_.ir.token_sets[node.begin].empty();
   };
-  const Truth live = solve([&](ExprId id, const ExprNode& node) -> uint32_t {
-    if (nullable_[id]) return 0;
+  solve(kLive, [&](ExprId id, const ExprNode& node) -> uint32_t {
+    if (is(kNullable, id)) return 0;
     switch (node.op) {
       case Op::Seq: return node.end - node.begin;
       case Op::Alt:
@@ -187,12 +185,12 @@ void GroupFacts::solve_all() {
       default: return known(consumes(node.op) && has_tokens(node));
     }
   });
-  productive_ = solve([&](ExprId id, const ExprNode& node) -> uint32_t {
+  solve(kProductive, [&](ExprId id, const ExprNode& node) -> uint32_t {
     switch (node.op) {
       case Op::Seq:
       case Op::Alt:
       case Op::Guard:
-      case Op::Repeat: return if_any(live[id]);
+      case Op::Repeat: return if_any(live(id));
       case Op::Ref:
       case Op::Call:
         if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
@@ -200,20 +198,20 @@ void GroupFacts::solve_all() {
       default: return known(consumes(node.op) && has_tokens(node));
     }
   });
-  infinite_ = solve([&](ExprId id, const ExprNode& node) -> uint32_t {
+  solve(kInfinite, [&](ExprId id, const ExprNode& node) -> uint32_t {
     switch (node.op) {
-      case Op::Repeat: return node.maximum == kUnbounded && productive_[node.begin] ? 0 : if_any(live[id]);
+      case Op::Repeat: return node.maximum == kUnbounded && is(kProductive, node.begin) ? 0 : if_any(live(id));
       case Op::Seq:
-      case Op::Alt: return if_any(live[id]);
+      case Op::Alt: return if_any(live(id));
       case Op::Ref: return known(!is_member(node) && callee(node).infinite);
       default: return kNever;
     }
   });
   for (size_t u = 0; u < rules_.size(); ++u) {
     const BlueprintUnit& unit = blueprint_.units[u];
-    rules_[u].productive = productive_[unit.root];
+    rules_[u].productive = is(kProductive, unit.root);
     if (unit.kind != BlueprintUnit::Kind::Expression) continue;
-    rules_[u].infinite = infinite_[unit.root];
+    rules_[u].infinite = is(kInfinite, unit.root);
     rules_[u].finite = !has_calls_ && !rules_[u].infinite;
   }
 }
@@ -235,22 +233,23 @@ void GroupFacts::describe_boolean(uint32_t index) {
     const bool negated = ir.nodes[operand].op == Op::Not;
     if (negated) operand = ir.nodes[operand].begin;
     const ExprNode& node = ir.nodes[operand];
-    decided = decided && !boolean_[operand];
-    rule.nullable = rule.nullable && nullable_[operand] != negated;
+    decided = decided && !is(kBoolean, operand);
+    rule.nullable = rule.nullable && is(kNullable, operand) != negated;
     if (node.op == Op::Ref && callee(node).counts) {
       decided = false;
       rule.counts = rule.sets_bounds = true;
       rule.terminator = callee(node).terminator;
     }
     if (negated) {
-      negatives_finite = negatives_finite && (node.op == Op::Ref ? callee(node).finite : !infinite_[operand]);
+      negatives_finite = negatives_finite && (node.op == Op::Ref ? callee(node).finite : !is(kInfinite, operand));
       continue;
     }
     ++num_positive;
     dead = dead || !live(operand);
-    positives_infinite = positives_infinite && infinite_[operand];
+    positives_infinite = positives_infinite && is(kInfinite, operand);
     RuleFacts of_operand;
-    first_of(operand, of_operand);
+    std::vector<uint32_t> members_called;  // none: what is derived or a product calls no member
+    add_first(operand, of_operand, members_called);
     rule.first = rule.first & of_operand.first;
   }
   rule.productive = !dead && negatives_finite && positives_infinite && num_positive <= 1;
@@ -258,20 +257,29 @@ void GroupFacts::describe_boolean(uint32_t index) {
 }
 
 void GroupFacts::describe_first() {
-  std::vector<std::vector<uint32_t>> left_calls(rules_.size());
-  std::vector<uint32_t> members(rules_.size());
+  std::vector<uint32_t> members(rules_.size()), calls;
+  std::vector<size_t> calls_begin;  // of a member's calls of others before its first byte
   for (uint32_t u = 0; u < rules_.size(); ++u) {
     members[u] = u;
+    calls_begin.push_back(calls.size());
     if (blueprint_.units[u].kind >= BlueprintUnit::Kind::Product) continue;
-    left_calls[u] = first_of(blueprint_.units[u].root, rules_[u]);
+    add_first(blueprint_.units[u].root, rules_[u], calls);
     if (rules_[u].terminator >= 0) rules_[u].first.set(static_cast<uint8_t>(rules_[u].terminator));
   }
-  for (const auto& cycle : strong_components(members, [&](uint32_t u) { return left_calls[u]; })) {
+  if (calls.empty()) return;
+  calls_begin.push_back(calls.size());
+  const auto left_calls = [&](uint32_t u) {
+    return std::span(calls).subspan(calls_begin[u], calls_begin[u + 1] - calls_begin[u]);
+  };
+  const auto add_left_calls = [&](uint32_t u, std::vector<uint32_t>& out) {
+    out.insert(out.end(), left_calls(u).begin(), left_calls(u).end());
+  };
+  for (const auto& cycle : strong_components(members, add_left_calls)) {
     RuleFacts joint;
     for (const uint32_t u : cycle) {
       left_recursive_ =
-          left_recursive_ || cycle.size() > 1 || std::ranges::find(left_calls[u], u) != left_calls[u].end();
-      for (const uint32_t callee : left_calls[u]) follow_call(rules_[callee], joint);
+          left_recursive_ || cycle.size() > 1 || std::ranges::find(left_calls(u), u) != left_calls(u).end();
+      for (const uint32_t callee : left_calls(u)) follow_call(rules_[callee], joint);
       joint.rank = std::max(joint.rank, rules_[u].rank);
       joint.first |= rules_[u].first;
       joint.first_has_tokens = joint.first_has_tokens || rules_[u].first_has_tokens;
@@ -284,28 +292,27 @@ void GroupFacts::describe_first() {
   }
 }
 
-std::vector<uint32_t> GroupFacts::first_of(ExprId root, RuleFacts& out) {
+void GroupFacts::add_first(ExprId root, RuleFacts& out, std::vector<uint32_t>& members_called) {
   const GrammarIr& ir = blueprint_.ir;
-  std::vector<uint32_t> members_called;
-  std::vector<ExprId> open{root};
+  open_.assign(1, root);
   ++walk_;
-  while (!open.empty()) {
-    const ExprId id = open.back();
-    open.pop_back();
-    if (!productive_[id] || visited_[id] == walk_) continue;
+  while (!open_.empty()) {
+    const ExprId id = open_.back();
+    open_.pop_back();
+    if (!is(kProductive, id) || visited_[id] == walk_) continue;
     visited_[id] = walk_;
     const ExprNode& node = ir.nodes[id];
     switch (node.op) {
       case Op::Literal: out.first.set(static_cast<uint8_t>(ir.bytes[node.begin])); break;
       case Op::Set: out.first |= ir.sets[node.begin]; break;
       case Op::Tokens: out.first_has_tokens = true; break;
-      case Op::Alt: open.insert(open.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end); break;
+      case Op::Alt: open_.insert(open_.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end); break;
       case Op::Repeat:
-      case Op::Guard: open.push_back(node.begin); break;
+      case Op::Guard: open_.push_back(node.begin); break;
       case Op::Seq:
         for (uint32_t c = node.begin; c < node.end; ++c) {
-          open.push_back(ir.children[c]);
-          if (!nullable_[ir.children[c]]) break;
+          open_.push_back(ir.children[c]);
+          if (!is(kNullable, ir.children[c])) break;
         }
         break;
       case Op::Ref:
@@ -318,7 +325,6 @@ std::vector<uint32_t> GroupFacts::first_of(ExprId root, RuleFacts& out) {
       default: break;
     }
   }
-  return members_called;
 }
 
 }  // namespace maskwright

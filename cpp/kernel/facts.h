@@ -54,7 +54,7 @@ class GroupFacts {
   GroupFacts(const Blueprint& blueprint, std::span<Rule* const> callees);
 
   const std::vector<RuleFacts>& rules() const { return rules_; }
-  bool live(ExprId node) const { return nullable_[node] || productive_[node]; }
+  bool live(ExprId node) const { return is(kLive, node); }
   // Some rule calls itself, perhaps by way of others, before its first byte.
   bool left_recursive() const { return left_recursive_; }
   // Whether a unit's emptiness was left open: only a search of its automaton can tell.
@@ -63,18 +63,18 @@ class GroupFacts {
   uint64_t num_edges() const { return num_edges_; }
 
  private:
-  using Truth = std::vector<uint8_t>;
+  enum Fact : uint8_t { kNullable = 1, kLive = 2, kProductive = 4, kInfinite = 8, kBoolean = 16 };
   static constexpr uint32_t kNever = 0xFFFFFFFF;
   void find_dependents();
   template <class Missing>
-  Truth solve(Missing&& missing) const;
-  uint32_t num_true_operands(const ExprNode& node, const Truth& truth) const;
+  void solve(Fact fact, Missing&& missing);
+  uint32_t num_true_operands(const ExprNode& node, Fact fact) const;
   void solve_all();
   void weigh();
   void describe_boolean(uint32_t unit);
   void describe_first();
-  // Adds what the node's strings begin with; returns the members called there.
-  std::vector<uint32_t> first_of(ExprId root, RuleFacts& out);
+  // Adds what the node's strings begin with, and the members called there.
+  void add_first(ExprId root, RuleFacts& out, std::vector<uint32_t>& members_called);
   bool is_member(const ExprNode& node) const { return node.begin < blueprint_.units.size(); }
   const RuleFacts& callee(const ExprNode& node) const;
 
@@ -83,10 +83,11 @@ class GroupFacts {
   std::vector<RuleFacts> rules_;
   std::vector<uint32_t> dependents_begin_;
   std::vector<ExprId> dependents_;
-  Truth nullable_, productive_, infinite_;
-  Truth boolean_;                  // an & or ~ inside
+  bool is(Fact fact, ExprId node) const { return facts_[node] & fact; }
+  std::vector<uint8_t> facts_;     // by node, what holds of it; boolean: an & or ~ inside
   std::vector<uint32_t> visited_;  // by node: the number of the walk that saw it
   uint32_t walk_ = 0;
+  std::vector<ExprId> open_;  // of that walk
   bool has_calls_ = false;
   bool calls_members_ = false;
   bool left_recursive_ = false;

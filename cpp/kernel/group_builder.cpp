@@ -61,14 +61,13 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
   if (facts.num_edges() > kMaxEdges) too_large();
   bool undecided = false;
   for (uint32_t i = 0; i < facts.rules().size(); ++i) {
-    Rule& rule = group->rules_.emplace_back(*group, i, facts.rules()[i]);
+    Rule& rule = group->add_rule(facts.rules()[i]);
     rule.capture_ = builder.blueprint_.units[i].capture;
     rule.span_ = builder.blueprint_.units[i].span;
     group->has_budgets_ = group->has_budgets_ || (rule.span_ && rule.span_->max_tokens > 0);
     group->has_temperatures_ = group->has_temperatures_ || (rule.span_ && rule.span_->temperature >= 0);
     undecided = undecided || facts.undecided(i);
   }
-  group->account(facts.rules().size() * sizeof(Rule));
   group->leads_to_families_ = builder.blueprint_.is_parametric();
   for (const LinkedRule& link : group->callees_) {
     group->leads_to_families_ = group->leads_to_families_ || link.group->leads_to_families();
@@ -115,7 +114,7 @@ void GroupBuilder::keep_templates() {
 }
 
 void GroupBuilder::draft_members() {
-  for (uint32_t i = 0; i < blueprint_.units.size(); ++i) add_member(blueprint_.units[i].kind, group_.rules_[i]);
+  for (uint32_t i = 0; i < blueprint_.units.size(); ++i) add_member(blueprint_.units[i].kind, group_.rule(i));
   for (uint32_t i = 0; i < members_.size(); ++i) {
     const ExprId root = blueprint_.units[i].root;
     switch (members_[i].kind) {
@@ -131,7 +130,7 @@ void GroupBuilder::draft_members() {
 
 Rule& GroupBuilder::target(const ExprNode& call) {
   const size_t num_members = blueprint_.units.size();
-  return call.begin < num_members ? group_.rules_[call.begin] : *callees_[call.begin - num_members];
+  return call.begin < num_members ? group_.rule(call.begin) : *callees_[call.begin - num_members];
 }
 
 // A call of a template: what is asked for with which value, and the bounds to count within as they are written.

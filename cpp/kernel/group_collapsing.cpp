@@ -57,13 +57,12 @@ uint32_t GroupDrafts::called_member(const Member& member, uint32_t edge) const {
 
 void GroupDrafts::collapse_unit_cycles() {
   std::vector<uint32_t> all(members_.size());
-  std::vector<std::vector<uint32_t>> units(members_.size());
-  for (uint32_t i = 0; i < members_.size(); ++i) {
-    all[i] = i;
-    for (const uint32_t e : unit_edges(members_[i])) units[i].push_back(called_member(members_[i], e));
-  }
+  for (uint32_t i = 0; i < members_.size(); ++i) all[i] = i;
+  const auto add_units = [this](uint32_t i, std::vector<uint32_t>& out) {
+    for (const uint32_t e : unit_edges(members_[i])) out.push_back(called_member(members_[i], e));
+  };
   std::unordered_map<const Rule*, Rule*> stands_for;
-  for (auto& cycle : strong_components(all, [&](uint32_t i) { return units[i]; })) {
+  for (auto& cycle : strong_components(all, add_units)) {
     std::ranges::sort(cycle);  // the entry of the component stays what it is
     Member& first = members_[cycle[0]];
     for (size_t k = 1; k < cycle.size(); ++k) {

@@ -26,7 +26,7 @@ void GroupDrafts::add_member(BlueprintUnit::Kind kind, Rule& rule) {
 uint32_t GroupDrafts::callee_index(Member& member, Callee callee) {
   const uint64_t hash = mix(mix(reinterpret_cast<uintptr_t>(callee.rule), callee.reg),
                             reinterpret_cast<uintptr_t>(callee.instance) + callee.value);
-  const auto [it, fresh] = member.callee_index.emplace(hash, static_cast<uint32_t>(member.callees.size()));
+  const auto [it, fresh] = member.callee_index.try_emplace(hash, static_cast<uint32_t>(member.callees.size()));
   if (!fresh && member.callees[it->second] == callee) return it->second;
   member.callees.push_back(callee);
   return static_cast<uint32_t>(member.callees.size() - 1);
@@ -35,7 +35,7 @@ uint32_t GroupDrafts::callee_index(Member& member, Callee callee) {
 uint32_t GroupDrafts::set_index(Member& member, const ByteSet& set) {
   uint64_t hash = 0;
   for (int w = 0; w < 4; ++w) hash = mix(hash, set.word(w));
-  const auto [it, fresh] = member.set_index.emplace(hash, static_cast<uint32_t>(member.sets.size()));
+  const auto [it, fresh] = member.set_index.try_emplace(hash, static_cast<uint32_t>(member.sets.size()));
   if (!fresh && member.sets[it->second] == set) return it->second;
   member.sets.push_back(set);
   return static_cast<uint32_t>(member.sets.size() - 1);
@@ -121,24 +121,23 @@ void GroupDrafts::unroll_calls(Member& member, const std::unordered_set<const Ru
   }
 }
 
-std::vector<uint32_t> GroupDrafts::left_callees(const Member& member) const {
-  std::vector<uint32_t> out;
+void GroupDrafts::add_left_callees(const Member& member, std::vector<uint32_t>& out) const {
   for (const auto& [source, edge] : member.draft.edges)
     if (source == kStart && edge.kind == EdgeKind::Call)
       if (const auto it = member_of_.find(member.callees[edge.argument].rule); it != member_of_.end())
         out.push_back(static_cast<uint32_t>(it->second));
-  return out;
 }
 
 std::vector<std::vector<uint32_t>> GroupDrafts::left_call_components() const {
   std::vector<uint32_t> all(members_.size());
   for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  return strong_components(all, [this](uint32_t i) { return left_callees(members_[i]); });
+  return strong_components(all, [this](uint32_t i, std::vector<uint32_t>& out) { add_left_callees(members_[i], out); });
 }
 
 void GroupDrafts::remove_left_recursion() {
   const auto is_cycle = [this](const std::vector<uint32_t>& component) {
-    const auto callees = left_callees(members_[component[0]]);
+    std::vector<uint32_t> callees;
+    add_left_callees(members_[component[0]], callees);
     return component.size() > 1 || std::find(callees.begin(), callees.end(), component[0]) != callees.end();
   };
   std::unordered_set<const Rule*> counters;

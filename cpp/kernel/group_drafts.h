@@ -77,7 +77,7 @@ class GroupDrafts {
   bool replace_self_calls(Member& member);
   void unroll_calls(Member& member, const std::unordered_set<const Rule*>& counters);
   void merge_left_corner(const std::vector<uint32_t>& cycle, const std::vector<Member>& before, uint32_t member);
-  std::vector<uint32_t> left_callees(const Member& member) const;
+  void add_left_callees(const Member& member, std::vector<uint32_t>& out) const;
 
   std::unordered_map<const Rule*, size_t> member_of_;
   size_t num_merged_edges_ = 0, num_inlined_edges_ = 0;

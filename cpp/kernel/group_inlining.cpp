@@ -166,7 +166,8 @@ bool GroupDrafts::is_closed_under_concatenation(const Member& member) {
 // caller's: S·L(after) ⊆ S. If it may also end after the call, or if the strings of S can begin at the call in any
 // case, the call adds S itself and is a jump to the start: `S → S S | "a"` is regular.
 bool GroupDrafts::replace_self_calls(Member& member) {
-  const std::vector<ReducedState> states = without_empty_moves(member.draft, reduction_budget_);
+  const ReducedNfa reduced = without_empty_moves(member.draft, reduction_budget_);
+  const std::vector<ReducedState>& states = reduced.states;
   if (states.empty()) return false;
   const auto is_absorbed = [&](const ReducedState& after) {  // what follows the call, by the rule's own ends
     return std::all_of(states.begin(), states.end(),

@@ -28,7 +28,8 @@ LinkedRule Linker::link(bool starts_root) {
   }
   num_named_ = static_cast<uint32_t>(units_.size());
   recall_known_rules();
-  for (const auto& component : strong_components({ir_.root}, [this](uint32_t unit) { return callees(unit); })) {
+  for (const auto& component :
+       strong_components({ir_.root}, [this](uint32_t unit, std::vector<uint32_t>& out) { add_callees(unit, out); })) {
     if (may_inline(component))
       units_[component[0]].inlined = true;
     else
@@ -90,24 +91,24 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;
   uint64_t weight = 0;
-  std::vector<ExprId> open{units_[index].expr};
-  while (!open.empty()) {
-    const ExprId id = open.back();
-    open.pop_back();
+  walk_.assign(1, units_[index].expr);
+  while (!walk_.empty()) {
+    const ExprId id = walk_.back();
+    walk_.pop_back();
     const Weighed& known = weighed_[id];
     if (known.loops || known.counting) return false;
     const ExprNode& node = ir_.nodes[id];
     if (const uint32_t unit = unit_of(id); unit != kNone) {
       if (unit == index) return false;
-      if (units_[unit].inlined) open.push_back(units_[unit].expr);
+      if (units_[unit].inlined) walk_.push_back(units_[unit].expr);
     } else if (node.op == Op::Seq || node.op == Op::Alt) {
       if (node.end - node.begin > kMaxInlinedWeight) return false;
-      open.insert(open.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
+      walk_.insert(walk_.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
     } else if (node.op == Op::Repeat) {
-      open.insert(open.end(), static_cast<size_t>(node.maximum), node.begin);
+      walk_.insert(walk_.end(), static_cast<size_t>(node.maximum), node.begin);
     }
     weight += node.op == Op::Literal ? known.weight : 1;
-    if (weight + open.size() > kMaxInlinedWeight) return false;
+    if (weight + walk_.size() > kMaxInlinedWeight) return false;
   }
   return true;
 }

@@ -75,7 +75,7 @@ class Linker {
   void recall_known_rules();
   void keep_known_rules();
   LinkedRule link_subgrammar(const Subgrammar& subgrammar);
-  std::vector<uint32_t> callees(uint32_t unit);
+  void add_callees(uint32_t unit, std::vector<uint32_t>& out);
   void visit_callees(ExprId root, std::vector<uint32_t>& out);
   uint32_t counter(ExprId repetition, int terminator);
   uint32_t part(ExprId expr, bool unrolled);
@@ -112,6 +112,7 @@ class Linker {
   std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
   std::unordered_map<uint64_t, uint32_t> parts_;     // what counters and products call, by expression and unrolled
   uint32_t visit_ = 0;
+  std::vector<ExprId> walk_;  // what a walk over expressions comes to next
 
   // Of the component that is being written.
   BlueprintWriter writer_;

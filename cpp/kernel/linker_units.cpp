@@ -19,7 +19,7 @@ int Linker::terminator(const ExprNode& sequence, uint32_t child) const {
 uint32_t Linker::counter(ExprId repetition, int terminator) {
   const ExprId item = ir_.nodes[repetition].begin;
   const uint64_t key = (uint64_t{item} << 16) | static_cast<uint64_t>(terminator + 1);
-  const auto [it, fresh] = counters_.emplace(key, static_cast<uint32_t>(units_.size()));
+  const auto [it, fresh] = counters_.try_emplace(key, static_cast<uint32_t>(units_.size()));
   if (fresh) units_.push_back({.kind = Kind::Counter, .expr = item, .terminator = terminator});
   return it->second;
 }
@@ -27,7 +27,7 @@ uint32_t Linker::counter(ExprId repetition, int terminator) {
 // The unit of an expression that a counter or a product calls.
 uint32_t Linker::part(ExprId expr, bool unrolled) {
   const auto [it, fresh] =
-      parts_.emplace((uint64_t{expr} << 1) | (unrolled ? 1 : 0), static_cast<uint32_t>(units_.size()));
+      parts_.try_emplace((uint64_t{expr} << 1) | (unrolled ? 1 : 0), static_cast<uint32_t>(units_.size()));
   if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr, .unrolled = unrolled});
   return it->second;
 }
@@ -91,10 +91,9 @@ bool Linker::counts_exactly(ExprId operand) {
 }
 
 // The units that a unit calls. Nodes that become units of their own get one here.
-std::vector<uint32_t> Linker::callees(uint32_t unit) {
-  std::vector<uint32_t> out;
+void Linker::add_callees(uint32_t unit, std::vector<uint32_t>& out) {
   const Unit at = units_[unit];
-  if (at.rule || at.unrolled) return out;
+  if (at.rule || at.unrolled) return;
   if (at.kind == Kind::Expression) {
     visit_callees(at.expr, out);
   } else if (at.kind == Kind::Counter) {
@@ -103,7 +102,6 @@ std::vector<uint32_t> Linker::callees(uint32_t unit) {
     const ExprNode& node = ir_.nodes[at.expr];
     for (uint32_t c = node.begin; c < node.end; ++c) out.push_back(operand_unit(at, ir_.children[c]));
   }
-  return out;
 }
 
 uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
@@ -115,10 +113,10 @@ uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
   const bool outlines = weighed_[root].uses_parameter;
   ++visit_;
-  std::vector<ExprId> open{root};
-  while (!open.empty()) {
-    const ExprId id = open.back();
-    open.pop_back();
+  walk_.assign(1, root);
+  while (!walk_.empty()) {
+    const ExprId id = walk_.back();
+    walk_.pop_back();
     Node& known = nodes_[id];
     if (known.visit == visit_) continue;
     known.visit = visit_;
@@ -140,17 +138,17 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
     } else if (outlines && weighed_[id].outlined) {
       out.push_back(part(id, false));
     } else if (node.op == Op::Alt) {
-      for (uint32_t c = node.end; c-- > node.begin;) open.push_back(ir_.children[c]);
+      for (uint32_t c = node.end; c-- > node.begin;) walk_.push_back(ir_.children[c]);
     } else if (node.op == Op::Seq) {
       for (uint32_t c = node.begin; c < node.end; ++c) {
         const int end = terminator(node, c);
         if (end < 0)
-          open.push_back(ir_.children[c]);
+          walk_.push_back(ir_.children[c]);
         else
           out.push_back(counter(ir_.children[c], end));
       }
     } else if (node.op == Op::Repeat || node.op == Op::Guard) {
-      open.push_back(node.begin);
+      walk_.push_back(node.begin);
     }
   }
 }

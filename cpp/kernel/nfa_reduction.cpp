@@ -1,7 +1,6 @@
 #include "nfa_reduction.h"
 
 #include <algorithm>
-#include <span>
 
 namespace maskwright {
 namespace {
@@ -24,9 +23,11 @@ bool same_label(const NfaEdge& a, const NfaEdge& b) {
   return a.kind == b.kind && a.argument == b.argument;
 }
 
-void sort_unique(std::vector<NfaEdge>& edges) {
-  std::sort(edges.begin(), edges.end(), before);
-  edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
+// Of the edges from `first` on.
+void sort_unique(std::vector<NfaEdge>& edges, size_t first = 0) {
+  const auto begin = edges.begin() + static_cast<std::ptrdiff_t>(first);
+  std::sort(begin, edges.end(), before);
+  edges.erase(std::unique(begin, edges.end(), same), edges.end());
 }
 
 // The coarsest partition of the states in which those of one class have edges alike.
@@ -80,16 +81,16 @@ class Refinement {
   // Those that are not dirty are alike, and differ from all others, which lead to a class made since. They stay; or
   // the largest part does.
   void split_class(uint32_t old_class, std::span<const Described> members) {
-    std::vector<std::span<const Described>> parts;
+    parts_.clear();
     for (size_t begin = 0, end = 0; begin < members.size(); begin = end) {
       while (end < members.size() && !differ(members[begin], members[end])) ++end;
-      parts.push_back(members.subspan(begin, end - begin));
+      parts_.push_back(members.subspan(begin, end - begin));
     }
     const bool some_are_not_dirty = class_size_[old_class] > members.size();
     const auto stays = some_are_not_dirty
-                           ? parts.end()
-                           : std::ranges::max_element(parts, {}, [](const auto& part) { return part.size(); });
-    for (auto part = parts.begin(); part != parts.end(); ++part) {
+                           ? parts_.end()
+                           : std::ranges::max_element(parts_, {}, [](const auto& part) { return part.size(); });
+    for (auto part = parts_.begin(); part != parts_.end(); ++part) {
       if (part == stays) continue;
       for (const Described& moved : *part) {
         class_of_[moved.state] = static_cast<uint32_t>(class_size_.size());
@@ -164,6 +165,7 @@ class Refinement {
   std::vector<uint8_t> is_dirty_;
   std::vector<uint8_t> repeats_labels_;  // of others, the signature is sorted as the edges are
   std::vector<Described> described_;
+  std::vector<std::span<const Described>> parts_;  // of the class that is being split
   std::vector<uint64_t> signatures_;
 };
 
@@ -174,39 +176,47 @@ bool ReducedState::covers(const ReducedState& other) const {
          std::includes(edges.begin(), edges.end(), other.edges.begin(), other.edges.end(), before);
 }
 
-std::vector<ReducedState> without_empty_moves(const NfaDraft& draft, ReductionBudget& budget) {
+ReducedNfa without_empty_moves(const NfaDraft& draft, ReductionBudget& budget) {
+  struct Range {
+    size_t begin = 0, end = 0;
+  };
   const Nfa nfa(draft);
-  std::vector<ReducedState> out(draft.num_states);
+  ReducedNfa out;
+  out.states.resize(draft.num_states);
+  std::vector<Range> ranges(draft.num_states);  // of edges, which move while they become more
   std::vector<uint8_t> seen(draft.num_states), met(draft.num_states);
   std::vector<uint32_t> open{kStart}, closure;
   met[kStart] = 1;
-  size_t num_edges = 0;
   while (!open.empty()) {
     const uint32_t state = open.back();
     open.pop_back();
     closure.assign(1, state);
     nfa.close(closure, seen);
-    ReducedState& reduced = out[state];
+    Range& range = ranges[state];
+    range.begin = out.edges.size();
     for (const uint32_t s : closure) {
-      reduced.accepting = reduced.accepting || s == kFinal;
+      if (s == kFinal) out.states[state].accepting = true;
       for (auto e = nfa.begin(s); e != nfa.end(s); ++e)
-        if (e->kind != EdgeKind::Epsilon) reduced.edges.push_back(*e);
+        if (e->kind != EdgeKind::Epsilon) out.edges.push_back(*e);
     }
-    const bool affordable = budget.spend(closure.size() + reduced.edges.size());
-    sort_unique(reduced.edges);
-    num_edges += reduced.edges.size();
-    if (!affordable || num_edges > kMaxGrowth * draft.edges.size() + kMinEdges) return {};
-    for (const NfaEdge& e : reduced.edges)
-      if (!met[e.target]) {
-        met[e.target] = 1;
-        open.push_back(e.target);
+    const bool affordable = budget.spend(closure.size() + out.edges.size() - range.begin);
+    sort_unique(out.edges, range.begin);
+    range.end = out.edges.size();
+    if (!affordable || range.end > kMaxGrowth * draft.edges.size() + kMinEdges) return {};
+    for (size_t i = range.begin; i < range.end; ++i)
+      if (const uint32_t target = out.edges[i].target; !met[target]) {
+        met[target] = 1;
+        open.push_back(target);
       }
   }
+  for (uint32_t s = 0; s < draft.num_states; ++s)
+    out.states[s].edges = std::span(out.edges).subspan(ranges[s].begin, ranges[s].end - ranges[s].begin);
   return out;
 }
 
 bool reduce(NfaDraft& draft, ReductionBudget& budget) {
-  const std::vector<ReducedState> states = without_empty_moves(draft, budget);
+  const ReducedNfa reduced = without_empty_moves(draft, budget);
+  const std::vector<ReducedState>& states = reduced.states;
   if (states.empty()) return false;
   const std::vector<uint32_t> class_of = Refinement(states, budget).run();
   if (class_of.empty()) return false;
@@ -221,6 +231,8 @@ bool reduce(NfaDraft& draft, ReductionBudget& budget) {
   state_of[class_of[kStart]] = kStart;
   std::vector<uint32_t> open{kStart};
   std::vector<uint8_t> done(states.size() + 2);
+  std::vector<NfaEdge> edges;
+  out.edges.reserve(draft.edges.size());
   while (!open.empty()) {
     const uint32_t state = open.back();
     open.pop_back();
@@ -229,7 +241,7 @@ bool reduce(NfaDraft& draft, ReductionBudget& budget) {
     const uint32_t from = numbered(state);
     if (from == kFinal) continue;
     if (states[state].accepting) out.add(from, EdgeKind::Epsilon, 0, kFinal);
-    std::vector<NfaEdge> edges = states[state].edges;
+    edges.assign(states[state].edges.begin(), states[state].edges.end());
     for (NfaEdge& edge : edges) {
       open.push_back(edge.target);
       edge.target = numbered(edge.target);

@@ -10,6 +10,7 @@
 // members as large as the ring, each of which would be refined over and over. Tested by tests/exhaustive.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "nfa.h"
@@ -19,7 +20,7 @@ namespace maskwright {
 // The edges of a state and of all that empty moves reach from it, sorted and without duplicates, the empty moves left
 // out.
 struct ReducedState {
-  std::vector<NfaEdge> edges;
+  std::span<const NfaEdge> edges = {};
   bool accepting = false;
 
   // Whether whatever `other` can do can also be done from here, edge by edge.
@@ -36,8 +37,13 @@ struct ReductionBudget {
   }
 };
 
-// By state of the draft; empty for those that cannot be reached. Empty as a whole if there are too many edges.
-std::vector<ReducedState> without_empty_moves(const NfaDraft& draft, ReductionBudget& budget);
+struct ReducedNfa {
+  std::vector<ReducedState> states;  // by state of the draft; empty for those that cannot be reached
+  std::vector<NfaEdge> edges;        // of all states, which point into it
+};
+
+// Without states if there are too many edges.
+ReducedNfa without_empty_moves(const NfaDraft& draft, ReductionBudget& budget);
 
 // False, and nothing changes, if the draft is too large for it.
 bool reduce(NfaDraft& draft, ReductionBudget& budget);

@@ -22,7 +22,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -276,7 +276,7 @@ class Rule {
   std::atomic<DfaState*> start_{nullptr};
   DfaState* head_ = nullptr;
   DfaState* end_ = nullptr;
-  std::deque<DfaState> states_;
+  std::list<DfaState> states_;
   std::unordered_multimap<uint64_t, DfaState*> interned_;
   std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
@@ -306,7 +306,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   RuleGroup(const RuleGroup&) = delete;
   ~RuleGroup();
   uint64_t id() const { return id_; }
-  Rule& rule(uint32_t index) { return rules_[index]; }
+  Rule& rule(uint32_t index) { return *rules_[index]; }
   const std::string& blueprint() const { return blueprint_; }
   std::mutex& lock() { return lock_; }
   RuleStore& store() const { return store_; }
@@ -337,6 +337,8 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   friend class GroupBuilder;
   friend class Rule;
   friend class RuleStore;
+  Rule& add_rule(const RuleFacts& facts);
+
   const uint64_t id_;
   const std::string blueprint_;
   std::vector<LinkedRule> callees_;
@@ -344,7 +346,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   std::optional<uint64_t> deferred_key_;
   LinkedRule content_storage_;
   std::atomic<const LinkedRule*> content_{nullptr};
-  std::deque<Rule> rules_;
+  std::vector<std::unique_ptr<Rule>> rules_;
   std::unique_ptr<Family> family_;
   bool is_built_ = false;
   bool leads_to_families_ = false;

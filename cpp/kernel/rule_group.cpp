@@ -10,7 +10,7 @@ namespace maskwright {
 size_t RuleGroup::memory_bytes() {
   const std::lock_guard guard(lock_);
   size_t bytes = sizeof(*this);
-  for (const Rule& rule : rules_) bytes += rule.memory_bytes();
+  for (const auto& rule : rules_) bytes += rule->memory_bytes();
   for (const auto& mask : masks_) bytes += mask->memory_bytes();
   if (family_) bytes += family_->memory_bytes();
   return bytes;
@@ -19,6 +19,12 @@ size_t RuleGroup::memory_bytes() {
 RuleGroup::RuleGroup(RuleStore& store, std::string blueprint, std::vector<LinkedRule> callees)
     : id_(store.next_id()), blueprint_(std::move(blueprint)), callees_(std::move(callees)), store_(store) {
   account(sizeof(*this) + blueprint_.capacity() + callees_.capacity() * sizeof(LinkedRule));
+}
+
+Rule& RuleGroup::add_rule(const RuleFacts& facts) {
+  account(sizeof(Rule));
+  const auto index = static_cast<uint32_t>(rules_.size());
+  return *rules_.emplace_back(std::make_unique<Rule>(*this, index, facts));
 }
 
 void RuleGroup::account(size_t more_bytes) {
@@ -50,7 +56,7 @@ DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId te
     group = std::make_shared<RuleGroup>(store_, key, std::vector<LinkedRule>());
     RuleFacts facts;
     facts.productive = true;
-    Rule& rule = group->rules_.emplace_back(*group, 0, facts);
+    Rule& rule = group->add_rule(facts);
     rule.derivatives_ = std::make_unique<DerivativeAutomaton>(automaton, term);
     rule.use_classes(*rule.derivatives_);
     group->is_built_ = true;
@@ -58,7 +64,7 @@ DfaState* RuleGroup::shared_tail(const DerivativeAutomaton& automaton, TermId te
   }
   if (std::find(tails_.begin(), tails_.end(), group) == tails_.end()) tails_.push_back(group);
   const std::lock_guard guard(group->lock_);
-  Rule& rule = group->rules_[0];
+  Rule& rule = group->rule(0);
   return rule.state_of_term(rule.derivatives_->start());
 }
 

@@ -2,7 +2,7 @@
 
     Begun(("<f=now>", 7, " "), rest).after(0, 3)    "now>" <[7]> " " rest
 
-Those of known tags are kept, and what is left of them as well: adding a tag to many makes nothing for the others.
+Those of known tags are kept, and what was left of them last: adding a tag to many makes nothing for the others.
 Tested by tests/structural_tag/test_known_tags.py, test_triggers.py.
 """
 
@@ -21,25 +21,26 @@ class Begun:
         rest: the content with its end.
     """
 
-    __slots__ = ("_left", "pieces", "rest", "to_token")
+    __slots__ = ("_last", "pieces", "rest", "to_token")
 
     def __init__(self, pieces: Pieces, rest: Expr) -> None:
         self.pieces, self.rest = pieces, rest
         self.to_token = _up_to_token(pieces)
-        self._left: dict[tuple[int, int], Expr] = {}
+        # What was asked for last, and what was left then: one value, as threads share it.
+        self._last: tuple[int, int, Expr] = (len(pieces), 0, rest)
 
     def after(self, num_pieces: int, num_bytes: int = 0) -> Expr:
         """What is left after so many pieces, and so many bytes of the next one, which is a text."""
-        key = num_pieces, num_bytes
-        left = self._left.get(key)
-        if left is None:
-            pieces = self.pieces[num_pieces:]
-            if num_bytes:
-                assert isinstance(pieces[0], str)
-                left = seq(literal(pieces[0].encode()[num_bytes:]), spelled(pieces[1:]), self.rest)
-            else:
-                left = seq(spelled(pieces), self.rest)
-            self._left[key] = left
+        last = self._last
+        if last[0] == num_pieces and last[1] == num_bytes:
+            return last[2]
+        pieces = self.pieces[num_pieces:]
+        if num_bytes:
+            assert isinstance(pieces[0], str)
+            left = seq(literal(pieces[0].encode()[num_bytes:]), spelled(pieces[1:]), self.rest)
+        else:
+            left = seq(spelled(pieces), self.rest)
+        self._last = (num_pieces, num_bytes, left)
         return left
 
 

@@ -144,11 +144,11 @@ def _known_format(it: Format, depth: int, find: _Finder) -> Format:
 
 def _holds_no_tags(it: Any, depth: int = 0) -> bool:
     """Whether a format, or its data, is made of a few parts that are no tags."""
-    if isinstance(it, Format):
-        kind: Any = it.type
-        fields = vars(it)
-    elif type(it) is dict:
-        kind, fields = it.get("type"), it
+    if type(it) is dict:
+        kind: Any = it.get("type")
+        fields = it
+    elif isinstance(it, Format):
+        kind, fields = it.type, vars(it)
     else:
         return False
     if kind in _PARTS:

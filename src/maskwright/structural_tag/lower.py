@@ -194,10 +194,8 @@ class Lowering:
 
     def begun(self, tag: f.TagFormat, pointer: str) -> Begun:
         """Return a tag, its own end included; of a known tag, what was made of it before."""
-        return self._begun_before(tag) or self._begin(tag, pointer)
-
-    def _begun_before(self, tag: f.TagFormat) -> Begun | None:
-        return tag.known.begun.get(self.tokens.number) if tag.known else None
+        before = tag.known.begun.get(self.tokens.number) if tag.known else None
+        return before or self._begin(tag, pointer)
 
     def _begin(self, tag: f.TagFormat, pointer: str) -> Begun:
         """Make what `begun` returns. It is kept unless it needs rules of this grammar, or something was reported."""
@@ -231,6 +229,7 @@ class Lowering:
         lengths = sorted({len(trigger) for trigger in it.triggers})
         started: list[Started] = []
         idle = dict.fromkeys(it.triggers, True)
+        number = self.tokens.number
         for i, tag in enumerate(it.tags):
             begin = tag.begin
             if not isinstance(begin, str):
@@ -250,7 +249,9 @@ class Lowering:
                     f"no trigger starts this tag: none is a prefix of {begin[:60]!r}",
                     pointer=f"{pointer}/tags/{i}/begin",
                 )
-            started.append((shortest, self._begun_before(tag) or self._begin(tag, f"{pointer}/tags/{i}")))
+            known = tag.known
+            before = known.begun.get(number) if known is not None else None
+            started.append((shortest, before or self._begin(tag, f"{pointer}/tags/{i}")))
         for i, trigger in enumerate(it.triggers):
             if idle[trigger]:
                 raise StructuralTagError(

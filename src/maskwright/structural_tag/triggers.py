@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.errors import StructuralTagError
-from maskwright.ir import Expr, alt, capture, seq, star, tokens
+from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, capture, seq, star, tokens
 from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.stops import Stops
@@ -71,15 +71,24 @@ def text_with_triggers(
     branches = []
     for beginning, triggers in stops.groups.items():
         rests = [begun.after(0, len(beginning)) for t in triggers for begun in by_bytes[t]]
-        branches.append(seq(capture(name, stops.leading(beginning), (beginning,)), low.builder.add("tag", alt(*rests))))
+        branches.append(
+            seq(capture(name, stops.leading(beginning), (beginning,)), low.builder.add("tag", _any_of(rests)))
+        )
     text = capture(name, stops.last())
     for leading, rests in by_token.items():
-        branches.append(seq(text, spelled(leading), low.builder.add("tag", alt(*rests))))
+        branches.append(seq(text, spelled(leading), low.builder.add("tag", _any_of(rests))))
     last = [capture(name, stops.to_end(), ends.encoded)] if ends.texts else []
     if ends.others or not ends.texts:
         last.append(seq(text, ends.other()) if ends.others else text)
-    first = alt(*[begun.after(0) for _, begun in started]) if at_once else None
+    first = _any_of([begun.after(0) for _, begun in started]) if at_once else None
     return _looped(low, alt(*branches), alt(*last), first, ends, once)
+
+
+def _any_of(rests: list[Expr]) -> Expr:
+    """Any one of what is left of tags. Most are sequences, and known tags that are alike are the same."""
+    if any(rest[0] != OP_SEQ for rest in rests):
+        return alt(*rests)
+    return alt_of_distinct(list({id(rest): rest for rest in rests}.values()))
 
 
 def tokens_with_triggers(
