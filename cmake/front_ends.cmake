@@ -12,17 +12,13 @@ if(STATUS)
                       "-DMASKWRIGHT_COMPILE_FRONT_ENDS=OFF.")
 endif()
 
-# Reading a schema runs through much code once, most of it not in the caches yet. So calls between modules go straight to
-# their targets, and what handles errors lies apart from the rest, where the compiler can do that.
+# Calls between the modules, and into Python, go straight to their targets: reading a schema runs once through much code,
+# most of which is in no cache by then, and a jump by way of a table is one more miss.
 set(FRONT_END_FLAGS -fvisibility=hidden)
 include(CheckCCompilerFlag)
 check_c_compiler_flag(-fno-plt HAS_NO_PLT)
-check_c_compiler_flag("--param builtin-expect-probability=100" HAS_EXPECT_PROBABILITY)
 if(HAS_NO_PLT)
   list(APPEND FRONT_END_FLAGS -fno-plt)
-endif()
-if(HAS_EXPECT_PROBABILITY)
-  list(APPEND FRONT_END_FLAGS "SHELL:--param builtin-expect-probability=100")
 endif()
 
 file(STRINGS ${FRONT_ENDS}/extensions.txt EXTENSIONS)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
-from weakref import WeakValueDictionary
+from weakref import ref as weak
 
 from maskwright.ir.expr import Expr
 from maskwright.ir.expressions import ref
@@ -35,6 +35,7 @@ from maskwright.ir.walks import postorder, with_references
 from maskwright.numbering import Numbering
 
 _numbers = Numbering()
+_deferred: Final[dict[int, weak[Subgrammar]]] = {}  # by number
 _SMALL: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_SUBGRAMMAR))
 
 
@@ -54,6 +55,9 @@ class Subgrammar:
         self.prelude = prelude
         self.number = _numbers.take()
 
+    def __del__(self, forget: Callable[[int, None], object] = _deferred.pop) -> None:
+        forget(self.number, None)
+
     @property
     def ir(self) -> GrammarIR:
         make = self._make  # read first, as it goes when the other is there; two threads may both make it, alike
@@ -67,9 +71,6 @@ class Subgrammar:
     def deferred(self) -> bytes | None:
         """The bytes that its strings begin with, while it is not made."""
         return self._beginnings if self._ir is None else None
-
-
-_deferred: WeakValueDictionary[int, Subgrammar] = WeakValueDictionary()
 
 
 def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
@@ -87,13 +88,15 @@ def deferred_subgrammar(make: Callable[[], GrammarIR], beginnings: bytes, prelud
     tokens.
     """
     leaf = Subgrammar(None, prelude, make, beginnings)
-    _deferred[leaf.number] = leaf
+    _deferred[leaf.number] = weak(leaf)
     return Expr((OP_SUBGRAMMAR, leaf))
 
 
 def deferred_grammar(number: int) -> GrammarIR:
     """Return the grammar of the deferred subgrammar with this number, which some compiled grammar keeps."""
-    return _deferred[number].ir
+    leaf = _deferred[number]()
+    assert leaf is not None
+    return leaf.ir
 
 
 def spelled_out(grammar: GrammarIR) -> GrammarIR:
