@@ -11,7 +11,6 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
@@ -277,7 +276,8 @@ def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
     except SchemaError:
         return _Task(None, lambda: Grammar.from_json_schema(schema, **options))
     # What a registry of the caller's holds is not known here.
-    content = None if "registry" in options else _content_of(data)
+    is_text = isinstance(data, (str, bytes))
+    content = None if "registry" in options else data if is_text else _kernel.content_of(data)
 
     def read() -> Grammar:
         return Grammar.from_json_schema(data, **options)
@@ -289,12 +289,12 @@ def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
 
     if content is None:
         return _Task(None, read, why_unsatisfiable=why)
-    is_text = content is data
 
     def read_again() -> Grammar:  # keeps the content alone, not the caller's data
-        return Grammar.from_json_schema(content if is_text else pickle.loads(content), **options)  # type: ignore[arg-type]
+        return Grammar.from_json_schema(content if is_text else _kernel.data_of(content), **options)
 
-    return _Task(_key("json_schema", content, options), read, read_again, why)
+    kind = "json_schema" if is_text else "json_schema data"  # whose content no text can be taken for
+    return _Task(_key(kind, content, options), read, read_again, why)
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:
@@ -339,16 +339,6 @@ def _structural_tag_task(tag: StructuralTag | str | bytes | Mapping[str, Any], i
     content = content_key(known.format)
     key = None if content is None else ("structural_tag", content)
     return _Task(key, lambda: Grammar(*lower_tag(known, tokens_of(info))))
-
-
-def _content_of(data: Any) -> str | bytes | None:
-    """Return what tells data apart: their text, or their pickle, which is quick and writes shared parts once."""
-    if isinstance(data, (str, bytes)):
-        return data
-    try:
-        return pickle.dumps(data, pickle.HIGHEST_PROTOCOL)
-    except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
-        return None  # not plain JSON, or too deep: the front-end says what is wrong with it
 
 
 def _key(kind: str, content: str | bytes, options: dict[str, Any]) -> Hashable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+from collections import OrderedDict
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import maskwright
+from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, Workers
 from oracle.comparing import mask_of, scaled
 from oracle.vocabularies import BYTES, SMALL
@@ -67,6 +69,27 @@ def test_the_rules_of_a_schema_can_be_asked_for_later(compiler: maskwright.Gramm
     assert compiled.grammar == expected
     text = '{"const": "x"}'
     assert compiler.compile_json_schema(text).grammar == maskwright.Grammar.from_json_schema(text)
+
+
+def test_schemas_are_known_by_their_data(compiler: maskwright.GrammarCompiler) -> None:
+    def compiled(schema: Any) -> maskwright.CompiledGrammar:
+        return compiler.compile_json_schema(schema)
+
+    assert compiled({"enum": [1, "a"]}) is compiled({"enum": [1, "a"]})
+    different: list[Any] = [{"enum": [1, "a"]}, {"enum": ["a", 1]}, {"enum": [1.0, "a"]}, {"enum": [True, "a"]}]
+    assert len(set(map(compiled, different))) == len(different)
+    assert compiled('{"const": 1}') is not compiled({"const": 1})
+    content = _kernel.content_of({"const": 1})
+    assert content is not None
+    with pytest.raises(maskwright.SchemaError):
+        compiled(content)
+
+
+def test_data_that_are_not_plain_are_compiled_each_time(compiler: maskwright.GrammarCompiler) -> None:
+    schema = OrderedDict(type="object", properties=OrderedDict(a={"const": 1}), required=["a"])
+    first, second = compiler.compile_json_schema(schema), compiler.compile_json_schema(schema)
+    assert first is not second
+    assert first.grammar == second.grammar == maskwright.Grammar.from_json_schema(dict(schema))
 
 
 class Made:
