@@ -40,6 +40,9 @@ struct ReductionBudget {
 struct ReducedNfa {
   std::vector<ReducedState> states;  // by state of the draft; empty for those that cannot be reached
   std::vector<NfaEdge> edges;        // of all states, which point into it
+
+  ReducedNfa() = default;
+  ReducedNfa(ReducedNfa&&) = default;  // where the edges lie stays the same; a copy's states would point elsewhere
 };
 
 // Without states if there are too many edges.
