@@ -263,9 +263,9 @@ void Recognizer::complete_returns() {
   }
 }
 
-ByteSet Recognizer::next_bytes() const {
+ByteSet next_bytes(std::span<const Item> items) {
   ByteSet out;
-  for (const Item& item : items()) {
+  for (const Item& item : items) {
     if (!may_continue(*item.state, item.reg)) continue;
     item.state->rule->link(*item.state);
     out |= item.state->live;

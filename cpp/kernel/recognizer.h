@@ -35,6 +35,9 @@ struct Item {
   auto operator<=>(const Item&) const = default;
 };
 
+// The union of the bytes that may come next; a superset where rules with & or ~ are concerned.
+ByteSet next_bytes(std::span<const Item> items);
+
 // A set of stacks that mostly stays small.
 class StackSet {
  public:
@@ -108,8 +111,7 @@ class Recognizer {
   const StackMark& mark(StackId stack) const {
     return stack < kScratch ? store_->mark(stack) : nodes_[stack - kScratch].mark;
   }
-  // The union of the bytes that may come next; a superset where rules with & or ~ are concerned.
-  ByteSet next_bytes() const;
+  ByteSet next_bytes() const { return maskwright::next_bytes(items()); }
   // The only item, or nullptr if there are several or none.
   const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
 

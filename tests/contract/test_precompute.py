@@ -11,7 +11,7 @@ import maskwright
 from maskwright.ir import seq, star, tokens
 from oracle.comparing import compile_fresh, mask_of
 from oracle.grammars import A, B, grammar
-from oracle.vocabularies import BYTES, SMALL
+from oracle.vocabularies import BYTES, SMALL, of
 
 SCHEMA = {
     "type": "object",
@@ -55,6 +55,40 @@ def test_masks_are_the_same_with_and_without() -> None:
 def test_special_tokens_are_followed() -> None:
     ahead = compile_fresh(grammar(seq(tokens([SMALL.special[0]]), A, B)), SMALL)
     assert ahead.precompute(1_000_000).num_configurations >= 3
+
+
+def test_tokens_that_longer_ones_begin_with_are_followed_where_they_go_on_otherwise() -> None:
+    vocab = of("_", "_java", "1", "x", "y")
+    ahead = maskwright.GrammarCompiler(vocab.info()).compile_regex("_(java|1)xy")
+    assert ahead.precompute(10_000_000).finished
+    misses = ahead.stats().mask_misses
+    matcher = maskwright.GrammarMatcher(ahead)
+    for token in (0, 2, 3, 4):
+        mask_of(matcher, vocab.vocab_size)
+        assert matcher.accept_token(token)
+    assert ahead.stats().mask_misses == misses
+
+
+def test_runs_of_white_space_are_followed_once() -> None:
+    runs = [b" " * n + b"\n" for n in range(64)]
+    ahead = maskwright.GrammarCompiler(of(*runs, "a").info()).compile_regex(r"([ \n]*a){3}")
+    assert ahead.precompute(10_000_000).finished
+    assert 0 < ahead.stats().num_transitions < len(runs)
+    assert ahead.stats().num_configurations == ahead.stats().num_masks
+
+
+def test_of_bytes_that_lead_to_the_same_one_is_followed() -> None:
+    pairs = [bytes((a, b)) for a in range(97, 123) for b in range(97, 123)]
+    vocab = of(*BYTES.token_bytes[:256], *pairs)
+    ahead = maskwright.GrammarCompiler(vocab.info()).compile_regex(r'"([ !#-Z\^-~]|\\["n])*"')
+    assert ahead.precompute(10_000_000).finished
+    assert 0 < ahead.stats().num_transitions < 64
+    misses = ahead.stats().mask_misses
+    matcher = maskwright.GrammarMatcher(ahead)
+    for token in b'"cafe \\"\\n"':
+        mask_of(matcher, vocab.vocab_size)
+        assert matcher.accept_token(token)
+    assert ahead.stats().mask_misses == misses
 
 
 @pytest.mark.parametrize("budget_us", [0, -5, 0.0])
