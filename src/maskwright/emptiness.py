@@ -12,7 +12,7 @@ from functools import cache
 
 from maskwright import _kernel
 from maskwright.errors import UnsatisfiableError
-from maskwright.ir import GrammarIR
+from maskwright.ir import OP_TOKENS, GrammarIR, postorder, spelled_out
 from maskwright.tokenizer import TokenizerInfo
 
 _MEMORY_BYTES = 1 << 20
@@ -24,7 +24,7 @@ def _bytes() -> TokenizerInfo:
 
 
 def admits_nothing(grammar: GrammarIR) -> bool:
-    """Whether a grammar without token sets has no string.
+    """Whether a grammar has no string. One that names tokens may have, as far as is known here.
 
     Raises:
         LimitError: It is too large.
@@ -32,5 +32,9 @@ def admits_nothing(grammar: GrammarIR) -> bool:
     try:
         _kernel.compile(_bytes().kernel_vocabulary, grammar.rules, grammar.root, _MEMORY_BYTES)
     except UnsatisfiableError:
-        return True
+        return not (grammar.token_sets or _names_tokens(grammar))
     return False
+
+
+def _names_tokens(grammar: GrammarIR) -> bool:
+    return any(part[0] == OP_TOKENS for rule in spelled_out(grammar).rules for part in postorder(rule.body))

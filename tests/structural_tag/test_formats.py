@@ -92,6 +92,14 @@ def test_the_older_form() -> None:
     assert not accepts(compiled, "one <f>x</f>")
 
 
+NO_TEXT = {
+    "type": "object",
+    "properties": {"a": {"type": "string", "pattern": "^[0-9]+$", "allOf": [{"pattern": "^[a-z]+$"}]}},
+    "required": ["a"],
+}
+ENDLESS = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
+
+
 def wrong(format_: Any) -> dict[str, Any]:
     return {"format": format_}
 
@@ -151,6 +159,16 @@ def wrong(format_: Any) -> dict[str, Any]:
             wrong({"type": "json_schema", "json_schema": {}, "excludes": ["a"]}),
             "/format/excludes",
             "XML styles only",
+        ),
+        (wrong({"type": "regex", "pattern": "a$b"}), "/format/pattern", "no text matches"),
+        (wrong({"type": "regex", "pattern": "a", "excludes": ["a"]}), "/format/pattern", "without what it excludes"),
+        (wrong({"type": "grammar", "grammar": 'root ::= "[" root "]"'}), "/format/grammar", "no text at all"),
+        (wrong({"type": "json_schema", "json_schema": NO_TEXT}), "/format/json_schema", "contradict each other"),
+        (wrong({"type": "json_schema", "json_schema": ENDLESS}), "/format/json_schema", "contradict each other"),
+        (
+            wrong({"type": "json_schema", "json_schema": NO_TEXT, "style": "qwen_xml"}),
+            "/format/json_schema",
+            "no object is valid",
         ),
         ({"structures": {}, "triggers": ["<"]}, "/structures", "an array"),
         ({"structures": [{"begin": "<"}], "triggers": ["<"]}, "/structures/0", "begin, schema and end"),

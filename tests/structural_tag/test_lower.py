@@ -13,6 +13,7 @@ COMPILER = mw.GrammarCompiler(vocabulary())
 TEXT = {"type": "any_text"}
 X, Y = ({"type": "const_string", "value": v} for v in "xy")
 DIGITS = {"type": "regex", "pattern": "[0-9]+"}
+GRAMMAR = {"type": "grammar", "grammar": "root ::= [ab]*"}
 
 
 def tag(begin: str, content: Any, end: Any) -> dict[str, Any]:
@@ -37,7 +38,8 @@ LANGUAGES: list[tuple[str, Any, list[str], list[str]]] = [
     ("text to an end, at most", tag("<", {**TEXT, "max_chars": 2}, "ab"), ["<ab", "<xyab", "<aaab"], ["<xyzab"]),
     ("a tag without end", tag("<", TEXT, ""), ["<", "<x>"], ["", "x"]),
     ("the outer end counts", tag("[", tag("<", TEXT, ""), "]"), ["[<x]", "[<]"], ["[<x]]", "[x]"]),
-    ("other content may hold its end", tag("", {"type": "regex", "pattern": "[ab]*"}, "ab"), ["ab", "abab"], ["aba"]),
+    ("a grammar may hold its end", tag("", GRAMMAR, "ab"), ["ab", "abab"], ["aba"]),
+    ("a regex may hold its end", tag("", {"type": "regex", "pattern": "<[ab]*>"}, "ab"), ["<ab>ab"], ["<ab", "<>"]),
     ("sequence", sequence(X, DIGITS, Y), ["x1y", "x12y"], ["xy", "x1"]),
     ("text within a sequence", sequence(TEXT, X), ["x", "xx", "ax"], ["", "xa"]),
     ("text at the end of one", tag("<", sequence(X, TEXT), ">"), ["<x>", "<xa>"], ["<>", "<x>>", "<a>"]),

@@ -176,6 +176,14 @@ def test_an_argument_schema_is_pointed_at() -> None:
     assert caught.value.pointer == "/tools/1/function/parameters/properties/x/type"
 
 
+def test_a_tool_that_no_arguments_can_call_is_pointed_at() -> None:
+    endless = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
+    tools = [TOOLS[0], {"type": "function", "function": {"name": "g", "parameters": endless}}]
+    with pytest.raises(StructuralTagError, match="contradict each other") as caught:
+        chat_completion({"tools": tools}, model="llama")
+    assert caught.value.pointer == "/tools/1/function/parameters"
+
+
 def test_a_budget_for_reasoning() -> None:
     request = {"thinking_token_budget": 3}
     grammar = chat_completion(request, model="hermes", reasoning="enabled")

@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from maskwright._kernel import data_of
-from maskwright.errors import StructuralTagError
-from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+from maskwright.emptiness import admits_nothing
+from maskwright.errors import StructuralTagError, UnsatisfiableError
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir, why_unsatisfiable
 from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.ir import Expr, GrammarIR, deferred_subgrammar, subgrammar
@@ -35,6 +36,7 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
 
     Raises:
         SchemaError: The schema is malformed, or cannot be enforced; pointers start at the schema.
+        UnsatisfiableError: No value is valid.
         StructuralTagError: An option does not go with the style.
     """
     style = None if it.style == "json" else STYLES[it.style].spelled(tokens)
@@ -81,7 +83,17 @@ def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) 
     data, report = schema.data, list[Finding]()
     options = layout_options(data, it.options)
     made = _read(data, report, style, options, excluded, captures)
+    if admits_nothing(made):
+        raise _nothing_valid(data, style, options)
     return Snippet(subgrammar(made, layout_of(options).prelude), tuple(report))
+
+
+def _nothing_valid(data: Any, style: SpelledStyle | None, options: JsonSchemaOptions) -> UnsatisfiableError:
+    if style is None:
+        return why_unsatisfiable(data, options)
+    from maskwright.structural_tag.xml import no_object
+
+    return no_object()
 
 
 def _beginnings(style: SpelledStyle | None) -> bytes:

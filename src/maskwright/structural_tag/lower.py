@@ -6,8 +6,8 @@ also as the last element of a sequence, inside `or` and `optional`, and between 
 
     tag("<a>", any_text, "</a>")   →   "<a>" (text "</a>" & ~(.* "</a>" .+))
 
-Everywhere else the meaning is that of a context-free grammar: content that can contain its end string is ambiguous, and
-every reading counts.
+A regex that may go on with its end is an error. Everywhere else the meaning is that of a context-free grammar: content
+that can contain its end string is ambiguous, and every reading counts.
 Invariant: recursion goes no deeper than formats nest, which is limited to MAX_DEPTH.
 Tested by tests/structural_tag/test_lower.py.
 """
@@ -15,12 +15,12 @@ Tested by tests/structural_tag/test_lower.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
+from maskwright.emptiness import admits_nothing
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
-from maskwright.frontends.texts import ANY_TEXT, text_of_length, text_without
+from maskwright.frontends.texts import ANY_TEXT, text_of_length
 from maskwright.ir import (
     OP_REF,
     UNBOUNDED,
@@ -42,6 +42,7 @@ from maskwright.structural_tag.arguments import arguments
 from maskwright.structural_tag.base import Format, altered
 from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import NO_ENDS, Ends
+from maskwright.structural_tag.patterns import may_go_on_with, texts_of
 from maskwright.structural_tag.reading import MAX_DEPTH
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
@@ -140,15 +141,28 @@ class Lowering:
             where = f" (line {error.line}, column {error.column})" if error.line is not None else ""
             message = f"the grammar cannot be read: {error.message}{where}"
             raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=error.hint) from error
+        if admits_nothing(ir):
+            raise StructuralTagError("the grammar admits no text at all", pointer=f"{pointer}/grammar")
         return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
+        excluded = self.plain(it.excludes)
         try:
-            expr = _expr_of_pattern(it.pattern)
+            texts = texts_of(it.pattern, excluded)
         except GrammarError as error:
             message = f"the pattern cannot be read: {error.message}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
-        return ends.after(text_without(self.plain(it.excludes), expr))
+        if texts.is_empty:
+            without = " without what it excludes" if excluded else ""
+            raise StructuralTagError(f"no text matches this pattern{without}", pointer=f"{pointer}/pattern")
+        for text, end in zip(ends.texts, ends.encoded, strict=True):
+            if may_go_on_with(it.pattern, excluded, end):
+                raise StructuralTagError(
+                    f"where a text of this pattern ends could not be told: it may go on with its end, {text[:60]!r}",
+                    pointer=f"{pointer}/pattern",
+                    hint="add the end to the pattern's excludes, or write any_text, which stops at its end",
+                )
+        return ends.after(texts.expr)
 
     def token(self, it: f.TokenFormat, pointer: str, ends: Ends) -> Expr:
         return ends.after(tokens((self.tokens.id_of(it.token, f"{pointer}/token"),)))
@@ -324,13 +338,6 @@ class Lowering:
         return tokens_with_triggers(
             self, started, ends, excluded=excluded, at_once=False, once=not it.loop, pointer=pointer
         )
-
-
-@lru_cache(maxsize=16)
-def _expr_of_pattern(pattern: str) -> Expr:  # a family has the same one in the calls of all tools
-    from maskwright.frontends.regex import regex_to_expr
-
-    return regex_to_expr(pattern)
 
 
 _LOWER: Final[dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]]] = {

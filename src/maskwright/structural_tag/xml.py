@@ -103,7 +103,7 @@ def xml_to_ir(
 
     Raises:
         SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
-        UnsatisfiableError: No object is valid.
+        UnsatisfiableError: It is plain that no object is valid.
     """
     schema = read_schema(schema)
     document = Document(schema)
@@ -118,8 +118,13 @@ def xml_to_ir(
     root = writer.members((document.node,))
     writer.finish()
     if root[0] == OP_NEVER:
-        raise UnsatisfiableError("no object is valid against this schema", hint="arguments are always an object")
+        raise no_object()
     return emitter.builder.build(emitter.builder.add("arguments", root))
+
+
+def no_object() -> UnsatisfiableError:
+    """The error for a schema of which no object can be spelled."""
+    return UnsatisfiableError("no object is valid against this schema", hint="arguments are always an object")
 
 
 class Writer:
