@@ -77,6 +77,34 @@ def test_text_until(strings: list[str]) -> None:
         assert matches(expr, t) == (t.find(end) == len(before) >= 0 and not any(s in before for s in excluded)), t
 
 
+SHORT = [t for t in TEXTS if 1 <= len(t) <= 3]
+
+
+@pytest.mark.parametrize("end", SHORT)
+def test_text_until_an_end_without_one_string(end: str) -> None:
+    for excluded in SHORT:
+        expr = text_until([end.encode()], [excluded.encode()])
+        for t in TEXTS[:63]:
+            before = t[: len(t) - len(end)]
+            assert matches(expr, t) == (t.find(end) == len(before) >= 0 and excluded not in before), (t, excluded)
+
+
+@pytest.mark.parametrize("ends", [["é"], ["é>"], ["é", ">>"], [">é", "é"], [">>>", ">é>"]])
+@pytest.mark.parametrize("length", [(0, 0), (1, 2), (2, None), (0, 3)])
+def test_text_of_a_length_until_an_end(ends: list[str], length: tuple[int, int | None]) -> None:
+    least, most = length
+    encoded = [end.encode() for end in ends]
+    expr, unbounded = text_until(encoded, [], length=length), text_until(encoded, [])
+    counted = text_until(encoded, [], and_(text_of_length(1, 4), text_of_length(*length)))
+    for t in ("".join(t) for n in range(7) for t in itertools.product("é>", repeat=n)):
+        lengths = [len(t) - len(end) for end in ends if t.endswith(end)]
+        fits = any(least <= n and (most is None or n <= most) for n in lengths)
+        assert matches(expr, t) == (matches(unbounded, t) and fits), t
+        if all(1 <= n <= 4 for n in lengths):
+            assert matches(expr, t) == matches(counted, t), t
+    assert not matches(expr, b"\xff\xc3\xa9")
+
+
 def ends_at(t: str, strings: list[str]) -> list[int]:
     """The places where one of the strings ends."""
     return [i for i in range(1, len(t) + 1) if any(t[:i].endswith(s) for s in strings)]

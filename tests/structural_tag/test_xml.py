@@ -340,3 +340,17 @@ def test_escaped_names(style: str, open_: str, close: str) -> None:
     schema = of({'a&"': {"type": "integer"}}, additionalProperties={"type": "integer"})
     named = [open_.format(name) + f"1{close}" for name in ("a&amp;&quot;", "b", 'a&"', "a&", "a&amp;&quot;")]
     check(schema, style, [named[0], named[1], named[0] + named[1]], [named[2], named[3], named[0] + named[4]])
+
+
+@pytest.mark.parametrize("style", SPELLED)
+@pytest.mark.parametrize("most", [1_000, 20_000])
+def test_long_bounds(style: str, most: int) -> None:
+    grammar = compiled(of({"s": {"type": "string", "maxLength": most}}, "s"), style)
+    matcher = mw.GrammarMatcher(grammar)
+    bitmask = mw.allocate_token_bitmask(1, INFO.vocab_size)
+    string = SPELLED[style][0]
+    for text in (string.split("{}")[0], "a", "</", "b" * 900):
+        assert matcher.accept_string(text)
+        matcher.fill_next_token_bitmask(bitmask)
+    assert accepts(grammar, string.format("b" * most))
+    assert not accepts(grammar, string.format("b" * (most + 1)))

@@ -16,11 +16,12 @@ Tested by tests/frontends/test_texts.py and, against the oracle, tests/structura
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, utf8
 from maskwright.ir import (
+    ALL_BYTES,
     ANY_BYTE,
     OP_AND,
     OP_NOT,
@@ -28,6 +29,8 @@ from maskwright.ir import (
     Expr,
     alt,
     and_,
+    byte_range,
+    byte_set,
     literal,
     never,
     not_,
@@ -41,12 +44,17 @@ MAX_OVERLAPS: Final = 64
 
 ANY_CHARACTER: Final = utf8(ALL_CHARACTERS)
 ANY_TEXT: Final = star(ANY_CHARACTER)
+_BEGUN: Final = seq(byte_set(ALL_BYTES & ~(2**0xC0 - 2**0x80)), star(byte_range(0x80, 0xBF)))  # in texts, a character
 ANY_BYTES: Final = star(ANY_BYTE)
 
+Length: TypeAlias = "tuple[int, int | None]"  # in characters: at least, and at most if it is bounded
+ANY_LENGTH: Final[Length] = (0, None)
 
-def text_of_length(min_chars: int, max_chars: int | None) -> Expr:
-    """Texts of so many characters; without upper bound if it is None."""
-    return repeat(ANY_CHARACTER, min_chars, UNBOUNDED if max_chars is None else max_chars)
+
+def text_of_length(min_chars: int, max_chars: int | None, body: Expr = ANY_TEXT) -> Expr:
+    """The texts of `body` of so many characters; without upper bound if it is None."""
+    counted = repeat(ANY_CHARACTER, min_chars, UNBOUNDED if max_chars is None else max_chars)
+    return counted if body is ANY_TEXT else and_(counted, body)
 
 
 def complement(body: Expr, texts: Expr = ANY_TEXT) -> Expr:
@@ -84,11 +92,40 @@ def text_without(strings: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
     return and_(body, not_(holding(strings, ANY_BYTES))) if strings else body
 
 
-def text_until(ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
-    """The texts of `body` in which nothing excluded occurs, then one of `ends` where such first occurs."""
-    end = any_of(ends)
+def text_until(
+    ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT, length: Length = ANY_LENGTH
+) -> Expr:
+    """The texts of `body`, so long, in which nothing excluded occurs, then one of `ends` where such first occurs.
+
+    The end's characters are counted as well: then one count will do, although an end may begin at every character.
+    """
+    if length == ANY_LENGTH:
+        return _until(ends, ends, excluded, body)
+    by_length: dict[int, list[bytes]] = {}
+    for end in ends:
+        by_length.setdefault(len(end.decode()), []).append(end)
+    least, most = length
+    return alt(
+        *[
+            and_(
+                repeat(_BEGUN, least + n, UNBOUNDED if most is None else most + n),
+                _until(alike, ends, excluded, body),
+            )
+            for n, alike in by_length.items()
+        ]
+    )
+
+
+def _until(some: Sequence[bytes], ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr) -> Expr:
+    """`text_until` for some of the ends, of which all stop the text.
+
+    All complements are one, and the end goes into it: automata are small where they end with the rest.
+    """
+    end = any_of(some)
     operands = body[1:] if body[0] == OP_AND else (body,)
-    return and_(*[_closed(operand, end) for operand in operands], not_(stopped_early(ends, excluded, end)))
+    texts = [seq(operand, end) for operand in operands if operand[0] != OP_NOT]
+    others = [seq(operand[1], end) for operand in operands if operand[0] == OP_NOT]
+    return and_(*texts, not_(alt(*others, stopped_early(ends, excluded, some))))
 
 
 def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
@@ -106,11 +143,6 @@ def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes]
     return and_(text_without((*ends, *excluded), body), *early)
 
 
-def _closed(operand: Expr, end: Expr) -> Expr:
-    """The end goes into complements, for automata are small where these end with the rest."""
-    return not_(seq(operand[1], end)) if operand[0] == OP_NOT else seq(operand, end)
-
-
 def texts_up_to(endings: Sequence[bytes], others: Iterable[bytes] = ()) -> list[Expr]:
     """For each of these strings, any text that ends with it, in which none of them, nor of the others, ends earlier.
 
@@ -125,10 +157,30 @@ def texts_up_to(endings: Sequence[bytes], others: Iterable[bytes] = ()) -> list[
     return out
 
 
-def stopped_early(stops: Sequence[bytes], excluded: Sequence[bytes], end: Expr) -> Expr:
-    """Strings in which a stop ends before the last byte, or something excluded occurs before a final `end`."""
-    early = holding(stops, plus(ANY_BYTE))
-    return alt(early, holding(excluded, seq(ANY_BYTES, end))) if excluded else early
+def stopped_early(stops: Sequence[bytes], excluded: Sequence[bytes], ends: Sequence[bytes]) -> Expr:
+    """Strings in which a stop ends before the last byte, or something excluded occurs before a final end.
+
+    May hold others too that do not end so. What cannot share a byte with an end counts wherever it occurs, and what the
+    ends end with wherever it does so earlier: the automaton is at its end there, and has less to remember.
+    """
+    anywhere, earlier, before_end = [], list(stops), []
+    for string in excluded:
+        if not any(_shares(string, end) for end in ends):
+            anywhere.append(string)
+        elif all(end.endswith(string) and not _shares(string, end[:-1]) for end in ends):
+            earlier.append(string)
+        else:
+            before_end.append(string)
+    return alt(
+        holding(earlier, plus(ANY_BYTE)),
+        holding(anywhere, ANY_BYTES),
+        holding(before_end, seq(ANY_BYTES, any_of(ends))),
+    )
+
+
+def _shares(string: bytes, end: bytes) -> bool:
+    """Whether the string can occur so that its last byte is one of an end's."""
+    return string in end or any(string.endswith(end[:size]) for size in range(1, len(end) + 1))
 
 
 def holding(strings: Iterable[bytes], rest: Expr) -> Expr:

@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from maskwright.frontends.texts import ANY_TEXT, text_leading_to, text_until, text_without
+from maskwright.frontends.texts import (
+    ANY_LENGTH,
+    ANY_TEXT,
+    Length,
+    text_leading_to,
+    text_of_length,
+    text_until,
+    text_without,
+)
 from maskwright.ir import EMPTY, Expr, alt, capture, literal, seq, span
 from maskwright.structural_tag.tokens import Pieces, spelled
 
@@ -60,20 +68,22 @@ class Ends:
         body: Expr = ANY_TEXT,
         name: str | None = None,
         max_tokens: int | None = None,
+        length: Length = ANY_LENGTH,
     ) -> Expr:
-        """The texts of `body` up to where an end first occurs, and that end; in them nothing excluded occurs.
+        """The texts of `body`, so long, up to where an end first occurs, and that end; nothing excluded occurs in them.
 
         Without the end, they are a capture of this name, and lie in at most `max_tokens` tokens.
         """
         parts = []
+        whole = body if length == ANY_LENGTH else text_of_length(*length, body)
         if self.texts and max_tokens is None:
-            parts.append(capture(name, text_until(self.encoded, excluded, body), self.encoded))
+            parts.append(capture(name, text_until(self.encoded, excluded, body, length), self.encoded))
         elif self.texts:
             for end in self.encoded:
-                text = capture(name, text_leading_to(end, self.encoded, excluded, body))
+                text = capture(name, text_leading_to(end, self.encoded, excluded, whole))
                 parts.append(seq(span(text, max_tokens), literal(end)))
         if self.others or not self.texts:
-            text = span(capture(name, text_without((*self.encoded, *excluded), body)), max_tokens)
+            text = span(capture(name, text_without((*self.encoded, *excluded), whole)), max_tokens)
             parts.append(seq(text, self.other()) if self.others else text)
         return alt(*parts)
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
 from maskwright.frontends.json_schema import Finding
-from maskwright.frontends.texts import ANY_TEXT, text_of_length
+from maskwright.frontends.texts import ANY_TEXT
 from maskwright.ir import (
     OP_REF,
     UNBOUNDED,
@@ -129,8 +129,7 @@ class Lowering:
     def any_text(self, it: f.AnyTextFormat, pointer: str, ends: Ends) -> Expr:
         if it.max_tokens == 0:
             return ends.alone
-        body = ANY_TEXT if it.max_chars is None else text_of_length(0, it.max_chars)
-        return ends.closing(self.plain(it.excludes), body, it.capture, it.max_tokens)
+        return ends.closing(self.plain(it.excludes), ANY_TEXT, it.capture, it.max_tokens, (0, it.max_chars))
 
     def grammar(self, it: f.GrammarFormat, pointer: str, ends: Ends) -> Expr:
         from maskwright.frontends.ebnf import ebnf_to_ir

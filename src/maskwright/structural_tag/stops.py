@@ -20,8 +20,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from maskwright.errors import LimitError
-from maskwright.frontends.texts import ANY_BYTES, ANY_TEXT, any_of, holding, stopped_early, text_without
-from maskwright.ir import Expr, alt, and_, literal, never, not_, seq
+from maskwright.frontends.texts import (
+    ANY_BYTES,
+    ANY_TEXT,
+    any_of,
+    holding,
+    stopped_early,
+    text_without,
+)
+from maskwright.ir import Expr, alt, and_, literal, not_, seq
 
 MAX_BEGINNINGS: Final = 64  # automata of triggers that begin alike; of more, those that stand apart share one
 MAX_OVERLAPS: Final = 64
@@ -75,10 +82,9 @@ class Stops:
         """Text up to the first stop, which has this common beginning, that included."""
         end = literal(beginning)
         if beginning in self._all:
-            return and_(seq(ANY_TEXT, end), not_(stopped_early(self._all, self.excluded, end)))
-        early = holding(self._all, ANY_BYTES)
-        excluded = holding(self.excluded, seq(ANY_BYTES, end)) if self.excluded else never()
-        return and_(seq(ANY_TEXT, end), not_(alt(early, excluded)))
+            return and_(seq(ANY_TEXT, end), not_(stopped_early(self._all, self.excluded, (beginning,))))
+        early = alt(holding(self._all, ANY_BYTES), stopped_early((), self.excluded, (beginning,)))
+        return and_(seq(ANY_TEXT, end), not_(early))
 
     def last(self) -> Expr:
         """Text in which no stop occurs."""
@@ -86,8 +92,7 @@ class Stops:
 
     def to_end(self) -> Expr:
         """Text up to the first stop, which is one of the ends, that included."""
-        end = any_of(self.ends)
-        return and_(seq(ANY_TEXT, end), not_(stopped_early(self._all, self.excluded, end)))
+        return and_(seq(ANY_TEXT, any_of(self.ends)), not_(stopped_early(self._all, self.excluded, self.ends)))
 
 
 def _common_beginning(strings: Sequence[bytes]) -> bytes:

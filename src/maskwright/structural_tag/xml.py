@@ -47,7 +47,7 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
 from maskwright.frontends.selections import ordered, permutation
-from maskwright.frontends.texts import ANY_TEXT, text_of_length
+from maskwright.frontends.texts import ANY_LENGTH, ANY_TEXT, text_of_length
 from maskwright.ir import (
     EMPTY,
     OP_NEVER,
@@ -84,6 +84,8 @@ _ONLY: Final[dict[tuple[str, ...], Node]] = {}  # schemas that admit certain typ
 _NAME_CHARACTERS: Final = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
 _UNESCAPED: Final = _NAME_CHARACTERS & ~CodePointSet.from_ranges([(ord("&"), ord("&"))])
 _NEWLINE: Final = text("\n")
+_INK: Final = utf8(~CodePointSet.from_ranges([(ord("\n"), ord("\n"))]))
+_BARE: Final = optional(alt(_INK, seq(_INK, ANY_TEXT, _INK)))  # texts without a newline at either end
 
 
 def xml_to_ir(
@@ -356,19 +358,19 @@ class Writer:
         if shape.values is not None:
             values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
             return alt(*values) if values else never()
-        body = _body(shape)
+        body, length = _body(shape), (shape.min_length, shape.max_length)
         ends = Ends.of([close])
         if not self.style.padded:
-            return self.captured("string", ends.closing(self.excluded, body), close)
+            return self.captured("string", ends.closing(self.excluded, body, length=length), close)
         newline_close = (f"\n{close[0]}",)
-        if body is ANY_TEXT:
+        if body is ANY_TEXT and length == ANY_LENGTH:
             return self.captured("padded", ends.closing(self.excluded, body), close, newline_close)
         # A reader takes off one newline at each end, so without padding the string itself has none there.
-        bare = and_(body, not_(seq(_NEWLINE, ANY_TEXT)), not_(seq(ANY_TEXT, _NEWLINE)))
-        padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body)
+        bare = _BARE if body is ANY_TEXT else and_(body, _BARE)
+        padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body, length=length)
         return alt(
             seq(_NEWLINE, self.captured("string", padded, newline_close)),
-            self.captured("string", ends.closing(self.excluded, bare), close),
+            self.captured("string", ends.closing(self.excluded, bare, length=length), close),
         )
 
     def _closing_pieces(self, name: Expr) -> Pieces:
@@ -395,15 +397,20 @@ def _only(types: tuple[str, ...]) -> Node:
     return node
 
 
-def _body(shape: StringShape) -> Expr:
+def _text(shape: StringShape) -> Expr:
     """The strings of a shape as they are, without quotes and escapes."""
     if shape.values is not None:
         return alt(*[text(value) for value in shape.values if admits_string(shape, value)])
+    if (shape.min_length, shape.max_length) == ANY_LENGTH:
+        return _body(shape)
+    return text_of_length(shape.min_length, shape.max_length, _body(shape))
+
+
+def _body(shape: StringShape) -> Expr:
+    """The same of any length, for a shape that does not list them."""
     parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
     parts += [format_text(name, utf8) for name in shape.formats]
-    if shape.min_length or shape.max_length is not None:
-        parts.append(text_of_length(shape.min_length, shape.max_length))
-    parts += [not_(_body(each)) for each in shape.excluded]
+    parts += [not_(_text(each)) for each in shape.excluded]
     if shape.excluded or not parts:
         parts.append(ANY_TEXT)
     return and_(*parts)
