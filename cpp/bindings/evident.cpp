@@ -156,6 +156,13 @@ class Glance {
     return true;
   }
 
+  // One that every style can write.
+  static bool is_plain_name(std::string_view name) {
+    return !name.empty() && std::ranges::none_of(name, [](char c) {
+      return static_cast<unsigned char>(c) < ' ' || c == '<' || c == '>' || c == '"';
+    });
+  }
+
   static bool says_required(const Said& said) {
     if (!said.has(kRequired)) return false;
     ContentCursor required = *said.values[kRequired];
@@ -235,6 +242,7 @@ class Glance {
       if (properties.kind() != 'm') return false;
       for (size_t members = properties.num_parts(); members > 0; --members) {
         names_.push_back(properties.whole_text());
+        if (!is_plain_name(names_.back())) return false;
         open_.push_back(properties);
         num_steps_ += 1 + properties.skip();
         if (num_steps_ > kMostSteps || open_.size() > kMostSchemas) return false;

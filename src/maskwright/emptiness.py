@@ -3,7 +3,7 @@
     admits_nothing(ir)    True of  root ::= "[" root "]",  which never comes to an end
 
 The kernel tells, by a vocabulary that can spell everything. Needed where an error or a report is made.
-Tested by tests/frontends/json_schema/test_schema_contradiction.py.
+Tested by tests/test_emptiness.py.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from functools import cache
 
 from maskwright import _kernel
 from maskwright.errors import UnsatisfiableError
-from maskwright.ir import OP_TOKENS, GrammarIR, postorder, spelled_out
+from maskwright.ir import ANY_BYTE, OP_SPAN, OP_TOKENS, Expr, GrammarIR, Rule, postorder, spelled_out
 from maskwright.tokenizer import TokenizerInfo
 
 _MEMORY_BYTES = 1 << 20
+_OF_TOKENS = frozenset((OP_TOKENS, OP_SPAN))
 
 
 @cache
@@ -24,17 +25,43 @@ def _bytes() -> TokenizerInfo:
 
 
 def admits_nothing(grammar: GrammarIR) -> bool:
-    """Whether a grammar has no string. One that names tokens may have, as far as is known here.
+    """Whether a grammar has no string. Every token that it names is there, and its budgets of tokens suffice.
 
     Raises:
         LimitError: It is too large.
     """
+    return _admits_nothing(grammar) and (not _speaks_of_tokens(grammar) or _admits_nothing(_without_tokens(grammar)))
+
+
+def _admits_nothing(grammar: GrammarIR) -> bool:
     try:
         _kernel.compile(_bytes().kernel_vocabulary, grammar.rules, grammar.root, _MEMORY_BYTES)
     except UnsatisfiableError:
-        return not (grammar.token_sets or _names_tokens(grammar))
+        return True
     return False
 
 
-def _names_tokens(grammar: GrammarIR) -> bool:
-    return any(part[0] == OP_TOKENS for rule in spelled_out(grammar).rules for part in postorder(rule.body))
+def _speaks_of_tokens(grammar: GrammarIR) -> bool:
+    rules = spelled_out(grammar).rules
+    return bool(grammar.token_sets) or any(part[0] in _OF_TOKENS for rule in rules for part in postorder(rule.body))
+
+
+def _without_tokens(grammar: GrammarIR) -> GrammarIR:
+    """The same with a byte for every token, and without budgets."""
+    spelled = spelled_out(grammar)
+    bodies = [_with_bytes(rule.body) for rule in spelled.rules]
+    for index, _ in spelled.token_sets:
+        bodies[index] = ANY_BYTE
+    return GrammarIR(tuple(map(Rule, [rule.name for rule in spelled.rules], bodies)), spelled.root)
+
+
+def _with_bytes(body: Expr) -> Expr:
+    made: dict[int, Expr] = {}
+    for part in postorder(body):
+        if part[0] == OP_TOKENS:
+            made[id(part)] = ANY_BYTE
+        elif part[0] == OP_SPAN:
+            made[id(part)] = made[id(part[1])]
+        else:
+            made[id(part)] = Expr(tuple([made[id(x)] if isinstance(x, Expr) else x for x in part]))
+    return made[id(body)]

@@ -167,7 +167,7 @@ def _output(
 ) -> Grammar | None:
     tools, choice = request.get("tools"), request.get("tool_choice")
     parallel = request.get("parallel_tool_calls")
-    if parallel not in (None, True, False):
+    if parallel is not None and not isinstance(parallel, bool):
         raise _wrong("true or false", parallel, "/parallel_tool_calls")
     budget = request.get("thinking_token_budget")
     # Whether tools are needed at all, and all is well-formed.
@@ -231,7 +231,7 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
     if not isinstance(schema, (dict, bool)):
         raise _wrong("a JSON Schema: an object", schema, f"{pointer}/schema")
     strict = value.get("strict")
-    if strict not in (None, True, False):
+    if strict is not None and not isinstance(strict, bool):
         raise _wrong("true or false", strict, f"{pointer}/strict")
     return JSONSchemaFormat(schema, strict_mode=strict is True, origin=f"{pointer}/schema")
 
@@ -246,7 +246,7 @@ def _only_one(
             raise RequestError(
                 f"{name} is no longer read", pointer=f"{pointer}/{name}", hint=f"write {_OLD_NAMES[name]!r} instead"
             )
-    names = [name for name in readers if given.get(name) not in (None, False)]
+    names = [name for name in readers if given.get(name) is not None and given[name] is not False]
     if not names:
         return None
     if len(names) > 1:
@@ -274,6 +274,8 @@ def _at(pointer: str) -> Iterator[None]:
         ) from error
     except StructuralTagError as error:
         raise StructuralTagError(error.message, pointer=pointer + error.pointer, hint=error.hint) from error
+    except UnicodeEncodeError as error:
+        raise RequestError("half of a surrogate pair is no text", pointer=pointer) from error
     except UnsatisfiableError as error:
         raise RequestError(f"nothing satisfies this: {error.message}", pointer=pointer, hint=error.hint) from error
     except GrammarError as error:

@@ -61,7 +61,7 @@ def test_which_styles(style: str) -> None:
 def test_the_same_as_at_once(style: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(style)
     num_deferred = 0
-    for _ in range(4_000):
+    for _ in range(10_000):
         excludes = rng.choice([(), ("</",), ("</function>",)]) if style != "json" else ()
         capture = rng.choice([None, "arguments"])
         it = JSONSchemaFormat(random_schema(rng, 0), style=style, excludes=excludes, capture=capture)

@@ -168,7 +168,7 @@ def wrong(format_: Any) -> dict[str, Any]:
         (
             wrong({"type": "json_schema", "json_schema": NO_TEXT, "style": "qwen_xml"}),
             "/format/json_schema",
-            "no object is valid",
+            "no object that is valid",
         ),
         ({"structures": {}, "triggers": ["<"]}, "/structures", "an array"),
         ({"structures": [{"begin": "<"}], "triggers": ["<"]}, "/structures/0", "begin, schema and end"),

@@ -212,3 +212,25 @@ def test_bodies_are_checked(read: Callable[..., mw.Grammar | None]) -> None:
         with pytest.raises(RequestError) as caught:
             read(request, model="hermes")
         assert caught.value.pointer == pointer
+
+
+def test_kimi_k3_calls_instead_of_answering_in_a_format() -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    request = {"tools": [tool], "response_format": {"type": "json_object"}}
+    end = "<|close|>message<|sep|>"
+    answer = f"<|open|>response<|sep|>{{}}<|close|>response<|sep|>{end}"
+    text = "<|open|>response<|sep|>Let me see.<|close|>response<|sep|>"
+    call = '<|open|>call tool="f" index="0"<|sep|><|close|>call<|sep|>'
+    calls = f"{text}<|open|>tools<|sep|>{call}<|close|>tools<|sep|>{end}"
+    check(chat_completion(request, model="kimi_k3"), [answer, calls], [text + end])
+    check(chat_completion({**request, "tool_choice": "required"}, model="kimi_k3"), [calls], [answer, text + end])
+
+
+def test_half_of_a_surrogate_pair_is_an_error() -> None:
+    with pytest.raises(RequestError, match="surrogate") as caught:
+        vllm({"choice": ["\ud800"]})
+    assert caught.value.pointer == "/structured_outputs/choice"
+    schema = {"type": "object", "properties": {"a": {"const": "\ud800"}}, "required": ["a"]}
+    with pytest.raises(StructuralTagError, match="surrogate") as wrong:
+        chat_completion({"tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}]}, model="glm")
+    assert wrong.value.pointer == "/tools/0/function/parameters"

@@ -30,8 +30,9 @@ def test_against_all_short_texts(pattern: str) -> None:
     texts = [text for text in TEXTS if re.fullmatch(pattern, text)]
     assert texts
     for end in ("a", "b", "ab", "ba", "aa", "bab"):
-        longer = any(text.startswith(shorter + end) for shorter in texts for text in texts)
-        assert may_go_on_with(pattern, (), end.encode()) is longer, end
+        closed = [text + end for text in texts]
+        goes_on = any(a != b and b.startswith(a) for a in closed for b in closed)
+        assert may_go_on_with(pattern, (), end.encode()) is goes_on, end
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,22 @@ def test_a_text_that_may_go_on_with_its_end_is_an_error(content: Any) -> None:
     assert caught.value.pointer.startswith("/format/content")
     assert caught.value.pointer.endswith("/pattern")
     assert caught.value.hint is not None
-    assert "excludes" in caught.value.hint
+    assert "any_text" in caught.value.hint
+
+
+def test_an_end_may_overlap_with_itself() -> None:
+    with pytest.raises(mw.StructuralTagError, match="it may go on with its end"):
+        COMPILER.compile_structural_tag(tag(regex("(.|\n)*", "```"), "```"))
+    assert accepts(COMPILER.compile_structural_tag(tag(regex("(.|\n)*", "`"), "```")), "<f>x```")
+
+
+def test_complements_may_hold_anything() -> None:
+    with pytest.raises(mw.StructuralTagError, match="it may go on with its end"):
+        COMPILER.compile_structural_tag(tag(regex("(?!x).*", "y"), "</f>"))
+
+
+def test_what_cannot_be_told_is_no_error() -> None:
+    assert not may_go_on_with("[ab]*a[ab]{40}x", (), b"ab")
 
 
 def test_of_several_ends_each_counts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from typing import Any
 
 import jsonschema
@@ -10,6 +11,8 @@ import pytest
 
 import maskwright as mw
 from maskwright.errors import UnsupportedSchemaError
+from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag.reader import CallDone, EventReader, FieldDone, ValueDelta
 from oracle.comparing import scaled, seeded
 from structural_tag.spelling import accepts, vocabulary
 from structural_tag.test_walks import text_of, walk
@@ -95,3 +98,15 @@ def test_walks_are_read_by_python() -> None:
         assert not list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(arguments))
         ended += 1
     assert ended > 20
+
+
+def test_dictionaries_are_told_as_json() -> None:
+    schema = of({"o": {"type": "object"}, "n": {"type": "integer"}}, "o")
+    tag = get_model_structural_tag("llama_4_pythonic", [{"name": "f", "parameters": schema}], "required", "disabled")
+    matcher = mw.GrammarMatcher(mw.GrammarCompiler(vocabulary()).compile_structural_tag(tag))
+    assert matcher.accept_string(r'[f(o={"a\u00e9": 1, "b": {"c": [True, {}], "d": {}}}, n=2)]')
+    events = EventReader(matcher).read()
+    done = [event.arguments for event in events if isinstance(event, CallDone)]
+    assert [json.loads(arguments) for arguments in done] == [{"o": {"aé": 1, "b": {"c": [True, {}], "d": {}}}, "n": 2}]
+    deltas = "".join(event.json for event in events if isinstance(event, ValueDelta))
+    assert deltas == "".join(event.json for event in events if isinstance(event, FieldDone))

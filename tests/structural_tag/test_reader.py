@@ -203,7 +203,7 @@ def test_names_that_begin_alike_wait() -> None:
 @pytest.mark.parametrize(
     ("parameters", "arguments", "fields"),
     [
-        (None, '{"a\\n": {"value": [1]}, "b": "x"}', [("a\n", '{"value": [1]}'), ("b", '"x"')]),
+        ({}, '{"a\\n": {"value": [1]}, "b": "x"}', [("a\n", '{"value": [1]}'), ("b", '"x"')]),
         ({"additionalProperties": {"type": "number"}}, '{"x": 1e5}', [("x", "1e5")]),
         ({"patternProperties": {"^n": {"type": "null"}}}, '{"n": null, "m": 2}', [("n", "null"), ("m", "2")]),
         ({"properties": {"inner": {"$ref": "#"}}}, '{"inner": {"inner": {}}}', [("inner", '{"inner": {}}')]),
@@ -213,7 +213,7 @@ def test_names_that_begin_alike_wait() -> None:
     ],
 )
 def test_members_of_any_object_are_told(parameters: Any, arguments: str, fields: list[tuple[str, str]]) -> None:
-    function = {"name": "f"} if parameters is None else {"name": "f", "parameters": parameters}
+    function = {"name": "f", "parameters": parameters}
     matcher, reader = reader_of("hermes", [{"type": "function", "function": function}], tool_choice="required")
     assert matcher.accept_string(f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>')
     events: list[Event] = [CallStarted("f")]

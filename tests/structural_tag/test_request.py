@@ -30,12 +30,54 @@ def test_tools() -> None:
 
 
 def test_free_arguments() -> None:
-    for body in (
-        {"name": "f"},
-        {"name": "f", "parameters": None},
-        {"name": "f", "parameters": {"type": "null"}, "strict": False},
-    ):
-        assert read_request([{"type": "function", "function": body}], None).tools[0].parameters == OBJECT
+    body = {"name": "f", "parameters": {"type": "null"}, "strict": False}
+    assert read_request([{"type": "function", "function": body}], None).tools[0].parameters == OBJECT
+    assert read_request([{"type": "web_search"}], None).tools[0].parameters == OBJECT
+
+
+@pytest.mark.parametrize("body", [{}, {"parameters": None}, {"strict": True}, {"strict": False}])
+def test_a_function_without_parameters_has_none(body: dict[str, Any]) -> None:
+    found = read_request([{"type": "function", "function": {"name": "f", **body}}], None).tools[0].parameters
+    assert found == {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def test_arguments_are_objects_whatever_else_the_schema_is_for() -> None:
+    body = {"name": "f", "parameters": {"type": ["object", "null"], "required": ["a"]}}
+    assert read_request([{"type": "function", "function": body}], None).tools[0].parameters == {
+        **OBJECT,
+        "required": ["a"],
+    }
+    with pytest.raises(RequestError, match="arguments are an object") as caught:
+        read_request([{"name": "f", "parameters": {"type": ["array", "null"]}}], None)
+    assert caught.value.pointer == "/tools/0/parameters/type"
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_custom_tools_are_told_apart_by_name(nested: bool) -> None:
+    def named(name: str) -> dict[str, Any]:
+        return {"type": "custom", "custom": {"name": name}} if nested else {"type": "custom", "name": name}
+
+    request = read_request([named("a"), named("b")], named("b"))
+    assert [tool.name for tool in request.tools] == ["b"]
+    assert request.must_call
+    with pytest.raises(RequestError, match="no tool named 'c'"):
+        read_request([named("a")], named("c"))
+    with pytest.raises(RequestError, match="no tool of the type"):
+        read_request([{"name": "a"}], named("a"))
+
+
+def test_a_tool_that_is_named_is_called_once() -> None:
+    tools = [{"name": "f"}, {"name": "g"}]
+    assert not read_request(tools, {"type": "function", "name": "g"}).parallel
+    assert read_request(tools, "required").parallel
+    allowed = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "g"}]}
+    assert read_request(tools, allowed).parallel
+
+
+@pytest.mark.parametrize("value", [0, 1, "yes"])
+def test_a_number_is_no_truth(value: Any) -> None:
+    with pytest.raises(RequestError, match="true or false"):
+        read_request([{"name": "f", "strict": value}], None)
 
 
 @pytest.mark.parametrize(

@@ -291,7 +291,7 @@ def test_what_cannot_be_spelled_is_refused(schema: Any, style: str, pointer: str
 
 
 def test_arguments_are_an_object() -> None:
-    with pytest.raises(StructuralTagError, match="no object is valid"):
+    with pytest.raises(StructuralTagError, match="no object that is valid"):
         compiled({"type": "array"}, "qwen_xml")
 
 
@@ -354,3 +354,39 @@ def test_long_bounds(style: str, most: int) -> None:
         matcher.fill_next_token_bitmask(bitmask)
     assert accepts(grammar, string.format("b" * most))
     assert not accepts(grammar, string.format("b" * (most + 1)))
+
+
+@pytest.mark.parametrize("style", SPELLED)
+@pytest.mark.parametrize("name", ["", "a\nb"])
+def test_names_that_cannot_be_written(style: str, name: str) -> None:
+    with pytest.raises(SchemaError, match="cannot be a name in this style") as caught:
+        compiled(of({name: {"type": "string"}}, name), style)
+    assert caught.value.pointer.startswith("/format/json_schema")
+
+
+@pytest.mark.parametrize("name", ["a>b", 'a"b', "a</parameter>"])
+def test_names_that_would_end_early(name: str) -> None:
+    with pytest.raises(SchemaError, match="cannot be a name in this style"):
+        compiled(of({name: {"type": "string"}}, name), "qwen_xml")
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"), [("patternProperties", {"^x_": {"type": "integer"}}), ("propertyNames", {"pattern": "^x_"})]
+)
+def test_names_are_not_told_by_patterns(keyword: str, value: Any) -> None:
+    with pytest.raises(SchemaError, match=keyword) as caught:
+        compiled({"type": "object", keyword: value}, "qwen_xml")
+    assert caught.value.keyword == keyword
+
+
+def test_what_no_keyword_has_looked_at() -> None:
+    schema = {"type": "object", "allOf": [{"properties": {"a": {"type": "string"}}}], "unevaluatedProperties": False}
+    check(schema, "qwen_xml", ["", "<parameter=a>x</parameter>"], ["<parameter=b>x</parameter>"])
+    tree = {
+        "type": "object",
+        "$dynamicAnchor": "T",
+        "properties": {"kids": {"type": "array", "items": {"$dynamicRef": "#T"}}},
+        "additionalProperties": False,
+    }
+    kids = "<parameter=kids>{}</parameter>"
+    check(tree, "qwen_xml", [kids.format('[{"kids": []}]')], [kids.format("[1]"), kids.format('[{"x": 1}]')])

@@ -119,6 +119,8 @@ class Lowering:
             ) from error
         except GrammarError as error:
             raise StructuralTagError(error.message, pointer=origin, hint=error.hint) from error
+        except UnicodeEncodeError as error:
+            raise StructuralTagError("half of a surrogate pair in it cannot be written", pointer=origin) from error
         if snippet.report:
             self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
         return ends.after(capture(it.capture, snippet.expr) if it.style == "json" else snippet.expr)
@@ -159,7 +161,7 @@ class Lowering:
                 raise StructuralTagError(
                     f"where a text of this pattern ends could not be told: it may go on with its end, {text[:60]!r}",
                     pointer=f"{pointer}/pattern",
-                    hint="add the end to the pattern's excludes, or write any_text, which stops at its end",
+                    hint="write any_text, which stops at its end, or exclude what the end begins with",
                 )
         return ends.after(texts.expr)
 

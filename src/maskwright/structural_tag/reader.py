@@ -150,7 +150,7 @@ class _Teller:
             self._pieces.append(text)
         elif kind in _NAMES:
             self._open[-1] = self._inner._replace(text=self._inner.text + text)
-            if kind == "key":
+            if kind == "key" and self._holder == "arguments":  # in JSON, a name is there already
                 self._pieces.append(text)
 
     def begin(self, name: str) -> None:
@@ -199,6 +199,11 @@ class _Teller:
     @property
     def _inner(self) -> _Open:
         return self._open[-1] if self._open else _NOTHING
+
+    @property
+    def _holder(self) -> str:
+        """The kind of the innermost capture that is no name."""
+        return next(each.kind for each in reversed(self._open) if each.kind not in _NAMES)
 
     def _count(self) -> int:
         """Count one more part of the innermost capture; return how many there were."""

@@ -7,7 +7,7 @@
                  "name": …} | {"type": "web_search"} | {"type": "allowed_tools", "mode": …, "tools": […]}
 
 Arguments: by the schema as the standard reads it; with `strict: true` members that are not declared are not allowed;
-with `strict: false`, or without a schema, any object. Errors quote the field's JSON pointer.
+with `strict: false` any object. A function without `parameters` has none. Errors quote the field's JSON pointer.
 Source: OpenAI's API reference, chat/create and responses/create.
 Tested by tests/structural_tag/test_request.py and test_thinking_budget.py.
 """
@@ -31,6 +31,8 @@ MAX_TOOLS: Final = 10_000
 # Families write names bare, between marks such as these.
 _UNSPEAKABLE: Final = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
 _TYPES_OF_NO_ARGUMENTS: Final = ("array", "string", "number", "integer", "boolean", "null")
+_ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
+_NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 class Tool(NamedTuple):
@@ -124,12 +126,12 @@ def read_request(
         raise _wrong("true or false", parallel_tool_calls, "/parallel_tool_calls")
     known = _read_tools(tools)
     chosen, must_call = _choose(known, tool_choice)
+    is_named = isinstance(tool_choice, Mapping) and tool_choice.get("type") != "allowed_tools"
     any_order = boolean(any_order, "/any_order")
     max_whitespace_cnt = optional_count(max_whitespace_cnt, "/max_whitespace_cnt")
     pattern = optional_string(whitespace_pattern, "/whitespace_pattern")
-    return ToolRequest(
-        chosen, must_call, parallel_tool_calls, reasoning, content, any_order, max_whitespace_cnt, budget, pattern
-    )
+    parallel = parallel_tool_calls and not is_named  # a tool that is named is called once
+    return ToolRequest(chosen, must_call, parallel, reasoning, content, any_order, max_whitespace_cnt, budget, pattern)
 
 
 def _wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> RequestError:
@@ -171,11 +173,9 @@ def _read_tool(data: Any, pointer: str) -> Tool:
     kind = data.get("type", "function")
     if not isinstance(kind, str):
         raise _wrong("a string", kind, f"{pointer}/type")
-    body, at = data, pointer
-    if kind == "function" and "function" in data:
-        body, at = data["function"], f"{pointer}/function"
-        if not isinstance(body, Mapping):
-            raise _wrong("an object", body, at)
+    body, at = _named_part(data, kind, pointer)
+    if not isinstance(body, Mapping):
+        raise _wrong("an object", body, at)
     name = body.get("name", kind if kind != "function" else None)
     if not isinstance(name, str) or not name:
         raise RequestError("a tool needs a name", pointer=f"{at}/name", hint='add "name"')
@@ -186,18 +186,35 @@ def _read_tool(data: Any, pointer: str) -> Tool:
     if "parameters" not in body and "input_schema" in body:
         raise RequestError("input_schema is not read", pointer=f"{at}/input_schema", hint="write 'parameters' instead")
     strict = body.get("strict")
-    if strict not in (None, True, False):
+    if strict is not None and not isinstance(strict, bool):
         raise _wrong("true or false", strict, f"{at}/strict")
     parameters = body.get("parameters")
-    if parameters is None or strict is False:
-        parameters = {"type": "object"}
+    if parameters is None:
+        parameters = _NO_ARGUMENTS if kind == "function" else _ANY_ARGUMENTS
+    elif strict is False:
+        parameters = _ANY_ARGUMENTS
     elif not isinstance(parameters, dict):
         raise _wrong("a JSON Schema: an object", parameters, f"{at}/parameters")
-    elif "type" not in parameters:
-        parameters = {**parameters, "type": "object"}
-    elif isinstance(parameters["type"], str) and parameters["type"] in _TYPES_OF_NO_ARGUMENTS:
-        raise RequestError("arguments are an object", pointer=f"{at}/parameters/type", hint="write 'object'")
+    else:
+        parameters = _of_objects(parameters, f"{at}/parameters/type")
     return Tool(name, parameters, strict is True, kind, f"{at}/parameters")
+
+
+def _named_part(data: Mapping[str, Any], kind: str, pointer: str) -> tuple[Any, str]:
+    """What a tool, or a choice of one, says in an object named after its type, or itself; and where that is."""
+    return (data[kind], f"{pointer}/{kind}") if kind in data and kind != "name" else (data, pointer)
+
+
+def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:
+    """The schema for objects alone, whatever else it is for."""
+    types = schema.get("type", "object")
+    if types == "object":
+        return schema if "type" in schema else {**schema, "type": "object"}
+    if isinstance(types, list) and "object" in types:
+        return {**schema, "type": "object"}
+    if isinstance(types, list) or types in _TYPES_OF_NO_ARGUMENTS:
+        raise RequestError("arguments are an object", pointer=pointer, hint="write 'object'")
+    return schema  # what is wrong with it is for the one who reads it
 
 
 def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice") -> tuple[tuple[Tool, ...], bool]:
@@ -238,15 +255,15 @@ def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
     """The tool that a choice names."""
     if not isinstance(choice, Mapping) or not isinstance(choice.get("type"), str):
         raise _wrong("an object with a type", choice, pointer)
-    if choice["type"] != "function":
-        found = [tool for tool in tools if tool.kind == choice["type"]]
-        if found:
-            return found[0]
-        raise RequestError(f"there is no tool of the type {choice['type'][:60]!r}", pointer=f"{pointer}/type")
-    inner, at = choice, pointer
-    if "function" in choice:
-        inner, at = choice["function"], f"{pointer}/function"
+    kind = choice["type"]
+    inner, at = _named_part(choice, kind, pointer)
     name = inner.get("name") if isinstance(inner, Mapping) else None
+    if kind != "function":
+        if all(tool.kind != kind for tool in tools):
+            raise RequestError(f"there is no tool of the type {kind[:60]!r}", pointer=f"{pointer}/type")
+        tools = tuple(tool for tool in tools if tool.kind == kind)
+        if name is None and inner is choice:
+            return tools[0]
     if not isinstance(name, str):
         raise _wrong("an object with a name", inner, at)
     by_name = {tool.name: tool for tool in tools}

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.charset import CodePointSet, utf8
-from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
-from maskwright.frontends.json_schema.documents import Document, read_schema
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, normalised
+from maskwright.frontends.json_schema.documents import read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.formats import format_text
 from maskwright.frontends.json_schema.guidance import layout_options
@@ -108,25 +108,31 @@ def xml_to_ir(
         UnsatisfiableError: It is plain that no object is valid.
     """
     schema = read_schema(schema)
-    document = Document(schema)
     options = layout_options(schema, options, report)
-    emitter = Emitter(Normaliser(document, options, report), layout_of(options))
+    writer_of = Writer
     if style.is_python:
         from maskwright.structural_tag.python_calls import PythonWriter
 
-        writer: Writer = PythonWriter(emitter, style, excluded, capture_members)
-    else:
-        writer = Writer(emitter, style, excluded, capture_members)
-    root = writer.members((document.node,))
-    writer.finish()
-    if root[0] == OP_NEVER:
-        raise no_object()
-    return emitter.builder.build(emitter.builder.add("arguments", root))
+        writer_of = PythonWriter
+
+    def written(norm: Normaliser) -> GrammarIR:
+        emitter = Emitter(norm, layout_of(options))
+        writer = writer_of(emitter, style, excluded, capture_members)
+        root = writer.members((norm.document.node,))
+        writer.finish()
+        if root[0] == OP_NEVER:
+            raise no_object()
+        return emitter.builder.build(emitter.builder.add("arguments", root))
+
+    return normalised(schema, options, report, written)
 
 
 def no_object() -> UnsatisfiableError:
     """The error for a schema of which no object can be spelled."""
-    return UnsatisfiableError("no object is valid against this schema", hint="arguments are always an object")
+    return UnsatisfiableError(
+        "no object that is valid against this schema can be written in this style",
+        hint="arguments are always an object",
+    )
 
 
 class Writer:
@@ -229,9 +235,13 @@ class Writer:
         for extras in shape.extras:
             conj = join(conj, extras.additional)
             if extras.patterns:
+                self._refuse("patternProperties", extras.patterns[0][1], "this style cannot tell names by patterns")
                 return never()
         closed = self.emitter.strict and bool(declared)
-        if is_nothing(conj) or (closed and not conj) or shape.names:
+        if is_nothing(conj) or (closed and not conj):
+            return never()
+        if shape.names:
+            self._refuse("propertyNames", shape.names[0].path, "this style writes declared members only then")
             return never()
         if "{name}" in self.style.close:  # to close it, the grammar would have to remember its name
             if shape is FREE_OBJECTS[0]:
@@ -254,6 +264,10 @@ class Writer:
 
     def name(self, name: str) -> Expr:
         """A declared name as it is written."""
+        if not name or any(c < " " or (c in '<>"' and not self.style.escapes) for c in name):
+            raise UnsupportedSchemaError(
+                f"{name[:60]!r} cannot be a name in this style", keyword="properties", hint="choose another name"
+            )
         for character, escaped in self.style.escapes:
             name = name.replace(character, escaped)
         return text(name)

@@ -20,7 +20,9 @@ Tested by tests/frontends/json_schema/.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.frontends.json_schema.ascii_only import in_ascii
@@ -34,9 +36,11 @@ from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSc
 from maskwright.frontends.json_schema.shape import DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
-__all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "schema_to_ir", "why_unsatisfiable"]
+__all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "normalised", "schema_to_ir", "why_unsatisfiable"]
 
 DEFAULTS: Final = JsonSchemaOptions()
+_PATIENCE_SECONDS: Final = 2  # for finding out what contradicts each other in a schema
+_T = TypeVar("_T")
 
 
 def schema_to_ir(
@@ -76,11 +80,18 @@ def _grammar_of(
     schema: Any, options: JsonSchemaOptions, report: list[Finding], capture_members: bool = False
 ) -> GrammarIR | None:
     """The grammar; None if no value is valid."""
+    return normalised(
+        schema, options, report, lambda norm: _emitted(norm, Emitter(norm, layout_of(options), capture_members))
+    )
+
+
+def normalised(schema: Any, options: JsonSchemaOptions, report: list[Finding], make: Callable[[Normaliser], _T]) -> _T:
+    """Return what `make` makes of a schema; it starts over where that turns out to need a closer look."""
     dynamic = tracks = False
     while True:
         norm = Normaliser(Document(schema, options.registry, dynamic), options, report, tracks)
         try:
-            return _emitted(norm, Emitter(norm, layout_of(options), capture_members))
+            return make(norm)
         except DynamicError:
             dynamic = True
         except TrackError:
@@ -111,7 +122,11 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
     schema = read_schema(schema)
     options = layout_options(schema, options)
 
+    over = monotonic() + _PATIENCE_SECONDS
+
     def is_contradictory(other: Any) -> bool:
+        if monotonic() > over:
+            return False
         try:
             grammar = _grammar_of(other, options, [])
             return grammar is None or admits_nothing(grammar)

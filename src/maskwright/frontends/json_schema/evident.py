@@ -12,7 +12,7 @@ compiled at once. What a sub-schema may say:
     integer          enum, or minimum and maximum
     number           minimum and maximum
     array            items, minItems, maxItems
-    object           properties, required (of these), additionalProperties
+    object           properties (with names that every style can write), required (of these), additionalProperties
     without type     nothing, or a list of types, or enum of scalars, or anyOf, not straight in another one
 
 and, anywhere, annotations such as `description`; the root also which draft it is in. The glance itself is the binding's

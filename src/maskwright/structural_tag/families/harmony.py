@@ -39,8 +39,9 @@ def harmony(request: ToolRequest) -> Format:
     """Build the tag of gpt-oss."""
     answers = _calls_of(request)
     if not request.must_call:
-        content = content_of(request.content) if request.content else _TEXT
-        answers.append(TagFormat("<|channel|>final<|message|>", content, ("<|return|>", "<|end|>")))
+        ends = ("<|return|>", "<|end|>")
+        content = content_of(request.content, *ends) if request.content else _TEXT
+        answers.append(TagFormat("<|channel|>final<|message|>", content, ends))
     return SequenceFormat((*_before(request), OrFormat(tuple(answers))))
 
 

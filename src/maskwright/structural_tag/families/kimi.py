@@ -55,22 +55,29 @@ def kimi_k3(request: ToolRequest) -> Format:
         head = ConstStringFormat('"<|sep|>')
         numbered = SequenceFormat((_NUMBER, head, request.arguments(tool, "kimi_k3_xml")))
         tags.append(request.call(tool, f'<|open|>call tool="{tool.name}" index="', numbered, "<|close|>call<|sep|>"))
-    content = content_of(request.content) if request.content else AnyTextFormat(excludes=_MARKS, capture="content")
-    response = _part("response", content)
-    opened, closed = "<|open|>think<|sep|>", "<|close|>think<|sep|>"
-    if request.reasoning == "enabled":
-        opening = OptionalFormat(ConstStringFormat(opened))
-        thought: tuple[Format, ...] = (opening, request.thought("", closed, *_MARKS), response)
-    elif request.reasoning == "auto":
-        thought = (OptionalFormat(request.thought(opened, closed, *_MARKS)), response)
-    else:
-        thought = (OrFormat((response, TagFormat("", content, "<|close|>response<|sep|>"))),)
-    calls: tuple[Format, ...] = ()
+    free = AnyTextFormat(excludes=_MARKS, capture="content")
+    ways: list[Format] = []
     if tags:
         listed = TagsWithSeparatorFormat(tuple(tags), "", at_least_one=True, stop_after_first=not request.parallel)
         section = _part("tools", listed)
-        calls = (section if request.must_call else OptionalFormat(section),)
-    return SequenceFormat((*thought, *calls, ConstStringFormat("<|close|>message<|sep|>")))
+        calls = section if request.must_call or request.content else OptionalFormat(section)
+        ways.append(SequenceFormat((_response(request, free), calls)))
+    if not ways or (request.content and not request.must_call):
+        ways.append(_response(request, content_of(request.content, *_MARKS) if request.content else free))
+    answer = ways[0] if len(ways) == 1 else OrFormat(tuple(ways))
+    opened, closed = "<|open|>think<|sep|>", "<|close|>think<|sep|>"
+    thought: tuple[Format, ...] = ()
+    if request.reasoning == "enabled":
+        thought = (OptionalFormat(ConstStringFormat(opened)), request.thought("", closed, *_MARKS))
+    elif request.reasoning == "auto":
+        thought = (OptionalFormat(request.thought(opened, closed, *_MARKS)),)
+    return SequenceFormat((*thought, answer, ConstStringFormat("<|close|>message<|sep|>")))
+
+
+def _response(request: ToolRequest, content: Format) -> Format:
+    """The response, which the prompt may have opened where there is no reasoning."""
+    whole = _part("response", content)
+    return OrFormat((whole, TagFormat("", content, whole.ends[0]))) if request.reasoning == "disabled" else whole
 
 
 def _part(name: str, content: Format) -> TagFormat:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.base import Format, altered
 from maskwright.structural_tag.formats import (
     AnyTextFormat,
     ConstStringFormat,
@@ -34,15 +34,17 @@ def quoted(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
-def text_of(request: ToolRequest, excludes: Sequence[str] = ()) -> Format:
-    """The answer where nothing is called: what the request says, or free text."""
+def text_of(request: ToolRequest, excludes: Sequence[str] = (), ends: Sequence[str] = ()) -> Format:
+    """The answer where nothing is called: what the request says, before one of the ends, or free text."""
     if request.content is None:
         return AnyTextFormat(excludes=tuple(excludes), capture="content")
-    return SequenceFormat((WHITE, content_of(request.content)))
+    return SequenceFormat((WHITE, content_of(request.content, *ends)))
 
 
-def content_of(format_: Format) -> Format:
-    """A format that is the answer's content."""
+def content_of(format_: Format, *ends: str) -> Format:
+    """A format that is the answer's content; a regex does not hold what ends it."""
+    if isinstance(format_, RegexFormat) and ends:
+        format_ = altered(format_, excludes=(*format_.excludes, *ends))
     return TagFormat("", format_, "", capture="content")
 
 
@@ -50,7 +52,8 @@ def marked(request: ToolRequest, answer: Format, *marks: tuple[str, str]) -> For
     """The answer, or its text between two marks; where it stands without them, `answer` must exclude them."""
     if request.must_call:
         return answer
-    content = text_of(request, [mark for pair in marks for mark in pair])
+    every = [mark for pair in marks for mark in pair]
+    content = text_of(request, every, every)
     return OrFormat((answer, *[SequenceFormat((WHITE, TagFormat(begin, content, end))) for begin, end in marks]))
 
 
