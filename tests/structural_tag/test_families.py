@@ -59,7 +59,11 @@ def test_required(family: str) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_none(family: str) -> None:
-    check(family, ["", "Sunny."], [], reasoning="disabled", tool_choice="none")
+    calls = FAMILIES[family].calls()
+    if family.startswith("llama"):  # a call is JSON or a list, as an answer may be
+        check(family, ["", "Sunny.", calls], [], reasoning="disabled", tool_choice="none")
+    else:
+        check(family, ["", "Sunny."], [calls], reasoning="disabled", tool_choice="none")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

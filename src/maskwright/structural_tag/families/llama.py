@@ -52,6 +52,8 @@ def llama(request: ToolRequest) -> Format:
         for tool in request.tools
         for begin, middle, end in _SPELLINGS
     ]
+    if not tags:  # an object with a name may be part of an answer
+        return text_of(request, [_TAG])
     return calls_in_text(request, [_SPELLINGS[0][0], _SPELLINGS[1][0], _TAG], tags, excludes=())
 
 

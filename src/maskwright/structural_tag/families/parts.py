@@ -78,9 +78,9 @@ def output(
 def calls_in_text(
     request: ToolRequest, triggers: Sequence[str], tags: Sequence[TagFormat], excludes: Sequence[str] = THINK
 ) -> Format:
-    """Free text with calls in it, each a tag of its own."""
+    """Free text with calls in it, each a tag of its own. Where nothing may be called, no call begins."""
     if not tags:
-        return text_of(request, excludes)
+        return text_of(request, [*excludes, *triggers])
     if request.must_call or request.content is not None:
         call = OrFormat(tuple(tags))
         calls = SequenceFormat((WHITE, PlusFormat(SequenceFormat((call, WHITE))) if request.parallel else call))
@@ -107,21 +107,22 @@ def calls_in_section(
 ) -> Format:
     """Free text, then all calls in one section, after which nothing follows; it may have several begins.
 
-    `opening` stands before the calls; `trigger` is what the begin begins with, where text ends.
+    `opening` stands before the calls; `trigger` is what the begin begins with, where text ends. Where nothing may be
+    called, no section begins.
     """
+    begins = (begin,) if isinstance(begin, str) else tuple(begin)
+    triggers = (trigger,) if trigger else begins
     if not tags:
-        return text_of(request, excludes)
+        return text_of(request, [*excludes, *triggers])
     calls: Format = TagsWithSeparatorFormat(
         tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel
     )
-    begins = (begin,) if isinstance(begin, str) else tuple(begin)
     sections = [TagFormat(each, SequenceFormat((opening, calls)) if opening else calls, end) for each in begins]
     at_once = SequenceFormat((WHITE, OrFormat(tuple(sections))))
     if request.must_call:
         return at_once
     if request.content is not None:
         return OrFormat((at_once, text_of(request)))
-    triggers = (trigger,) if trigger else begins
     return TriggeredTagsFormat(
         triggers, tuple(sections), stop_after_first=True, excludes=tuple(excludes), capture="content"
     )
