@@ -234,3 +234,12 @@ def test_half_of_a_surrogate_pair_is_an_error() -> None:
     with pytest.raises(StructuralTagError, match="surrogate") as wrong:
         chat_completion({"tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}]}, model="glm")
     assert wrong.value.pointer == "/tools/0/function/parameters"
+
+
+def test_a_style_of_declared_members_holds_free_arguments_to_their_schema() -> None:
+    tool = {**TOOLS[0]["function"], "strict": False}
+    request = {"tools": [{"type": "function", "function": tool}], "tool_choice": "required"}
+    it = FAMILIES["minimax_m3"]
+    check(chat_completion(request, model="minimax_m3"), [it.calls()], ["Sunny."])
+    free = chat_completion({"tools": [{"type": "function", "function": {"name": "f"}}]}, model="minimax_m3")
+    check(free, ["Sunny."], [it.calls()])

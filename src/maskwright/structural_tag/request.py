@@ -31,18 +31,29 @@ MAX_TOOLS: Final = 10_000
 # Families write names bare, between marks such as these.
 _UNSPEAKABLE: Final = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
 _TYPES_OF_NO_ARGUMENTS: Final = ("array", "string", "number", "integer", "boolean", "null")
+_OF_DECLARED_MEMBERS: Final = ("minimax_m3_xml",)
 _ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
 _NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 class Tool(NamedTuple):
-    """A tool that may be called. `kind` is "function" or the type of a built-in; `pointer` leads to its schema."""
+    """A tool that may be called.
+
+    Attributes:
+        name: what the model calls it.
+        parameters: the schema of its arguments.
+        strict: whether members that it does not declare are not allowed.
+        kind: "function", or the type of a built-in.
+        pointer: where the schema stands.
+        declared: the schema that it came with, if its arguments are free all the same.
+    """
 
     name: str
     parameters: dict[str, Any]
     strict: bool
     kind: str
     pointer: str
+    declared: dict[str, Any] | None = None
 
 
 class ToolRequest(NamedTuple):
@@ -69,9 +80,13 @@ class ToolRequest(NamedTuple):
     whitespace_pattern: str | None = None
 
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
-        """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`."""
+        """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`.
+
+        A style that needs all members declared holds free arguments to their schema.
+        """
         usual = _usual_arguments(style, self.any_order, self.max_whitespace_cnt, self.whitespace_pattern, excludes)
-        return altered(usual, json_schema=tool.parameters, strict_mode=tool.strict, origin=tool.pointer)
+        schema = tool.declared if tool.declared is not None and style in _OF_DECLARED_MEMBERS else tool.parameters
+        return altered(usual, json_schema=schema, strict_mode=tool.strict, origin=tool.pointer)
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
         """Return the tag of a call of a tool, whose name is known where `begin` ends."""
@@ -192,7 +207,8 @@ def _read_tool(data: Any, pointer: str) -> Tool:
     if parameters is None:
         parameters = _NO_ARGUMENTS if kind == "function" else _ANY_ARGUMENTS
     elif strict is False:
-        parameters = _ANY_ARGUMENTS
+        declared = parameters if isinstance(parameters, dict) else None
+        return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters", declared)
     elif not isinstance(parameters, dict):
         raise _wrong("a JSON Schema: an object", parameters, f"{at}/parameters")
     else:
