@@ -270,3 +270,36 @@ def test_long_outputs_are_read_in_linear_time() -> None:
     for _ in range(20_000):
         assert matcher.accept_token(ord("a"))
         assert reader.read() == [TextDelta("a")]
+
+
+UNIONS = [
+    ({"type": ["string", "null"]}, {"null": None, " null ": None, "nullx": "nullx", "true": "true", "5": "5"}),
+    (
+        {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        {"5": 5, "-12": -12, "5.5": "5.5", "05": "05", "null": "null"},
+    ),
+    ({"anyOf": [{"type": "string", "maxLength": 5}, {"type": "null"}]}, {"null": None, "abc": "abc"}),
+    ({"type": ["string", "boolean"]}, {"true": True, "false": False, "truth": "truth", "null": "null"}),
+    ({}, {"null": None, "5": 5, "-0.5e3": -500, "true": True, "[1]": "[1]", "x y": "x y", "": ""}),
+    ({"type": "string"}, {"null": "null", "5": "5", "true": "true"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("family", "call"),
+    [
+        ("qwen_3_coder", "<tool_call>\n<function=f>\n<parameter=a>{}</parameter>\n</function>\n</tool_call>"),
+        ("qwen_3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n{}\n</parameter>\n</function>\n</tool_call>"),
+        ("glm", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>{}</arg_value>\n</tool_call>"),
+    ],
+)
+@pytest.mark.parametrize(("schema", "values"), UNIONS)
+def test_values_without_quotes_are_read_as_their_schema_has_them(
+    family: str, call: str, schema: dict[str, Any], values: dict[str, Any]
+) -> None:
+    parameters = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    for text, value in values.items():
+        matcher, reader = reader_of(family, [{"name": "f", "parameters": parameters}], tool_choice="required")
+        assert matcher.accept_string(call.format(text))
+        arguments = [event.arguments for event in reader.read() if isinstance(event, CallDone)]
+        assert [json.loads(each) for each in arguments] == [{"a": value}], text

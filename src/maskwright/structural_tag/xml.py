@@ -29,6 +29,8 @@ from maskwright.frontends.json_schema.shape import (
     ANYTHING,
     ARRAY,
     FALSE,
+    FREE_INTEGERS,
+    FREE_NUMBERS,
     FREE_OBJECTS,
     FREE_STRINGS,
     NULL,
@@ -46,6 +48,7 @@ from maskwright.frontends.json_schema.shape import (
     StringShape,
 )
 from maskwright.frontends.json_schema.strings import admits_string, pattern_text
+from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.selections import ordered, permutation
 from maskwright.frontends.texts import ANY_LENGTH, ANY_TEXT, text_of_length
 from maskwright.ir import (
@@ -56,6 +59,7 @@ from maskwright.ir import (
     GrammarIR,
     alt,
     and_,
+    bytes_in,
     capture,
     never,
     not_,
@@ -85,6 +89,11 @@ _NAME_CHARACTERS: Final = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c
 _UNESCAPED: Final = _NAME_CHARACTERS & ~CodePointSet.from_ranges([(ord("&"), ord("&"))])
 _NEWLINE: Final = text("\n")
 _INK: Final = utf8(~CodePointSet.from_ranges([(ord("\n"), ord("\n"))]))
+_SPACE: Final = star(bytes_in(b" \t\n\r"))
+_BOOLEAN: Final = alt(text("true"), text("false"))
+_ANY_BOOLEAN: Final = alt(_BOOLEAN, text("True"), text("False"))
+_INTEGER: Final = regex_to_expr("-?(?:0|[1-9][0-9]*)")
+_NUMBER: Final = regex_to_expr(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _BARE: Final = optional(alt(_INK, seq(_INK, ANY_TEXT, _INK)))  # texts without a newline at either end
 
 
@@ -295,11 +304,27 @@ class Writer:
             if value[0] != OP_NEVER:
                 branches.append(seq(self._filled(open_, self.captured_name(name), kind), value))
             if kind.spelling == "raw" and not kind.label and self._is_free(conj):
-                break  # text without quotes that is not told apart from other values covers them
+                # Text without quotes covers all other values but those that it leaves out.
+                types = [name for name, (bits, _) in self._other_readings(conj).items() if mask & bits]
+                conj, mask = (*conj, _only(tuple(types))), sum(_MASKS[name] for name in types) & mask
         return alt(*branches)
 
     def _is_free(self, conj: Conj) -> bool:
         return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS
+
+    def _other_readings(self, conj: Conj) -> dict[str, tuple[int, Expr]]:
+        """By type: texts without quotes that are a value of it, not a string, where values satisfy `conj`."""
+        numbers = self.emitter.norm.shape_of(conj).numbers
+        in_python = any(kind.spelling == "boolean" for kind in self.style.kinds)
+        found = {"null": (NULL, text("null")), "boolean": (TRUE | FALSE, _ANY_BOOLEAN if in_python else _BOOLEAN)}
+        if len(numbers) == 1 and numbers[0] in (FREE_NUMBERS[0], FREE_INTEGERS[0]):
+            found["number"] = (NUMBER, _NUMBER if numbers[0] is FREE_NUMBERS[0] else _INTEGER)
+        return found
+
+    def _no_string(self, conj: Conj, mask: int) -> Expr:
+        """Texts that readers of values without quotes take for another value that satisfies `conj`."""
+        others = [texts for bits, texts in self._other_readings(conj).values() if mask & bits]
+        return seq(_SPACE, alt(*others), _SPACE) if others else never()
 
     def _filled(self, template: Pieces, name: Expr, kind: Kind) -> Expr:
         holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))
@@ -308,9 +333,11 @@ class Writer:
     def _value(self, kind: Kind, name: Expr, conj: Conj, mask: int) -> Expr:
         strings = self.emitter.norm.shape_of(conj).strings
         if kind.spelling == "raw":
-            return alt(*[self._string(part, self._closing_pieces(name)) for part in strings])
+            other = never() if kind.label else self._no_string(conj, mask)
+            return alt(*[self._string(part, self._closing_pieces(name), other) for part in strings])
         if kind.spelling == "quoted":
-            return seq(spelled(self.style.quote), alt(*[self._string(part, self.style.quote) for part in strings]))
+            quoted = [self._string(part, self.style.quote, never()) for part in strings]
+            return seq(spelled(self.style.quote), alt(*quoted))
         close = self._filled(self.style.close, name, kind)
         if kind.spelling == "boolean":
             return seq(self.ws, alt(*[self._boolean(each) for each in _BOOLEANS if mask & each[0]]), self.ws, close)
@@ -367,17 +394,19 @@ class Writer:
     def _item(self, conj: Conj) -> Expr:
         return seq(self._element(self.style.open_item, text("item"), conj), self.ws)
 
-    def _string(self, shape: StringShape, close: Pieces) -> Expr:
-        """The strings of a shape, and what closes them."""
+    def _string(self, shape: StringShape, close: Pieces, other: Expr) -> Expr:
+        """The strings of a shape but some others, and what closes them."""
         if shape.values is not None:
             values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
             return alt(*values) if values else never()
         body, length = _body(shape), (shape.min_length, shape.max_length)
+        is_any = body is ANY_TEXT and length == ANY_LENGTH
+        body = body if other[0] == OP_NEVER else and_(body, not_(other))
         ends = Ends.of([close])
         if not self.style.padded:
             return self.captured("string", ends.closing(self.excluded, body, length=length), close)
         newline_close = (f"\n{close[0]}",)
-        if body is ANY_TEXT and length == ANY_LENGTH:
+        if is_any:
             return self.captured("padded", ends.closing(self.excluded, body), close, newline_close)
         # A reader takes off one newline at each end, so without padding the string itself has none there.
         bare = _BARE if body is ANY_TEXT else and_(body, _BARE)
