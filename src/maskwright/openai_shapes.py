@@ -32,7 +32,7 @@ from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families import get_model_structural_tag
 from maskwright.structural_tag.fields import kind_of
 from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.request import Reasoning, read_request
+from maskwright.structural_tag.request import Reasoning, optional_flag, read_request
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.tokenizer import TokenizerInfo
 
@@ -166,9 +166,7 @@ def _output(
     tokenizer_info: TokenizerInfo | None,
 ) -> Grammar | None:
     tools, choice = request.get("tools"), request.get("tool_choice")
-    parallel = request.get("parallel_tool_calls")
-    if parallel is not None and not isinstance(parallel, bool):
-        raise _wrong("true or false", parallel, "/parallel_tool_calls")
+    parallel = optional_flag(request.get("parallel_tool_calls"), "/parallel_tool_calls")
     budget = request.get("thinking_token_budget")
     # Whether tools are needed at all, and all is well-formed.
     wanted = read_request(tools, choice, reasoning=reasoning, content=content, thinking_token_budget=budget)
@@ -230,9 +228,7 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
     schema = value.get("schema", True)
     if not isinstance(schema, (dict, bool)):
         raise _wrong("a JSON Schema: an object", schema, f"{pointer}/schema")
-    strict = value.get("strict")
-    if strict is not None and not isinstance(strict, bool):
-        raise _wrong("true or false", strict, f"{pointer}/strict")
+    strict = optional_flag(value.get("strict"), f"{pointer}/strict")
     return JSONSchemaFormat(schema, strict_mode=strict is True, origin=f"{pointer}/schema")
 
 

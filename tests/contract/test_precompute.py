@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterable
 
 import pytest
 
@@ -26,17 +27,22 @@ def compiled(pattern: str, **options: int) -> maskwright.CompiledGrammar:
     return maskwright.GrammarCompiler(BYTES.info(), **options).compile_regex(pattern)
 
 
+def assert_all_is_known(ahead: maskwright.CompiledGrammar, output: Iterable[int]) -> None:
+    """No mask on the way of an output is still to be computed."""
+    misses = ahead.stats().mask_misses
+    matcher = maskwright.GrammarMatcher(ahead)
+    for token in output:
+        mask_of(matcher, ahead.tokenizer_info.vocab_size)
+        assert matcher.accept_token(token)
+    assert ahead.stats().mask_misses == misses
+
+
 def test_what_was_precomputed_is_not_computed_again() -> None:
     ahead = compile_fresh(grammar(star(seq(A, B)), B), SMALL)
     done = ahead.precompute(10_000_000)
     assert done.finished
     assert done.num_masks == ahead.stats().num_masks > 0
-    misses = ahead.stats().mask_misses
-    matcher = maskwright.GrammarMatcher(ahead)
-    for token in (0, 1, 0, 1):
-        mask_of(matcher, SMALL.vocab_size)
-        assert matcher.accept_token(token)
-    assert ahead.stats().mask_misses == misses
+    assert_all_is_known(ahead, (0, 1, 0, 1))
     assert ahead.precompute(10_000_000).num_masks == 0
 
 
@@ -61,12 +67,7 @@ def test_tokens_that_longer_ones_begin_with_are_followed_where_they_go_on_otherw
     vocab = of("_", "_java", "1", "x", "y")
     ahead = maskwright.GrammarCompiler(vocab.info()).compile_regex("_(java|1)xy")
     assert ahead.precompute(10_000_000).finished
-    misses = ahead.stats().mask_misses
-    matcher = maskwright.GrammarMatcher(ahead)
-    for token in (0, 2, 3, 4):
-        mask_of(matcher, vocab.vocab_size)
-        assert matcher.accept_token(token)
-    assert ahead.stats().mask_misses == misses
+    assert_all_is_known(ahead, (0, 2, 3, 4))
 
 
 def test_runs_of_white_space_are_followed_once() -> None:
@@ -83,12 +84,7 @@ def test_of_bytes_that_lead_to_the_same_one_is_followed() -> None:
     ahead = maskwright.GrammarCompiler(vocab.info()).compile_regex(r'"([ !#-Z\^-~]|\\["n])*"')
     assert ahead.precompute(10_000_000).finished
     assert 0 < ahead.stats().num_transitions < 64
-    misses = ahead.stats().mask_misses
-    matcher = maskwright.GrammarMatcher(ahead)
-    for token in b'"cafe \\"\\n"':
-        mask_of(matcher, vocab.vocab_size)
-        assert matcher.accept_token(token)
-    assert ahead.stats().mask_misses == misses
+    assert_all_is_known(ahead, b'"cafe \\"\\n"')
 
 
 @pytest.mark.parametrize("budget_us", [0, -5, 0.0])

@@ -31,6 +31,7 @@ MAX_TOOLS: Final = 10_000
 # Families write names bare, between marks such as these.
 _UNSPEAKABLE: Final = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
 _TYPES_OF_NO_ARGUMENTS: Final = ("array", "string", "number", "integer", "boolean", "null")
+_NAMED_INSIDE: Final = ("function", "custom")  # of these types, Chat Completions says the rest in an object
 _OF_DECLARED_MEMBERS: Final = ("minimax_m3_xml",)
 _ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
 _NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -154,6 +155,13 @@ def _wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> 
     return RequestError(f"expected {expected}, found {found}", pointer=pointer, hint=hint)
 
 
+def optional_flag(value: Any, pointer: str) -> bool | None:
+    """True, false or nothing; a number is none of these."""
+    if value is None or isinstance(value, bool):
+        return value
+    raise _wrong("true or false", value, pointer)
+
+
 def _read_budget(value: Any) -> int | None:
     if value is None or (type(value) is int and 0 <= value <= MAX_COUNT):
         return value
@@ -200,9 +208,7 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         )
     if "parameters" not in body and "input_schema" in body:
         raise RequestError("input_schema is not read", pointer=f"{at}/input_schema", hint="write 'parameters' instead")
-    strict = body.get("strict")
-    if strict is not None and not isinstance(strict, bool):
-        raise _wrong("true or false", strict, f"{at}/strict")
+    strict = optional_flag(body.get("strict"), f"{at}/strict")
     parameters = body.get("parameters")
     if parameters is None:
         parameters = _NO_ARGUMENTS if kind == "function" else _ANY_ARGUMENTS
@@ -218,7 +224,7 @@ def _read_tool(data: Any, pointer: str) -> Tool:
 
 def _named_part(data: Mapping[str, Any], kind: str, pointer: str) -> tuple[Any, str]:
     """What a tool, or a choice of one, says in an object named after its type, or itself; and where that is."""
-    return (data[kind], f"{pointer}/{kind}") if kind in data and kind != "name" else (data, pointer)
+    return (data[kind], f"{pointer}/{kind}") if kind in _NAMED_INSIDE and kind in data else (data, pointer)
 
 
 def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:

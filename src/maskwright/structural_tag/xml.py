@@ -140,7 +140,7 @@ def no_object() -> UnsatisfiableError:
     """The error for a schema of which no object can be spelled."""
     return UnsatisfiableError(
         "no object that is valid against this schema can be written in this style",
-        hint="arguments are always an object",
+        hint="change the schema, or the style",
     )
 
 

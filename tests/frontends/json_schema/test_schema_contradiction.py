@@ -13,6 +13,7 @@ from random_schemas import Maker
 from maskwright import GrammarCompiler, TokenizerInfo, UnsatisfiableError, check
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
+from maskwright.frontends import json_schema
 from maskwright.frontends.json_schema import schema_to_ir
 from maskwright.frontends.json_schema.contradiction import _at, contradiction
 
@@ -142,3 +143,12 @@ def test_whatever_the_schema_it_ends_and_names_places() -> None:
             found, told = found + 1, told + bool(parts)
     assert found > 15
     assert told >= 0.9 * found
+
+
+def test_past_its_patience_it_names_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"minimum": 3, "maximum": 2, "type": "integer"}
+    assert json_schema.why_unsatisfiable(schema).pointers
+    monkeypatch.setattr(json_schema, "_PATIENCE_SECONDS", -1)
+    error = json_schema.why_unsatisfiable(schema)
+    assert error.pointers == ()
+    assert "contradict each other" in error.message
