@@ -9,6 +9,7 @@ from maskwright.errors import GrammarError, MaskwrightError, SchemaError, Span
 
 TREE = {
     "MaskwrightError": (Exception,),
+    "ArgumentError": (MaskwrightError, TypeError),
     "GrammarError": (MaskwrightError, ValueError),
     "RegexSyntaxError": (GrammarError,),
     "EbnfSyntaxError": (GrammarError,),

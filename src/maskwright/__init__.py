@@ -16,6 +16,7 @@ from maskwright.bitmask import allocate_token_bitmask as allocate_token_bitmask
 from maskwright.bitmask import apply_token_bitmask_inplace as apply_token_bitmask_inplace
 from maskwright.compiler import CompiledGrammar as CompiledGrammar
 from maskwright.compiler import GrammarCompiler as GrammarCompiler
+from maskwright.errors import ArgumentError as ArgumentError
 from maskwright.errors import BitmaskError as BitmaskError
 from maskwright.errors import EbnfSyntaxError as EbnfSyntaxError
 from maskwright.errors import GrammarError as GrammarError
@@ -40,6 +41,7 @@ from maskwright.tokenizer import TokenizerInfo as TokenizerInfo
 
 __version__ = "0.1.0"
 __all__ = [
+    "ArgumentError",
     "BatchGrammarMatcher",
     "BitmaskError",
     "CompiledGrammar",

@@ -1,6 +1,7 @@
 """Every exception that Maskwright raises, and the tree they form.
 
     MaskwrightError
+    ├── ArgumentError           an argument of the wrong type                     (also TypeError)
     ├── GrammarError            a grammar text or a grammar as a whole is wrong   (also ValueError)
     │   ├── RegexSyntaxError
     │   ├── EbnfSyntaxError
@@ -48,6 +49,37 @@ class MaskwrightError(Exception):
 
     def _text(self) -> str:
         return self.message if self.hint is None else f"{self.message}\n  hint: {self.hint}"
+
+
+class ArgumentError(MaskwrightError, TypeError):
+    """An argument has the wrong type. `argument` names it; the message says what to pass instead."""
+
+    def __init__(self, message: str, *, argument: str, hint: str | None = None) -> None:
+        self.argument = argument
+        super().__init__(message, hint=hint)
+
+
+def wrong_argument(argument: str, value: object, expected: str, hint: str | None = None) -> ArgumentError:
+    """Make the error for an argument that is not what is expected.
+
+    >>> print(wrong_argument("pattern", 3, "a str"))
+    pattern must be a str, not int
+    """
+    return ArgumentError(f"{argument} must be {expected}, not {type_name(value)}", argument=argument, hint=hint)
+
+
+def type_name(value: object) -> str:
+    """Name what somebody passed: its type, or the class itself if it is one.
+
+    >>> type_name(None), type_name(1.5), type_name(int)
+    ('None', 'float', 'the class int')
+    """
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the class {value.__qualname__[:60]}"
+    kind = type(value)
+    return (kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}")[:100]
 
 
 class GrammarError(MaskwrightError, ValueError):
