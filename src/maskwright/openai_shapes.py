@@ -50,7 +50,7 @@ def chat_completion(
     request: Mapping[str, Any],
     *,
     model: str | None = None,
-    reasoning: Reasoning = "disabled",
+    reasoning: Reasoning | None = None,
     tokenizer_info: TokenizerInfo | None = None,
 ) -> Grammar | None:
     """Read `response_format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Chat Completions request.
@@ -60,7 +60,8 @@ def chat_completion(
     Args:
         request: The request's body.
         model: The family in whose format tools are called and reasoning is written; see `get_model_structural_tag`.
-        reasoning: Whether the output begins with reasoning, which the request does not speak of.
+        reasoning: Whether the output begins with reasoning, as in `get_model_structural_tag`: None is what the
+            family's models do, and no reasoning without `model`.
         tokenizer_info: The tokenizer, for special tokens.
 
     Raises:
@@ -81,7 +82,7 @@ def responses(
     request: Mapping[str, Any],
     *,
     model: str | None = None,
-    reasoning: Reasoning = "disabled",
+    reasoning: Reasoning | None = None,
     tokenizer_info: TokenizerInfo | None = None,
 ) -> Grammar | None:
     """Read `text.format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Responses request.
@@ -162,16 +163,19 @@ def _output(
     request: Mapping[str, Any],
     content: Format | None,
     model: str | None,
-    reasoning: Reasoning,
+    reasoning: Reasoning | None,
     tokenizer_info: TokenizerInfo | None,
 ) -> Grammar | None:
     tools, choice = request.get("tools"), request.get("tool_choice")
     parallel = optional_flag(request.get("parallel_tool_calls"), "/parallel_tool_calls")
     budget = request.get("thinking_token_budget")
     # Whether tools are needed at all, and all is well-formed.
-    wanted = read_request(tools, choice, reasoning=reasoning, content=content, thinking_token_budget=budget)
+    wanted = read_request(
+        tools, choice, reasoning=reasoning or "disabled", content=content, thinking_token_budget=budget
+    )
     thinks = wanted.reasoning != "disabled"
-    if not wanted.tools and content is None and not (thinks and budget is not None):
+    may_think = thinks or (reasoning is None and model is not None)
+    if not wanted.tools and content is None and not (may_think and budget is not None):
         return None
     if model is None:
         if thinks:

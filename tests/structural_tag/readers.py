@@ -114,7 +114,7 @@ def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> li
     if family == "llama_4_pythonic":
         return _read_python(text)
     if family == "kimi_k3":
-        return _read_kimi_k3(text, schemas, thinks=thinks)
+        return _read_kimi_k3(text, schemas)
     parts: list[Part] = []
     begin, end = _THINK.get(family, ("<think>", "</think>"))
     if family not in _NEVER_THINK and (thinks or text.lstrip().startswith(begin)):
@@ -175,9 +175,9 @@ def _read_python(text: str) -> list[Part]:
     return [("call", c.func.id, {k.arg: ast.literal_eval(k.value) for k in c.keywords}) for c in calls]
 
 
-def _read_kimi_k3(text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Part]:
+def _read_kimi_k3(text: str, schemas: dict[str, Any]) -> list[Part]:
     parts: list[Part] = []
-    if thinks or text.startswith("<|open|>think"):
+    if text.partition("<|close|>")[2].startswith("think"):  # the prompt may have opened it
         thought, _, text = text.removeprefix("<|open|>think<|sep|>").partition("<|close|>think<|sep|>")
         parts.append(("reasoning", thought))
     answer, _, text = text.removeprefix("<|open|>response<|sep|>").partition("<|close|>response<|sep|>")

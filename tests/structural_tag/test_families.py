@@ -99,7 +99,8 @@ def test_reasoning(family: str) -> None:
     begin, end = it.think
     thought = f"Let me see: < 5?\n{end}\n\n"
     answers = ["Sunny.", it.calls()]
-    check(family, [thought + a for a in answers] + [begin + thought + a for a in answers], ["Sunny.", it.calls()])
+    thoughtful = [thought + a for a in answers] + [begin + thought + a for a in answers]
+    check(family, thoughtful, ["Sunny.", it.calls()], reasoning="enabled")
     check(
         family,
         [begin + thought + answer for answer in answers] + answers,
@@ -107,7 +108,29 @@ def test_reasoning(family: str) -> None:
         reasoning="auto",
     )
     check(family, answers, [begin + thought + "Sunny.", thought + it.calls()], reasoning="disabled")
-    check(family, [thought + it.calls()], [thought + "Sunny."], tool_choice="required")
+    check(family, [thought + it.calls()], [thought + "Sunny."], reasoning="enabled", tool_choice="required")
+
+
+DEFAULT_REASONING = {
+    "disabled": ("hermes", "qwen_2_5", "granite_4", "llama", "llama_4_pythonic", "qwen_3_coder", "deepseek_v3"),
+    "auto": ("qwen_3", "exaone", "granite", "mistral", "command_a", "glm", "kimi", "deepseek_v3_1", "gemma_4"),
+    "enabled": ("deepseek_r1", "qwen_3_5", "nemotron_3", "minimax", "glm_4_7", "cohere"),
+}
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "family"), [(r, family) for r, families in DEFAULT_REASONING.items() for family in families]
+)
+def test_reasoning_is_what_the_models_do(reasoning: str, family: str) -> None:
+    assert get_model_structural_tag(family, TOOLS) == get_model_structural_tag(family, TOOLS, reasoning=reasoning)
+    assert get_model_structural_tag(family, TOOLS, reasoning=None) == get_model_structural_tag(family, TOOLS)
+
+
+def test_usual_outputs_are_no_reasoning() -> None:
+    for family, it in FAMILIES.items():
+        if it.think is None or family in DEFAULT_REASONING["auto"]:
+            check(family, ["Sunny.", it.calls()], [])
+            check(family, [it.calls()], ["Sunny."], tool_choice="required")
 
 
 @pytest.mark.parametrize(("family", "request_", "accepted", "rejected"), OTHERS)
@@ -172,6 +195,17 @@ def test_a_family_of_ones_own() -> None:
         return ConstStringFormat("!" * len(request.tools))
 
     check("test_shout", ["!!"], ["!"])
+
+
+def test_a_family_of_ones_own_says_whether_it_reasons() -> None:
+    @register_model_structural_tag("test_hybrid", reasoning="auto")
+    @register_model_structural_tag("test_plain")
+    def echo(request: ToolRequest) -> ConstStringFormat:
+        return ConstStringFormat(request.reasoning)
+
+    check("test_hybrid", ["auto"], [])
+    check("test_plain", ["disabled"], [])
+    check("test_plain", ["enabled"], [], reasoning=True)
 
 
 def test_a_family_of_ones_own_with_reasoning() -> None:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not FILES, reason="no *.tiktoken file beside the
 CASES: list[tuple[str, dict[str, Any], str]] = [
     *((name, {"reasoning": "disabled"}, f"It is < 5 °C. See:\n{it.calls(2)}") for name, it in FAMILIES.items()),
     *(
-        (name, {}, f"Let me see …\n{it.think[1]}\n\n{it.calls()}")
+        (name, {"reasoning": "enabled"}, f"Let me see …\n{it.think[1]}\n\n{it.calls()}")
         for name, it in FAMILIES.items()
         if it.think is not None
     ),

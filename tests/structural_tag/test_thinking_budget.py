@@ -39,8 +39,10 @@ THINKING = {name: Thinking(*it.think, f"\n{it.calls()}") for name, it in FAMILIE
 }
 
 
-def compiled(family: str, budget: int, choice: Any = "auto", **request: Any) -> mw.CompiledGrammar:
-    tag = get_model_structural_tag(family, TOOLS, choice, thinking_token_budget=budget, **request)
+def compiled(
+    family: str, budget: int, choice: Any = "auto", reasoning: str = "enabled", **request: Any
+) -> mw.CompiledGrammar:
+    tag = get_model_structural_tag(family, TOOLS, choice, reasoning, thinking_token_budget=budget, **request)
     return compiler().compile_structural_tag(tag)
 
 

@@ -26,7 +26,7 @@ _ANSWERS = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|EN
 _MARKS = (*_THINK, *_ANSWERS[0], *_ANSWERS[1])
 
 
-@register_model_structural_tag("command_a", "command_r7b")
+@register_model_structural_tag("command_a", "command_r7b", reasoning="auto")
 def command(request: ToolRequest) -> Format:
     """Build the tag of Command A and Command R7B."""
     tags = []
@@ -39,7 +39,7 @@ def command(request: ToolRequest) -> Format:
     return output(request, marked(request, answer, *_ANSWERS), _THINK)
 
 
-@register_model_structural_tag("cohere")
+@register_model_structural_tag("cohere", reasoning="enabled")
 def cohere(request: ToolRequest) -> Format:
     """Build the tag of Cohere's newer models."""
     tags = []

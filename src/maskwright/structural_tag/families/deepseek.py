@@ -28,7 +28,8 @@ _BEGIN, _END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 _CALL, _SEP, _CALL_END = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"
 
 
-@register_model_structural_tag("deepseek_r1", "deepseek_v3")
+@register_model_structural_tag("deepseek_r1", reasoning="enabled")
+@register_model_structural_tag("deepseek_v3")
 def deepseek_r1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek R1 and V3."""
     tags = [
@@ -38,7 +39,7 @@ def deepseek_r1(request: ToolRequest) -> Format:
     return output(request, calls_in_section(request, _BEGIN, tags, _END, separator="\n"))
 
 
-@register_model_structural_tag("deepseek_v3_1")
+@register_model_structural_tag("deepseek_v3_1", reasoning="auto")
 def deepseek_v3_1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V3.1."""
     tags = [
@@ -47,19 +48,19 @@ def deepseek_v3_1(request: ToolRequest) -> Format:
     return output(request, calls_in_section(request, _BEGIN, tags, _END))
 
 
-@register_model_structural_tag("deepseek_v3_2")
+@register_model_structural_tag("deepseek_v3_2", reasoning="auto")
 def deepseek_v3_2(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V3.2."""
     return _dsml(request, "function_calls", "deepseek_xml")
 
 
-@register_model_structural_tag("deepseek_v4")
+@register_model_structural_tag("deepseek_v4", reasoning="auto")
 def deepseek_v4(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V4."""
     return _dsml(request, "tool_calls", "deepseek_xml")
 
 
-@register_model_structural_tag("deepseek_v4_1")
+@register_model_structural_tag("deepseek_v4_1", reasoning="auto")
 def deepseek_v4_1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V4.1."""
     return _dsml(request, " calls", "deepseek_v4_1_xml", " ")

@@ -18,7 +18,7 @@ from maskwright.structural_tag.request import ToolRequest
 _THINK = ("<|channel>thought\n", "<channel|>")
 
 
-@register_model_structural_tag("gemma_4")
+@register_model_structural_tag("gemma_4", reasoning="auto")
 def gemma(request: ToolRequest) -> Format:
     """Build the tag of Gemma 4."""
     tags = [

@@ -16,7 +16,8 @@ from maskwright.structural_tag.families.registry import register_model_structura
 from maskwright.structural_tag.request import ToolRequest
 
 
-@register_model_structural_tag("glm", "glm_4_5", "glm_4_6", "glm_4_7")
+@register_model_structural_tag("glm", "glm_4_5", "glm_4_6", reasoning="auto")
+@register_model_structural_tag("glm_4_7", reasoning="enabled")
 def glm(request: ToolRequest) -> Format:
     """Build the tag of GLM 4."""
     # The name is told apart by what follows it: white space, the first key, or the end.

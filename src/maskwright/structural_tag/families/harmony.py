@@ -34,7 +34,7 @@ _START = "<|start|>assistant"
 _TEXT = AnyTextFormat(capture="content")
 
 
-@register_model_structural_tag("harmony", "gpt_oss")
+@register_model_structural_tag("harmony", "gpt_oss", reasoning="auto")
 def harmony(request: ToolRequest) -> Format:
     """Build the tag of gpt-oss."""
     answers = _calls_of(request)

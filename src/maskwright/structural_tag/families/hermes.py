@@ -21,13 +21,14 @@ from maskwright.structural_tag.families.registry import register_model_structura
 from maskwright.structural_tag.request import ToolRequest
 
 
-@register_model_structural_tag("hermes", "qwen_3", "qwen_2_5", "granite_4")
+@register_model_structural_tag("hermes", "qwen_2_5", "granite_4")
+@register_model_structural_tag("qwen_3", reasoning="auto")
 def hermes(request: ToolRequest) -> Format:
     """Build the tag of Hermes, Qwen 3 and their like."""
     return _in_elements(request, "\n")
 
 
-@register_model_structural_tag("exaone", "exaone_4")
+@register_model_structural_tag("exaone", "exaone_4", reasoning="auto")
 def exaone(request: ToolRequest) -> Format:
     """Build the tag of EXAONE 4."""
     return _in_elements(request, "")

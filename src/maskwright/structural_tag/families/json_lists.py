@@ -20,7 +20,7 @@ _MARKERS = ("<|tool_call|>[", "<tool_call>[")
 _RESPONSE = ("<response>", "</response>")
 
 
-@register_model_structural_tag("granite", "granite_3")
+@register_model_structural_tag("granite", "granite_3", reasoning="auto")
 def granite(request: ToolRequest) -> Format:
     """Build the tag of Granite 3."""
     if request.reasoning == "disabled":

@@ -35,7 +35,7 @@ _NUMBER = RegexFormat("[0-9]{1,6}")
 _MARKS = ("<|open|>", "<|close|>")
 
 
-@register_model_structural_tag("kimi", "kimi_k2")
+@register_model_structural_tag("kimi", "kimi_k2", reasoning="auto")
 def kimi(request: ToolRequest) -> Format:
     """Build the tag of Kimi K2."""
     tags = []
@@ -47,7 +47,7 @@ def kimi(request: ToolRequest) -> Format:
     return output(request, answer)
 
 
-@register_model_structural_tag("kimi_k3")
+@register_model_structural_tag("kimi_k3", reasoning="auto")
 def kimi_k3(request: ToolRequest) -> Format:
     """Build the tag of Kimi K3."""
     tags = []
@@ -67,10 +67,10 @@ def kimi_k3(request: ToolRequest) -> Format:
     answer = ways[0] if len(ways) == 1 else OrFormat(tuple(ways))
     opened, closed = "<|open|>think<|sep|>", "<|close|>think<|sep|>"
     thought: tuple[Format, ...] = ()
-    if request.reasoning == "enabled":
+    if request.reasoning != "disabled":
         thought = (OptionalFormat(ConstStringFormat(opened)), request.thought("", closed, *_MARKS))
-    elif request.reasoning == "auto":
-        thought = (OptionalFormat(request.thought(opened, closed, *_MARKS)),)
+    if request.reasoning == "auto":  # what is not reasoning begins with a mark of its own
+        thought = (OptionalFormat(SequenceFormat(thought)),)
     return SequenceFormat((*thought, answer, ConstStringFormat("<|close|>message<|sep|>")))
 
 

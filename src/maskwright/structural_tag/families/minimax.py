@@ -21,7 +21,7 @@ _M3 = "]<]minimax[>["
 _M3_THINK = ("<mm:think>", "</mm:think>")
 
 
-@register_model_structural_tag("minimax", "minimax_m2")
+@register_model_structural_tag("minimax", "minimax_m2", reasoning="enabled")
 def minimax(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M2."""
     tags = [
@@ -35,7 +35,7 @@ def minimax(request: ToolRequest) -> Format:
     return output(request, answer)
 
 
-@register_model_structural_tag("minimax_m3")
+@register_model_structural_tag("minimax_m3", reasoning="auto")
 def minimax_m3(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M3."""
     tags = [

@@ -58,7 +58,7 @@ def mistral_v11(request: ToolRequest) -> Format:
     return calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=())
 
 
-@register_model_structural_tag("mistral", "mistral_v13", "mistral_v15")
+@register_model_structural_tag("mistral", "mistral_v13", "mistral_v15", reasoning="auto")
 def mistral(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizers v13 and later."""
     tags = [request.call(tool, f"[TOOL_CALLS]{tool.name}[ARGS]", request.arguments(tool), "") for tool in request.tools]

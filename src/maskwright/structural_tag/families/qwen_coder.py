@@ -24,7 +24,9 @@ from maskwright.structural_tag.request import ToolRequest
 _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
 
 
-@register_model_structural_tag("qwen_3_coder", "qwen_3_5", "nemotron_3", "granite_4_2")
+@register_model_structural_tag("qwen_3_coder")
+@register_model_structural_tag("qwen_3_5", "nemotron_3", reasoning="enabled")
+@register_model_structural_tag("granite_4_2", reasoning="auto")
 def qwen_coder(request: ToolRequest) -> Format:
     """Build the tag of Qwen3-Coder and Qwen 3.5."""
     tags = [
@@ -39,7 +41,7 @@ def qwen_coder(request: ToolRequest) -> Format:
     return output(request, calls_in_text(request, ["<tool_call>"], tags))
 
 
-@register_model_structural_tag("mimo")
+@register_model_structural_tag("mimo", reasoning="enabled")
 def mimo(request: ToolRequest) -> Format:
     """Build the tag of MiMo."""
     newline, tags = RegexFormat("\\n?"), []

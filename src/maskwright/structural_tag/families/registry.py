@@ -5,7 +5,8 @@
 
     tag = get_model_structural_tag("my_model", tools=tools, tool_choice="required")
 
-Names are compared by their letters and digits, without case: "Qwen3-Coder" is "qwen_3_coder".
+Names are compared by their letters and digits, without case: "Qwen3-Coder" is "qwen_3_coder". A family says whether
+its models reason and in which order they write arguments; that holds where the caller does not say otherwise.
 Tested by tests/structural_tag/test_families.py.
 """
 
@@ -14,24 +15,44 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.fields import kind_of
-from maskwright.structural_tag.request import ToolRequest, read_request
+from maskwright.structural_tag.request import Reasoning, ToolRequest, read_request
 from maskwright.structural_tag.tag import StructuralTag
 
 Builder: TypeAlias = Callable[[ToolRequest], Format]
 
-_BUILDERS: dict[str, tuple[str, Builder]] = {}  # by the name's letters and digits: the name, the builder
+
+class Family(NamedTuple):
+    """A registered name, what builds its tags, and what its models do where the caller does not say."""
+
+    name: str
+    builder: Builder
+    reasoning: Reasoning
+    any_order: bool
 
 
-def register_model_structural_tag(*names: str) -> Callable[[Builder], Builder]:
-    """Make a function the builder of a family, under one name or several. A later one replaces an earlier one."""
+_FAMILIES: dict[str, Family] = {}  # by the letters and digits of the name
+
+
+def register_model_structural_tag(
+    *names: str, reasoning: Reasoning = "disabled", any_order: bool = False
+) -> Callable[[Builder], Builder]:
+    """Make a function the builder of a family, under one name or several. A later one replaces an earlier one.
+
+    Args:
+        names: What the family is called.
+        reasoning: What its models do by default: "disabled" if they do not reason, "auto" if they open their reasoning
+            themselves where there is any, "enabled" if the prompt opens it.
+        any_order: Whether its models write the members of arguments in any order, as they do where the chat template
+            keeps the caller's order.
+    """
 
     def register(builder: Builder) -> Builder:
-        _BUILDERS.update((_bare(name), (name, builder)) for name in names)
+        _FAMILIES.update((_bare(name), Family(name, builder, reasoning, any_order)) for name in names)
         return builder
 
     return register
@@ -39,17 +60,17 @@ def register_model_structural_tag(*names: str) -> Callable[[Builder], Builder]:
 
 def model_families() -> tuple[str, ...]:
     """Return all names that have a builder."""
-    return tuple(name for name, _ in _BUILDERS.values())
+    return tuple(family.name for family in _FAMILIES.values())
 
 
 def get_model_structural_tag(
     model: str,
     tools: Sequence[Any] | None = None,
     tool_choice: Any = "auto",
-    reasoning: Any = "enabled",
+    reasoning: Any = None,
     *,
     parallel_tool_calls: bool = True,
-    any_order: bool = False,
+    any_order: bool | None = None,
     max_whitespace_cnt: int | None = None,
     whitespace_pattern: str | None = None,
     content: Format | None = None,
@@ -61,10 +82,12 @@ def get_model_structural_tag(
         model: A family, such as "llama" or "qwen_3_coder"; `model_families` lists them.
         tools: Tools in the shape of Chat Completions or Responses.
         tool_choice: "none", "auto", "required", a named tool, or an allowed subset.
-        reasoning: "enabled" (the output begins with it), "disabled", or "auto" (as the model likes); True and False
-            mean the first two.
+        reasoning: "enabled" (the output begins with reasoning, whose opening tag may stand in the prompt), "disabled",
+            or "auto" (reasoning that the output opens, or none); True and False mean the first two. None is what the
+            family's models do with the defaults of their chat template.
         parallel_tool_calls: Whether there may be more than one call. If not, nothing follows the first.
-        any_order: Whether the members of arguments may come in any order.
+        any_order: Whether the members of arguments may come in any order; if not, they come in declared order, or
+            sorted in a family that sorts them. None is what the family's models write.
         max_whitespace_cnt: The longest run of white space in arguments.
         whitespace_pattern: The white space in arguments, as in `JsonSchemaOptions`.
         content: What the answer looks like where no tool is called, such as a `JSONSchemaFormat`; None for free text.
@@ -74,33 +97,33 @@ def get_model_structural_tag(
     Raises:
         RequestError: The family is unknown, or tools and tool choice are malformed; `pointer` says where.
 
-    >>> get_model_structural_tag("hermes", reasoning="disabled").format.type
+    >>> get_model_structural_tag("hermes").format.type
     'any_text'
     """
     if not isinstance(model, str):
         raise RequestError(f"expected the name of a model family, found {kind_of(model)}", pointer="/model")
-    _, builder = _BUILDERS.get(_bare(model)) or (model, None)
-    if builder is None:
+    family = _FAMILIES.get(_bare(model))
+    if family is None:
         raise RequestError(f"unknown model family {model[:60]!r}", pointer="/model", hint=_hint(_bare(model)))
     request = read_request(
         tools,
         tool_choice,
-        reasoning=reasoning,
+        reasoning=family.reasoning if reasoning is None else reasoning,
         parallel_tool_calls=parallel_tool_calls,
         content=content,
-        any_order=any_order,
+        any_order=family.any_order if any_order is None else any_order,
         max_whitespace_cnt=max_whitespace_cnt,
         whitespace_pattern=whitespace_pattern,
         thinking_token_budget=thinking_token_budget,
     )
-    return StructuralTag(format=builder(request))
+    return StructuralTag(format=family.builder(request))
 
 
 def _hint(bare: str) -> str:
     """The family that the name of a model contains, or one with a similar name."""
-    within = max((known for known in _BUILDERS if known in bare), key=len, default=None)
-    near = [within] if within else get_close_matches(bare[:60], _BUILDERS, 1, 0.5)
-    return f"did you mean {_BUILDERS[near[0]][0]!r}?" if near else f"the families are: {', '.join(model_families())}"
+    within = max((known for known in _FAMILIES if known in bare), key=len, default=None)
+    near = [within] if within else get_close_matches(bare[:60], _FAMILIES, 1, 0.5)
+    return f"did you mean {_FAMILIES[near[0]].name!r}?" if near else f"the families are: {', '.join(model_families())}"
 
 
 def _bare(name: str) -> str:
