@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_models import make_model, make_tokenizer
 
 import maskwright as mw
+from small_models import make_model, make_tokenizer
 
 sybil = pytest.importorskip("sybil", reason="needs sybil, of the extra `test`")
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser  # noqa: E402

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small_models import PADDED_VOCAB_SIZE, make_model, make_tokenizer
 
 from maskwright import TokenizerInfo
+from small_models import PADDED_VOCAB_SIZE, make_model, make_tokenizer
 
 
 @pytest.fixture(scope="session")
