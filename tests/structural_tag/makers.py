@@ -44,5 +44,16 @@ SPECIAL = [
         "<｜tool▁sep｜>",
     ],
     *["<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>", "<|tool_call_end|>"],
+    *["<|action_start|>", "<|plugin|>", "<|action_end|>", "<|role_sep|>", "<|message_sep|>"],
+    *["<|tool_call_start|>", "<|tools_prefix|>", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>"],
+    *["<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"],
+    *[
+        "<｜tool_calls_begin｜>",
+        "<｜tool_calls_end｜>",
+        "<｜tool_call_begin｜>",
+        "<｜tool_call_end｜>",
+        "<｜tool_sep｜>",
+    ],
+    *["<start_function_call>", "<end_function_call>", "<escape>"],
     *["<|tool_call_argument_begin|>", "｜DSML｜", "<minimax:tool_call>", "</minimax:tool_call>", "]<]minimax[>["],
 ]

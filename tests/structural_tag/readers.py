@@ -27,6 +27,16 @@ _JSON_CALLS = {
     "kimi": r"functions\.(\w+):[0-9]+<\|tool_call_argument_begin\|>",
     "deepseek_r1": r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>(\w+)\n```json\n",
     "deepseek_v3_1": r"<｜tool▁call▁begin｜>(\w+)<｜tool▁sep｜>",
+    "ernie_4_5": r'<tool_call>\n\{"name": "(\w+)", "arguments": ',
+    "longcat": r'<longcat_tool_call>\n\{"name": "(\w+)", "arguments": ',
+    "internlm_2_5": r'<\|action_start\|> ?<\|plugin\|>\n\{"name": "(\w+)", "(?:parameters|arguments)": ',
+    "granite_20b_functioncalling": r'<function_call> \{"name": "(\w+)", "arguments": ',
+    "gigachat_3": r'(?:<\|message_sep\|>\n\n)?function call<\|role_sep\|>\n\{"name": "(\w+)", "arguments": ',
+    "minimax_m1": _NAMED,
+    "nemotron_nano_2": _NAMED,
+    "hunyuan_a13b": _NAMED,
+    "jamba": _NAMED,
+    "apertus": r'\{"(\w+)": (?=\{)',
     "mistral": r"\[TOOL_CALLS\](\w+)\[ARGS\]",
     "mistral_v11": r"\[TOOL_CALLS\](\w+?)(?:\[CALL_ID\]\w{9})?\[ARGS\]",
 }
@@ -54,6 +64,19 @@ _ELEMENTS = {
         r'<invoke name="(\w+)">(.*?)</invoke>',
         r'<parameter name="(\w+)">(.*?)</parameter>',
     ),
+    "dots": (
+        r'<invoke name="(\w+)">(.*?)</invoke>',
+        r'<parameter name="(\w+)">(.*?)</parameter>',
+    ),
+    "seed_oss": (r"<function=(\w+)>(.*?)</function>", r"<parameter=(\w+)>(.*?)</parameter>"),
+    "step_3": (
+        r'<steptml:invoke name="(\w+)">(.*?)</steptml:invoke>',
+        r'<steptml:parameter name="(\w+)">(.*?)</steptml:parameter>',
+    ),
+    "hunyuan_3": (
+        r"<tool_call>(\w+)<tool_sep>(.*?)</tool_call>",
+        r"<arg_key>(\w+)</arg_key>\s*<arg_value>(.*?)</arg_value>",
+    ),
 }
 _K3 = (
     r'<\|open\|>call tool="(\w+)" index="[0-9]+"<\|sep\|>(.*?)<\|close\|>call<\|sep\|>',
@@ -66,8 +89,16 @@ _NESTED = {
     "minimax_m3": rf'{re.escape(_M3)}<invoke name="(\w+)">(.*?){re.escape(_M3)}</invoke>',
     "cohere": r'<cofl:tool_call id="[\w-]+" name="(\w+)">(.*?)</cofl:tool_call>',
     "gemma_4": r"<\|tool_call>call:(\w+)(.*?)<tool_call\|>",
+    "functiongemma": r"<start_function_call>call:(\w+)(.*?)<end_function_call>",
 }
-FAMILIES = (*_JSON_CALLS, *_ELEMENTS, *_NESTED, "harmony", "kimi_k3", "llama_4_pythonic")
+# Between which marks calls in Python's syntax stand; those that may also be JSON are.
+_PYTHON = {
+    "llama_4_pythonic": ("", ""),
+    "gemma_3": ("", ""),
+    "lfm_2": ("<|tool_call_start|>", "<|tool_call_end|>"),
+    "olmo_3": ("<function_calls>\n", "\n</function_calls>"),
+}
+FAMILIES = (*_JSON_CALLS, *_ELEMENTS, *_NESTED, *_PYTHON, "harmony", "kimi_k3", "xlam")
 
 _COMMAND_THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
 _THINK = {
@@ -76,12 +107,20 @@ _THINK = {
     "cohere": _COMMAND_THINK,
     "minimax_m3": ("<mm:think>", "</mm:think>"),
     "gemma_4": ("<|channel>thought\n", "<channel|>"),
+    "longcat": ("<longcat_think>", "</longcat_think>"),
+    "seed_oss": ("<seed:think>", "</seed:think>"),
+    "apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
 }
-_NEVER_THINK = ("llama", "mistral_v3", "mistral_v11", "phi_4_mini")
+_NEVER_THINK = (
+    *("llama", "mistral_v3", "mistral_v11", "phi_4_mini", "granite_20b_functioncalling", "gigachat_3", "jamba"),
+    *("functiongemma", "llama_4_pythonic", "gemma_3", "xlam"),
+)
 _ANSWERS = {
     "granite": r"\s*<response>(.*)</response>",
     "command_a": r"\s*<\|START_(?:TEXT|RESPONSE)\|>(.*)<\|END_(?:TEXT|RESPONSE)\|>",
 }
+_ANSWERS["ernie_4_5"] = _ANSWERS["granite"] + r"\s*"
+_ANSWERS["hunyuan_a13b"] = r"\s*<answer>(.*)</answer>\s*"
 _ANSWERS["cohere"] = _ANSWERS["command_a"]
 _SECTIONS = {
     "granite": "<|tool_call|>[",
@@ -97,13 +136,27 @@ _SECTIONS = {
     "minimax": "<minimax:tool_call>",
     "minimax_m3": f"{_M3}<tool_call>",
     "cohere": "<cofl:tool_calls>",
+    "minimax_m1": "<tool_calls>",
+    "nemotron_nano_2": "<TOOLCALL>",
+    "hunyuan_a13b": "<tool_calls>",
+    "jamba": "<tool_calls>",
+    "apertus": "<|tools_prefix|>",
+    "dots": "<dots_function_call>",
+    "step_3": "<｜tool_calls_begin｜>",
+    "hunyuan_3": "<tool_calls>",
 }
 # What stands around the call in text.
 _AROUND = {
     "hermes": ("", "}\n</tool_call>"),
     "exaone": ("", "}</tool_call>"),
     "llama": ("", "}"),
+    "ernie_4_5": ("", "}\n</tool_call>"),
+    "longcat": ("", "}\n</longcat_tool_call>"),
+    "internlm_2_5": ("", r"}<\|action_end\|>"),
+    "granite_20b_functioncalling": ("", "}"),
+    "gigachat_3": ("", "}"),
     "qwen_3_coder": ("<tool_call>\n", "\n</tool_call>"),
+    "seed_oss": ("<seed:tool_call>\n", "\n</seed:tool_call>"),
     "mimo": (r"<tool_call>\n?", r"\n?</tool_call>"),
 }
 
@@ -111,8 +164,6 @@ _AROUND = {
 def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> list[Part]:
     if family == "harmony":
         return _read_harmony(text)
-    if family == "llama_4_pythonic":
-        return _read_python(text)
     if family == "kimi_k3":
         return _read_kimi_k3(text, schemas)
     parts: list[Part] = []
@@ -124,6 +175,12 @@ def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> li
     answer = re.fullmatch(_ANSWERS.get(family, "x^"), text, re.DOTALL)
     if answer:
         return [part for part in [*parts, ("content", answer[1])] if part[1]]
+    if family in _PYTHON:
+        return [part for part in [*parts, *_read_python(text, *_PYTHON[family])] if part[0] == "call" or part[1]]
+    if family == "xlam" and text.lstrip().startswith("["):
+        return [*parts, *[("call", call["name"], call["arguments"]) for call in json.loads(text)]]
+    if family == "xlam":
+        return [*parts, ("content", text)] if text else parts
     calls = []
     if family in _SECTIONS:
         section = _SECTIONS[family]
@@ -146,7 +203,12 @@ def _read_calls(family: str, text: str, schemas: dict[str, Any]) -> list[Part]:
     at = 0
     for found in re.finditer(f"{before}{call}{after}", text, re.DOTALL):
         name, body = found[1], found[2]
-        nested = {"minimax_m3": _read_m3, "cohere": _read_cohere, "gemma_4": _read_gemma}.get(family)
+        nested = {
+            "minimax_m3": _read_m3,
+            "cohere": _read_cohere,
+            "gemma_4": _read_gemma,
+            "functiongemma": _read_function_gemma,
+        }.get(family)
         arguments = nested(body, schemas[name]) if nested else _members(member, body, schemas[name], family in _PADDED)
         parts += [("content", text[at : found.start()]), ("call", name, arguments)]
         at = found.end()
@@ -168,11 +230,39 @@ def _read_harmony(text: str) -> list[Part]:
     return parts
 
 
-def _read_python(text: str) -> list[Part]:
-    if not text.lstrip().startswith("["):
-        return [("content", text)] if text else []
-    calls = ast.parse(text.strip(), mode="eval").body.elts
-    return [("call", c.func.id, {k.arg: ast.literal_eval(k.value) for k in c.keywords}) for c in calls]
+def _read_python(text: str, begin: str, end: str) -> list[Part]:
+    if not begin:
+        listed = text.lstrip().startswith("[")
+        return _python_calls(text.strip()) if listed else [("content", text)] if text else []
+    parts: list[Part] = []
+    while begin in text:
+        before, _, rest = text.partition(begin)
+        inner, _, text = rest.partition(end)
+        if inner.startswith('[{"name"'):
+            calls = [("call", call["name"], call["arguments"]) for call in json.loads(inner)]
+        else:
+            calls = _python_calls(inner if inner.startswith("[") else f"[{', '.join(inner.splitlines())}]")
+        parts += [("content", before), *calls]
+    return [part for part in [*parts, ("content", text)] if part[0] == "call" or part[1]]
+
+
+_CONSTANTS = {"true": True, "false": False, "null": None}
+
+
+def _python_calls(text: str) -> list[Part]:
+    calls = ast.parse(text, mode="eval").body.elts
+    return [("call", c.func.id, {k.arg: literal(k.value) for k in c.keywords}) for c in calls]
+
+
+def literal(node: Any) -> Any:
+    """A literal, where JSON's constants are some as well."""
+    if isinstance(node, ast.Name):
+        return _CONSTANTS[node.id]
+    if isinstance(node, ast.List):
+        return [literal(each) for each in node.elts]
+    if isinstance(node, ast.Dict):
+        return {literal(key): literal(value) for key, value in zip(node.keys, node.values, strict=True)}
+    return ast.literal_eval(node)
 
 
 def _read_kimi_k3(text: str, schemas: dict[str, Any]) -> list[Part]:
@@ -226,8 +316,12 @@ def _read_cohere(body: str, schema: Any) -> Any:
     return out
 
 
-def _read_gemma(body: str, schema: Any) -> Any:
-    quote, strings = '<|"|>', []
+def _read_function_gemma(body: str, schema: Any) -> Any:
+    return _read_gemma(body, schema, "<escape>")
+
+
+def _read_gemma(body: str, schema: Any, quote: str = '<|"|>') -> Any:
+    strings = []
     parts = body.split(quote)
     for i in range(1, len(parts), 2):  # strings out of the way, then it is JSON but for the names
         strings.append(parts[i])

@@ -59,7 +59,8 @@ def random_calls(compiled: mw.CompiledGrammar, seed: str, count: int) -> Iterato
 def test_transcripts(source: str, special: bool) -> None:
     case = TRANSCRIPTS[source]
     it = compiler(special=special)
-    tag = get_model_structural_tag(case["family"], TOOLS, **case.get("request", {}))
+    tools = TOOLS[:3] if case["family"] in ("gemma_3", "lfm_2", "olmo_3") else TOOLS  # Python has no name with a dot
+    tag = get_model_structural_tag(case["family"], tools, **case.get("request", {}))
     reasoning, content, calls = said(it.compile_structural_tag(tag), tokenize(it.tokenizer_info, case["output"]))
     assert (reasoning, content) == (case.get("reasoning", ""), case.get("content", ""))
     assert [list(call) for call in calls] == case.get("calls", [])

@@ -14,6 +14,7 @@ from maskwright.errors import UnsupportedSchemaError
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.reader import CallDone, EventReader, FieldDone, ValueDelta
 from oracle.comparing import scaled, seeded
+from structural_tag.readers import literal
 from structural_tag.spelling import accepts, vocabulary
 from structural_tag.test_walks import text_of, walk
 from structural_tag.test_xml import check, compiled, of
@@ -83,18 +84,19 @@ def test_names() -> None:
             compiled(of({name: {}}), "python")
 
 
-def test_walks_are_read_by_python() -> None:
+@pytest.mark.parametrize("style", ["python", "python_any"])
+def test_walks_are_read_by_python(style: str) -> None:
     info = vocabulary(pieces=["True", "None", "={", '": ', ", ", '="', "b=", '"n'])
     grammar = mw.GrammarCompiler(info).compile_structural_tag(
-        {"format": {"type": "json_schema", "json_schema": SCHEMA, "style": "python"}}
+        {"format": {"type": "json_schema", "json_schema": SCHEMA, "style": style}}
     )
-    rng, ended = seeded("python calls"), 0
+    rng, ended = seeded(f"{style} calls"), 0
     for _ in range(scaled(60)):
         tokens = walk(grammar, rng)
         if tokens is None:
             continue
         read: Any = ast.parse(f"f({text_of(info, tokens)})", mode="eval").body
-        arguments = {each.arg: ast.literal_eval(each.value) for each in read.keywords}
+        arguments = {each.arg: literal(each.value) for each in read.keywords}
         assert not list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(arguments))
         ended += 1
     assert ended > 20
@@ -110,3 +112,49 @@ def test_dictionaries_are_told_as_json() -> None:
     assert [json.loads(arguments) for arguments in done] == [{"o": {"aé": 1, "b": {"c": [True, {}], "d": {}}}, "n": 2}]
     deltas = "".join(event.json for event in events if isinstance(event, ValueDelta))
     assert deltas == "".join(event.json for event in events if isinstance(event, FieldDone))
+
+
+def test_either_quotes_and_constants_of_json() -> None:
+    accepted = [
+        "b=true",
+        "b=True",
+        "s='a', b=false",
+        's="a", b=False',
+        'b=true, o={"a b": null, "n": 1}',
+        "b=True, m={\"k\": 'x'}",
+        "b=True, l=[1, true]",
+    ]
+    rejected = ["s='abcd', b=True", "s='a\", b=True", "b=TRUE", r"s='\'', b=True", "s='''', b=True", "o={'n': 1}"]
+    check(SCHEMA, "python_any", accepted, rejected)
+
+
+@pytest.mark.parametrize(
+    "spelled", [r"'\n'", "'\"'", r"'é\\'", r"'\u00e9'", "'/'", "'\"\"'", r"""'\\"'""", r'"\"\n"', r"'\u0027'"]
+)
+@pytest.mark.parametrize("string", [{"maxLength": 3}, {}])
+def test_strings_in_either_quotes_are_reported_as_json(spelled: str, string: dict[str, Any]) -> None:
+    tool = {"name": "f", "parameters": of({"s": {"type": "string", **string}})}
+    tag = get_model_structural_tag("lfm_2", [tool], "required", "disabled")
+    matcher = mw.GrammarMatcher(mw.GrammarCompiler(vocabulary()).compile_structural_tag(tag))
+    as_text = f"<|tool_call_start|>[f(s={spelled})]<|tool_call_end|>"
+    if spelled == r"""'\\"'""" and string:  # an escape and a double quote: only where any string may stand
+        assert not matcher.accept_string(as_text)
+        return
+    assert matcher.accept_string(as_text)
+    events = EventReader(matcher).read()
+    [done] = [event.arguments for event in events if isinstance(event, CallDone)]
+    assert json.loads(done) == {"s": ast.literal_eval(spelled)}
+
+
+def test_enumerated_strings_in_single_quotes() -> None:
+    grammar = compiled(of({"s": {"enum": ['say "a"', "it's", "b\\c"]}}), "python_any")
+    for text, good in {
+        "s='say \"a\"'": True,
+        r's="say \"a\""': True,
+        's="it\'s"': True,
+        "s='it's'": False,
+        r"s='b\\c'": True,
+        r"s='b\c'": False,
+        r"s='say \"a\"'": False,
+    }.items():
+        assert accepts(grammar, text) == good, text

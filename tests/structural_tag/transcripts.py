@@ -102,6 +102,51 @@ FAMILIES: dict[str, Family] = {
     ),
     "mistral": Family(f"[TOOL_CALLS]get_weather[ARGS]{JSON}", think=("[THINK]", "[/THINK]")),
     "mistral_v11": Family(f"[TOOL_CALLS]get_weather[CALL_ID]a1B2c3D4e[ARGS]{JSON}", think=None),
+    "ernie_4_5": _HERMES,
+    "longcat": Family(
+        f"<longcat_tool_call>\n{_LISTED}\n</longcat_tool_call>",
+        between="\n",
+        think=("<longcat_think>", "</longcat_think>"),
+    ),
+    "internlm_2_5": Family(
+        f'<|action_start|><|plugin|>\n{{"name": "get_weather", "parameters": {JSON}}}<|action_end|>', between="\n"
+    ),
+    "granite_20b_functioncalling": Family(f"<function_call> {_LISTED}", between="\n", think=None),
+    "minimax_m1": Family(f"{_LISTED}\n", "<tool_calls>\n{calls}</tool_calls>"),
+    "nemotron_nano_2": Family(_LISTED, "<TOOLCALL>[{calls}]</TOOLCALL>", ", "),
+    "hunyuan_a13b": Family(_LISTED, "<tool_calls>[{calls}]</tool_calls>", ", "),
+    "jamba": Family(_LISTED, "<tool_calls>[\n    {calls}\n]</tool_calls>", ",\n    ", None),
+    "apertus": Family(
+        f'{{"get_weather": {JSON}}}',
+        "<|tools_prefix|>[{calls}]<|tools_suffix|>",
+        ", ",
+        ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ),
+    "xlam": Family(_LISTED, "[{calls}]", ", ", None),
+    "gemma_3": Family('get_weather(city="Paris", days=3)', "[{calls}]", ", ", None),
+    "lfm_2": Family("get_weather(city='Paris', days=3)", "<|tool_call_start|>[{calls}]<|tool_call_end|>", ", "),
+    "olmo_3": Family("get_weather(city='Paris', days=3)", "<function_calls>\n{calls}\n</function_calls>", "\n"),
+    "seed_oss": Family(
+        "<seed:tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n"
+        "<parameter=days>3</parameter>\n</function>\n</seed:tool_call>",
+        between="\n",
+        think=("<seed:think>", "</seed:think>"),
+    ),
+    "step_3": Family(
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">\n'
+        '<steptml:parameter name="city">Paris</steptml:parameter>\n'
+        '<steptml:parameter name="days">3</steptml:parameter>\n</steptml:invoke><｜tool_call_end｜>\n',
+        "<｜tool_calls_begin｜>\n{calls}<｜tool_calls_end｜>",
+    ),
+    "hunyuan_3": Family(
+        "<tool_call>get_weather<tool_sep>\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
+        "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>\n",
+        "<tool_calls>\n{calls}</tool_calls>",
+    ),
+    "dots": Family(_MINIMAX, "<dots_function_call>\n{calls}</dots_function_call>"),
+    "functiongemma": Family(
+        "<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:3}<end_function_call>", think=None
+    ),
     "cohere": Family(
         '<cofl:tool_call id="0" name="get_weather"><cofl:value name="city" type="raw">Paris</cofl:value>'
         '<cofl:value name="days" type="json">3</cofl:value></cofl:tool_call>',
@@ -109,6 +154,9 @@ FAMILIES: dict[str, Family] = {
         think=_COMMAND_THINK,
     ),
 }
+
+# Families whose calls have no mark of their own: they look like an answer.
+UNMARKED = ("llama", "llama_4", "llama_4_pythonic", "xlam", "gemma_3")
 
 # Families whose answer is no free text with calls in it: whole outputs by hand.
 HARMONY_CALL = f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{JSON}<|call|>"
@@ -125,7 +173,18 @@ K3_TOOLS = f"<|open|>tools<|sep|>{_K3_CALL}<|close|>tools<|sep|>"
 _K3_OPEN = "<|open|>think<|sep|>"
 _K3_THINK = "Hm.<|close|>think<|sep|>"
 
+_GIGACHAT = f"function call<|role_sep|>\n{_LISTED}"
+_GIGACHAT_TEXT = "It is < 5 degrees."
+
 OTHERS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
+    (
+        "gigachat_3",
+        {},
+        ["", _GIGACHAT_TEXT, _GIGACHAT, f"{_GIGACHAT_TEXT}<|message_sep|>\n\n{_GIGACHAT}"],
+        [_GIGACHAT[:-1], _GIGACHAT * 2, _GIGACHAT.replace("Paris", "Paris\x00"), f"{_GIGACHAT}Done."],
+    ),
+    ("gigachat_3", {"tool_choice": "required"}, [_GIGACHAT], ["", _GIGACHAT_TEXT]),
+    ("gigachat_3", {"tool_choice": "none"}, ["", _GIGACHAT_TEXT], [_GIGACHAT]),
     (
         "harmony",
         {},

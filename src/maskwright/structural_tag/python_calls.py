@@ -2,8 +2,10 @@
 
     city="Paris", days=3, options={"wind": True, "at": [1, None]}
 
-Strings stand in double quotes, with the escapes that JSON and Python read alike; numbers are those of JSON. Behind each
-comma is one space. Names of arguments are identifiers; an undeclared one is no keyword of Python and plain ASCII.
+Strings stand in double quotes, with the escapes that JSON and Python read alike; numbers are those of JSON. In the
+style `python_any` strings may also stand in single quotes, between which no quote is escaped, and JSON's spellings of
+the constants are accepted. Behind each comma is one space. Names of arguments are identifiers; an undeclared one is not
+a keyword of Python, and plain ASCII.
 Source: https://docs.python.org/3/reference/lexical_analysis.html
 Tested by tests/structural_tag/test_python_calls.py.
 """
@@ -26,9 +28,9 @@ from maskwright.frontends.json_schema.strings import (
     string_body,
 )
 from maskwright.frontends.regex import regex_to_expr
-from maskwright.ir import Expr, alt, and_, literal, not_, seq, text
+from maskwright.ir import Expr, alt, and_, literal, never, not_, seq, text
 from maskwright.structural_tag.tokens import Pieces
-from maskwright.structural_tag.xml import Writer
+from maskwright.structural_tag.xml import Writer, text_of_shape
 from maskwright.structural_tag.xml_styles import Kind
 
 # Between the quotes. Python does not know the escape of `/`, and does not join the halves of a surrogate pair.
@@ -36,6 +38,13 @@ _TEXT: Final = regex_to_expr(
     r'(?:[^"\\\x00-\x1f]|\\(?:["\\bfnrt]|u(?:[0-9a-cefA-CEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})))*'
 )
 _IDENTIFIER: Final = regex_to_expr("[A-Za-z_][A-Za-z0-9_]*")
+# The same between single quotes, where no quote is escaped: one that holds a single quote stands in double quotes.
+_SINGLE_TEXT: Final = regex_to_expr(
+    r"(?:[^'\\\x00-\x1f]|\\(?:[\\bfnrt]|u(?:[0-9a-cefA-CEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})))*"
+)
+_WITHOUT_QUOTES: Final = regex_to_expr(r"[^'\"]*")
+_WITHOUT_ESCAPES: Final = regex_to_expr(r"[^'\\\x00-\x1f]*")
+_SINGLE: Final = text("'")
 _CONSTANTS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"), (NULL, "null", "None"))
 
 
@@ -77,8 +86,17 @@ class PythonWriter(Writer):
 
     def scalar(self, kind: Kind, strings: tuple[StringShape, ...], mask: int) -> Expr:
         if kind.spelling == "constant":
-            return alt(*[self.captured(name, text(spelled)) for bit, name, spelled in _CONSTANTS if mask & bit])
-        return self.captured("value", alt(*map(_string, strings)))
+            return alt(*[self._constant_of(it) for it in _CONSTANTS if mask & it[0]])
+        double = self.captured("value", alt(*map(_string, strings)))
+        if not self.style.any_quotes:
+            return double
+        inner = alt(*map(_single_text, strings))
+        return alt(double, seq(_SINGLE, self.captured("single", inner), _SINGLE))
+
+    def _constant_of(self, it: tuple[int, str, str]) -> Expr:
+        _, in_json, in_python = it
+        spelled = text(in_python)
+        return self.captured(in_json, alt(spelled, text(in_json)) if self.style.any_quotes else spelled)
 
 
 def _string(shape: StringShape) -> Expr:
@@ -86,3 +104,20 @@ def _string(shape: StringShape) -> Expr:
         return alt(*[literal(spelling(value)) for value in shape.values if admits_string(shape, value)])
     body = string_body(shape)
     return seq(QUOTE, closed(_TEXT if body is ANY_TEXT else and_(body, _TEXT)))
+
+
+def _single_text(shape: StringShape) -> Expr:
+    """The strings of a shape between single quotes: as they are, or with escapes and without a double quote."""
+    if shape.values is not None:
+        return alt(*[_single_spelling(value) for value in shape.values if admits_string(shape, value)])
+    body = string_body(shape)
+    if body is ANY_TEXT:
+        return _SINGLE_TEXT
+    return alt(and_(text_of_shape(shape), _WITHOUT_ESCAPES), and_(body, _SINGLE_TEXT, _WITHOUT_QUOTES))
+
+
+def _single_spelling(value: str) -> Expr:
+    """A string between single quotes; none if it holds one."""
+    if "'" in value:
+        return never()
+    return literal(spelling(value)[1:-1].replace(b'\\"', b'"'))

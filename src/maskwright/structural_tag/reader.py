@@ -16,7 +16,7 @@ formats); an event is told as soon as every reading of the output agrees on it, 
     content, reasoning             TextDelta, ReasoningDelta
     call:NAME                      CallStarted … CallDone
       key, name, attribute           FieldStarted: of a member in JSON, as it is, with XML's escapes
-      value, string, padded,         ValueDelta …, FieldDone: as JSON text, whatever the format writes
+      value, string, padded, single, ValueDelta …, FieldDone: as JSON text, whatever the format writes
       object, array, true …
 
 Joined, the deltas of a field are the JSON text of its value, and `CallDone.arguments` is that of all arguments.
@@ -83,9 +83,14 @@ class CallDone(NamedTuple):
 Event: TypeAlias = TextDelta | ReasoningDelta | CallStarted | FieldStarted | ValueDelta | FieldDone | CallDone
 
 _NAMES: Final[dict[str, Callable[[str], str]]] = {"key": json.loads, "name": str, "attribute": unescape}
-_BRACKETS: Final = {"value": ("", ""), "string": '""', "padded": '""', "object": "{}", "array": "[]"} | {
-    constant: (constant, "") for constant in ("true", "false", "null")
-}
+_BRACKETS: Final = {
+    "value": ("", ""),
+    "string": '""',
+    "padded": '""',
+    "single": '""',
+    "object": "{}",
+    "array": "[]",
+} | {constant: (constant, "") for constant in ("true", "false", "null")}
 _HOLDERS: Final = ("call", "arguments", "object")  # of names
 
 
@@ -146,6 +151,8 @@ class _Teller:
             if kind == "padded" and self._count() == 0:
                 text = text.removeprefix("\n")
             self._value(json.dumps(text, ensure_ascii=False)[1:-1])
+        elif kind == "single":
+            self._value(text.replace('"', '\\"'))
         elif kind == "arguments":
             self._pieces.append(text)
         elif kind in _NAMES:

@@ -440,7 +440,7 @@ def _only(types: tuple[str, ...]) -> Node:
     return node
 
 
-def _text(shape: StringShape) -> Expr:
+def text_of_shape(shape: StringShape) -> Expr:
     """The strings of a shape as they are, without quotes and escapes."""
     if shape.values is not None:
         return alt(*[text(value) for value in shape.values if admits_string(shape, value)])
@@ -453,7 +453,7 @@ def _body(shape: StringShape) -> Expr:
     """The same of any length, for a shape that does not list them."""
     parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
     parts += [format_text(name, utf8) for name in shape.formats]
-    parts += [not_(_text(each)) for each in shape.excluded]
+    parts += [not_(text_of_shape(each)) for each in shape.excluded]
     if shape.excluded or not parts:
         parts.append(ANY_TEXT)
     return and_(*parts)

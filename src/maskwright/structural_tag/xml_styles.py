@@ -16,6 +16,7 @@ A style spells a member as `open value close`. `Kind`s say how values of certain
     cohere_xml   <cofl:value name="o" type="dict"><cofl:value name="x" type="json">1.5</cofl:value></cofl:value>
     gemma        {city:<|"|>Paris<|"|>,days:3}
     python       city="Paris", days=3                                                   see python_calls.py
+    python_any   city='Paris', dry=true
 
 Between members and around values in JSON there may be white space. Where `padded`, strings may have a newline before
 and one after them which do not count, as readers of that format take them off. The chat templates of Qwen and MiMo
@@ -43,7 +44,8 @@ class Style(NamedTuple):
     """In `open`, `close` and `open_item`, {name} is the member's name, {kind} the kind's label, {ws} white space.
 
     With a `separator`, members stand in braces and items in brackets, and there is no white space. In names, characters
-    are written as `escapes` say, `&` first.
+    are written as `escapes` say, `&` first. `any_quotes`: strings also stand in single quotes, and true, false and null
+    are also spelled as in JSON.
     """
 
     open: str
@@ -55,6 +57,7 @@ class Style(NamedTuple):
     quote: str = ""
     is_python: bool = False
     escapes: tuple[tuple[str, str], ...] = ()
+    any_quotes: bool = False
 
     def spelled(self, tokens: Tokens) -> SpelledStyle:
         """Split all texts at special tokens."""
@@ -68,6 +71,7 @@ class Style(NamedTuple):
             tokens.pieces(self.quote),
             self.is_python,
             self.escapes,
+            self.any_quotes,
         )
 
 
@@ -83,6 +87,7 @@ class SpelledStyle(NamedTuple):
     quote: Pieces
     is_python: bool
     escapes: tuple[tuple[str, str], ...]
+    any_quotes: bool
 
     @property
     def is_plain(self) -> bool:
@@ -116,6 +121,32 @@ _WITH_BOOLEANS: Final = (
 _BY_STRING: Final = (Kind(("string",), "raw", "true"), Kind(_OTHERS, "json", "false"))
 _M3: Final = "]<]minimax[>["
 
+_GEMMA: Final = Style(
+    "{name}:",
+    "",
+    (
+        Kind(("string",), "quoted"),
+        Kind(_SCALARS, "json"),
+        Kind(("object",), "members"),
+        Kind(("array",), "items"),
+    ),
+    separator=",",
+    quote='<|"|>',
+)
+_PYTHON: Final = Style(
+    "{name}=",
+    "",
+    (
+        Kind(("string",), "literal"),
+        Kind(("number",), "json"),
+        Kind(("boolean", "null"), "constant"),
+        Kind(("object",), "members"),
+        Kind(("array",), "items"),
+    ),
+    separator=", ",
+    is_python=True,
+)
+
 STYLES: Final = {
     "qwen_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS, padded=True),
     "mimo_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS),
@@ -131,6 +162,7 @@ STYLES: Final = {
         ),
         open_item=f"{_M3}<item>",
     ),
+    "step_xml": Style('<steptml:parameter name="{name}">', "</steptml:parameter>", _PLAIN),
     "deepseek_xml": Style('<｜DSML｜parameter name="{name}" string="{kind}">', "</｜DSML｜parameter>", _BY_STRING),
     "deepseek_v4_1_xml": Style(
         '<｜DSML｜ parameter name="{name}" string="{kind}">', "</｜DSML｜ parameter>", _BY_STRING
@@ -148,31 +180,10 @@ STYLES: Final = {
         open_item='<cofl:value type="{kind}">',
         escapes=(("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")),
     ),
-    "gemma": Style(
-        "{name}:",
-        "",
-        (
-            Kind(("string",), "quoted"),
-            Kind(_SCALARS, "json"),
-            Kind(("object",), "members"),
-            Kind(("array",), "items"),
-        ),
-        separator=",",
-        quote='<|"|>',
-    ),
-    "python": Style(
-        "{name}=",
-        "",
-        (
-            Kind(("string",), "literal"),
-            Kind(("number",), "json"),
-            Kind(("boolean", "null"), "constant"),
-            Kind(("object",), "members"),
-            Kind(("array",), "items"),
-        ),
-        separator=", ",
-        is_python=True,
-    ),
+    "gemma": _GEMMA,
+    "function_gemma": _GEMMA._replace(quote="<escape>"),
+    "python": _PYTHON,
+    "python_any": _PYTHON._replace(any_quotes=True),
     "kimi_k3_xml": Style(
         '<|open|>argument key="{name}" type="{kind}"<|sep|>',
         "<|close|>argument<|sep|>",

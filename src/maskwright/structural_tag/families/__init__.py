@@ -14,15 +14,19 @@ from __future__ import annotations
 from maskwright.structural_tag.families import (  # noqa: F401
     cohere,
     deepseek,
+    elements,
+    function_gemma,
     gemma,
     glm,
     harmony,
     hermes,
+    json_elements,
     json_lists,
     kimi,
     llama,
     minimax,
     mistral,
+    pythonic,
     qwen_coder,
 )
 from maskwright.structural_tag.families.registry import get_model_structural_tag as get_model_structural_tag

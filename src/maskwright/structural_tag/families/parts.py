@@ -27,6 +27,7 @@ from maskwright.structural_tag.request import ToolRequest
 
 WHITE = RegexFormat("[ \\n]{0,8}")
 THINK = ("<think>", "</think>")
+_NO_LIST = RegexFormat(r"\s*(?:[^\s\[](?:.|\n)*)?")
 
 
 def quoted(name: str) -> str:
@@ -54,7 +55,15 @@ def marked(request: ToolRequest, answer: Format, *marks: tuple[str, str]) -> For
         return answer
     every = [mark for pair in marks for mark in pair]
     content = text_of(request, every, every)
-    return OrFormat((answer, *[SequenceFormat((WHITE, TagFormat(begin, content, end))) for begin, end in marks]))
+    return OrFormat((answer, *[SequenceFormat((WHITE, TagFormat(begin, content, end), WHITE)) for begin, end in marks]))
+
+
+def list_or_text(request: ToolRequest, calls: Format) -> Format:
+    """Calls in brackets and nothing else, or an answer, which does not begin with `[`."""
+    section = SequenceFormat((WHITE, TagFormat("[", calls, "]")))
+    if request.must_call:
+        return section
+    return OrFormat((section, text_of(request) if request.content else content_of(_NO_LIST)))
 
 
 def output(

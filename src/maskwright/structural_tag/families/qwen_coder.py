@@ -1,4 +1,4 @@
-"""Qwen3-Coder, Qwen 3.5, Nemotron 3, Granite 4.2 and MiMo V2: calls in elements, with an element a parameter.
+"""Qwen3-Coder, Qwen 3.5, Nemotron 3, Step 3.5, Granite 4.2, MiMo V2: calls in elements, with an element a parameter.
 
     <tool_call>
     <function=get_weather>
@@ -9,8 +9,8 @@
     </tool_call>
 
 MiMo writes values as they are, `<parameter=city>Paris</parameter>`, and may leave out the newlines around the function.
-Sources: the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct, Qwen 3.5 and XiaomiMiMo/MiMo-V2.5; for Nemotron and
-Granite, vLLM's documentation of its parsers.
+Sources: the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct, Qwen 3.5 and XiaomiMiMo/MiMo-V2.5, and the one that
+llama.cpp has for Step 3.7 Flash; for Nemotron and Granite, vLLM's documentation of its parsers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by
 
 
 @register_model_structural_tag("qwen_3_coder")
-@register_model_structural_tag("qwen_3_5", "nemotron_3", reasoning="enabled")
+@register_model_structural_tag("qwen_3_5", "nemotron_3", "step_3_5", reasoning="enabled")
 @register_model_structural_tag("granite_4_2", reasoning="auto")
 def qwen_coder(request: ToolRequest) -> Format:
     """Build the tag of Qwen3-Coder and Qwen 3.5."""

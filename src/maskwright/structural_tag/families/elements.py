@@ -1,0 +1,100 @@
+"""Families with an element a parameter and marks of their own: Seed-OSS, Step 3, Hunyuan 3 and dots.
+
+    Seed-OSS    <seed:tool_call>
+                <function=get_weather>
+                <parameter=city>Paris</parameter>
+                </function>
+                </seed:tool_call>
+    Step 3      <｜tool_calls_begin｜>
+                <｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">
+                <steptml:parameter name="city">Paris</steptml:parameter>
+                </steptml:invoke><｜tool_call_end｜>
+                <｜tool_calls_end｜>
+    Hunyuan 3   <tool_calls>
+                <tool_call>get_weather<tool_sep>
+                <arg_key>city</arg_key>
+                <arg_value>Paris</arg_value>
+                </tool_call>
+                </tool_calls>
+    dots        <dots_function_call>
+                <invoke name="get_weather">
+                <parameter name="city">Paris</parameter>
+                </invoke>
+                </dots_function_call>
+
+Step 3.5 and later write as Qwen3-Coder. Hunyuan 3 is described without the suffix that some of its tokenizers have
+(`<tool_call:opensource>`): give those a family of their own.
+Sources: the chat template that llama.cpp has for ByteDance-Seed/Seed-OSS-36B-Instruct; for Step 3, Hunyuan 3 and dots,
+the descriptions in SGLang's parsers.
+"""
+
+from __future__ import annotations
+
+from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output
+from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.request import ToolRequest
+
+_SEED_THINK = ("<seed:think>", "</seed:think>")
+_STEP_CALL = "<｜tool_call_begin｜>function<｜tool_sep｜>"
+
+
+@register_model_structural_tag("seed_oss", reasoning="auto")
+def seed_oss(request: ToolRequest) -> Format:
+    """Build the tag of Seed-OSS."""
+    begin, end = "<seed:tool_call>", "</seed:tool_call>"
+    tags = [
+        request.call(
+            tool,
+            f"{begin}\n<function={tool.name}>\n",
+            request.arguments(tool, "mimo_xml", "</function>", end),
+            f"</function>\n{end}",
+        )
+        for tool in request.tools
+    ]
+    answer = calls_in_text(request, [begin], tags, excludes=_SEED_THINK)
+    return output(request, answer, _SEED_THINK)
+
+
+@register_model_structural_tag("step_3", reasoning="enabled")
+def step_3(request: ToolRequest) -> Format:
+    """Build the tag of Step 3."""
+    close = "</steptml:invoke>"
+    tags = [
+        request.call(
+            tool,
+            f'{_STEP_CALL}<steptml:invoke name="{tool.name}">\n',
+            request.arguments(tool, "step_xml", close),
+            f"{close}<｜tool_call_end｜>\n",
+        )
+        for tool in request.tools
+    ]
+    begin = "<｜tool_calls_begin｜>"
+    return output(request, calls_in_section(request, f"{begin}\n", tags, "<｜tool_calls_end｜>", trigger=begin))
+
+
+@register_model_structural_tag("hunyuan_3", reasoning="auto")
+def hunyuan_3(request: ToolRequest) -> Format:
+    """Build the tag of Hunyuan 3."""
+    close = "</tool_call>"
+    tags = [
+        request.call(
+            tool, f"<tool_call>{tool.name}<tool_sep>\n", request.arguments(tool, "glm_xml", close), f"{close}\n"
+        )
+        for tool in request.tools
+    ]
+    begin = "<tool_calls>"
+    return output(request, calls_in_section(request, f"{begin}\n", tags, "</tool_calls>", trigger=begin))
+
+
+@register_model_structural_tag("dots", reasoning="auto")
+def dots(request: ToolRequest) -> Format:
+    """Build the tag of dots."""
+    close, begin, end = "</invoke>", "<dots_function_call>", "</dots_function_call>"
+    tags = [
+        request.call(
+            tool, f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml", close, end), f"{close}\n"
+        )
+        for tool in request.tools
+    ]
+    return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))
