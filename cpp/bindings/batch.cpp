@@ -13,6 +13,7 @@
 #include "../kernel/errors.h"
 #include "../kernel/thread_pool.h"
 #include "deferred.h"
+#include "docs.h"
 #include "py_matcher.h"
 
 namespace maskwright {
@@ -67,7 +68,7 @@ class BatchInUse {
 void make(PyBatch* self, const nb::typed<nb::tuple, PyMatcher, nb::ellipsis>& matchers, unsigned max_threads) {
   std::vector<PyMatcher*> all;
   for (nb::handle matcher : matchers) {
-    if (!nb::isinstance<PyMatcher>(matcher)) throw nb::type_error("a batch takes GrammarMatchers");
+    if (!nb::isinstance<PyMatcher>(matcher)) raise_wrong_argument("each of matchers", matcher, "a GrammarMatcher");
     all.push_back(&nb::cast<PyMatcher&>(matcher));
   }
   std::vector<PyMatcher*> sorted(all);
@@ -83,13 +84,19 @@ void check_count(const PyBatch& self, size_t count, const char* what) {
                 std::to_string(count) + " " + what + " were given for " + std::to_string(self.size()) + " matchers");
 }
 
-void read_token_lists(PyBatch& self, nb::handle lists) {
+void read_token_lists(PyBatch& self, const char* name, nb::handle lists) {
   self.token_lists.resize(self.size());
   size_t count = 0;
-  for (nb::handle list : nb::borrow<nb::object>(lists)) {
-    if (count < self.size()) read_token_ids(list, self.token_lists[count]);
+  const nb::object each = nb::steal(PyObject_GetIter(lists.ptr()));
+  if (!each.is_valid()) {
+    PyErr_Clear();
+    raise_wrong_argument(name, lists, "a list of token ids a matcher");
+  }
+  while (const nb::object list = nb::steal(PyIter_Next(each.ptr()))) {
+    if (count < self.size()) read_token_ids((std::string("each of ") + name).c_str(), list, self.token_lists[count]);
     ++count;
   }
+  if (PyErr_Occurred()) throw nb::python_error();
   check_count(self, count, "lists of tokens");
 }
 
@@ -160,7 +167,7 @@ void accept_lists(PyBatch& self) {
 
 std::vector<bool> accept_token(PyBatch& self, nb::handle token_ids) {
   const BatchInUse in_use(self);
-  read_integers(token_ids, self.numbers);
+  read_integers("token_ids", token_ids, self.numbers);
   check_count(self, self.numbers.size(), "tokens");
   self.token_lists.resize(self.size());
   for (size_t i = 0; i < self.size(); ++i) self.token_lists[i].assign(1, as_token_id(self.numbers[i]));
@@ -170,7 +177,7 @@ std::vector<bool> accept_token(PyBatch& self, nb::handle token_ids) {
 
 std::vector<size_t> accept_tokens(PyBatch& self, nb::handle token_lists) {
   const BatchInUse in_use(self);
-  read_token_lists(self, token_lists);
+  read_token_lists(self, "token_ids", token_lists);
   accept_lists(self);
   return self.counts;
 }
@@ -209,7 +216,7 @@ std::vector<size_t> num_accepted_of_drafts(const PyBatch& self) {
 
 std::vector<size_t> validate_tokens(PyBatch& self, nb::handle token_lists) {
   const BatchInUse in_use(self);
-  read_token_lists(self, token_lists);
+  read_token_lists(self, "token_ids", token_lists);
   follow_lists(self);
   return num_accepted_of_drafts(self);
 }
@@ -223,7 +230,7 @@ void read_rows(PyBatch& self, nb::handle indices, const Bitmask& target, Count&&
     int64_t next = 0;
     for (size_t i = 0; i < self.size(); next += static_cast<int64_t>(count(i++))) self.row_begins.push_back(next);
   } else {
-    read_integers(indices, self.row_begins);
+    read_integers("indices", indices, self.row_begins);
     check_count(self, self.row_begins.size(), "rows");
   }
   self.row_ranges.clear();
@@ -260,7 +267,7 @@ bool fill(PyBatch& self, nb::handle bitmask, nb::handle indices) {
 
 std::vector<size_t> fill_draft_bitmask(PyBatch& self, nb::handle draft_tokens, nb::handle bitmask, nb::handle indices) {
   const BatchInUse in_use(self);
-  read_token_lists(self, draft_tokens);
+  read_token_lists(self, "draft_tokens", draft_tokens);
   Bitmask target;
   read_bitmask(self, bitmask, target);
   read_rows(self, indices, target, [&](size_t i) { return self.token_lists[i].size() + 1; });
@@ -278,9 +285,9 @@ std::vector<size_t> fill_draft_bitmask(PyBatch& self, nb::handle draft_tokens, n
 void rollback(PyBatch& self, nb::handle counts) {
   const BatchInUse in_use(self);
   if (PyLong_Check(counts.ptr()))
-    self.numbers.assign(self.size(), nb::cast<int64_t>(counts));
+    self.numbers.assign(self.size(), read_integer("num_tokens", counts));
   else
-    read_integers(counts, self.numbers);
+    read_integers("num_tokens", counts, self.numbers);
   check_count(self, self.numbers.size(), "counts");
   for (size_t i = 0; i < self.size(); ++i) {
     const size_t accepted = self.matcher(i).num_accepted();
@@ -330,19 +337,36 @@ PyType_Slot slots[] = {
 }  // namespace
 
 void bind_batch(nb::module_& m) {
+  using namespace docs::batch;
   m.def("available_cpus", &available_cpus, nb::arg("file_root"));
   nb::class_<PyBatch>(m, "BatchMatcher", nb::type_slots(slots))
       .def("__init__", &make, nb::arg("matchers"), nb::arg("max_threads"))
-      .def("fill_next_token_bitmask", &fill, nb::arg("bitmask"), nb::arg("indices") = nb::none())
-      .def("fill_draft_bitmask", &fill_draft_bitmask, nb::arg("draft_tokens"), nb::arg("bitmask"),
-           nb::arg("indices") = nb::none())
-      .def("accept_token", &accept_token, nb::arg("token_ids"))
-      .def("accept_tokens", &accept_tokens, nb::arg("token_ids"))
+      .def("fill_next_token_bitmask", &fill, nb::arg("bitmask").none(), nb::arg("indices").none() = nb::none(),
+           nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, "
+                   "indices: typing.Iterable[typing.SupportsIndex] | None = None) -> bool"),
+           kFillNextTokenBitmask)
+      .def("fill_draft_bitmask", &fill_draft_bitmask, nb::arg("draft_tokens").none(), nb::arg("bitmask").none(),
+           nb::arg("indices").none() = nb::none(),
+           nb::sig("def fill_draft_bitmask(self, draft_tokens: typing.Iterable[typing.Iterable[typing.SupportsIndex]], "
+                   "bitmask: typing.Any, indices: typing.Iterable[typing.SupportsIndex] | None = None) -> list[int]"),
+           kFillDraftBitmask)
+      .def("accept_token", &accept_token, nb::arg("token_ids").none(),
+           nb::sig("def accept_token(self, token_ids: typing.Iterable[typing.SupportsIndex]) -> list[bool]"),
+           kAcceptToken)
+      .def("accept_tokens", &accept_tokens, nb::arg("token_ids").none(),
+           nb::sig("def accept_tokens(self, token_ids: typing.Iterable[typing.Iterable[typing.SupportsIndex]]) -> "
+                   "list[int]"),
+           kAcceptTokens)
       .def("accept_bytes", &accept_bytes)
-      .def("validate_tokens", &validate_tokens, nb::arg("token_ids"))
-      .def("rollback", &rollback, nb::arg("num_tokens") = 1)
-      .def("is_terminated", &is_terminated)
-      .def("temperature", &temperature);
+      .def("validate_tokens", &validate_tokens, nb::arg("token_ids").none(),
+           nb::sig("def validate_tokens(self, token_ids: typing.Iterable[typing.Iterable[typing.SupportsIndex]]) -> "
+                   "list[int]"),
+           kValidateTokens)
+      .def("rollback", &rollback, nb::arg("num_tokens").none() = 1,
+           nb::sig("def rollback(self, num_tokens: int | typing.Iterable[typing.SupportsIndex] = 1) -> None"),
+           kRollback)
+      .def("is_terminated", &is_terminated, kIsTerminated)
+      .def("temperature", &temperature, kTemperature);
 }
 
 }  // namespace maskwright

@@ -25,8 +25,14 @@ Condition read_condition(nb::handle condition);
 // Raises the class of maskwright.errors with this message.
 [[noreturn]] void raise_error(const char* class_name, const std::string& message, const char* hint = nullptr);
 
-// A token id from any Python int; ids that no vocabulary can have come out as -1. Throws nb::type_error if it is no
-// int.
+// Raises the ArgumentError that says what to pass for an argument of this name.
+[[noreturn]] void raise_wrong_argument(const char* name, nb::handle value, const char* expected,
+                                       const char* hint = nullptr);
+
+// An argument that is an integer. One too large for int64 comes out as the largest. Raises ArgumentError if it is not
+// an integer.
+int64_t read_integer(const char* name, nb::handle value);
+// A token id from any Python int; ids that no vocabulary can have come out as -1. Raises ArgumentError as well.
 TokenId read_token_id(nb::handle value);
 
 // Lets other Python threads run. For what takes longer than letting go of the GIL and waiting for it again.

@@ -1,25 +1,35 @@
 // Integers that come from Python in whatever holds them.
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string>
 
 #include "py_matcher.h"
 
 namespace maskwright {
 namespace {
 
-int64_t read_integer(nb::handle value) {
+// None, with Python's error set, if it is not an integer.
+std::optional<int64_t> integer(nb::handle value) {
   int overflow = 0;
   long long number;
   if (PyLong_Check(value.ptr())) {
     number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   } else {
     const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-    if (!index.is_valid()) throw nb::python_error();
+    if (!index.is_valid()) return std::nullopt;
     number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   }
   return overflow == 0  ? number
          : overflow > 0 ? std::numeric_limits<int64_t>::max()
                         : std::numeric_limits<int64_t>::min();
+}
+
+// Where a Python call failed: lets errors pass that are not about types, such as those of a caller's own iterator.
+[[noreturn]] void refuse_type(const std::string& name, nb::handle value, const char* expected) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+  PyErr_Clear();
+  raise_wrong_argument(name.c_str(), value, expected);
 }
 
 template <class T, class Take>
@@ -49,33 +59,57 @@ bool read_buffer(nb::handle object, Take& take) {
   return integers;
 }
 
+// The array of a tensor; the object itself if it is none, or one that lies elsewhere, which can be iterated over.
+nb::object array_of(nb::handle given) {
+  if (PyObject_CheckBuffer(given.ptr()) || !nb::hasattr(given, "numpy")) return nb::borrow(given);
+  nb::object array = nb::steal(PyObject_CallMethod(given.ptr(), "numpy", nullptr));
+  if (array.is_valid()) return array;
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();
+  PyErr_Clear();
+  return nb::borrow(given);
+}
+
 template <class Take>
-void read_each(nb::handle given, Take take) {
-  nb::object object = nb::borrow(given);
+void read_each(const char* name, nb::handle given, Take take) {
   const bool plain = PyList_Check(given.ptr()) || PyTuple_Check(given.ptr());
-  if (!plain && !PyObject_CheckBuffer(given.ptr()) && nb::hasattr(given, "numpy")) object = given.attr("numpy")();
+  const nb::object object = plain ? nb::borrow(given) : array_of(given);
   if (!plain && read_buffer(object, take)) return;
-  for (nb::handle value : object) take(read_integer(value));
+  const nb::object values = nb::steal(PyObject_GetIter(object.ptr()));
+  if (!values.is_valid()) refuse_type(name, given, "a sequence of ints");
+  while (true) {
+    const nb::object value = nb::steal(PyIter_Next(values.ptr()));
+    if (!value.is_valid()) break;
+    const std::optional<int64_t> number = integer(value);
+    if (!number) refuse_type(std::string("each of ") + name, value, "an int");
+    take(*number);
+  }
+  if (PyErr_Occurred()) throw nb::python_error();
 }
 
 }  // namespace
+
+int64_t read_integer(const char* name, nb::handle value) {
+  const std::optional<int64_t> number = integer(value);
+  if (!number) refuse_type(name, value, "an int");
+  return *number;
+}
 
 TokenId as_token_id(int64_t number) {
   return number < 0 || number > INT32_MAX ? -1 : static_cast<TokenId>(number);
 }
 
 TokenId read_token_id(nb::handle value) {
-  return as_token_id(read_integer(value));
+  return as_token_id(read_integer("token_id", value));
 }
 
-void read_integers(nb::handle object, std::vector<int64_t>& out) {
+void read_integers(const char* name, nb::handle object, std::vector<int64_t>& out) {
   out.clear();
-  read_each(object, [&](int64_t number) { out.push_back(number); });
+  read_each(name, object, [&](int64_t number) { out.push_back(number); });
 }
 
-void read_token_ids(nb::handle object, std::vector<TokenId>& out) {
+void read_token_ids(const char* name, nb::handle object, std::vector<TokenId>& out) {
   out.clear();
-  read_each(object, [&](int64_t number) { out.push_back(as_token_id(number)); });
+  read_each(name, object, [&](int64_t number) { out.push_back(as_token_id(number)); });
 }
 
 }  // namespace maskwright

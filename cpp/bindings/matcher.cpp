@@ -9,6 +9,7 @@
 #include "../kernel/draft.h"
 #include "../kernel/thread_pool.h"
 #include "deferred.h"
+#include "docs.h"
 #include "py_matcher.h"
 
 namespace maskwright {
@@ -58,7 +59,7 @@ bool accept(PyMatcher& self, TokenId token) {
 
 size_t accept_tokens(PyMatcher& self, nb::handle token_ids) {
   Borrowed<Scratch> use;
-  read_token_ids(token_ids, use->tokens);
+  read_token_ids("token_ids", token_ids, use->tokens);
   const InUse in_use(self);
   size_t count = 0;
   try {
@@ -90,14 +91,15 @@ void follow(PyMatcher& self, Draft& draft) {
 
 size_t validate_tokens(PyMatcher& self, nb::handle token_ids) {
   Borrowed<Scratch> use;
-  read_token_ids(token_ids, use->tokens);
+  read_token_ids("token_ids", token_ids, use->tokens);
   const InUse in_use(self);
   use->draft.set_line(use->tokens);
   follow(self, use->draft);
   return use->draft.num_living() - 1;
 }
 
-bool fill(PyMatcher& self, nb::handle bitmask, int64_t index) {
+bool fill(PyMatcher& self, nb::handle bitmask, nb::handle row_index) {
+  const int64_t index = read_integer("index", row_index);
   Matcher& matcher = self.matcher;
   const InUse in_use(self);
   Bitmask target;
@@ -125,9 +127,10 @@ size_t fill_draft(PyMatcher& self, Scratch& use, nb::handle bitmask, int64_t ind
   return use.draft.num_living();
 }
 
-size_t fill_draft_bitmask(PyMatcher& self, nb::handle draft_tokens, nb::handle bitmask, int64_t index) {
+size_t fill_draft_bitmask(PyMatcher& self, nb::handle draft_tokens, nb::handle bitmask, nb::handle row_index) {
+  const int64_t index = read_integer("index", row_index);
   Borrowed<Scratch> use;
-  read_token_ids(draft_tokens, use->tokens);
+  read_token_ids("draft_tokens", draft_tokens, use->tokens);
   const InUse in_use(self);
   use->draft.set_line(use->tokens);
   return fill_draft(self, *use, bitmask, index) - 1;
@@ -136,9 +139,9 @@ size_t fill_draft_bitmask(PyMatcher& self, nb::handle draft_tokens, nb::handle b
 size_t traverse_draft_tree(PyMatcher& self, nb::handle retrieve_next_token, nb::handle retrieve_next_sibling,
                            nb::handle draft_tokens, nb::handle bitmask) {
   Borrowed<Scratch> use;
-  read_integers(retrieve_next_token, use->first_child);
-  read_integers(retrieve_next_sibling, use->next_sibling);
-  read_integers(draft_tokens, use->tree_tokens);
+  read_integers("retrieve_next_token", retrieve_next_token, use->first_child);
+  read_integers("retrieve_next_sibling", retrieve_next_sibling, use->next_sibling);
+  read_integers("draft_tokens", draft_tokens, use->tree_tokens);
   const InUse in_use(self);
   use->draft.set_tree(use->first_child, use->next_sibling, use->tree_tokens);
   return fill_draft(self, *use, bitmask, 0);
@@ -225,6 +228,7 @@ auto with_mask(PyMatcher& self) {
 }  // namespace
 
 void bind_matcher(nb::module_& m) {
+  using namespace docs::matcher;
   nb::class_<PyMatcher>(m, "Matcher")
       .def("__init__", &make, nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"),
            nb::arg("max_tokens") = 0)
@@ -236,24 +240,40 @@ void bind_matcher(nb::module_& m) {
             const InUse in_use(self);
             return accept(self, id);
           },
-          nb::arg("token_id"))
-      .def("accept_tokens", &accept_tokens, nb::arg("token_ids"))
-      .def("validate_tokens", &validate_tokens, nb::arg("token_ids"))
+          nb::arg("token_id").none(), nb::sig("def accept_token(self, token_id: typing.SupportsIndex) -> bool"),
+          kAcceptToken)
+      .def("accept_tokens", &accept_tokens, nb::arg("token_ids").none(),
+           nb::sig("def accept_tokens(self, token_ids: typing.Iterable[typing.SupportsIndex]) -> int"), kAcceptTokens)
+      .def("validate_tokens", &validate_tokens, nb::arg("token_ids").none(),
+           nb::sig("def validate_tokens(self, token_ids: typing.Iterable[typing.SupportsIndex]) -> int"),
+           kValidateTokens)
       .def("accept_bytes", &accept_bytes)
-      .def("fill_next_token_bitmask", &fill, nb::arg("bitmask"), nb::arg("index") = 0)
-      .def("fill_draft_bitmask", &fill_draft_bitmask, nb::arg("draft_tokens"), nb::arg("bitmask"), nb::arg("index") = 0)
-      .def("traverse_draft_tree", &traverse_draft_tree, nb::arg("retrieve_next_token"),
-           nb::arg("retrieve_next_sibling"), nb::arg("draft_tokens"), nb::arg("bitmask"))
-      .def("temperature",
-           [](PyMatcher& self) {
-             const InUse in_use(self);
-             return with_deferred([&] {
-               if (self.matcher.here_is_known()) return self.matcher.temperature();
-               const Unlocked unlocked;
-               return self.matcher.temperature();
-             });
-           })
-      .def("forced_token", &with_mask<&Matcher::forced_token>)
+      .def("fill_next_token_bitmask", &fill, nb::arg("bitmask").none(), nb::arg("index").none() = 0,
+           nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, index: int = 0) -> bool"),
+           kFillNextTokenBitmask)
+      .def("fill_draft_bitmask", &fill_draft_bitmask, nb::arg("draft_tokens").none(), nb::arg("bitmask").none(),
+           nb::arg("index").none() = 0,
+           nb::sig("def fill_draft_bitmask(self, draft_tokens: typing.Iterable[typing.SupportsIndex], "
+                   "bitmask: typing.Any, index: int = 0) -> int"),
+           kFillDraftBitmask)
+      .def("traverse_draft_tree", &traverse_draft_tree, nb::arg("retrieve_next_token").none(),
+           nb::arg("retrieve_next_sibling").none(), nb::arg("draft_tokens").none(), nb::arg("bitmask").none(),
+           nb::sig("def traverse_draft_tree(self, retrieve_next_token: typing.Iterable[typing.SupportsIndex], "
+                   "retrieve_next_sibling: typing.Iterable[typing.SupportsIndex], "
+                   "draft_tokens: typing.Iterable[typing.SupportsIndex], bitmask: typing.Any) -> int"),
+           kTraverseDraftTree)
+      .def(
+          "temperature",
+          [](PyMatcher& self) {
+            const InUse in_use(self);
+            return with_deferred([&] {
+              if (self.matcher.here_is_known()) return self.matcher.temperature();
+              const Unlocked unlocked;
+              return self.matcher.temperature();
+            });
+          },
+          kTemperature)
+      .def("forced_token", &with_mask<&Matcher::forced_token>, kForcedToken)
       .def("text_may_follow", &with_mask<&Matcher::text_may_follow>)
       .def("forced_bytes",
            [](PyMatcher& self) {
@@ -273,18 +293,20 @@ void bind_matcher(nb::module_& m) {
       .def("settled_captures", &settled_captures, nb::arg("program"), nb::arg("num_edges"), nb::arg("num_bytes"))
       .def("has_history", &has_history, nb::arg("num_entries"), nb::arg("serial"))
       .def("rollback_tokens", &rollback)
-      .def("reset",
-           [](PyMatcher& self) {
-             const InUse in_use(self);
-             self.captures.reset();
-             if (self.matcher.here_is_known()) return self.matcher.reset();
-             const Unlocked unlocked;  // the old engine may go
-             self.matcher.reset();
-           })
-      .def("is_completed", &when_free<&Matcher::is_completed>)
-      .def("is_terminated", &when_free<&Matcher::is_terminated>)
-      .def_prop_ro("num_accepted_tokens", &when_free<&Matcher::num_accepted>)
-      .def_prop_ro("stop_token_ids", [](PyMatcher& self) { return self.matcher.stop_tokens(); });
+      .def(
+          "reset",
+          [](PyMatcher& self) {
+            const InUse in_use(self);
+            self.captures.reset();
+            if (self.matcher.here_is_known()) return self.matcher.reset();
+            const Unlocked unlocked;  // the old engine may go
+            self.matcher.reset();
+          },
+          kReset)
+      .def("is_completed", &when_free<&Matcher::is_completed>, kIsCompleted)
+      .def("is_terminated", &when_free<&Matcher::is_terminated>, kIsTerminated)
+      .def_prop_ro("num_accepted_tokens", &when_free<&Matcher::num_accepted>, kNumAcceptedTokens)
+      .def_prop_ro("stop_token_ids", [](PyMatcher& self) { return self.matcher.stop_tokens(); }, kStopTokenIds);
 }
 
 }  // namespace maskwright

@@ -21,6 +21,13 @@ void raise_error(const char* class_name, const std::string& message, const char*
   throw nb::python_error();
 }
 
+void raise_wrong_argument(const char* name, nb::handle value, const char* expected, const char* hint) {
+  const nb::module_ errors = nb::module_::import_("maskwright.errors");
+  const nb::object error = errors.attr("wrong_argument")(name, value, expected, hint ? nb::cast(hint) : nb::none());
+  PyErr_SetObject(nb::object(error.attr("__class__")).ptr(), error.ptr());
+  throw nb::python_error();
+}
+
 namespace {
 
 std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, const std::vector<int64_t>& special,

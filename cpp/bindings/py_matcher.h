@@ -72,11 +72,11 @@ using PrecomputeReport = std::tuple<size_t, size_t, bool, double>;
 PrecomputeReport run_within(double budget_us, const Program& program, Precomputation ahead);
 
 // Integers from a list or any iterable, an array or a CPU tensor of integers. One too large for int64 comes out as the
-// largest. Throws nb::type_error, or what the object raises.
-void read_integers(nb::handle object, std::vector<int64_t>& out);
+// largest. Raises ArgumentError with the argument's name, or what the object raises.
+void read_integers(const char* name, nb::handle object, std::vector<int64_t>& out);
 // Ids that no vocabulary can have come out as -1.
 TokenId as_token_id(int64_t number);
 // The same as token ids.
-void read_token_ids(nb::handle object, std::vector<TokenId>& out);
+void read_token_ids(const char* name, nb::handle object, std::vector<TokenId>& out);
 
 }  // namespace maskwright

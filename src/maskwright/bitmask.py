@@ -11,13 +11,13 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from maskwright import _kernel
+from maskwright.arguments import as_integer, as_tuple
 from maskwright.errors import BitmaskError
 
 _ALLOCATE_HINT = "make it with maskwright.allocate_token_bitmask(batch_size, vocab_size)"
@@ -35,11 +35,14 @@ def allocate_token_bitmask(
         pin_memory: For torch: page-locked memory, so that copies to a GPU overlap with work.
 
     Raises:
+        ArgumentError: A size is not an int.
         BitmaskError: A size is not positive, or the library is unknown.
     """
-    shape = (operator.index(batch_size), (operator.index(vocab_size) + 31) // 32)
+    shape = (as_integer("batch_size", batch_size), (as_integer("vocab_size", vocab_size) + 31) // 32)
     if shape[0] < 1 or shape[1] < 1:
-        raise BitmaskError(f"a bitmask of batch_size {batch_size} and vocab_size {vocab_size} has no room")
+        raise BitmaskError(f"batch_size and vocab_size must be positive, not {batch_size} and {vocab_size}")
+    if not isinstance(library, str):
+        raise BitmaskError(f"unknown library {type(library).__name__}", hint='use "numpy" or "torch"')
     if library == "numpy":
         return np.full(shape, -1, dtype=np.int32)
     if library == "torch":
@@ -66,7 +69,7 @@ def apply_token_bitmask_inplace(
     """
     target = _logits_buffer(logits)
     source = _bitmask_buffer(bitmask)
-    width = target.columns if vocab_size is None else operator.index(vocab_size)
+    width = target.columns if vocab_size is None else as_integer("vocab_size", vocab_size)
     if not 0 <= width <= target.columns:
         raise BitmaskError(f"vocab_size is {width}, but the logits have {target.columns} columns")
     if indices is None:
@@ -76,7 +79,7 @@ def apply_token_bitmask_inplace(
             )
         rows = list(range(target.rows))
     else:
-        rows = [operator.index(i) for i in indices]
+        rows = [as_integer("each of indices", i) for i in as_tuple("indices", indices, "a list of rows")]
         for row in rows:
             if not 0 <= row < min(target.rows, source.rows):
                 raise BitmaskError(f"row {row} is outside the {min(target.rows, source.rows)} rows there are")
@@ -142,7 +145,7 @@ def _buffer(array: Any, what: str, kind: int) -> _Buffer:
     else:
         raise BitmaskError(f"the {what} must be a numpy array or a torch tensor, not {type(array).__name__}")
     if shape[-1] > 1 and strides[-1] != item_bytes:
-        raise BitmaskError(f"the {what}' last dimension must be contiguous")
+        raise BitmaskError(f"the last dimension of the {what} must be contiguous")
     if len(shape) == 1:
         return _Buffer(address, 1, shape[0], strides[0] * shape[0], kind)
     return _Buffer(address, shape[0], shape[1], strides[0], kind)

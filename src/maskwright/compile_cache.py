@@ -1,7 +1,7 @@
 """What was compiled, kept within a byte limit; and what is being compiled, so that nothing is compiled twice at once.
 
     cache.get(key, make)               what is kept; or made here, or awaited where another thread is making it
-    cache.submit(key, make, workers)   the same as a Future, made in a thread of `workers`
+    cache.submit(key, make, workers)   the same as a CompileFuture, made in a thread of `workers`
 
 A failure is handed to all who wait for it and then forgotten. Each caller of `submit` gets a Future of its own, so that
 cancelling it concerns nobody else. A key of None is shared with nobody.
@@ -15,7 +15,7 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Generator, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -29,6 +29,18 @@ class _Sized(Protocol):
 
 
 _T = TypeVar("_T", bound=_Sized)
+
+
+class CompileFuture(Future[_T]):
+    """What is being compiled in another thread: a `concurrent.futures.Future` that asyncio can await too.
+
+    Cancelling the task that awaits it cancels it, unless the work has begun.
+    """
+
+    def __await__(self) -> Generator[Any, None, _T]:
+        import asyncio  # who awaits has it; importing it takes longer than importing this package
+
+        return asyncio.wrap_future(self).__await__()
 
 
 class Workers:
@@ -81,9 +93,9 @@ class CompileCache(Generic[_T]):
                 if not awaited.done() or awaited.exception() is not interrupt:
                     raise
 
-    def submit(self, key: Hashable, make: Callable[[], _T], workers: Workers) -> Future[_T]:
+    def submit(self, key: Hashable, make: Callable[[], _T], workers: Workers) -> CompileFuture[_T]:
         known, awaited = self._claim(key)
-        own: Future[_T] = Future()
+        own: CompileFuture[_T] = CompileFuture()
         if known is not None:
             own.set_result(known)
             return own

@@ -12,25 +12,26 @@ Tested by tests/contract.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from concurrent.futures import Future
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from maskwright import _kernel
-from maskwright.compile_cache import CompileCache, Workers
-from maskwright.errors import GrammarError, MaskwrightError, SchemaError, UnsatisfiableError
-from maskwright.grammar import Grammar
-from maskwright.ir import GrammarIR
+from maskwright.arguments import as_integer, as_number, instance, refuse_pickling
+from maskwright.compile_cache import CompileCache, CompileFuture, Workers
+from maskwright.errors import MaskwrightError, SchemaError, UnsatisfiableError, wrong_argument
+from maskwright.grammar import Grammar, by_name, checked_choices
+from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
 from maskwright.schema_inputs import schema_of
 from maskwright.token_sets import token_ids
-from maskwright.tokenizer import TokenizerInfo
+from maskwright.tokenizer import TokenizerInfo, info_of
 
 if TYPE_CHECKING:
     from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
+_MOST_BYTES = 1 << 62  # the kernel counts in 64 bits
 
 
 class Precomputed(NamedTuple):
@@ -73,14 +74,16 @@ class CompiledGrammar:
         tokenizer_info: the tokenizer.
     """
 
-    __slots__ = ("_capture_program", "_native", "grammar", "tokenizer_info")
+    __slots__ = ("_capture_program", "_has_captures", "_native", "grammar", "tokenizer_info")
 
     def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
-        self.grammar = grammar
-        self.tokenizer_info = tokenizer_info
+        self.grammar = instance("grammar", grammar, Grammar, "use the compile_ methods of GrammarCompiler")
+        self.tokenizer_info = instance("tokenizer_info", tokenizer_info, TokenizerInfo)
+        limit = as_integer("memory_budget_bytes", memory_budget_bytes, at_least=0)
         self._capture_program: _kernel.CaptureProgram | None = None
+        self._has_captures: bool | None = None
         ir = self._ir_with_tokens()
-        self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, memory_budget_bytes)
+        self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, min(limit, _MOST_BYTES))
 
     def precompute(self, budget_us: float) -> Precomputed:
         """Compute the masks that an output will need first, for at most so many microseconds.
@@ -90,7 +93,7 @@ class CompiledGrammar:
         (microseconds to milliseconds), and stops before the memory limit is half used. Calling it again goes further.
         Masks are the same with and without it.
         """
-        return Precomputed(*self._native.precompute_masks(float(budget_us)))
+        return Precomputed(*self._native.precompute_masks(as_number("budget_us", budget_us)))
 
     def stats(self) -> GrammarStats:
         """Return what is remembered at present; hits and misses count since the grammar was compiled."""
@@ -115,6 +118,13 @@ class CompiledGrammar:
             self._capture_program = _kernel.CaptureProgram(self.tokenizer_info.kernel_vocabulary, ir.rules, ir.root)
         return self._capture_program
 
+    @property
+    def has_captures(self) -> bool:
+        """Whether anything in the grammar is captured."""
+        if self._has_captures is None:
+            self._has_captures = _has_captures(self.grammar.compact_ir) or _has_captures(self.grammar.ir)
+        return self._has_captures
+
     def _ir_with_tokens(self) -> GrammarIR:
         return self.grammar.compact_ir.with_tokens(partial(token_ids, self.tokenizer_info))
 
@@ -122,6 +132,15 @@ class CompiledGrammar:
     def memory_size_bytes(self) -> int:
         """What it holds: configurations, masks, its rules, and its part of the rules that other grammars use too."""
         return self._native.memory_bytes
+
+    def __copy__(self) -> CompiledGrammar:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledGrammar:
+        return self  # what it holds is shared and does not change for its users
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickling(self, "pickle its grammar and its tokenizer_info, and compile in the other process")
 
     def __repr__(self) -> str:
         return f"<CompiledGrammar: {self.grammar!r}, {self.tokenizer_info!r}>"
@@ -131,40 +150,49 @@ class GrammarCompiler:
     """Compiles grammars for one tokenizer and keeps what it compiled. Thread-safe.
 
     Each `compile_` method has a twin that ends in `_async`, takes the same arguments and returns a
-    `concurrent.futures.Future` at once: ask it `done()` between steps, or `await asyncio.wrap_future(future)`. Errors
-    come out of its `result()`. What is being compiled already, by either, is not compiled again.
+    `CompileFuture` at once, a `concurrent.futures.Future` that can be awaited: ask it `done()` between steps, call
+    `result()`, or `await` it. Errors come out there, but for those of arguments of the wrong type, which come at once.
+    What is being compiled already, by either, is not compiled again.
 
     Args:
-        tokenizer_info: The tokenizer.
+        tokenizer_info: The tokenizer: a `TokenizerInfo`, or a tokenizer of transformers, tokenizers, tiktoken,
+            sentencepiece or mistral-common, for which one is made with the defaults of its `from_` method. Where the
+            model's logits are wider than the tokenizer's vocabulary, make it yourself, with `vocab_size`.
         max_threads: The most threads that the `_async` methods compile in.
         cache_enabled: Whether to keep compiled grammars.
         cache_limit_bytes: What the kept grammars may hold together.
         grammar_limit_bytes: What one grammar may remember of configurations and masks; past it, it starts over.
+
+    Raises:
+        ArgumentError: An argument has the wrong type.
+        OptionError: A number is out of range.
+        TokenizerError: The tokenizer cannot be read.
     """
 
     def __init__(
         self,
-        tokenizer_info: TokenizerInfo,
+        tokenizer_info: TokenizerInfo | Any,
         *,
         max_threads: int = 8,
         cache_enabled: bool = True,
         cache_limit_bytes: int = _DEFAULT_CACHE_BYTES,
         grammar_limit_bytes: int = _DEFAULT_GRAMMAR_BYTES,
     ) -> None:
-        self.tokenizer_info = tokenizer_info
-        self.max_threads = max_threads
-        self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit_bytes if cache_enabled else None)
-        self._workers = Workers(max_threads)
-        self._grammar_limit_bytes = grammar_limit_bytes
+        self.tokenizer_info = info_of(tokenizer_info)
+        self.max_threads = as_integer("max_threads", max_threads, at_least=1)
+        cache_limit = as_integer("cache_limit_bytes", cache_limit_bytes, at_least=0)
+        self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit if cache_enabled else None)
+        self._workers = Workers(self.max_threads)
+        self._grammar_limit_bytes = as_integer("grammar_limit_bytes", grammar_limit_bytes, at_least=0)
         # Done here rather than at the first schema and mask, so that the first request does not wait for them.
         import_module("maskwright.frontends.json_schema")
-        _ = tokenizer_info.kernel_vocabulary
+        _ = self.tokenizer_info.kernel_vocabulary
 
     def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
         """Compile a JSON Schema. See `Grammar.from_json_schema` for arguments and errors."""
         return self._get(_json_schema_task(schema, options))
 
-    def compile_json_schema_async(self, schema: Any, **options: Any) -> Future[CompiledGrammar]:
+    def compile_json_schema_async(self, schema: Any, **options: Any) -> CompileFuture[CompiledGrammar]:
         """Compile a JSON Schema in another thread. The schema must not be changed meanwhile."""
         return self._submit(_json_schema_task(schema, options))
 
@@ -172,7 +200,7 @@ class GrammarCompiler:
         """Compile a regular expression. See `Grammar.from_regex`."""
         return self._get(_regex_task(pattern, flags))
 
-    def compile_regex_async(self, pattern: str, *, flags: str = "") -> Future[CompiledGrammar]:
+    def compile_regex_async(self, pattern: str, *, flags: str = "") -> CompileFuture[CompiledGrammar]:
         """Compile a regular expression in another thread."""
         return self._submit(_regex_task(pattern, flags))
 
@@ -180,7 +208,9 @@ class GrammarCompiler:
         """Compile a `Grammar`, or a text in EBNF or GBNF. See `Grammar.from_ebnf`."""
         return self._get(_grammar_task(grammar, root_rule_name))
 
-    def compile_grammar_async(self, grammar: Grammar | str, root_rule_name: str = "root") -> Future[CompiledGrammar]:
+    def compile_grammar_async(
+        self, grammar: Grammar | str, root_rule_name: str = "root"
+    ) -> CompileFuture[CompiledGrammar]:
         """Compile a `Grammar`, or a text in EBNF or GBNF, in another thread."""
         return self._submit(_grammar_task(grammar, root_rule_name))
 
@@ -202,7 +232,7 @@ class GrammarCompiler:
         *,
         grammars: Mapping[str, Grammar] | None = None,
         modules: Mapping[str, str] | None = None,
-    ) -> Future[CompiledGrammar]:
+    ) -> CompileFuture[CompiledGrammar]:
         """Compile a grammar in Lark's syntax in another thread."""
         return self._submit(_lark_task(source, start, grammars, modules))
 
@@ -210,7 +240,7 @@ class GrammarCompiler:
         """Compile a choice between strings. See `Grammar.from_choices`."""
         return self._get(_choices_task(choices))
 
-    def compile_choices_async(self, choices: Iterable[str | bytes]) -> Future[CompiledGrammar]:
+    def compile_choices_async(self, choices: Iterable[str | bytes]) -> CompileFuture[CompiledGrammar]:
         """Compile a choice between strings in another thread."""
         return self._submit(_choices_task(choices))
 
@@ -220,7 +250,7 @@ class GrammarCompiler:
 
     def compile_structural_tag_async(
         self, tag: StructuralTag | str | bytes | Mapping[str, Any]
-    ) -> Future[CompiledGrammar]:
+    ) -> CompileFuture[CompiledGrammar]:
         """Compile a structural tag in another thread."""
         return self._submit(_structural_tag_task(tag, self.tokenizer_info))
 
@@ -238,10 +268,13 @@ class GrammarCompiler:
         groups = self.tokenizer_info.kernel_vocabulary.num_rule_groups
         return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups)
 
+    def __reduce__(self) -> NoReturn:
+        refuse_pickling(self, "pickle its tokenizer_info, and make a compiler in the other process")
+
     def _get(self, task: _Task) -> CompiledGrammar:
         return self._cache.get(task.key, lambda: self._bind(task))
 
-    def _submit(self, task: _Task) -> Future[CompiledGrammar]:
+    def _submit(self, task: _Task) -> CompileFuture[CompiledGrammar]:
         return self._cache.submit(task.key, lambda: self._bind(task), self._workers)
 
     def _bind(self, task: _Task) -> CompiledGrammar:
@@ -255,6 +288,28 @@ class GrammarCompiler:
         if task.read_again is not None:
             grammar.let_go_of_ir(task.read_again)
         return compiled
+
+
+def _has_captures(ir: GrammarIR) -> bool:
+    return any(part[0] == OP_CAPTURE for rule in ir.rules for part in postorder(rule.body))
+
+
+def checked_compiled(name: str, value: Any) -> CompiledGrammar:
+    """Return a `CompiledGrammar`, or raise an ArgumentError that says how to come from what was given to one."""
+    if isinstance(value, CompiledGrammar):
+        return value
+    compile_first = "compile it first: GrammarCompiler(tokenizer_info).{}"
+    if isinstance(value, Grammar):
+        hint = compile_first.format("compile_grammar(grammar)")
+    elif isinstance(value, Mapping):
+        hint = compile_first.format("compile_json_schema(schema)")
+    elif isinstance(value, CompileFuture):
+        hint = "await it, or pass its result()"
+    elif isinstance(value, _kernel.Matcher):
+        hint = "use fork() to copy a matcher; its grammar is its compiled_grammar"
+    else:
+        hint = "pass what compile_json_schema or another compile_ method of GrammarCompiler returns"
+    raise wrong_argument(name, value, "a CompiledGrammar", hint)
 
 
 class _Task(NamedTuple):
@@ -298,6 +353,8 @@ def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:
+    instance("pattern", pattern, str)
+    instance("flags", flags, str)
     return _Task(("regex", pattern, flags), lambda: Grammar.from_regex(pattern, flags=flags))
 
 
@@ -306,22 +363,23 @@ def _grammar_task(grammar: Grammar | str, root_rule_name: str) -> _Task:
         # By identity: what is kept holds the grammar, so the id stays its own.
         return _Task(("grammar", id(grammar)), lambda: grammar)
     if not isinstance(grammar, str):
-        raise GrammarError(
-            f"compile_grammar takes a Grammar or an EBNF text, not {type(grammar).__name__}",
-            hint="use compile_json_schema for schemas",
-        )
+        hint = "use compile_json_schema for schemas" if isinstance(grammar, Mapping) else None
+        raise wrong_argument("grammar", grammar, "a Grammar or an EBNF text", hint)
+    instance("root_rule_name", root_rule_name, str)
     return _Task(("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name))
 
 
 def _choices_task(choices: Iterable[str | bytes]) -> _Task:
-    options = choices if isinstance(choices, str | bytes) else tuple(choices)
+    options = checked_choices(choices)
     return _Task(("choices", options), lambda: Grammar.from_choices(options))
 
 
 def _lark_task(
     source: str, start: str, grammars: Mapping[str, Grammar] | None, modules: Mapping[str, str] | None
 ) -> _Task:
-    key = None if grammars or modules else ("lark", source, start)
+    instance("source", source, str)
+    instance("start", start, str)
+    key = None if by_name("grammars", grammars) or by_name("modules", modules) else ("lark", source, start)
     return _Task(key, lambda: Grammar.from_lark(source, start, grammars=grammars, modules=modules))
 
 

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
-from maskwright.errors import GrammarError, UnsatisfiableError
+from maskwright.arguments import as_tuple, instance
+from maskwright.errors import GrammarError, UnsatisfiableError, wrong_argument
 from maskwright.ir import GrammarIR
 from maskwright.schema_inputs import schema_of
 
@@ -42,7 +43,8 @@ class Grammar:
     __slots__ = ("_ir", "_read_again", "report")
 
     def __init__(self, ir: GrammarIR, report: tuple[Finding, ...] = ()) -> None:
-        self._ir: GrammarIR | None = ir
+        hint = "use Grammar.from_json_schema, from_regex, from_ebnf, from_lark or from_choices"
+        self._ir: GrammarIR | None = instance("ir", ir, GrammarIR, hint)
         self._read_again: Callable[[], Grammar] | None = None
         self.report = report
 
@@ -98,6 +100,8 @@ class Grammar:
         """
         from maskwright.frontends.regex import regex_to_expr
 
+        instance("pattern", pattern, str)
+        instance("flags", flags, str)
         return cls(_single(regex_to_expr(pattern, flags=flags)))
 
     @classmethod
@@ -113,6 +117,8 @@ class Grammar:
         """
         from maskwright.frontends.ebnf import ebnf_to_ir
 
+        instance("source", source, str)
+        instance("root_rule_name", root_rule_name, str)
         return cls(ebnf_to_ir(source, root_rule_name))
 
     @classmethod
@@ -143,7 +149,11 @@ class Grammar:
         """
         from maskwright.frontends.lark import lark_to_ir
 
-        supplied = {name: grammar.ir for name, grammar in (grammars or {}).items()}
+        instance("source", source, str)
+        instance("start", start, str)
+        supplied = {name: _grammar(each).ir for name, each in by_name("grammars", grammars).items()}
+        for each in by_name("modules", modules).values():
+            instance("each of modules", each, str, "pass a dict from names to texts in Lark's syntax")
         return cls(lark_to_ir(source, start, grammars=supplied, modules=modules))
 
     @classmethod
@@ -156,9 +166,7 @@ class Grammar:
         >>> Grammar.from_choices(["yes", "no"]).dump()
         'root ::= "yes" | "no"'
         """
-        if isinstance(choices, str | bytes):
-            raise GrammarError("choices must be several strings, not one", hint="pass a list: [text]")
-        options = [ir.literal(c.encode() if isinstance(c, str) else c) for c in choices]
+        options = [ir.literal(_encoded(choice)) for choice in checked_choices(choices)]
         if not options:
             raise UnsatisfiableError("there are no choices")
         return cls(_single(ir.alt(*options)))
@@ -191,20 +199,20 @@ class Grammar:
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:
         """Admit an output of each grammar, one after the other."""
-        builder, roots = ir.joined([g.ir for g in grammars])
+        builder, roots = ir.joined([_grammar(g).ir for g in grammars])
         return cls(builder.build(ir.seq(*roots)), sum((g.report for g in grammars), ()))
 
     @classmethod
     def union(cls, *grammars: Grammar) -> Grammar:
         """Admit the outputs of any of the grammars."""
-        builder, roots = ir.joined([g.ir for g in grammars])
+        builder, roots = ir.joined([_grammar(g).ir for g in grammars])
         return cls(builder.build(ir.alt(*roots)), sum((g.report for g in grammars), ()))
 
     def __add__(self, other: Grammar) -> Grammar:
-        return Grammar.concat(self, other) if isinstance(other, Grammar) else NotImplemented
+        return Grammar.concat(self, other)
 
     def __or__(self, other: Grammar) -> Grammar:
-        return Grammar.union(self, other) if isinstance(other, Grammar) else NotImplemented
+        return Grammar.union(self, other)
 
     def to_ebnf(self) -> str:
         """Write the grammar in EBNF, with the root rule `root`; `from_ebnf` reads it. So does `str()`."""
@@ -247,6 +255,42 @@ class Grammar:
 
     def __repr__(self) -> str:
         return f"<Grammar of {len(self.ir.rules)} rules, root {self.ir.rules[self.ir.root].name!r}>"
+
+
+def checked_choices(choices: Iterable[str | bytes]) -> tuple[str | bytes, ...]:
+    """Return the choices, each a text.
+
+    Raises:
+        ArgumentError: They are one text, or something else is among them.
+    """
+    hint = "pass a list of str or bytes: [text]" if isinstance(choices, str | bytes) else None
+    options = as_tuple("choices", choices, "several str or bytes", hint)
+    for option in options:
+        if not isinstance(option, str | bytes):
+            raise wrong_argument("each of choices", option, "a str or bytes", "pass str(...) of it")
+    return options
+
+
+def _encoded(choice: str | bytes) -> bytes:
+    try:
+        return choice.encode() if isinstance(choice, str) else choice
+    except UnicodeEncodeError as error:
+        raise GrammarError(f"the choice {choice[:60]!r} is not valid text: {error.reason}") from error
+
+
+def _grammar(value: Any) -> Grammar:
+    is_compiled = isinstance(getattr(value, "grammar", None), Grammar)
+    hint = (
+        "pass its grammar attribute" if is_compiled else "pass what Grammar.from_regex or another from_ method returns"
+    )
+    return instance("each of grammars", value, Grammar, hint)
+
+
+def by_name(name: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return a mapping, empty for None."""
+    if value is None or isinstance(value, Mapping):
+        return value or {}
+    raise wrong_argument(name, value, "a dict by names")
 
 
 def _single(body: ir.Expr) -> GrammarIR:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from maskwright.errors import TokenizerError
+from maskwright.errors import TokenizerError, wrong_argument
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def find_tokens(matcher: GrammarMatcher, info: TokenizerInfo, encode: Encode | N
     """Return the forced tokens from where the matcher stands. It is left as it was."""
     if encode is None:
         encode = info.encode
+    if not callable(encode):
+        raise wrong_argument("encode", encode, "a function from a str to token ids")
     ahead, out = matcher.fork(), list[int]()
     while len(out) < _MAX_TOKENS:
         found = _forced_text_tokens(ahead, info, encode)

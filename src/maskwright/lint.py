@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from maskwright.arguments import instance
 from maskwright.grammar import Grammar
 from maskwright.ir import (
     OP_ALT,
@@ -65,7 +66,7 @@ class Report(NamedTuple):
 
 def lint(grammar: Grammar) -> Report:
     """Look for rules that are never used, match nothing, or lead back to themselves over nothing."""
-    ir = grammar.ir
+    ir = instance("grammar", grammar, Grammar, "make one with Grammar.from_ebnf or from_lark").ir
     facts = _Facts(ir)
     used = _reachable(facts.calls, ir.root)
     problems = []

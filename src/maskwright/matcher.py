@@ -15,13 +15,13 @@ configuration id per token. Tested by tests/exhaustive and tests/contract.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from maskwright import _kernel
-from maskwright.compiler import CompiledGrammar, Precomputed
-from maskwright.errors import MatcherError, TokenizerError
+from maskwright.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
+from maskwright.compiler import CompiledGrammar, Precomputed, checked_compiled
+from maskwright.errors import MatcherError, TokenizerError, wrong_argument
 from maskwright.jump_forward import Encode, find_tokens
 
 MAX_TOKEN_BUDGET = 10**9
@@ -40,6 +40,9 @@ class GrammarMatcher(_kernel.Matcher):
             the output can still be completed within them. Text accepted as such counts as one token.
 
     Raises:
+        ArgumentError: `compiled_grammar` is not a `CompiledGrammar`, or another argument has the wrong type.
+        OptionError: `max_tokens` is less than 1.
+        TokenizerError: A stop token is outside the vocabulary.
         UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
 
     Inherited from the kernel:
@@ -77,19 +80,19 @@ class GrammarMatcher(_kernel.Matcher):
         terminate_without_stop_token: bool = False,
         max_tokens: int | None = None,
     ) -> None:
-        info = compiled_grammar.tokenizer_info
+        info = checked_compiled("compiled_grammar", compiled_grammar).tokenizer_info
         stops = list(info.stop_token_ids)
         if override_stop_tokens is not None:
             stops = _stop_tokens(override_stop_tokens, info.vocab_size)
-        super().__init__(compiled_grammar._native, stops, terminate_without_stop_token, _budget(max_tokens))
+        super().__init__(compiled_grammar._native, stops, bool(terminate_without_stop_token), _budget(max_tokens))
         self.compiled_grammar = compiled_grammar
 
     def accept_string(self, text: str | bytes) -> bool:
         """Go on by some text, however it would be tokenized. False, and nothing changes, if it is not allowed.
 
-        It counts as one token for `rollback`.
+        It counts as one token for `rollback`. Half a surrogate pair is three bytes that are not valid UTF-8.
         """
-        return self.accept_bytes(text.encode() if isinstance(text, str) else bytes(text))
+        return self.accept_bytes(_encoded("text", text))
 
     def find_jump_forward_string(self) -> str:
         """Return the longest text that every completion begins with.
@@ -122,7 +125,7 @@ class GrammarMatcher(_kernel.Matcher):
 
         See `CompiledGrammar.precompute`.
         """
-        return Precomputed(*self.precompute_masks(budget_us))
+        return Precomputed(*self.precompute_masks(as_number("budget_us", budget_us)))
 
     def get_captures(self) -> list[tuple[str, bytes]]:
         """Return what the grammar's captures have matched so far, as (name, bytes), in the order in which they begin.
@@ -148,7 +151,7 @@ class GrammarMatcher(_kernel.Matcher):
         Raises:
             MatcherError: `num_tokens` is negative or more than were accepted; nothing changes.
         """
-        count = operator.index(num_tokens)
+        count = as_integer("num_tokens", num_tokens)
         if count < 0 or count > self.num_accepted_tokens or not self.rollback_tokens(count):
             raise MatcherError(
                 f"cannot roll back {count} tokens: {self.num_accepted_tokens} were accepted",
@@ -167,6 +170,9 @@ class GrammarMatcher(_kernel.Matcher):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GrammarMatcher:
         return self.fork()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickling(self, "keep the token ids, and accept them with a new matcher in the other process")
 
     def __repr__(self) -> str:
         state = "terminated" if self.is_terminated() else "complete" if self.is_completed() else "open"
@@ -189,7 +195,9 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
         max_threads: The most threads to use, the calling one included; by default as many as the process has.
 
     Raises:
+        ArgumentError: A matcher is not a `GrammarMatcher`, or `max_threads` is not an int.
         MatcherError: A matcher is given twice.
+        OptionError: `max_threads` is less than 1.
 
     Inherited from the kernel:
         fill_next_token_bitmask(bitmask, indices=None) -> bool: write the mask of matcher i to row `indices[i]`, by
@@ -208,10 +216,11 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
     """
 
     def __init__(self, matchers: Iterable[GrammarMatcher], *, max_threads: int | None = None) -> None:
-        if max_threads is not None and operator.index(max_threads) < 1:
-            raise MatcherError(f"max_threads is {max_threads}; a batch needs at least one thread")
-        given = tuple(matchers)
-        super().__init__(given, min(_MANY_THREADS, max_threads or _MANY_THREADS))
+        threads = _MANY_THREADS if max_threads is None else as_integer("max_threads", max_threads, at_least=1)
+        given = as_tuple("matchers", matchers, "a list of GrammarMatchers", "pass [matcher] for one sequence")
+        for each in given:
+            instance("each of matchers", each, GrammarMatcher, "make one with GrammarMatcher(compiled_grammar)")
+        super().__init__(given, min(_MANY_THREADS, threads))
         self.matchers = given
 
     def accept_string(self, texts: Sequence[str | bytes]) -> list[bool]:
@@ -220,24 +229,37 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
         Raises:
             MatcherError: There is not one text a matcher; nothing changes.
         """
-        return self.accept_bytes([text.encode() if isinstance(text, str) else bytes(text) for text in texts])
+        given = as_tuple("texts", texts, "a list of one str or bytes a sequence")
+        return self.accept_bytes([_encoded("each of texts", text) for text in given])
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickling(self, "make a batch of the matchers' forks instead")
 
     def __len__(self) -> int:
         return len(self.matchers)
+
+
+def _encoded(name: str, text: str | bytes) -> bytes:
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    if isinstance(text, bytes | bytearray | memoryview):
+        return bytes(text)
+    raise wrong_argument(name, text, "a str or bytes")
 
 
 def _budget(max_tokens: int | None) -> int:
     """As the kernel takes it, 0 for none."""
     if max_tokens is None:
         return 0
-    count = operator.index(max_tokens)
-    if count < 1:
-        raise MatcherError(f"max_tokens is {count}; an output within a budget has at least one token")
-    return min(count, MAX_TOKEN_BUDGET)
+    return min(as_integer("max_tokens", max_tokens, at_least=1), MAX_TOKEN_BUDGET)
 
 
 def _stop_tokens(given: int | Iterable[int], vocab_size: int) -> list[int]:
-    ids = [operator.index(given)] if not isinstance(given, Iterable) else [operator.index(i) for i in given]
+    if isinstance(given, str | bytes):
+        hint = "look the id up: tokenizer.convert_tokens_to_ids(text)"
+        raise wrong_argument("override_stop_tokens", given, "a token id or several", hint)
+    several = given if isinstance(given, Iterable) else [given]
+    ids = [as_integer("override_stop_tokens", i, hint="pass token ids") for i in several]
     for token_id in ids:
         if not 0 <= token_id < vocab_size:
             raise TokenizerError(f"stop token {token_id} is outside the vocabulary of {vocab_size}")

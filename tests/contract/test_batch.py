@@ -157,7 +157,7 @@ def test_no_matchers(wrong: object) -> None:
 
 def test_max_threads(matchers: list[maskwright.GrammarMatcher]) -> None:
     for wrong in (0, -1):
-        with pytest.raises(maskwright.MatcherError):
+        with pytest.raises(maskwright.OptionError):
             maskwright.BatchGrammarMatcher(matchers, max_threads=wrong)
     for threads in (1, 2, 10**9):
         bitmask = maskwright.allocate_token_bitmask(4, SMALL.vocab_size)

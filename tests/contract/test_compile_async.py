@@ -38,10 +38,23 @@ def test_each_kind(compiler: maskwright.GrammarCompiler) -> None:
 
 
 def test_await(compiler: maskwright.GrammarCompiler) -> None:
-    async def main() -> maskwright.CompiledGrammar:
-        return await asyncio.wrap_future(compiler.compile_regex_async("a+"))
+    async def main() -> list[maskwright.CompiledGrammar]:
+        return [
+            await compiler.compile_regex_async("a+"),
+            await asyncio.wait_for(compiler.compile_regex_async("a+"), 10),
+            *await asyncio.gather(compiler.compile_regex_async("a+"), compiler.compile_regex_async("a+")),
+            await asyncio.wrap_future(compiler.compile_regex_async("a+")),
+        ]
 
-    assert asyncio.run(main()) is compiler.compile_regex("a+")
+    assert set(asyncio.run(main())) == {compiler.compile_regex("a+")}
+
+
+def test_errors_come_out_of_await(compiler: maskwright.GrammarCompiler) -> None:
+    async def main() -> None:
+        with pytest.raises(maskwright.RegexSyntaxError):
+            await compiler.compile_regex_async("(")
+
+    asyncio.run(main())
 
 
 def test_errors_come_out_of_the_result_and_are_not_kept(compiler: maskwright.GrammarCompiler) -> None:
@@ -51,7 +64,7 @@ def test_errors_come_out_of_the_result_and_are_not_kept(compiler: maskwright.Gra
         with pytest.raises(maskwright.RegexSyntaxError):
             compiler.compile_regex("(")
     assert compiler.stats()[:3] == (0, 4, 0)
-    with pytest.raises(maskwright.GrammarError):
+    with pytest.raises(maskwright.ArgumentError):
         compiler.compile_grammar_async(3)  # type: ignore[arg-type]
 
 
@@ -106,6 +119,27 @@ class Maker:
         self.count += 1
         assert self.let.wait(10)
         return Made()
+
+
+def test_cancelling_the_task_that_awaits_cancels_its_future_alone() -> None:
+    cache: CompileCache[Made] = CompileCache(1000)
+    workers, make = Workers(1), Maker()
+    waiting, other = cache.submit("a", make, workers), cache.submit("a", make, workers)
+
+    async def wait() -> Made:
+        return await waiting
+
+    async def main() -> None:
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert waiting.cancelled()
+    make.let.set()
+    assert isinstance(other.result(10), Made)
 
 
 def test_what_is_being_made_is_made_once() -> None:

@@ -178,9 +178,9 @@ def test_a_token_that_is_not_allowed_is_a_typed_error(letters: TokenizerInfo) ->
         processor(ids([1, 0], [1, 2]), torch.zeros(2, 8))
 
 
-def test_rows_that_cannot_be_shared_out_are_a_typed_error(letters: TokenizerInfo) -> None:
+def test_rows_that_cannot_be_divided_among_grammars_are_a_typed_error(letters: TokenizerInfo) -> None:
     compiled = GrammarCompiler(letters).compile_regex("a")
-    with pytest.raises(MatcherError, match="3 rows cannot be shared out among 2 grammars"):
+    with pytest.raises(MatcherError, match="3 rows cannot be divided among 2 grammars"):
         GrammarLogitsProcessor([compiled, compiled])(ids([1], [1], [1]), torch.zeros(3, 8))
     with pytest.raises(MatcherError, match="no grammar"):
         GrammarLogitsProcessor([])

@@ -49,18 +49,23 @@ def source(name: str) -> Source:
     Raises:
         GrammarError: There is none of this name.
     """
-    language = _LANGUAGES.get(name)
+    language = _LANGUAGES.get(name) if isinstance(name, str) else None
     if language is None:
-        raise GrammarError(f"there is no ready grammar {name[:60]!r}", hint=f"there are: {', '.join(NAMES)}")
+        raise GrammarError(f"there is no ready grammar {name!r:.60}", hint=f"there are: {', '.join(NAMES)}")
     return Source(files(__package__).joinpath(f"{name}.{language}").read_text("utf-8"), language)
 
 
-@cache
 def load(name: str) -> Grammar:
     """Return a ready grammar. It is read once a process.
 
     Raises:
         GrammarError: There is none of this name.
     """
+    source(name)
+    return _load(name)
+
+
+@cache
+def _load(name: str) -> Grammar:
     text, language = source(name)
     return Grammar.from_ebnf(text) if language == "ebnf" else Grammar.from_lark(text)

@@ -27,7 +27,9 @@ from maskwright import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
 )
-from maskwright.errors import MatcherError
+from maskwright.arguments import as_integer
+from maskwright.compiler import checked_compiled
+from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 
 
 class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore]
@@ -48,16 +50,27 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
         pad_token_id: int | None = None,
         make_matcher: Callable[[CompiledGrammar], GrammarMatcher] = GrammarMatcher,
     ) -> None:
-        self._compiled = [compiled] if isinstance(compiled, CompiledGrammar) else list(compiled)
+        several = compiled if isinstance(compiled, list | tuple) else [compiled]
+        self._compiled = [checked_compiled("compiled", each) for each in several]
         if not self._compiled:
             raise MatcherError("no grammar was given", hint="pass a CompiledGrammar, or one for each row")
         info = self._compiled[0].tokenizer_info
         if any(_vocabulary_form(other) != _vocabulary_form(self._compiled[0]) for other in self._compiled):
             raise MatcherError("the grammars were compiled for different tokenizers")
         self._vocab_size: int = info.vocab_size
+        if not callable(make_matcher):
+            hint = "pass lambda compiled: GrammarMatcher(compiled, ...)"
+            raise wrong_argument("make_matcher", make_matcher, "a function", hint)
         self._make_matcher = make_matcher
-        self._after_end = sorted({*info.stop_token_ids, *(() if pad_token_id is None else (pad_token_id,))})
+        padding = () if pad_token_id is None else (self._checked_token("pad_token_id", pad_token_id),)
+        self._after_end = sorted({*info.stop_token_ids, *padding})
         self.reset()
+
+    def _checked_token(self, name: str, value: int) -> int:
+        token_id = as_integer(name, value, at_least=0)
+        if token_id >= self._vocab_size:
+            raise OptionError(f"{name} must be < {self._vocab_size}, not {token_id}", option=name)
+        return token_id
 
     def reset(self) -> None:
         """Forget the rows: the next call is the first of a new generation.
@@ -77,6 +90,8 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
             MatcherError: a row was given a token that its grammar does not allow, or the number of rows is no multiple
                 of the number of grammars.
         """
+        _check_tensor("input_ids", input_ids)
+        _check_tensor("scores", scores)
         self._follow(input_ids)
         bitmask = self._bitmask
         assert bitmask is not None
@@ -117,7 +132,7 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
         copies, left_over = divmod(num_rows, len(self._compiled))
         if left_over or not copies:
             raise MatcherError(
-                f"{num_rows} rows cannot be shared out among {len(self._compiled)} grammars",
+                f"{num_rows} rows cannot be divided among {len(self._compiled)} grammars",
                 hint="give one grammar, or one for each prompt of the batch",
             )
         self._rows = [_Row(self._make_matcher(compiled)) for compiled in self._compiled for _ in range(copies)]
@@ -152,6 +167,13 @@ class _Row:
             del self._accepted[common:]
         for token in token_ids[common:]:
             self.accept(token, index)
+
+
+def _check_tensor(name: str, value: torch.Tensor) -> None:
+    if not isinstance(value, torch.Tensor):
+        raise wrong_argument(name, value, "a torch.Tensor", "pass the processor to generate(logits_processor=...)")
+    if value.dim() != 2:
+        raise BitmaskError(f"{name} must be two-dimensional, not of shape {tuple(value.shape)}")
 
 
 def _apply_on_device(scores: torch.Tensor, bitmask: torch.Tensor) -> None:

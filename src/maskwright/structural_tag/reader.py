@@ -34,6 +34,8 @@ from collections.abc import Callable
 from html import unescape
 from typing import Final, NamedTuple, TypeAlias
 
+from maskwright.arguments import instance
+from maskwright.errors import MatcherError
 from maskwright.matcher import GrammarMatcher
 
 
@@ -246,11 +248,20 @@ class EventReader:
 
     Args:
         matcher: Of a structural tag whose parts have names, as those of `get_model_structural_tag` have.
+
+    Raises:
+        ArgumentError: `matcher` is not a `GrammarMatcher`.
+        MatcherError: The grammar has no captures.
     """
 
     def __init__(self, matcher: GrammarMatcher) -> None:
-        self._matcher = matcher
+        self._matcher = instance("matcher", matcher, GrammarMatcher, "make one with GrammarMatcher(compiled_grammar)")
         self._program = matcher.compiled_grammar.capture_program
+        if not matcher.compiled_grammar.has_captures:
+            raise MatcherError(
+                "there are no events to read: the grammar has no captures",
+                hint="use get_model_structural_tag, or name the parts of the tag: capture='content'",
+            )
         self._teller = _Teller()
         self._marks = [_Mark(0, 0, False, 0, 0, _Place())]
 

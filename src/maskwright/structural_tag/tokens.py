@@ -22,6 +22,7 @@ from functools import cached_property
 from typing import Final, TypeAlias
 from weakref import finalize
 
+from maskwright.arguments import instance
 from maskwright.errors import StructuralTagError
 from maskwright.ir import Expr, seq, text, tokens
 from maskwright.numbering import Numbering
@@ -139,6 +140,7 @@ def tokens_of(info: TokenizerInfo | None) -> Tokens:
         return _NO_TOKENIZER
     found = _KNOWN.get(id(info))
     if found is None:
-        found = _KNOWN[id(info)] = Tokens(info)
+        hint = "make one with TokenizerInfo.from_huggingface or another from_ method"
+        found = _KNOWN[id(info)] = Tokens(instance("tokenizer_info", info, TokenizerInfo, hint))
         finalize(info, _KNOWN.pop, id(info), None)
     return found

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from maskwright.tokenizer.info import TokenizerInfo as TokenizerInfo
+from maskwright.tokenizer.recognise import info_of as info_of
 
-__all__ = ["TokenizerInfo"]
+__all__ = ["TokenizerInfo", "info_of"]

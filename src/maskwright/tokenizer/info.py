@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from maskwright.errors import TokenizerError
+from maskwright.arguments import as_tuple, instance
+from maskwright.errors import TokenizerError, wrong_argument
 from maskwright.tokenizer import from_huggingface, from_mistral, from_sentencepiece, from_tiktoken, from_vocab
 from maskwright.tokenizer.raw import RawTokenizer, check_vocab_size
 
@@ -56,14 +57,17 @@ class TokenizerInfo:
     drops_leading_space: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.token_bytes, list | tuple):
+            hint = "use TokenizerInfo.from_huggingface for a tokenizer"
+            raise wrong_argument("token_bytes", self.token_bytes, "a tuple with the bytes of every id", hint)
         size = check_vocab_size(_to_id(self.vocab_size, "vocab_size"))
         if size < len(self.token_bytes) or size < 1:
             raise TokenizerError(
                 f"vocab_size is {size}, but the tokenizer has {len(self.token_bytes)} ids",
                 hint="leave vocab_size out, or pass the width of the model's logits",
             )
-        special = _to_ids(self.special_token_ids, "special token", size)
-        stop = _to_ids(self.stop_token_ids, "stop token", size)
+        special = _to_ids(_as_tuple(self.special_token_ids, "special_token_ids"), "special token", size)
+        stop = _to_ids(_as_tuple(self.stop_token_ids, "stop_token_ids"), "stop token", size)
         num_tokens = max(len(self.token_bytes), *(i + 1 for i in special + stop), 0)
         tokens = (*self.token_bytes, *[b""] * (num_tokens - len(self.token_bytes)))
         if not {type(token) for token in tokens} <= {bytes}:
@@ -198,7 +202,7 @@ class TokenizerInfo:
         """
         skipped = set(self.special_token_ids) if skip_special_tokens else set()
         out = []
-        for given in token_ids:
+        for given in as_tuple("token_ids", token_ids, "a list of token ids"):
             i = _to_id(given, "a token id")
             if not 0 <= i < self.vocab_size:
                 raise TokenizerError(f"token id {i} is not in the vocabulary of {self.vocab_size} ids")
@@ -212,6 +216,7 @@ class TokenizerInfo:
         Raises:
             TokenizerError: It was not read from a tokenizer (`from_vocab`), or that was left behind (pickling).
         """
+        instance("text", text, str)
         encode = self.__dict__.get("_encode")
         if encode is None:
             raise TokenizerError(

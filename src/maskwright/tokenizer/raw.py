@@ -22,7 +22,7 @@ from maskwright.errors import TokenizerError
 # Room for any vocabulary in use (the largest have a quarter of a million), and a stop for an id gone wrong.
 MAX_VOCAB_SIZE = 1 << 24
 
-_CONSTRUCTORS = {
+CONSTRUCTORS = {
     "transformers": "from_huggingface",
     "tokenizers": "from_huggingface",
     "tiktoken": "from_tiktoken",
@@ -50,7 +50,7 @@ def library_of(thing: object) -> str | None:
     """Name the tokenizer library that the type of `thing` comes from, or None."""
     for base in type(thing).__mro__:
         package = base.__module__.partition(".")[0]
-        if package in _CONSTRUCTORS:
+        if package in CONSTRUCTORS:
             return package
     return None
 
@@ -64,8 +64,10 @@ def wrong_type(thing: object, constructor: str, wanted: str) -> TokenizerError:
 
 def _advice(thing: object, constructor: str) -> str:
     library = library_of(thing)
-    if library is not None and _CONSTRUCTORS[library] != constructor:
-        return f"use TokenizerInfo.{_CONSTRUCTORS[library]}"
+    if library is not None and CONSTRUCTORS[library] != constructor:
+        return f"use TokenizerInfo.{CONSTRUCTORS[library]}"
+    if library_of(getattr(thing, "tokenizer", None)) is not None:
+        return "pass its tokenizer attribute"
     if isinstance(thing, str) and constructor != "from_vocab":
         return "load the tokenizer with its own library first, and pass the object"
     if isinstance(thing, (list, tuple)):

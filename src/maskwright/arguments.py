@@ -1,0 +1,71 @@
+"""What callers pass, checked where it comes in: each function returns the value, or raises an ArgumentError that says
+what to pass instead.
+
+    >>> as_integer("max_threads", 8)
+    8
+    >>> instance("pattern", 3, str)
+    Traceback (most recent call last):
+    maskwright.errors.ArgumentError: pattern must be a str, not int
+
+Integers are whatever has `__index__` (numpy's, torch's scalars), texts are str.
+Tested by tests/contract/test_argument_types.py.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any, NoReturn, TypeVar
+
+from maskwright.errors import ArgumentError, OptionError, type_name, wrong_argument
+
+T = TypeVar("T")
+
+
+def instance(name: str, value: object, kind: type[T], hint: str | None = None) -> T:
+    """Return a value of this class."""
+    if not isinstance(value, kind):
+        raise wrong_argument(name, value, f"a {kind.__name__}", hint)
+    return value
+
+
+def as_integer(name: str, value: Any, *, at_least: int | None = None, hint: str | None = None) -> int:
+    """Return an int.
+
+    Raises:
+        ArgumentError: It is not an integer.
+        OptionError: It is less than `at_least`.
+    """
+    try:
+        number = operator.index(value)
+    except (TypeError, ValueError):
+        raise wrong_argument(name, value, "an int", hint) from None
+    if at_least is not None and number < at_least:
+        raise OptionError(f"{name} must be >= {at_least}, not {number}", option=name, hint=hint)
+    return number
+
+
+def as_number(name: str, value: Any) -> float:
+    """Return a float: of an int, a float, or what has `__float__`. A text is not a number."""
+    if not isinstance(value, str | bytes | bytearray):
+        try:
+            return float(value)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            pass
+    raise wrong_argument(name, value, "a number")
+
+
+def as_tuple(name: str, value: Iterable[T], expected: str, hint: str | None = None) -> tuple[T, ...]:
+    """Return the items of what can be iterated over, but for a text."""
+    if not isinstance(value, str | bytes | bytearray):
+        try:
+            return tuple(value)
+        except TypeError:
+            pass
+    raise wrong_argument(name, value, expected, hint)
+
+
+def refuse_pickling(thing: object, hint: str) -> NoReturn:
+    """Say what to pickle instead of an object that holds memory of the kernel."""
+    name = type_name(thing).rpartition(".")[2]
+    raise ArgumentError(f"a {name} cannot be pickled: it holds memory of this process", argument="obj", hint=hint)

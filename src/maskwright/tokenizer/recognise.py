@@ -1,0 +1,46 @@
+"""A tokenizer of any library that is known, recognised by its class, without importing the library.
+
+    >>> info_of(b"")
+    Traceback (most recent call last):
+    maskwright.errors.ArgumentError: tokenizer_info must be a TokenizerInfo or a tokenizer, not bytes
+      hint: make one with TokenizerInfo.from_huggingface, from_tiktoken, from_sentencepiece, from_mistral or from_vocab
+
+Tested by tests/tokenizer/test_recognise.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maskwright.errors import wrong_argument
+from maskwright.tokenizer.info import TokenizerInfo
+from maskwright.tokenizer.raw import CONSTRUCTORS, library_of
+
+_HINT = "make one with TokenizerInfo.from_huggingface, from_tiktoken, from_sentencepiece, from_mistral or from_vocab"
+
+
+def info_of(tokenizer: Any) -> TokenizerInfo:
+    """Return what masks need to know of a tokenizer; a `TokenizerInfo` is returned as it is.
+
+    Raises:
+        ArgumentError: It is not a tokenizer of a library that is known.
+        TokenizerError: It is, but cannot be read.
+    """
+    if isinstance(tokenizer, TokenizerInfo):
+        return tokenizer
+    library = library_of(tokenizer)
+    if library is not None:
+        constructor = getattr(TokenizerInfo, CONSTRUCTORS[library])
+        info: TokenizerInfo = constructor(tokenizer)
+        return info
+    raise wrong_argument("tokenizer_info", tokenizer, "a TokenizerInfo or a tokenizer", _hint(tokenizer))
+
+
+def _hint(given: Any) -> str:
+    if isinstance(given, str):
+        return "load it first: TokenizerInfo.from_huggingface(transformers.AutoTokenizer.from_pretrained(name))"
+    if isinstance(given, list | tuple):
+        return "use TokenizerInfo.from_vocab(tokens, stop_token_ids=[...]) for a list of token texts"
+    if library_of(getattr(given, "tokenizer", None)) is not None:
+        return "pass its tokenizer attribute"
+    return _HINT

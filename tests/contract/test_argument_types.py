@@ -1,0 +1,339 @@
+"""Arguments of the wrong type, one level up or down, for every public function and class: each gets a typed error that
+says what to pass, and nothing bare comes out of Python or the kernel."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import maskwright as mw
+from maskwright import grammars, openai_shapes, structural_tag
+from maskwright.lint import lint
+from maskwright.structural_tag.reader import EventReader
+from oracle.vocabularies import BYTES
+
+INFO = BYTES.info()
+COMPILER = mw.GrammarCompiler(INFO)
+COMPILED = COMPILER.compile_regex("[a-z]+")
+GRAMMAR = mw.Grammar.from_regex("a+")
+BITMASK = mw.allocate_token_bitmask(4, INFO.vocab_size)
+LOGITS = np.zeros((4, INFO.vocab_size), np.float32)
+TAG = {"format": {"type": "const_string", "value": "a"}}
+
+
+def matcher() -> mw.GrammarMatcher:
+    return mw.GrammarMatcher(COMPILED)
+
+
+def batch() -> mw.BatchGrammarMatcher:
+    return mw.BatchGrammarMatcher([matcher()])
+
+
+GIVEN: dict[str, Any] = {
+    "None": None,
+    "an int": 3,
+    "a negative int": -3,
+    "a float": 1.5,
+    "a bool": True,
+    "a str": "x",
+    "half a character": "\ud800",
+    "bytes": b"x",
+    "a list of ints": [1],
+    "a list of str": ["x"],
+    "a nested list": [[None]],
+    "an empty list": [],
+    "a dict": {},
+    "an object": object(),
+    "a class": int,
+    "a TokenizerInfo": INFO,
+    "a GrammarCompiler": COMPILER,
+    "a CompiledGrammar": COMPILED,
+    "a Grammar": GRAMMAR,
+    "a GrammarMatcher": matcher(),
+    "a BatchGrammarMatcher": batch(),
+    "an array of floats": np.zeros(3),
+    "an array of ints": np.zeros(3, np.int64),
+}
+
+
+class Case(NamedTuple):
+    call: Callable[[Any], Any]
+    expected: str  # what the errors of type ArgumentError say to pass
+    accepted: str = ""  # what is right, or is an error of another kind in some cases
+
+
+INTS = "an int, a negative int, a bool"
+TEXTS = "a str, half a character"
+ID_LISTS = "a list of ints, an empty list, an array of ints"
+
+
+def _of_compiler(kind: str, accepted: str, expected: str) -> dict[str, Case]:
+    return {
+        f"compile_{kind}": Case(lambda v: getattr(COMPILER, f"compile_{kind}")(v), expected, accepted),
+        f"compile_{kind}_async": Case(
+            lambda v: getattr(COMPILER, f"compile_{kind}_async")(v).result(10), expected, accepted
+        ),
+        f"Grammar.from_{kind}": Case(lambda v: getattr(mw.Grammar, f"from_{kind}")(v), expected, accepted),
+    }
+
+
+CASES: dict[str, Case] = {
+    "GrammarCompiler": Case(mw.GrammarCompiler, "a TokenizerInfo or a tokenizer", "a TokenizerInfo"),
+    "GrammarCompiler.max_threads": Case(lambda v: mw.GrammarCompiler(INFO, max_threads=v), "an int", "an int, a bool"),
+    "GrammarCompiler.cache_limit_bytes": Case(
+        lambda v: mw.GrammarCompiler(INFO, cache_limit_bytes=v), "an int", "an int, a bool"
+    ),
+    "GrammarCompiler.grammar_limit_bytes": Case(
+        lambda v: mw.GrammarCompiler(INFO, grammar_limit_bytes=v), "an int", "an int, a bool"
+    ),
+    **_of_compiler("json_schema", "a bool, a dict", "a JSON Schema"),
+    **_of_compiler("regex", "a str, half a character", "a str"),
+    **_of_compiler("lark", "", "a str"),
+    **_of_compiler("choices", "a list of str", "str or bytes"),
+    **_of_compiler("structural_tag", "", "a structural tag"),
+    "Grammar.from_ebnf": Case(mw.Grammar.from_ebnf, "a str"),
+    "compile_grammar": Case(COMPILER.compile_grammar, "a Grammar or an EBNF text", "a Grammar"),
+    "compile_grammar_async": Case(
+        lambda v: COMPILER.compile_grammar_async(v).result(10), "a Grammar or an EBNF text", "a Grammar"
+    ),
+    "compile_regex.flags": Case(lambda v: COMPILER.compile_regex("a", flags=v), "a str", "a str"),
+    "compile_grammar.root": Case(lambda v: COMPILER.compile_grammar('root ::= "a"', v), "a str"),
+    "compile_lark.start": Case(lambda v: COMPILER.compile_lark('start: "a"', v), "a str"),
+    "compile_lark.grammars": Case(
+        lambda v: COMPILER.compile_lark('start: "a"', grammars=v), "a dict by names", "None, a dict"
+    ),
+    "compile_lark.modules": Case(
+        lambda v: COMPILER.compile_lark('start: "a"', modules=v), "a dict by names", "None, a dict"
+    ),
+    "from_lark, one of grammars": Case(
+        lambda v: mw.Grammar.from_lark('start: "a"', grammars={"a": v}), "a Grammar", "a Grammar"
+    ),
+    "from_structural_tag.tokenizer_info": Case(
+        lambda v: mw.Grammar.from_structural_tag(TAG, tokenizer_info=v), "a TokenizerInfo", "None, a TokenizerInfo"
+    ),
+    "Grammar": Case(mw.Grammar, "a GrammarIR"),
+    "Grammar.concat": Case(mw.Grammar.concat, "a Grammar", "a Grammar"),
+    "Grammar.union": Case(lambda v: mw.Grammar.union(GRAMMAR, v), "a Grammar", "a Grammar"),
+    "Grammar +": Case(lambda v: GRAMMAR + v, "a Grammar", "a Grammar"),
+    "Grammar |": Case(lambda v: GRAMMAR | v, "a Grammar", "a Grammar"),
+    "CompiledGrammar": Case(
+        lambda v: mw.CompiledGrammar(v, INFO, memory_budget_bytes=1 << 20), "a Grammar", "a Grammar"
+    ),
+    "CompiledGrammar.tokenizer_info": Case(
+        lambda v: mw.CompiledGrammar(GRAMMAR, v, memory_budget_bytes=1 << 20), "a TokenizerInfo", "a TokenizerInfo"
+    ),
+    "CompiledGrammar.memory_budget_bytes": Case(
+        lambda v: mw.CompiledGrammar(GRAMMAR, INFO, memory_budget_bytes=v), "an int", "an int, a bool"
+    ),
+    "CompiledGrammar.precompute": Case(COMPILED.precompute, "a number", INTS + ", a float"),
+    "check": Case(mw.check, "a JSON Schema", "a bool, a dict"),
+    "GrammarMatcher": Case(mw.GrammarMatcher, "a CompiledGrammar", "a CompiledGrammar"),
+    "GrammarMatcher.override_stop_tokens": Case(
+        lambda v: mw.GrammarMatcher(COMPILED, override_stop_tokens=v),
+        "override_stop_tokens must be",
+        "None, an int, a bool, a list of ints, an empty list, a dict, an array of ints",
+    ),
+    "GrammarMatcher.max_tokens": Case(
+        lambda v: mw.GrammarMatcher(COMPILED, max_tokens=v), "an int", "None, an int, a bool"
+    ),
+    "matcher.accept_token": Case(lambda v: matcher().accept_token(v), "an int", INTS),
+    "matcher.accept_tokens": Case(
+        lambda v: matcher().accept_tokens(v), "token_ids must be", ID_LISTS + ", a dict, bytes"
+    ),
+    "matcher.validate_tokens": Case(
+        lambda v: matcher().validate_tokens(v), "token_ids must be", ID_LISTS + ", a dict, bytes"
+    ),
+    "matcher.accept_string": Case(lambda v: matcher().accept_string(v), "a str or bytes", TEXTS + ", bytes"),
+    "matcher.fill_next_token_bitmask": Case(lambda v: matcher().fill_next_token_bitmask(v), ""),
+    "matcher.fill_next_token_bitmask.index": Case(
+        lambda v: matcher().fill_next_token_bitmask(BITMASK, v), "an int", "an int, a bool"
+    ),
+    "matcher.fill_draft_bitmask": Case(
+        lambda v: matcher().fill_draft_bitmask(v, BITMASK), "draft_tokens must be", ID_LISTS + ", a dict, bytes"
+    ),
+    "matcher.fill_draft_bitmask.bitmask": Case(lambda v: matcher().fill_draft_bitmask([], v), ""),
+    "matcher.fill_draft_bitmask.index": Case(
+        lambda v: matcher().fill_draft_bitmask([], BITMASK, v), "an int", "an int, a bool"
+    ),
+    "matcher.traverse_draft_tree.retrieve_next_token": Case(
+        lambda v: matcher().traverse_draft_tree(v, [-1], [0], BITMASK), "retrieve_next_token must be"
+    ),
+    "matcher.traverse_draft_tree.retrieve_next_sibling": Case(
+        lambda v: matcher().traverse_draft_tree([-1], v, [0], BITMASK), "retrieve_next_sibling must be"
+    ),
+    "matcher.traverse_draft_tree.draft_tokens": Case(
+        lambda v: matcher().traverse_draft_tree([-1], [-1], v, BITMASK), "draft_tokens must be", "a list of ints, bytes"
+    ),
+    "matcher.traverse_draft_tree.bitmask": Case(lambda v: matcher().traverse_draft_tree([-1], [-1], [0], v), ""),
+    "matcher.precompute": Case(lambda v: matcher().precompute(v), "a number", INTS + ", a float"),
+    "matcher.rollback": Case(lambda v: matcher().rollback(v), "an int"),
+    "matcher.find_jump_forward_tokens": Case(
+        lambda v: mw.GrammarMatcher(COMPILER.compile_regex("abc")).find_jump_forward_tokens(None if callable(v) else v),
+        "a function",
+    ),
+    "BatchGrammarMatcher": Case(mw.BatchGrammarMatcher, "GrammarMatcher", "an empty list, a dict"),
+    "BatchGrammarMatcher, one": Case(lambda v: mw.BatchGrammarMatcher([v]), "a GrammarMatcher", "a GrammarMatcher"),
+    "BatchGrammarMatcher.max_threads": Case(
+        lambda v: mw.BatchGrammarMatcher([matcher()], max_threads=v), "an int", "None, an int, a bool"
+    ),
+    "batch.accept_token": Case(lambda v: batch().accept_token(v), "token_ids must be", "a list of ints, bytes"),
+    "batch.accept_tokens": Case(lambda v: batch().accept_tokens(v), "token"),
+    "batch.accept_tokens, one": Case(
+        lambda v: batch().accept_tokens([v]), "each of token_ids must be", ID_LISTS + ", a dict, bytes"
+    ),
+    "batch.validate_tokens, one": Case(
+        lambda v: batch().validate_tokens([v]), "each of token_ids must be", ID_LISTS + ", a dict, bytes"
+    ),
+    "batch.accept_string": Case(lambda v: batch().accept_string(v), "str or bytes", "a list of str"),
+    "batch.fill_next_token_bitmask": Case(lambda v: batch().fill_next_token_bitmask(v), ""),
+    "batch.fill_next_token_bitmask.indices": Case(
+        lambda v: batch().fill_next_token_bitmask(BITMASK, v), "indices must be", "None, a list of ints"
+    ),
+    "batch.fill_draft_bitmask, one": Case(
+        lambda v: batch().fill_draft_bitmask([v], BITMASK), "draft_tokens must be", ID_LISTS + ", a dict, bytes"
+    ),
+    "batch.rollback": Case(lambda v: batch().rollback(v), "num_tokens must be"),
+    "TokenizerInfo": Case(lambda v: mw.TokenizerInfo(v, 300), "the bytes of every id", "an empty list"),
+    "TokenizerInfo.from_huggingface": Case(mw.TokenizerInfo.from_huggingface, ""),
+    "TokenizerInfo.from_tiktoken": Case(mw.TokenizerInfo.from_tiktoken, ""),
+    "TokenizerInfo.from_sentencepiece": Case(mw.TokenizerInfo.from_sentencepiece, ""),
+    "TokenizerInfo.from_mistral": Case(mw.TokenizerInfo.from_mistral, ""),
+    "TokenizerInfo.from_vocab": Case(lambda v: mw.TokenizerInfo.from_vocab(v, stop_token_ids=[]), "", "a list of str"),
+    "TokenizerInfo.from_vocab.stop_token_ids": Case(
+        lambda v: mw.TokenizerInfo.from_vocab(["a"] * 4, stop_token_ids=v), "", ID_LISTS + ", a dict"
+    ),
+    "info.decode": Case(INFO.decode, "a list of token ids", ID_LISTS + ", a dict"),
+    "info.encode": Case(INFO.encode, "a str"),
+    "allocate_token_bitmask": Case(lambda v: mw.allocate_token_bitmask(v, 10), "an int", "an int, a bool"),
+    "allocate_token_bitmask.vocab_size": Case(lambda v: mw.allocate_token_bitmask(1, v), "an int", "an int, a bool"),
+    "allocate_token_bitmask.library": Case(lambda v: mw.allocate_token_bitmask(1, 10, library=v), "numpy"),
+    "apply_token_bitmask_inplace": Case(lambda v: mw.apply_token_bitmask_inplace(v, BITMASK), ""),
+    "apply_token_bitmask_inplace.bitmask": Case(lambda v: mw.apply_token_bitmask_inplace(LOGITS, v), ""),
+    "apply_token_bitmask_inplace.vocab_size": Case(
+        lambda v: mw.apply_token_bitmask_inplace(LOGITS, BITMASK, vocab_size=v), "an int", "None, an int, a bool"
+    ),
+    "apply_token_bitmask_inplace.indices": Case(
+        lambda v: mw.apply_token_bitmask_inplace(LOGITS, BITMASK, indices=v),
+        "indices must be",
+        "None, a dict, " + ID_LISTS,
+    ),
+    "lint": Case(lint, "a Grammar", "a Grammar"),
+    "grammars.load": Case(grammars.load, ""),
+    "grammars.source": Case(grammars.source, ""),
+    "EventReader": Case(EventReader, "a GrammarMatcher"),
+    "get_model_structural_tag": Case(structural_tag.get_model_structural_tag, ""),
+    "get_model_structural_tag.tools": Case(
+        lambda v: structural_tag.get_model_structural_tag("hermes", tools=v), "", "None, an empty list"
+    ),
+    "chat_completion": Case(openai_shapes.chat_completion, "", "a dict"),
+    "responses": Case(openai_shapes.responses, "", "a dict"),
+    "vllm": Case(openai_shapes.vllm, "", "a dict"),
+    "sglang": Case(openai_shapes.sglang, "", "a dict"),
+    "chat_completion.tokenizer_info": Case(
+        lambda v: openai_shapes.chat_completion({"response_format": {"type": "json_object"}}, tokenizer_info=v),
+        "a TokenizerInfo",
+        "None, a TokenizerInfo",
+    ),
+}
+
+
+def refusal(call: Callable[[Any], Any], value: Any) -> mw.MaskwrightError | None:
+    try:
+        call(value)
+    except mw.MaskwrightError as error:  # anything else fails the test
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_public_function(name: str) -> None:
+    case = CASES[name]
+    accepted = set(case.accepted.split(", "))
+    for kind, value in GIVEN.items():
+        error = refusal(case.call, value)
+        assert error is not None or kind in accepted, f"{name} took {kind}"
+        if isinstance(error, mw.ArgumentError):
+            assert kind not in accepted, error
+            assert case.expected in str(error), kind
+
+
+def test_every_public_class_and_function_is_in_the_table() -> None:
+    public = {n for n in mw.__all__ if not (isinstance(getattr(mw, n), type) and issubclass(getattr(mw, n), Exception))}
+    assert public - {"SchemaReport"} <= {name.partition(".")[0].partition(",")[0] for name in CASES} | set(CASES)
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({}, "compile_json_schema(schema)"),
+        (GRAMMAR, "compile_grammar(grammar)"),
+        (COMPILER, "compile_ method"),
+        (COMPILER.compile_regex_async("a"), "result()"),
+        (matcher(), "fork()"),
+    ],
+    ids=["schema", "grammar", "compiler", "future", "matcher"],
+)
+def test_a_matcher_says_how_to_come_to_a_compiled_grammar(given: Any, hint: str) -> None:
+    with pytest.raises(mw.ArgumentError) as caught:
+        mw.GrammarMatcher(given)
+    assert caught.value.argument == "compiled_grammar"
+    assert hint in str(caught.value)
+
+
+def test_the_logits_processor() -> None:
+    pytest.importorskip("torch")
+    transformers = pytest.importorskip("maskwright.integrations.transformers")
+    for given in (COMPILER, GRAMMAR, None, [None], "x", {}):
+        with pytest.raises(mw.ArgumentError, match="compiled must be a CompiledGrammar"):
+            transformers.GrammarLogitsProcessor(given)
+    processor = transformers.GrammarLogitsProcessor(COMPILED)
+    with pytest.raises(mw.ArgumentError, match=r"input_ids must be a torch\.Tensor"):
+        processor([[1]], None)
+
+
+@pytest.mark.parametrize(
+    ("thing", "hint"),
+    [
+        (COMPILED, "its grammar and its tokenizer_info"),
+        (COMPILER, "its tokenizer_info"),
+        (matcher(), "token ids"),
+        (batch(), "forks"),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_what_cannot_be_pickled_says_what_to_pickle(thing: Any, hint: str) -> None:
+    with pytest.raises(mw.ArgumentError) as caught:
+        pickle.dumps(thing)
+    assert hint in str(caught.value)
+
+
+def test_what_the_hints_on_pickling_say_works() -> None:
+    grammar, info = pickle.loads(pickle.dumps((COMPILED.grammar, COMPILED.tokenizer_info)))
+    assert mw.GrammarMatcher(mw.GrammarCompiler(info).compile_grammar(grammar)).accept_string("abc")
+
+
+def test_a_compiled_grammar_is_its_own_copy() -> None:
+    assert copy.copy(COMPILED) is COMPILED
+    assert copy.deepcopy({"grammar": COMPILED})["grammar"] is COMPILED
+
+
+def test_a_reader_of_a_grammar_without_captures() -> None:
+    with pytest.raises(mw.MatcherError, match="no captures") as caught:
+        EventReader(matcher())
+    assert "get_model_structural_tag" in str(caught.value)
+
+
+def test_errors_of_a_callers_own_iterator_come_through() -> None:
+    def broken() -> Any:
+        yield [ord("a")]
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        matcher().accept_tokens(token for ids in broken() for token in ids)
+    with pytest.raises(KeyError, match="mine"):
+        batch().accept_tokens(broken())
