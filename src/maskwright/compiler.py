@@ -19,14 +19,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from maskwright import _kernel
 from maskwright.arguments import as_integer, as_number, instance, refuse_pickling
 from maskwright.compile_cache import CompileCache, CompileFuture, Workers
-from maskwright.errors import MaskwrightError, SchemaError, UnsatisfiableError, wrong_argument
+from maskwright.errors import MaskwrightError, UnsatisfiableError, wrong_argument
 from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
+from maskwright.option_signatures import takes_schema_options
 from maskwright.schema_inputs import schema_of
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from maskwright.frontends.json_schema import JsonSchemaKeywords
     from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 512 << 20
@@ -188,11 +192,15 @@ class GrammarCompiler:
         import_module("maskwright.frontends.json_schema")
         _ = self.tokenizer_info.kernel_vocabulary
 
-    def compile_json_schema(self, schema: Any, **options: Any) -> CompiledGrammar:
+    @takes_schema_options
+    def compile_json_schema(self, schema: Any, **options: Unpack[JsonSchemaKeywords]) -> CompiledGrammar:
         """Compile a JSON Schema. See `Grammar.from_json_schema` for arguments and errors."""
         return self._get(_json_schema_task(schema, options))
 
-    def compile_json_schema_async(self, schema: Any, **options: Any) -> CompileFuture[CompiledGrammar]:
+    @takes_schema_options
+    def compile_json_schema_async(
+        self, schema: Any, **options: Unpack[JsonSchemaKeywords]
+    ) -> CompileFuture[CompiledGrammar]:
         """Compile a JSON Schema in another thread. The schema must not be changed meanwhile."""
         return self._submit(_json_schema_task(schema, options))
 
@@ -214,6 +222,7 @@ class GrammarCompiler:
         """Compile a `Grammar`, or a text in EBNF or GBNF, in another thread."""
         return self._submit(_grammar_task(grammar, root_rule_name))
 
+    @takes_schema_options
     def compile_lark(
         self,
         source: str,
@@ -221,10 +230,12 @@ class GrammarCompiler:
         *,
         grammars: Mapping[str, Grammar] | None = None,
         modules: Mapping[str, str] | None = None,
+        **options: Unpack[JsonSchemaKeywords],
     ) -> CompiledGrammar:
         """Compile a grammar in Lark's syntax. See `Grammar.from_lark`."""
-        return self._get(_lark_task(source, start, grammars, modules))
+        return self._get(_lark_task(source, start, grammars, modules, options))
 
+    @takes_schema_options
     def compile_lark_async(
         self,
         source: str,
@@ -232,9 +243,10 @@ class GrammarCompiler:
         *,
         grammars: Mapping[str, Grammar] | None = None,
         modules: Mapping[str, str] | None = None,
+        **options: Unpack[JsonSchemaKeywords],
     ) -> CompileFuture[CompiledGrammar]:
         """Compile a grammar in Lark's syntax in another thread."""
-        return self._submit(_lark_task(source, start, grammars, modules))
+        return self._submit(_lark_task(source, start, grammars, modules, options))
 
     def compile_choices(self, choices: Iterable[str | bytes]) -> CompiledGrammar:
         """Compile a choice between strings. See `Grammar.from_choices`."""
@@ -244,15 +256,19 @@ class GrammarCompiler:
         """Compile a choice between strings in another thread."""
         return self._submit(_choices_task(choices))
 
-    def compile_structural_tag(self, tag: StructuralTag | str | bytes | Mapping[str, Any]) -> CompiledGrammar:
+    @takes_schema_options
+    def compile_structural_tag(
+        self, tag: StructuralTag | str | bytes | Mapping[str, Any], **options: Unpack[JsonSchemaKeywords]
+    ) -> CompiledGrammar:
         """Compile a structural tag. See `Grammar.from_structural_tag`; special tokens are those of the tokenizer."""
-        return self._get(_structural_tag_task(tag, self.tokenizer_info))
+        return self._get(_structural_tag_task(tag, self.tokenizer_info, options))
 
+    @takes_schema_options
     def compile_structural_tag_async(
-        self, tag: StructuralTag | str | bytes | Mapping[str, Any]
+        self, tag: StructuralTag | str | bytes | Mapping[str, Any], **options: Unpack[JsonSchemaKeywords]
     ) -> CompileFuture[CompiledGrammar]:
         """Compile a structural tag in another thread."""
-        return self._submit(_structural_tag_task(tag, self.tokenizer_info))
+        return self._submit(_structural_tag_task(tag, self.tokenizer_info, options))
 
     def clear_cache(self) -> None:
         """Forget all compiled grammars. Those in use stay valid."""
@@ -325,31 +341,32 @@ class _Task(NamedTuple):
     why_unsatisfiable: Callable[[], UnsatisfiableError] | None = None
 
 
-def _json_schema_task(schema: Any, options: dict[str, Any]) -> _Task:
+def _json_schema_task(schema: Any, given: JsonSchemaKeywords) -> _Task:
+    from maskwright.frontends.json_schema import read_options, why_unsatisfiable
+
     try:
         data = schema_of(schema)  # a class is known by its schema: another one may have its name
-    except SchemaError:
-        return _Task(None, lambda: Grammar.from_json_schema(schema, **options))
+        options = read_options(given)
+    except MaskwrightError:
+        return _Task(None, lambda: Grammar.from_json_schema(schema, **given))
     # What a registry of the caller's holds is not known here.
     is_text = isinstance(data, (str, bytes))
-    content = None if "registry" in options else data if is_text else _kernel.content_of(data)
+    content = None if options.registry is not None else data if is_text else _kernel.content_of(data)
 
     def read() -> Grammar:
-        return Grammar.from_json_schema(data, **options)
+        return Grammar.from_json_schema(data, **given)
 
     def why() -> UnsatisfiableError:
-        from maskwright.frontends.json_schema import JsonSchemaOptions, why_unsatisfiable
-
-        return why_unsatisfiable(data, JsonSchemaOptions(**options))
+        return why_unsatisfiable(data, options)
 
     if content is None:
         return _Task(None, read, why_unsatisfiable=why)
 
     def read_again() -> Grammar:  # keeps the content alone, not the caller's data
-        return Grammar.from_json_schema(content if is_text else _kernel.data_of(content), **options)
+        return Grammar.from_json_schema(content if is_text else _kernel.data_of(content), **given)
 
     kind = "json_schema" if is_text else "json_schema data"  # whose content no text can be taken for
-    return _Task(_key(kind, content, options), read, read_again, why)
+    return _Task((kind, content, options if given else None), read, read_again, why)
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:
@@ -375,29 +392,53 @@ def _choices_task(choices: Iterable[str | bytes]) -> _Task:
 
 
 def _lark_task(
-    source: str, start: str, grammars: Mapping[str, Grammar] | None, modules: Mapping[str, str] | None
+    source: str,
+    start: str,
+    grammars: Mapping[str, Grammar] | None,
+    modules: Mapping[str, str] | None,
+    given: JsonSchemaKeywords,
 ) -> _Task:
     instance("source", source, str)
     instance("start", start, str)
-    key = None if by_name("grammars", grammars) or by_name("modules", modules) else ("lark", source, start)
-    return _Task(key, lambda: Grammar.from_lark(source, start, grammars=grammars, modules=modules))
+    options = _options_key(given)
+    has_key = options is not None and not by_name("grammars", grammars) and not by_name("modules", modules)
+
+    def read() -> Grammar:
+        return Grammar.from_lark(source, start, grammars=grammars, modules=modules, **given)
+
+    return _Task(("lark", source, start, options) if has_key else None, read)
 
 
-def _structural_tag_task(tag: StructuralTag | str | bytes | Mapping[str, Any], info: TokenizerInfo) -> _Task:
+def _structural_tag_task(
+    tag: StructuralTag | str | bytes | Mapping[str, Any], info: TokenizerInfo, given: JsonSchemaKeywords
+) -> _Task:
     from maskwright.structural_tag.known_tags import content_key, read_known
     from maskwright.structural_tag.lower import lower_tag
     from maskwright.structural_tag.tokens import tokens_of
 
+    def read() -> Grammar:
+        return Grammar.from_structural_tag(tag, tokenizer_info=info, **given)
+
     if isinstance(tag, (str, bytes)):
-        return _Task(("structural_tag", tag), lambda: Grammar.from_structural_tag(tag, tokenizer_info=info))
+        options = _options_key(given)
+        return _Task(None if options is None else ("structural_tag", tag, options), read)
     try:
-        known = read_known(tag)
+        known = read_known(tag, given)
     except MaskwrightError:
-        return _Task(None, lambda: Grammar.from_structural_tag(tag, tokenizer_info=info))
+        return _Task(None, read)
     content = content_key(known.format)
     key = None if content is None else ("structural_tag", content)
     return _Task(key, lambda: Grammar(*lower_tag(known, tokens_of(info))))
 
 
-def _key(kind: str, content: str | bytes, options: dict[str, Any]) -> Hashable:
-    return (kind, content, repr(sorted(options.items())) if options else "")
+def _options_key(given: JsonSchemaKeywords) -> Hashable:
+    """What tells options apart from others; None if it cannot be told, or they are wrong."""
+    if not given:
+        return ()
+    from maskwright.frontends.json_schema import read_options
+
+    try:
+        options = read_options(given)
+    except MaskwrightError:
+        return None
+    return None if options.registry is not None else options  # what the caller's registry holds is not known here

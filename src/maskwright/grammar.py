@@ -19,10 +19,13 @@ from maskwright import ir
 from maskwright.arguments import as_tuple, instance
 from maskwright.errors import GrammarError, UnsatisfiableError, wrong_argument
 from maskwright.ir import GrammarIR
+from maskwright.option_signatures import takes_schema_options
 from maskwright.schema_inputs import schema_of
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema import Finding
+    from typing_extensions import Unpack
+
+    from maskwright.frontends.json_schema import Finding, JsonSchemaKeywords
     from maskwright.structural_tag import StructuralTag
     from maskwright.tokenizer import TokenizerInfo
 
@@ -37,7 +40,8 @@ class Grammar:
     Attributes:
         ir: the rules, those of subgrammars (maskwright.ir.subgrammars) among them.
         compact_ir: the same with the subgrammars as leaves, as the kernel reads it.
-        report: for JSON Schemas, a `Finding` for each keyword that does not constrain the output.
+        report: a `Finding` for each keyword of a JSON Schema that does not constrain the output. Of structural tags,
+            pointers lead to where the schema stands: in the tag, or in the tools that it was made from.
     """
 
     __slots__ = ("_ir", "_read_again", "report")
@@ -64,7 +68,8 @@ class Grammar:
         self._ir, self._read_again = None, read_again
 
     @classmethod
-    def from_json_schema(cls, schema: Any, **options: Any) -> Grammar:
+    @takes_schema_options
+    def from_json_schema(cls, schema: Any, **options: Unpack[JsonSchemaKeywords]) -> Grammar:
         """Read a JSON Schema.
 
         Args:
@@ -81,10 +86,10 @@ class Grammar:
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'
         """
-        from maskwright.frontends.json_schema import DEFAULTS, JsonSchemaOptions, schema_to_ir
+        from maskwright.frontends.json_schema import read_options, schema_to_ir
 
         report: list[Finding] = []
-        chosen = JsonSchemaOptions(**options) if options else DEFAULTS
+        chosen = read_options(options)
         return cls(schema_to_ir(schema_of(schema), chosen, report), tuple(report))
 
     @classmethod
@@ -122,6 +127,7 @@ class Grammar:
         return cls(ebnf_to_ir(source, root_rule_name))
 
     @classmethod
+    @takes_schema_options
     def from_lark(
         cls,
         source: str,
@@ -129,6 +135,7 @@ class Grammar:
         *,
         grammars: Mapping[str, Grammar] | None = None,
         modules: Mapping[str, str] | None = None,
+        **options: Unpack[JsonSchemaKeywords],
     ) -> Grammar:
         """Read a grammar in Lark's syntax, or llguidance's dialect of it.
 
@@ -138,10 +145,12 @@ class Grammar:
             grammars: What `@name` and the terminals of `%declare` stand for. A declared terminal that is not among
                 them matches nothing, as in Lark without a post-lexer.
             modules: Lark texts that `%import name.rule` takes from; `common` is always there.
+            **options: The fields of `JsonSchemaOptions`, for each `%json`.
 
         Raises:
             LarkSyntaxError: The text is malformed, names what is not there, or asks for what is not supported;
                 `span` says where.
+            OptionError: An option is wrong, or contradicts another one; `option` names it.
 
         >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
         start ::= "[" (NUM ("," NUM)*)? "]"
@@ -154,7 +163,14 @@ class Grammar:
         supplied = {name: _grammar(each).ir for name, each in by_name("grammars", grammars).items()}
         for each in by_name("modules", modules).values():
             instance("each of modules", each, str, "pass a dict from names to texts in Lark's syntax")
-        return cls(lark_to_ir(source, start, grammars=supplied, modules=modules))
+        report: list[Finding] = []
+        chosen = None
+        if options:  # a grammar without schemas does not load their front-end
+            from maskwright.frontends.json_schema import read_options
+
+            chosen = read_options(options)
+        made = lark_to_ir(source, start, grammars=supplied, modules=modules, options=chosen, report=report)
+        return cls(made, tuple(report))
 
     @classmethod
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:
@@ -172,8 +188,13 @@ class Grammar:
         return cls(_single(ir.alt(*options)))
 
     @classmethod
+    @takes_schema_options
     def from_structural_tag(
-        cls, tag: StructuralTag | str | bytes | Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None
+        cls,
+        tag: StructuralTag | str | bytes | Mapping[str, Any],
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+        **options: Unpack[JsonSchemaKeywords],
     ) -> Grammar:
         """Read a structural tag: free text with structures in it.
 
@@ -181,10 +202,12 @@ class Grammar:
             tag: A `StructuralTag`, its dict, or its JSON text.
             tokenizer_info: Needed for tokens that are given by their text, and for sets of all tokens but some. Where
                 it is given, the text of a special token inside a string of the tag stands for that token.
+            **options: The fields of `JsonSchemaOptions`: what is meant where a `json_schema` format says nothing.
 
         Raises:
             StructuralTagError: The tag is malformed or contradicts itself; `pointer` says where.
             SchemaError: A schema in it is malformed or cannot be enforced.
+            OptionError: An option is wrong, or contradicts another one; `option` names it.
             LimitError: It nests too deep.
 
         >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
@@ -194,7 +217,7 @@ class Grammar:
         from maskwright.structural_tag.lower import lower_tag
         from maskwright.structural_tag.tokens import tokens_of
 
-        return cls(*lower_tag(read_known(tag), tokens_of(tokenizer_info)))
+        return cls(*lower_tag(read_known(tag, options), tokens_of(tokenizer_info)))
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:

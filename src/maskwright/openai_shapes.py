@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from maskwright.errors import (
     GrammarError,
@@ -27,7 +27,9 @@ from maskwright.errors import (
     StructuralTagError,
     UnsatisfiableError,
 )
+from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, read_options
 from maskwright.grammar import Grammar
+from maskwright.option_signatures import takes_schema_options
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families import get_model_structural_tag
 from maskwright.structural_tag.fields import kind_of
@@ -35,6 +37,13 @@ from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.request import Reasoning, optional_flag, read_request
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from maskwright.frontends.json_schema import JsonSchemaKeywords
+
+_Reader: TypeAlias = Callable[[Any, str], Grammar]  # of a field's value and its pointer
 
 _OLD_NAMES = {
     "guided_json": "json",
@@ -46,12 +55,14 @@ _OLD_NAMES = {
 }
 
 
+@takes_schema_options
 def chat_completion(
     request: Mapping[str, Any],
     *,
     model: str | None = None,
     reasoning: Reasoning | None = None,
     tokenizer_info: TokenizerInfo | None = None,
+    **options: Unpack[JsonSchemaKeywords],
 ) -> Grammar | None:
     """Read `response_format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Chat Completions request.
 
@@ -63,72 +74,103 @@ def chat_completion(
         reasoning: Whether the output begins with reasoning, as in `get_model_structural_tag`: None is what the
             family's models do, and no reasoning without `model`.
         tokenizer_info: The tokenizer, for special tokens.
+        **options: The fields of `JsonSchemaOptions`, for what the request does not say: its `strict` wins over
+            `strict_mode`. With `on_unsupported="relax"`, what cannot be enforced is left out, and `Grammar.report`
+            tells where in the request it stands.
 
     Raises:
         RequestError: A field is malformed; `pointer` leads to it.
         SchemaError: A schema is malformed or cannot be enforced; `pointer` leads into the request.
         StructuralTagError: A structural tag is malformed.
     """
+    _checked(options)
     _check_body(request)
     response_format, at = request.get("response_format"), "/response_format"
     if response_format is not None and _type_of(response_format, at) == "structural_tag":
         with _at(at):
-            return Grammar.from_structural_tag(response_format, tokenizer_info=tokenizer_info)
+            return Grammar.from_structural_tag(response_format, tokenizer_info=tokenizer_info, **options)
     content = _content(response_format, at, nested="json_schema")
-    return _output(request, content, model, reasoning, tokenizer_info)
+    return _output(request, content, model, reasoning, tokenizer_info, options)
 
 
+@takes_schema_options
 def responses(
     request: Mapping[str, Any],
     *,
     model: str | None = None,
     reasoning: Reasoning | None = None,
     tokenizer_info: TokenizerInfo | None = None,
+    **options: Unpack[JsonSchemaKeywords],
 ) -> Grammar | None:
     """Read `text.format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Responses request.
 
     Arguments and errors are those of `chat_completion`, and `thinking_token_budget` is read as well.
     """
+    _checked(options)
     _check_body(request)
     text = request.get("text")
     if text is not None and not isinstance(text, Mapping):
         raise _wrong("an object", text, "/text")
     content = _content((text or {}).get("format"), "/text/format", nested=None)
-    return _output(request, content, model, reasoning, tokenizer_info)
+    return _output(request, content, model, reasoning, tokenizer_info, options)
 
 
-def vllm(structured_outputs: Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None) -> Grammar | None:
+@takes_schema_options
+def vllm(
+    structured_outputs: Mapping[str, Any],
+    *,
+    tokenizer_info: TokenizerInfo | None = None,
+    **options: Unpack[JsonSchemaKeywords],
+) -> Grammar | None:
     """Read vLLM's `structured_outputs`: one of json, regex, choice, grammar, json_object, structural_tag.
 
     With json and json_object, `whitespace_pattern` is read as in `JsonSchemaOptions`, `disable_any_whitespace` leaves
-    no white space, and `disable_additional_properties` is `strict_mode`.
+    no white space, and `disable_additional_properties` is `strict_mode`; `options` are the fields of
+    `JsonSchemaOptions` for what it does not say.
 
     Raises:
         RequestError: There is more than one, or a field is malformed; `pointer` leads to it.
         SchemaError: A schema is malformed or cannot be enforced.
         StructuralTagError: A structural tag is malformed.
     """
-    readers: dict[str, Callable[[Any], Grammar]] = {
-        "json": lambda schema: Grammar.from_json_schema(schema, **_vllm_options(structured_outputs)),
-        "regex": Grammar.from_regex,
-        "choice": Grammar.from_choices,
-        "grammar": Grammar.from_ebnf,
-        "json_object": lambda _: Grammar.from_json_schema({"type": "object"}, **_vllm_options(structured_outputs)),
-        "structural_tag": lambda tag: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info),
+    _checked(options)
+    said: dict[str, Any] = {**options, **_vllm_options(structured_outputs)}
+    free = {**said, "strict_mode": False}
+    readers: dict[str, _Reader] = {
+        "json": lambda schema, at: _of_schema(schema, at, said),
+        "regex": lambda pattern, at: Grammar.from_regex(pattern),
+        "choice": lambda choices, at: Grammar.from_choices(choices),
+        "grammar": lambda text, at: Grammar.from_ebnf(text),
+        "json_object": lambda _, at: _of_schema({"type": "object"}, at, free),
+        "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
     }
     return _only_one(structured_outputs, readers, "/structured_outputs")
 
 
 def _vllm_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `JsonSchemaOptions` for what vLLM says beside a schema."""
+    """What vLLM says beside a schema; what it says of the layout is all that counts of it."""
     options: dict[str, Any] = {}
     if _flag(given, "disable_any_whitespace"):
         options.update(any_whitespace=False, separators=(",", ":"))
-    if _flag(given, "disable_additional_properties"):
-        options.update(strict_mode=True)
     if given.get("whitespace_pattern") is not None:
         options.update(whitespace_pattern=given["whitespace_pattern"])
+    if options:
+        options = {**dict.fromkeys(LAYOUT_OPTIONS), **options}
+    if _flag(given, "disable_additional_properties"):
+        options.update(strict_mode=True)
     return options
+
+
+def _checked(options: JsonSchemaKeywords) -> None:
+    """Refuse wrong options here, as they are the caller's: no mistake in the request."""
+    read_options(options)
+
+
+def _of_schema(schema: Any, pointer: str, options: Mapping[str, Any]) -> Grammar:
+    """The grammar of a schema, whose report leads into the request."""
+    made = Grammar.from_json_schema(schema, **options)
+    made.report = tuple([found._replace(pointer=pointer + found.pointer) for found in made.report])
+    return made
 
 
 def _flag(given: Mapping[str, Any], name: str) -> bool:
@@ -137,16 +179,23 @@ def _flag(given: Mapping[str, Any], name: str) -> bool:
     return bool(given.get(name))
 
 
-def sglang(sampling_params: Mapping[str, Any], *, tokenizer_info: TokenizerInfo | None = None) -> Grammar | None:
+@takes_schema_options
+def sglang(
+    sampling_params: Mapping[str, Any],
+    *,
+    tokenizer_info: TokenizerInfo | None = None,
+    **options: Unpack[JsonSchemaKeywords],
+) -> Grammar | None:
     """Read SGLang's sampling parameters: one of json_schema, regex, ebnf, structural_tag.
 
-    Errors are those of `vllm`.
+    Options and errors are those of `vllm`.
     """
-    readers: dict[str, Callable[[Any], Grammar]] = {
-        "json_schema": Grammar.from_json_schema,
-        "regex": Grammar.from_regex,
-        "ebnf": Grammar.from_ebnf,
-        "structural_tag": lambda tag: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info),
+    _checked(options)
+    readers: dict[str, _Reader] = {
+        "json_schema": lambda schema, at: _of_schema(schema, at, options),
+        "regex": lambda pattern, at: Grammar.from_regex(pattern),
+        "ebnf": lambda text, at: Grammar.from_ebnf(text),
+        "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
     }
     return _only_one(sampling_params, readers, "/sampling_params")
 
@@ -165,13 +214,19 @@ def _output(
     model: str | None,
     reasoning: Reasoning | None,
     tokenizer_info: TokenizerInfo | None,
+    options: JsonSchemaKeywords,
 ) -> Grammar | None:
     tools, choice = request.get("tools"), request.get("tool_choice")
     parallel = optional_flag(request.get("parallel_tool_calls"), "/parallel_tool_calls")
     budget = request.get("thinking_token_budget")
     # Whether tools are needed at all, and all is well-formed.
     wanted = read_request(
-        tools, choice, reasoning=reasoning or "disabled", content=content, thinking_token_budget=budget
+        tools,
+        choice,
+        reasoning=reasoning or "disabled",
+        content=content,
+        thinking_token_budget=budget,
+        options=options,
     )
     thinks = wanted.reasoning != "disabled"
     may_think = thinks or (reasoning is None and model is not None)
@@ -191,7 +246,7 @@ def _output(
                 hint="pass model=, a family's name; see maskwright.structural_tag.model_families()",
             )
         assert content is not None
-        return Grammar.from_structural_tag(StructuralTag(format=content), tokenizer_info=tokenizer_info)
+        return Grammar.from_structural_tag(StructuralTag(format=content), tokenizer_info=tokenizer_info, **options)
     tag = get_model_structural_tag(
         model,
         tools,
@@ -200,6 +255,7 @@ def _output(
         parallel_tool_calls=parallel is not False,
         content=content,
         thinking_token_budget=budget,
+        **options,
     )
     return Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
 
@@ -218,7 +274,7 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
     if value is None or kind == "text":
         return None
     if kind == "json_object":
-        return JSONSchemaFormat({"type": "object"}, origin=pointer)
+        return JSONSchemaFormat({"type": "object"}, strict_mode=False, origin=pointer)
     if kind != "json_schema":
         raise RequestError(
             f"unknown type {str(kind)[:60]!r}",
@@ -233,12 +289,10 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
     if not isinstance(schema, (dict, bool)):
         raise _wrong("a JSON Schema: an object", schema, f"{pointer}/schema")
     strict = optional_flag(value.get("strict"), f"{pointer}/strict")
-    return JSONSchemaFormat(schema, strict_mode=strict is True, origin=f"{pointer}/schema")
+    return JSONSchemaFormat(schema, strict_mode=strict, origin=f"{pointer}/schema")
 
 
-def _only_one(
-    given: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Grammar]], pointer: str
-) -> Grammar | None:
+def _only_one(given: Mapping[str, Any], readers: Mapping[str, _Reader], pointer: str) -> Grammar | None:
     if not isinstance(given, Mapping):
         raise _wrong("an object", given, pointer)
     for name in given:
@@ -257,7 +311,7 @@ def _only_one(
     if names[0] == "choice" and not (isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value)):
         raise _wrong("an array of strings", value, at)
     with _at(at):
-        return readers[names[0]](value)
+        return readers[names[0]](value, at)
 
 
 @contextmanager

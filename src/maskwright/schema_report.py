@@ -20,10 +20,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
+from maskwright.option_signatures import takes_schema_options
 from maskwright.schema_inputs import schema_of
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
+    from typing_extensions import Unpack
+
+    from maskwright.frontends.json_schema import Finding, JsonSchemaKeywords, JsonSchemaOptions
 
 Outcome: TypeAlias = Literal["enforced", "annotation", "relaxed", "refused"]
 OUTCOMES: tuple[Outcome, ...] = ("enforced", "annotation", "relaxed", "refused")
@@ -95,7 +98,8 @@ class SchemaReport:
         }
 
 
-def check(schema: Any, **options: Any) -> SchemaReport:
+@takes_schema_options
+def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
     """Report what becomes of each keyword of a JSON Schema.
 
     Args:
@@ -111,10 +115,10 @@ def check(schema: Any, **options: Any) -> SchemaReport:
     ['did you mean minLength?']
     """
     from maskwright.emptiness import admits_nothing
-    from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir, why_unsatisfiable
+    from maskwright.frontends.json_schema import read_options, schema_to_ir, why_unsatisfiable
     from maskwright.frontends.json_schema.documents import read_schema
 
-    chosen = JsonSchemaOptions(**options)
+    chosen = read_options(options)
     findings: list[Finding] = []
     try:
         data = read_schema(schema_of(schema))

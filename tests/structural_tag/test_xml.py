@@ -189,9 +189,12 @@ def test_white_space_by_a_pattern() -> None:
     )
     compact = {**schema, "x-guidance": {"whitespace_flexible": False, "item_separator": ", "}}
     fixed = "<parameter=n>1</parameter><parameter=a>[null, null]</parameter>"
-    check(compact, "qwen_xml", [fixed], [lines, fixed.replace(", ", ",")])
-    with pytest.raises(StructuralTagError, match="is fixed"):
-        compiled(schema, "python", whitespace_pattern=" ")
+    laid_out = [fixed, lines + "<parameter=a>\n[null, null]\n</parameter>\n"]  # the layout is that of JSON
+    check(compact, "qwen_xml", laid_out, [fixed.replace(", ", ",")])
+    check(schema, "qwen_xml", laid_out, [fixed.replace(", ", ",")], any_whitespace=False)
+    for option in ({"whitespace_pattern": " "}, {"any_whitespace": False, "indent": 1}):
+        with pytest.raises(StructuralTagError, match="is fixed"):
+            compiled(schema, "python", **option)
 
 
 def test_nested_members_and_items() -> None:

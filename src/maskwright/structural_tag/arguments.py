@@ -46,13 +46,15 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
             pointer=f"{pointer}/excludes",
             hint="strings in JSON are ended by their quote; special tokens never occur in them",
         )
-    if style is not None and style.separator and it.whitespace_pattern is not None:
-        raise StructuralTagError(
-            "the white space of this style is fixed",
-            pointer=f"{pointer}/whitespace_pattern",
-            hint="leave whitespace_pattern out",
-        )
+    if style is not None and style.separator:
+        for name in ("whitespace_pattern", "indent", "separators"):
+            if getattr(it, name) is not None:
+                raise StructuralTagError(
+                    "the white space of this style is fixed", pointer=f"{pointer}/{name}", hint=f"leave out {name}"
+                )
     schema = kept(it.json_schema)
+    if it.registry is not None:  # whose content is not known here
+        return _made(schema, it, style)
     choices = it.choices, style
     found = schema.find(choices)
     if found is None:
@@ -65,6 +67,8 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
     """Whether it is evident that there is a snippet with strings, none empty, and that nothing is reported of it."""
     seen = schema.evident
     if seen is None or it.any_order or it.whitespace_pattern is not None:
+        return False
+    if it.formats == "annotate" and seen.bounds_strings:  # formats are reported
         return False
     if style is None:
         return True

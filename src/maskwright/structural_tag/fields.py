@@ -116,6 +116,11 @@ def optional_name(value: Any, pointer: str) -> str | None:
     return value if value is None else str(value)
 
 
+def optional(reader: Reader) -> Reader:
+    """Return the reader of what `reader` reads, or null."""
+    return lambda value, pointer: None if value is None else reader(value, pointer)
+
+
 def one_of(*choices: str) -> Reader:
     """Return the reader of one out of several words."""
 

@@ -15,13 +15,13 @@ Tested by tests/structural_tag/test_formats.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from maskwright.errors import OptionError, StructuralTagError
-from maskwright.frontends.json_schema.options import JsonSchemaOptions
+from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, read_options
 from maskwright.structural_tag.base import Format, read_by, readers_of
 from maskwright.structural_tag.fields import (
     Reader,
@@ -30,6 +30,7 @@ from maskwright.structural_tag.fields import (
     count_or_any,
     filled,
     one_of,
+    optional,
     optional_count,
     optional_name,
     optional_string,
@@ -110,35 +111,54 @@ class ConstStringFormat(Format):
 class JSONSchemaFormat(Format):
     """A value that is valid against a JSON Schema, as JSON or in one of the styles in which models write arguments.
 
-    `any_order` lets members come in any order; `max_whitespace_cnt` bounds runs of white space, or `whitespace_pattern`
-    says what they are, as in `JsonSchemaOptions`, between elements too; `excludes` are strings that no string written
-    without quotes may contain; `strict_mode` closes objects that do not say `additionalProperties`. With `capture`, a
-    value in JSON is a capture of this name, and its outermost members are captures too; see reader.py. `origin` is
-    where the schema stands in the caller's request: errors point there.
+    `excludes` are strings that no string written without quotes may contain. With `capture`, a value in JSON is a
+    capture of this name, and its outermost members are captures too; see reader.py.
+
+    All other fields but the last two are the options of `JsonSchemaOptions`. Those that are None are left to whoever
+    reads the tag: they are what `compile_structural_tag` was given, else the default. A format that says anything of
+    the layout (`LAYOUT_OPTIONS`) says it all. White space goes for what stands between elements too; a fixed layout
+    (`any_whitespace=False`) for values in JSON only.
+
+    `registry` is that of `JsonSchemaOptions`, which JSON does not have. `origin` is where the schema stands in the
+    caller's request: errors point there.
     """
 
     type = "json_schema"
     json_schema: SchemaData = read_by(schema)
     style: str = read_by(one_of("json", *STYLES), "json")
-    any_order: bool = read_by(boolean, False)
+    any_order: bool | None = read_by(optional(boolean), None)
     max_whitespace_cnt: int | None = read_by(optional_count, None)
     excludes: tuple[str, ...] = read_by(several(filled), ())
-    strict_mode: bool = read_by(boolean, False)
+    strict_mode: bool | None = read_by(optional(boolean), None)
     whitespace_pattern: str | None = read_by(optional_string, None)
     capture: str | None = read_by(optional_name, None)
+    any_whitespace: bool | None = read_by(optional(boolean), None)
+    indent: int | None = read_by(optional_count, None)
+    separators: tuple[str, ...] | None = read_by(optional(several(string)), None)
+    on_unsupported: str | None = read_by(optional(one_of("error", "relax")), None)
+    formats: str | None = read_by(optional(one_of("assert", "annotate")), None)
+    ensure_ascii: bool | None = read_by(optional(boolean), None)
+    registry: Any = field(default=None, compare=False, repr=False)
     origin: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """All that is said beside the schema."""
+        """All that is said beside the schema, but for the registry."""
         return _choices(self)
 
     @property
     def options(self) -> JsonSchemaOptions:
-        return _options(self.strict_mode, self.max_whitespace_cnt, self.any_order, self.whitespace_pattern)
+        """The options, those that are left open being the defaults."""
+        options = _options(_said(self))
+        return options if self.registry is None else replace(options, registry=self.registry)
+
+    @property
+    def says_layout(self) -> bool:
+        """Whether it says how values are laid out."""
+        return _layout(self) != _NO_LAYOUT
 
     def check(self, pointer: str) -> None:
-        if self.whitespace_pattern is None:
+        if _layout(self) == _NO_LAYOUT:
             return  # what else the options may be, the readers of the fields have checked
         try:
             _ = self.options
@@ -146,19 +166,16 @@ class JSONSchemaFormat(Format):
             raise StructuralTagError(error.message, pointer=f"{pointer}/{error.option}", hint=error.hint) from error
 
 
+OPTIONS: Final = tuple(name for name in JsonSchemaOptions.__dataclass_fields__ if name != "registry")
 _choices = attrgetter(*[name for name in readers_of(JSONSchemaFormat) if name != "json_schema"])
+_said = attrgetter(*OPTIONS)
+_layout = attrgetter(*LAYOUT_OPTIONS)
+_NO_LAYOUT: Final = (None,) * len(LAYOUT_OPTIONS)
 
 
 @lru_cache(maxsize=64)
-def _options(
-    strict_mode: bool, max_whitespace_cnt: int | None, any_order: bool, whitespace_pattern: str | None
-) -> JsonSchemaOptions:
-    return JsonSchemaOptions(
-        strict_mode=strict_mode,
-        max_whitespace_cnt=max_whitespace_cnt,
-        any_order=any_order,
-        whitespace_pattern=whitespace_pattern,
-    )
+def _options(said: tuple[Any, ...]) -> JsonSchemaOptions:
+    return read_options(dict(zip(OPTIONS, said, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.structural_tag.arguments import cannot_fail
 from maskwright.structural_tag.base import Format, Known, altered, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
+from maskwright.structural_tag.defaults import checked_options, with_defaults
 from maskwright.structural_tag.fields import schema
 from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
 from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
@@ -29,6 +30,7 @@ from maskwright.structural_tag.reading import MAX_DEPTH, read_format
 from maskwright.structural_tag.tag import StructuralTag, parsed
 
 TAGS: Final[ContentCache[Format]] = ContentCache()
+_NO_OPTIONS: Final[Mapping[str, Any]] = {}
 _Finder: TypeAlias = "Callable[[SchemaData], KeptSchema]"
 
 _PARTS: Final = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
@@ -36,16 +38,26 @@ _JOINTS: Final = ("sequence", "or", "optional")  # of such parts
 _DEPTH_OF_PARTS: Final = 4
 
 
-def read_known(tag: StructuralTag | str | bytes | Mapping[str, Any]) -> StructuralTag:
+def read_known(
+    tag: StructuralTag | str | bytes | Mapping[str, Any], given: Mapping[str, Any] = _NO_OPTIONS
+) -> StructuralTag:
     """Return a structural tag in which those tags that can be known are.
+
+    Args:
+        tag: The tag, its data, or its JSON text.
+        given: Options for each JSON Schema in it that does not say otherwise.
 
     Raises:
         StructuralTagError, LimitError: As `StructuralTag.from_json`.
+        OptionError: There is no such option, or one is wrong.
     """
-    if isinstance(tag, StructuralTag):
-        return StructuralTag(_known_format(tag.format, 0, _finder()))
-    data = parsed(tag) if isinstance(tag, (str, bytes)) else tag
-    return StructuralTag.from_json(_known_data(data, 0, None))
+    options = checked_options(given) if given else given
+    if not isinstance(tag, StructuralTag):
+        data = parsed(tag) if isinstance(tag, (str, bytes)) else tag
+        tag = StructuralTag.from_json(_known_data(data, 0, None))
+        if not options:
+            return tag
+    return StructuralTag(_known_format(with_defaults(tag.format, options), 0, _finder()))
 
 
 def content_key(it: Any) -> Hashable:
@@ -75,6 +87,8 @@ def _finder() -> _Finder:
 
 def _key(it: Any, find: _Finder) -> Hashable:
     if isinstance(it, JSONSchemaFormat):
+        if it.registry is not None:
+            raise ValueError("what a registry holds is not known")
         known = find(it.json_schema)
         has_errors = it.style != "json" or not cannot_fail(it, known, None)
         origin = it.origin if has_errors else None  # to which they and reports point

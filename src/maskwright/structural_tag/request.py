@@ -22,7 +22,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.base import Format, altered
-from maskwright.structural_tag.fields import MAX_COUNT, boolean, kind_of, optional_count, optional_string
+from maskwright.structural_tag.defaults import checked_options, with_defaults
+from maskwright.structural_tag.fields import MAX_COUNT, kind_of
 from maskwright.structural_tag.formats import AnyTextFormat, JSONSchemaFormat, TagFormat
 
 Reasoning = Literal["enabled", "disabled", "auto"]
@@ -33,6 +34,15 @@ _UNSPEAKABLE: Final = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=
 _TYPES_OF_NO_ARGUMENTS: Final = ("array", "string", "number", "integer", "boolean", "null")
 _NAMED_INSIDE: Final = ("function", "custom")  # of these types, Chat Completions says the rest in an object
 _OF_DECLARED_MEMBERS: Final = ("minimax_m3_xml",)
+_NO_OPTIONS: Final[Mapping[str, Any]] = {}
+_OTHER_ARGUMENTS: Final = (
+    "tools",
+    "tool_choice",
+    "reasoning",
+    "parallel_tool_calls",
+    "content",
+    "thinking_token_budget",
+)
 _ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
 _NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -43,7 +53,7 @@ class Tool(NamedTuple):
     Attributes:
         name: what the model calls it.
         parameters: the schema of its arguments.
-        strict: whether members that it does not declare are not allowed.
+        strict: whether members that it does not declare are not allowed; None if that is left to the options.
         kind: "function", or the type of a built-in.
         pointer: where the schema stands.
         declared: the schema that it came with, if its arguments are free all the same.
@@ -51,7 +61,7 @@ class Tool(NamedTuple):
 
     name: str
     parameters: dict[str, Any]
-    strict: bool
+    strict: bool | None
     kind: str
     pointer: str
     declared: dict[str, Any] | None = None
@@ -67,7 +77,7 @@ class ToolRequest(NamedTuple):
         reasoning: whether the output begins with reasoning; "auto" leaves that to the model.
         thinking_token_budget: how many tokens of reasoning there may be; None for any number.
         content: what the model's answer looks like where it calls nothing; None for free text.
-        any_order, max_whitespace_cnt, whitespace_pattern: for all arguments; see `JSONSchemaFormat`.
+        options: for all arguments, the fields of `JsonSchemaOptions` that the caller chose.
     """
 
     tools: tuple[Tool, ...]
@@ -75,19 +85,18 @@ class ToolRequest(NamedTuple):
     parallel: bool
     reasoning: Reasoning
     content: Format | None = None
-    any_order: bool = False
-    max_whitespace_cnt: int | None = None
     thinking_token_budget: int | None = None
-    whitespace_pattern: str | None = None
+    options: Mapping[str, Any] = _NO_OPTIONS
 
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
         """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`.
 
         A style that needs all members declared holds free arguments to their schema.
         """
-        usual = _usual_arguments(style, self.any_order, self.max_whitespace_cnt, self.whitespace_pattern, excludes)
+        usual = _usual_arguments(style, excludes, tuple(self.options.items()))
         schema = tool.declared if tool.declared is not None and style in _OF_DECLARED_MEMBERS else tool.parameters
-        return altered(usual, json_schema=schema, strict_mode=tool.strict, origin=tool.pointer)
+        strict = usual.strict_mode if tool.strict is None else tool.strict
+        return altered(usual, json_schema=schema, strict_mode=strict, origin=tool.pointer)
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
         """Return the tag of a call of a tool, whose name is known where `begin` ends."""
@@ -100,13 +109,9 @@ class ToolRequest(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _usual_arguments(
-    style: str, any_order: bool, max_whitespace_cnt: int | None, pattern: str | None, excludes: tuple[str, ...]
-) -> JSONSchemaFormat:
+def _usual_arguments(style: str, excludes: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> JSONSchemaFormat:
     """What the arguments of all tools of a request have in common: read and checked once."""
-    return JSONSchemaFormat(
-        True, style, any_order, max_whitespace_cnt, excludes, whitespace_pattern=pattern, capture="arguments"
-    )
+    return JSONSchemaFormat(True, style, excludes=excludes, capture="arguments", **dict(options))
 
 
 @lru_cache(maxsize=64)
@@ -122,16 +127,14 @@ def read_request(
     reasoning: Any = "enabled",
     parallel_tool_calls: bool = True,
     content: Format | None = None,
-    any_order: bool = False,
-    max_whitespace_cnt: int | None = None,
-    whitespace_pattern: str | None = None,
     thinking_token_budget: Any = None,
+    options: Mapping[str, Any] = _NO_OPTIONS,
 ) -> ToolRequest:
     """Check what a request says of tools.
 
     Raises:
         RequestError: A field is malformed, or asks for a tool that is not there; `pointer` says which.
-        StructuralTagError: An option for all arguments is malformed.
+        OptionError: There is no such option, or one is wrong.
     """
     if isinstance(reasoning, bool):
         reasoning = "enabled" if reasoning else "disabled"
@@ -143,11 +146,11 @@ def read_request(
     known = _read_tools(tools)
     chosen, must_call = _choose(known, tool_choice)
     is_named = isinstance(tool_choice, Mapping) and tool_choice.get("type") != "allowed_tools"
-    any_order = boolean(any_order, "/any_order")
-    max_whitespace_cnt = optional_count(max_whitespace_cnt, "/max_whitespace_cnt")
-    pattern = optional_string(whitespace_pattern, "/whitespace_pattern")
+    chosen_options = checked_options(options, *_OTHER_ARGUMENTS) if options else options
+    if content is not None:
+        content = with_defaults(content, chosen_options)
     parallel = parallel_tool_calls and not is_named  # a tool that is named is called once
-    return ToolRequest(chosen, must_call, parallel, reasoning, content, any_order, max_whitespace_cnt, budget, pattern)
+    return ToolRequest(chosen, must_call, parallel, reasoning, content, budget, chosen_options)
 
 
 def _wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> RequestError:
@@ -211,7 +214,9 @@ def _read_tool(data: Any, pointer: str) -> Tool:
     strict = optional_flag(body.get("strict"), f"{at}/strict")
     parameters = body.get("parameters")
     if parameters is None:
-        parameters = _NO_ARGUMENTS if kind == "function" else _ANY_ARGUMENTS
+        if kind != "function":  # whose arguments only the model knows
+            return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters")
+        parameters = _NO_ARGUMENTS
     elif strict is False:
         declared = parameters if isinstance(parameters, dict) else None
         return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters", declared)
@@ -219,7 +224,7 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         raise _wrong("a JSON Schema: an object", parameters, f"{at}/parameters")
     else:
         parameters = _of_objects(parameters, f"{at}/parameters/type")
-    return Tool(name, parameters, strict is True, kind, f"{at}/parameters")
+    return Tool(name, parameters, strict, kind, f"{at}/parameters")
 
 
 def _named_part(data: Mapping[str, Any], kind: str, pointer: str) -> tuple[Any, str]:

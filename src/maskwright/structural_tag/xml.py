@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.charset import CodePointSet, utf8
-from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, normalised
+from maskwright.frontends.json_schema import DEFAULTS, Finding, JsonSchemaOptions, normalised
 from maskwright.frontends.json_schema.documents import read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.formats import format_text
 from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
-from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.frontends.json_schema.layout import Layout, layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.shape import (
     ANYTHING,
@@ -152,7 +152,7 @@ class Writer:
     ) -> None:
         self.emitter, self.style, self.excluded, self._captures = emitter, style, excluded, capture_members
         self.separator = text(style.separator)
-        self.ws = EMPTY if style.separator else emitter.layout.space
+        self.ws = EMPTY if style.separator else _between(emitter.layout)
         self._rules: dict[Any, Expr] = {}
         self._queue: list[tuple[Expr, Conj, str]] = []
 
@@ -431,6 +431,11 @@ class Writer:
             bare = self.captured("string", seq(text(value), end), close) if is_bare else never()
             return alt(seq(_NEWLINE, padded), bare)
         return self.captured("string", seq(text(value), end), close)
+
+
+def _between(layout: Layout) -> Expr:
+    """The white space between elements, which models write whatever the layout of JSON in them is."""
+    return layout.space if layout.options.any_whitespace else layout_of(DEFAULTS).space
 
 
 def _only(types: tuple[str, ...]) -> Node:

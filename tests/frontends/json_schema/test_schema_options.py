@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jsonschema
@@ -10,7 +11,13 @@ from checking import check, check_texts
 from grammar_matcher import accepts
 
 from maskwright.errors import OptionError, UnsatisfiableError, UnsupportedSchemaError
-from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+from maskwright.frontends.json_schema import (
+    Finding,
+    JsonSchemaKeywords,
+    JsonSchemaOptions,
+    read_options,
+    schema_to_ir,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +39,14 @@ from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_
         {"whitespace_pattern": " ", "max_whitespace_cnt": 32},
         {"whitespace_pattern": " ", "indent": 0},
         {"whitespace_pattern": " ", "separators": (",", ":")},
+        {"separators": 1},
+        {"separators": (1, 2)},
+        {"strict_mode": "false"},
+        {"any_order": []},
+        {"ensure_ascii": 2},
+        {"any_whitespace": None},
+        {"on_unsupported": []},
+        {"formats": {}},
     ],
     ids=str,
 )
@@ -41,6 +56,38 @@ def test_wrong_options_are_errors(wrong: dict[str, Any]) -> None:
         JsonSchemaOptions(**wrong)
     assert caught.value.option == option
     assert isinstance(caught.value, ValueError)
+
+
+def test_keywords_are_the_fields() -> None:
+    fields = {each.name: each.type for each in dataclasses.fields(JsonSchemaOptions)}
+    assert fields.keys() == JsonSchemaKeywords.__annotations__.keys()
+    for name, written in JsonSchemaKeywords.__annotations__.items():
+        field = fields[name].removesuffix(" | None")
+        assert written.__forward_arg__ == (field if field == "Any" else f"{field} | None"), name
+
+
+def test_none_is_the_default() -> None:
+    assert read_options(dict.fromkeys(JsonSchemaKeywords.__annotations__)) == JsonSchemaOptions()
+    assert read_options({"strict_mode": True, "indent": None}) == JsonSchemaOptions(strict_mode=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("strict", "'strict_mode'"),
+        ("strict_mod", "'strict_mode'"),
+        ("additional_properties", "'strict_mode'"),
+        ("whitespace", "'any_whitespace'"),
+        ("max_whitespace", "'max_whitespace_cnt'"),
+        ("on_unsuported", "'on_unsupported'"),
+        ("xyz", "the options are: any_whitespace, "),
+    ],
+)
+def test_unknown_options_are_errors(name: str, meant: str) -> None:
+    with pytest.raises(OptionError, match=f"there is no option '{name}'") as caught:
+        read_options({name: True})
+    assert meant in str(caught.value.hint)
+    assert caught.value.option == name
 
 
 def test_options_are_values() -> None:
@@ -135,8 +182,8 @@ def test_what_stands_for_a_boolean_or_a_count_is_one() -> None:
     for wanted, given in (
         ({"strict_mode": False}, {"strict_mode": 0}),
         ({"strict_mode": True, "any_order": True}, {"strict_mode": 1, "any_order": 1}),
-        ({"any_whitespace": False, "indent": 1}, {"any_whitespace": None, "indent": True}),
-        ({"any_whitespace": False, "separators": (", ", ":")}, {"any_whitespace": "", "separators": [", ", ":"]}),
+        ({"any_whitespace": False, "indent": 1}, {"any_whitespace": 0, "indent": True}),
+        ({"any_whitespace": False, "separators": (", ", ":")}, {"any_whitespace": 0, "separators": [", ", ":"]}),
     ):
         expected = schema_to_ir(schema, JsonSchemaOptions(**given)).dump()
         assert schema_to_ir(schema, JsonSchemaOptions(**wanted)).dump() == expected

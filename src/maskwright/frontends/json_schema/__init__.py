@@ -31,14 +31,25 @@ from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
+from maskwright.frontends.json_schema.options import DEFAULTS as DEFAULTS
 from maskwright.frontends.json_schema.options import Finding as Finding
+from maskwright.frontends.json_schema.options import JsonSchemaKeywords as JsonSchemaKeywords
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
+from maskwright.frontends.json_schema.options import read_options as read_options
 from maskwright.frontends.json_schema.shape import DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
-__all__ = ["DEFAULTS", "Finding", "JsonSchemaOptions", "normalised", "schema_to_ir", "why_unsatisfiable"]
+__all__ = [
+    "DEFAULTS",
+    "Finding",
+    "JsonSchemaKeywords",
+    "JsonSchemaOptions",
+    "normalised",
+    "read_options",
+    "schema_to_ir",
+    "why_unsatisfiable",
+]
 
-DEFAULTS: Final = JsonSchemaOptions()
 _PATIENCE_SECONDS: Final = 2  # for finding out what contradicts each other in a schema
 _T = TypeVar("_T")
 

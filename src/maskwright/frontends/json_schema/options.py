@@ -1,13 +1,21 @@
-"""What the caller chooses about JSON Schemas, and what the front-end tells back.
+"""What the caller chooses about JSON Schemas, and what the front-end reports.
 
+    read_options({"strict_mode": True})     JsonSchemaOptions(strict_mode=True)
+    read_options({"strict": True})          OptionError: there is no option 'strict'; did you mean 'strict_mode'?
+
+Every public function that reads JSON Schemas takes the options as keyword arguments, `**options:
+Unpack[JsonSchemaKeywords]`, and None stands for an option's default.
+Invariant: `JsonSchemaKeywords` has the fields of `JsonSchemaOptions`.
 Tested by tests/frontends/json_schema/test_schema_options.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from operator import index
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 from maskwright.errors import OptionError
 from maskwright.frontends.json_schema.white_space import white_space
@@ -53,21 +61,19 @@ class JsonSchemaOptions:
 
     def __post_init__(self) -> None:
         for name in ("any_whitespace", "strict_mode", "any_order", "ensure_ascii"):
-            object.__setattr__(self, name, bool(getattr(self, name)))
+            object.__setattr__(self, name, _flag(name, getattr(self, name)))
         for name in ("max_whitespace_cnt", "indent"):
             object.__setattr__(self, name, _count(name, getattr(self, name)))
         if self.on_unsupported not in ("error", "relax"):
-            raise _wrong("on_unsupported", f'must be "error" or "relax", not {self.on_unsupported!r}')
+            raise _wrong("on_unsupported", f'must be "error" or "relax", not {self.on_unsupported!r:.60}')
         if self.formats not in ("assert", "annotate"):
-            raise _wrong("formats", f'must be "assert" or "annotate", not {self.formats!r}')
+            raise _wrong("formats", f'must be "assert" or "annotate", not {self.formats!r:.60}')
         if self.max_whitespace_cnt is not None and self.max_whitespace_cnt < 0:
-            raise _wrong("max_whitespace_cnt", f"must not be negative, not {self.max_whitespace_cnt}")
+            raise _wrong("max_whitespace_cnt", f"must be >= 0, not {self.max_whitespace_cnt}")
         if self.indent is not None and self.indent < 0:
-            raise _wrong("indent", f"must be None or not negative, not {self.indent}")
+            raise _wrong("indent", f"must be None or >= 0, not {self.indent}")
         if self.separators is not None:
-            object.__setattr__(self, "separators", tuple(self.separators))
-        if self.separators is not None and [s.strip(" \t\n\r") for s in self.separators] != [",", ":"]:
-            raise _wrong("separators", f"must be a comma and a colon with white space, not {self.separators!r}")
+            object.__setattr__(self, "separators", _separators(self.separators))
         if self.whitespace_pattern is not None:
             self._check_pattern(self.whitespace_pattern)
         elif self.max_whitespace_cnt is None:
@@ -100,6 +106,78 @@ class JsonSchemaOptions:
                 )
 
 
+class JsonSchemaKeywords(TypedDict, total=False):
+    """The options as keyword arguments; None is the default of each."""
+
+    any_whitespace: bool | None
+    max_whitespace_cnt: int | None
+    indent: int | None
+    separators: tuple[str, str] | None
+    strict_mode: bool | None
+    on_unsupported: Literal["error", "relax"] | None
+    formats: Literal["assert", "annotate"] | None
+    any_order: bool | None
+    registry: Any
+    ensure_ascii: bool | None
+    whitespace_pattern: str | None
+
+
+# What says together how a value is laid out: whoever says one of these says them all.
+LAYOUT_OPTIONS: Final = ("any_whitespace", "max_whitespace_cnt", "whitespace_pattern", "indent", "separators")
+
+_OTHER_NAMES: Final = {
+    "strict": "strict_mode",
+    "additional_properties": "strict_mode",
+    "whitespace": "any_whitespace",
+    "relax": "on_unsupported",
+    "ordered": "any_order",
+    "format": "formats",
+    "compact": "separators",
+}
+
+
+def read_options(given: Mapping[str, Any]) -> JsonSchemaOptions:
+    """Return the options that keyword arguments stand for.
+
+    Raises:
+        OptionError: There is no such option, or one is wrong.
+    """
+    if not given:
+        return DEFAULTS
+    return JsonSchemaOptions(**chosen_options(given))
+
+
+def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the options that are not left to their defaults; their values are not checked.
+
+    Args:
+        given: Keyword arguments.
+        others: The names of the function's other keyword arguments, for hints.
+
+    Raises:
+        OptionError: There is no such option.
+    """
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name in given.keys() - JsonSchemaOptions.__dataclass_fields__.keys():
+        names = [*JsonSchemaOptions.__dataclass_fields__, *others]
+        near = [_OTHER_NAMES[name]] if name in _OTHER_NAMES else get_close_matches(name[:60], names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the options are: {', '.join(names)}"
+        raise OptionError(f"there is no option {name[:60]!r}", option=name, hint=hint)
+    return chosen
+
+
+def _separators(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or [str(each).strip(" \t\n\r") for each in value] != [",", ":"]:
+        raise _wrong("separators", f"must be a comma and a colon with white space, not {value!r:.60}")
+    return tuple(map(str, value))
+
+
+def _flag(option: str, value: Any) -> bool:
+    if not isinstance(value, int) or value not in (0, 1):
+        raise _wrong(option, f"must be True or False, not {value!r:.60}")
+    return bool(value)
+
+
 def _count(option: str, value: Any) -> int | None:
     if value is None:
         return None
@@ -111,6 +189,9 @@ def _count(option: str, value: Any) -> int | None:
 
 def _wrong(option: str, what: str) -> OptionError:
     return OptionError(f"{option} {what}", option=option)
+
+
+DEFAULTS: Final = JsonSchemaOptions()
 
 
 class Finding(NamedTuple):

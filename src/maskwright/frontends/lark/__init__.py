@@ -12,10 +12,14 @@ Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py, test
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from maskwright.frontends.lark.lower import lower
 from maskwright.frontends.lark.parser import parse as parse
-from maskwright.ir import GrammarIR
+from maskwright.ir import GrammarIR, spelled_out
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema import Finding, JsonSchemaOptions
 
 
 def lark_to_ir(
@@ -24,6 +28,8 @@ def lark_to_ir(
     *,
     grammars: Mapping[str, GrammarIR] | None = None,
     modules: Mapping[str, str] | None = None,
+    options: JsonSchemaOptions | None = None,
+    report: list[Finding] | None = None,
 ) -> GrammarIR:
     """Read a grammar.
 
@@ -32,9 +38,17 @@ def lark_to_ir(
         start: The rule that the whole text must match.
         grammars: What `@name` and declared terminals stand for, by name.
         modules: Lark texts that `%import name.rule` takes from, beside `common`.
+        options: How each `%json` is read.
+        report: Receives what was reported of these schemas.
 
     Raises:
-        LarkSyntaxError: The text is no grammar, a name is missing or defined twice, or something is not supported.
+        LarkSyntaxError: The text is not a grammar, a name is missing or defined twice, or something is not supported.
         LimitError: It nests too deep, or templates make too many rules.
     """
-    return lower(parse(source), start, grammars or {}, modules or {})
+
+    def read_schema(schema: object) -> GrammarIR:
+        from maskwright.frontends.json_schema import DEFAULTS, schema_to_ir
+
+        return spelled_out(schema_to_ir(schema, options or DEFAULTS, report))
+
+    return lower(parse(source), start, grammars or {}, modules or {}, read_schema)

@@ -18,7 +18,7 @@ Tested by tests/frontends/test_lark.py, tests/corpus/lark.toml.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
@@ -38,7 +38,7 @@ from maskwright.frontends.rule_options import (
     with_options,
 )
 from maskwright.frontends.substrings import substrings, words
-from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq, spelled_out
+from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
 from maskwright.parameters import FALSE, TRUE
 
 MAX_INSTANCES: Final = 10_000
@@ -78,7 +78,11 @@ _NOTHING_BOUND: Final[Mapping[str, Argument]] = {}
 
 
 def lower(
-    document: ast.Document, start: str, grammars: Mapping[str, GrammarIR], modules: Mapping[str, str]
+    document: ast.Document,
+    start: str,
+    grammars: Mapping[str, GrammarIR],
+    modules: Mapping[str, str],
+    read_schema: Callable[[object], GrammarIR],
 ) -> GrammarIR:
     """Make the IR.
 
@@ -87,13 +91,14 @@ def lower(
         start: The rule that the whole output must match.
         grammars: What `@name` and declared terminals stand for.
         modules: Lark texts to import from.
+        read_schema: Makes the grammar of a JSON Schema.
 
     Raises:
         LarkSyntaxError: A name is unknown, or something cannot be expressed.
         LimitError: Templates make too many rules.
     """
     builder = IRBuilder()
-    lowering = _Lowering(document, builder, grammars, modules)
+    lowering = _Lowering(document, builder, grammars, modules, read_schema)
     return builder.build(lowering.root(start))
 
 
@@ -104,8 +109,9 @@ class _Lowering:
         builder: IRBuilder,
         grammars: Mapping[str, GrammarIR],
         modules: Mapping[str, str],
+        read_schema: Callable[[object], GrammarIR],
     ) -> None:
-        self.builder, self.grammars, self.modules = builder, grammars, modules
+        self.builder, self.grammars, self.modules, self.read_schema = builder, grammars, modules, read_schema
         self.scope = resolve(document, modules)
         self.may_start_ignored = _check_options(document)
         self.terminals = Terminals(BYTES if document.options.get("allow_invalid_utf8") else CHARACTERS)
@@ -314,9 +320,9 @@ class _Lowering:
 
     def _embedded(self, node: ast.Embedded, scope: Scope) -> Expr:
         if node.kind == "json":
-            return self.builder.include(_schema(node.value))
+            return self.builder.include(self.read_schema(node.value))
         if node.kind == "lark":
-            return self.builder.include(lower(node.value, "start", self.grammars, self.modules))
+            return self.builder.include(lower(node.value, "start", self.grammars, self.modules, self.read_schema))
         kind, value = (
             next(iter(node.value.items())) if isinstance(node.value, dict) and len(node.value) == 1 else ("", 0)
         )
@@ -348,13 +354,6 @@ def _check_has_parameter(context: Context, span: Span) -> None:
     if not context.has_parameter:
         message = "only a rule with a parameter has a value that can be asked for or passed on"
         raise context.scope.error(message, span, "define the rule as name::_")
-
-
-def _schema(value: object) -> GrammarIR:
-    from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-
-    report: list[Finding] = []
-    return spelled_out(schema_to_ir(value, JsonSchemaOptions(), report))
 
 
 def _check_options(document: ast.Document) -> bool:

@@ -15,13 +15,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from maskwright.errors import RequestError
+from maskwright.option_signatures import takes_schema_options
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.fields import kind_of
 from maskwright.structural_tag.request import Reasoning, ToolRequest, read_request
 from maskwright.structural_tag.tag import StructuralTag
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from maskwright.frontends.json_schema import JsonSchemaKeywords
 
 Builder: TypeAlias = Callable[[ToolRequest], Format]
 
@@ -63,6 +69,7 @@ def model_families() -> tuple[str, ...]:
     return tuple(family.name for family in _FAMILIES.values())
 
 
+@takes_schema_options
 def get_model_structural_tag(
     model: str,
     tools: Sequence[Any] | None = None,
@@ -70,11 +77,9 @@ def get_model_structural_tag(
     reasoning: Any = None,
     *,
     parallel_tool_calls: bool = True,
-    any_order: bool | None = None,
-    max_whitespace_cnt: int | None = None,
-    whitespace_pattern: str | None = None,
     content: Format | None = None,
     thinking_token_budget: int | None = None,
+    **options: Unpack[JsonSchemaKeywords],
 ) -> StructuralTag:
     """Return the structural tag of what a model writes, tool calls and reasoning included.
 
@@ -86,16 +91,17 @@ def get_model_structural_tag(
             or "auto" (reasoning that the output opens, or none); True and False mean the first two. None is what the
             family's models do with the defaults of their chat template.
         parallel_tool_calls: Whether there may be more than one call. If not, nothing follows the first.
-        any_order: Whether the members of arguments may come in any order; if not, they come in declared order, or
-            sorted in a family that sorts them. None is what the family's models write.
-        max_whitespace_cnt: The longest run of white space in arguments.
-        whitespace_pattern: The white space in arguments, as in `JsonSchemaOptions`.
         content: What the answer looks like where no tool is called, such as a `JSONSchemaFormat`; None for free text.
         thinking_token_budget: How many tokens of reasoning there may be between its opening and its end, after which
             only the end is allowed; 0 closes it at once, None is without bound.
+        **options: The fields of `JsonSchemaOptions`, for all arguments, and for the content where it says nothing. A
+            tool's own `strict` wins over `strict_mode`. Without `any_order`, members come as the family's models write
+            them: in any order, in declared order, or sorted. What `on_unsupported="relax"` leaves out is reported when
+            the tag is compiled, in `Grammar.report`.
 
     Raises:
         RequestError: The family is unknown, or tools and tool choice are malformed; `pointer` says where.
+        OptionError: An option is wrong, or contradicts another one; `option` names it.
 
     >>> get_model_structural_tag("hermes").format.type
     'any_text'
@@ -111,11 +117,11 @@ def get_model_structural_tag(
         reasoning=family.reasoning if reasoning is None else reasoning,
         parallel_tool_calls=parallel_tool_calls,
         content=content,
-        any_order=family.any_order if any_order is None else any_order,
-        max_whitespace_cnt=max_whitespace_cnt,
-        whitespace_pattern=whitespace_pattern,
         thinking_token_budget=thinking_token_budget,
+        options=options,
     )
+    if family.any_order and "any_order" not in request.options:
+        request = request._replace(options={**request.options, "any_order": True})
     return StructuralTag(format=family.builder(request))
 
 

@@ -1,0 +1,64 @@
+"""JSON Schema options that a caller gives beside a structural tag, written into the formats that they are meant for.
+
+    with_defaults(JSONSchemaFormat(schema, any_order=True), {"strict_mode": True, "any_order": False})
+        →   JSONSchemaFormat(schema, any_order=True, strict_mode=True)
+
+What a format says itself wins; the layout is one choice, so a format that says part of it says it all.
+Invariant: recursion goes no deeper than formats nest, which is limited to MAX_DEPTH.
+Tested by tests/structural_tag/test_tag_options.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from maskwright.errors import LimitError
+from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, chosen_options
+from maskwright.structural_tag.base import Format, altered, readers_of
+from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat
+from maskwright.structural_tag.reading import MAX_DEPTH
+
+
+def checked_options(given: Mapping[str, Any], *others: str) -> dict[str, Any]:
+    """Return the options that are not left to their defaults, in the form that formats keep.
+
+    Raises:
+        OptionError: There is no such option, or one is wrong; `others` are arguments that the caller may have meant.
+    """
+    chosen = chosen_options(given, others)
+    options = JsonSchemaOptions(**chosen)
+    return {name: getattr(options, name) for name in chosen}
+
+
+def with_defaults(it: Format, options: Mapping[str, Any]) -> Format:
+    """Return a format in which each `json_schema` has these options, unless it says otherwise."""
+    return _with_defaults(it, options, 0) if options else it
+
+
+def _with_defaults(it: Format, options: Mapping[str, Any], depth: int) -> Format:
+    if depth > MAX_DEPTH:
+        raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+    if isinstance(it, QwenXMLParameterFormat):
+        it = JSONSchemaFormat(it.json_schema, "qwen_xml")
+    if isinstance(it, JSONSchemaFormat):
+        skipped = LAYOUT_OPTIONS if it.says_layout else ()
+        new = {k: v for k, v in options.items() if getattr(it, k) is None and k not in skipped}
+        return altered(it, **new) if new else it
+    found = {}
+    for name in readers_of(type(it)):
+        value = getattr(it, name)
+        changed = _in_field(value, options, depth + 1)
+        if changed is not value:
+            found[name] = changed
+    return altered(it, **found) if found else it
+
+
+def _in_field(value: Any, options: Mapping[str, Any], depth: int) -> Any:
+    """The value of a field: a format, several, or pairs with formats in them; other values as they are."""
+    if isinstance(value, Format):
+        return _with_defaults(value, options, depth)
+    if isinstance(value, tuple):
+        changed = tuple([_in_field(each, options, depth) for each in value])
+        return value if all(a is b for a, b in zip(changed, value, strict=True)) else changed
+    return value
