@@ -168,9 +168,7 @@ def test_names_are_compared_loosely() -> None:
     ("name", "hint"),
     [
         ("lama-3.1", "llama_3_1"),
-        ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen_3_coder"),
-        ("meta-llama/Llama-3.1-8B-Instruct", "llama_3_1"),
-        ("openai/gpt-oss-20b", "gpt_oss"),
+        ("tuned-gpt-oss", "gpt_oss"),
         ("no such model", "the families are: "),
     ],
 )

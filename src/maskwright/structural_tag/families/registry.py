@@ -5,7 +5,8 @@
 
     tag = get_model_structural_tag("my_model", tools=tools, tool_choice="required")
 
-Names are compared by their letters and digits, without case: "Qwen3-Coder" is "qwen_3_coder". A family says whether
+Names are compared by their letters and digits, without case: "Qwen3-Coder" is "qwen_3_coder"; full names of models are
+looked up in model_names.py. A family says whether
 its models reason and in which order they write arguments; that holds where the caller does not say otherwise.
 Tested by tests/structural_tag/test_families.py.
 """
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from maskwright.errors import RequestError
 from maskwright.option_signatures import takes_schema_options
 from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.families.model_names import Certain, find_model
 from maskwright.structural_tag.fields import kind_of
 from maskwright.structural_tag.request import Reasoning, ToolRequest, read_request
 from maskwright.structural_tag.tag import StructuralTag
@@ -84,7 +86,8 @@ def get_model_structural_tag(
     """Return the structural tag of what a model writes, tool calls and reasoning included.
 
     Args:
-        model: A family, such as "llama" or "qwen_3_coder"; `model_families` lists them.
+        model: A family, such as "llama" or "qwen_3_coder" (`model_families` lists them), or the full name of a model,
+            such as "Qwen/Qwen3-8B", where that settles the family.
         tools: Tools in the shape of Chat Completions or Responses.
         tool_choice: "none", "auto", "required", a named tool, or an allowed subset.
         reasoning: "enabled" (the output begins with reasoning, whose opening tag may stand in the prompt), "disabled",
@@ -100,7 +103,8 @@ def get_model_structural_tag(
             the tag is compiled, in `Grammar.report`.
 
     Raises:
-        RequestError: The family is unknown, or tools and tool choice are malformed; `pointer` says where.
+        RequestError: The family is unknown or not certain, or tools and tool choice are malformed; `pointer` says
+            where.
         OptionError: An option is wrong, or contradicts another one; `option` names it.
 
     >>> get_model_structural_tag("hermes").format.type
@@ -108,9 +112,7 @@ def get_model_structural_tag(
     """
     if not isinstance(model, str):
         raise RequestError(f"expected the name of a model family, found {kind_of(model)}", pointer="/model")
-    family = _FAMILIES.get(_bare(model))
-    if family is None:
-        raise RequestError(f"unknown model family {model[:60]!r}", pointer="/model", hint=_hint(_bare(model)))
+    family = _family(model)
     request = read_request(
         tools,
         tool_choice,
@@ -125,10 +127,33 @@ def get_model_structural_tag(
     return StructuralTag(format=family.builder(request))
 
 
+def _family(model: str) -> Family:
+    """The family of this name, or of the model that has it, as far as that is certain.
+
+    Raises:
+        RequestError: It is not known, or the model might be of several families.
+    """
+    family = _FAMILIES.get(_bare(model))
+    if family is not None:
+        return family
+    found = find_model(model)
+    if isinstance(found, Certain):
+        family = _FAMILIES[_bare(found.family)]
+        return family if found.reasoning is None else family._replace(reasoning=found.reasoning)
+    if found is None:
+        raise RequestError(f"unknown model family {model[:60]!r}", pointer="/model", hint=_hint(_bare(model)))
+    names = ", ".join(map(repr, found.families or model_families()))
+    raise RequestError(
+        f"the name {model[:60]!r} does not settle the format: {found.reason}",
+        pointer="/model",
+        hint=f"name the family: {names}",
+    )
+
+
 def _hint(bare: str) -> str:
     """The family that the name of a model contains, or one with a similar name."""
     within = max((known for known in _FAMILIES if known in bare), key=len, default=None)
-    near = [within] if within else get_close_matches(bare[:60], _FAMILIES, 1, 0.5)
+    near = [within] if within else get_close_matches(bare[:60], _FAMILIES, 1, 0.65)
     return f"did you mean {_FAMILIES[near[0]].name!r}?" if near else f"the families are: {', '.join(model_families())}"
 
 
