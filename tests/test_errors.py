@@ -24,6 +24,7 @@ TREE = {
     "BitmaskError": (MaskwrightError, ValueError),
     "LimitError": (MaskwrightError, RuntimeError),
     "MatcherError": (MaskwrightError, RuntimeError),
+    "GrammarWarning": (UserWarning,),
 }
 
 

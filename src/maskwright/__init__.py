@@ -20,6 +20,7 @@ from maskwright.errors import ArgumentError as ArgumentError
 from maskwright.errors import BitmaskError as BitmaskError
 from maskwright.errors import EbnfSyntaxError as EbnfSyntaxError
 from maskwright.errors import GrammarError as GrammarError
+from maskwright.errors import GrammarWarning as GrammarWarning
 from maskwright.errors import LarkSyntaxError as LarkSyntaxError
 from maskwright.errors import LimitError as LimitError
 from maskwright.errors import MaskwrightError as MaskwrightError
@@ -50,6 +51,7 @@ __all__ = [
     "GrammarCompiler",
     "GrammarError",
     "GrammarMatcher",
+    "GrammarWarning",
     "LarkSyntaxError",
     "LimitError",
     "MaskwrightError",

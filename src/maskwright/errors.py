@@ -17,6 +17,8 @@
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
     └── MatcherError            a matcher was asked for what it cannot do         (also RuntimeError)
 
+Beside it stands one warning: `GrammarWarning`, for grammars that compile but surely do not mean what they say.
+
 Errors are data: what a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.
 Tested by tests/test_errors.py.
@@ -221,6 +223,26 @@ class LimitError(MaskwrightError, RuntimeError):
 
 class MatcherError(MaskwrightError, RuntimeError):
     """A matcher was asked for what it cannot do, such as rolling back further than it went."""
+
+
+class GrammarWarning(UserWarning):
+    """A grammar compiles, but part of it surely does not do what it was written for.
+
+    `rule` is the rule that it is about; `line` and `column`, from 1, are where that is defined, None if not in the text
+    that was read; `hint` says how to write it.
+    """
+
+    def __init__(
+        self, message: str, *, rule: str, line: int | None = None, column: int | None = None, hint: str | None = None
+    ) -> None:
+        self.message = message
+        self.rule = rule
+        self.line = line
+        self.column = column
+        self.hint = hint
+        place = "" if line is None else f"{line}:{column}: "
+        advice = "" if hint is None else f"\n  hint: {hint}"
+        super().__init__(f"{place}in {rule[:60]!r}: {message}{advice}")
 
 
 def _printable(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
 from maskwright.arguments import as_tuple, instance
-from maskwright.errors import GrammarError, UnsatisfiableError, wrong_argument
+from maskwright.errors import GrammarError, GrammarWarning, UnsatisfiableError, wrong_argument
 from maskwright.ir import GrammarIR
 from maskwright.option_signatures import takes_schema_options
 from maskwright.schema_inputs import schema_of
@@ -42,15 +42,19 @@ class Grammar:
         compact_ir: the same with the subgrammars as leaves, as the kernel reads it.
         report: a `Finding` for each keyword of a JSON Schema that does not constrain the output. Of structural tags,
             pointers lead to where the schema stands: in the tag, or in the tools that it was made from.
+        warnings: for EBNF and Lark, each `GrammarWarning` that was issued when the text was read.
     """
 
-    __slots__ = ("_ir", "_read_again", "report")
+    __slots__ = ("_ir", "_read_again", "report", "warnings")
 
-    def __init__(self, ir: GrammarIR, report: tuple[Finding, ...] = ()) -> None:
+    def __init__(
+        self, ir: GrammarIR, report: tuple[Finding, ...] = (), warnings: tuple[GrammarWarning, ...] = ()
+    ) -> None:
         hint = "use Grammar.from_json_schema, from_regex, from_ebnf, from_lark or from_choices"
         self._ir: GrammarIR | None = instance("ir", ir, GrammarIR, hint)
         self._read_again: Callable[[], Grammar] | None = None
         self.report = report
+        self.warnings = warnings
 
     @property
     def ir(self) -> GrammarIR:
@@ -119,12 +123,17 @@ class Grammar:
 
         Raises:
             EbnfSyntaxError: The text is malformed or names a rule that is not there; `span` says where.
+
+        Warns:
+            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches.
         """
         from maskwright.frontends.ebnf import ebnf_to_ir
+        from maskwright.grammar_warnings import issue_warnings
 
         instance("source", source, str)
         instance("root_rule_name", root_rule_name, str)
-        return cls(ebnf_to_ir(source, root_rule_name))
+        made = ebnf_to_ir(source, root_rule_name)
+        return cls(made, warnings=issue_warnings(made, source, "::="))
 
     @classmethod
     @takes_schema_options
@@ -152,11 +161,15 @@ class Grammar:
                 `span` says where.
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
+        Warns:
+            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches.
+
         >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
         start ::= "[" (NUM ("," NUM)*)? "]"
         NUM ::= [0-9]+
         """
         from maskwright.frontends.lark import lark_to_ir
+        from maskwright.grammar_warnings import issue_warnings
 
         instance("source", source, str)
         instance("start", start, str)
@@ -169,8 +182,11 @@ class Grammar:
             from maskwright.frontends.json_schema import read_options
 
             chosen = read_options(options)
-        made = lark_to_ir(source, start, grammars=supplied, modules=modules, options=chosen, report=report)
-        return cls(made, tuple(report))
+        embedded: dict[int, str] = {}
+        made = lark_to_ir(
+            source, start, grammars=supplied, modules=modules, options=chosen, report=report, embedded=embedded
+        )
+        return cls(made, tuple(report), issue_warnings(made, source, ":", embedded))
 
     @classmethod
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:
@@ -223,13 +239,13 @@ class Grammar:
     def concat(cls, *grammars: Grammar) -> Grammar:
         """Admit an output of each grammar, one after the other."""
         builder, roots = ir.joined([_grammar(g).ir for g in grammars])
-        return cls(builder.build(ir.seq(*roots)), sum((g.report for g in grammars), ()))
+        return cls(builder.build(ir.seq(*roots)), *_findings(grammars))
 
     @classmethod
     def union(cls, *grammars: Grammar) -> Grammar:
         """Admit the outputs of any of the grammars."""
         builder, roots = ir.joined([_grammar(g).ir for g in grammars])
-        return cls(builder.build(ir.alt(*roots)), sum((g.report for g in grammars), ()))
+        return cls(builder.build(ir.alt(*roots)), *_findings(grammars))
 
     def __add__(self, other: Grammar) -> Grammar:
         return Grammar.concat(self, other)
@@ -314,6 +330,12 @@ def by_name(name: str, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if value is None or isinstance(value, Mapping):
         return value or {}
     raise wrong_argument(name, value, "a dict by names")
+
+
+def _findings(grammars: Iterable[Grammar]) -> tuple[tuple[Finding, ...], tuple[GrammarWarning, ...]]:
+    """What was reported of any of the grammars."""
+    each = tuple(grammars)
+    return sum((g.report for g in each), ()), sum((g.warnings for g in each), ())
 
 
 def _single(body: ir.Expr) -> GrammarIR:

@@ -39,7 +39,11 @@ from maskwright.lint_hints import hints
 
 
 class Problem(NamedTuple):
-    """Something in a rule: `kind` is "unused", "unproductive" or "cycle"; for a hint "ambiguous" or "costly"."""
+    """Something in a rule.
+
+    `kind` is "unused", "unproductive", "cycle" or, for what a `GrammarWarning` says, "no effect"; for a hint it is
+    "ambiguous" or "costly".
+    """
 
     kind: str
     rule: str
@@ -69,7 +73,7 @@ def lint(grammar: Grammar) -> Report:
     ir = instance("grammar", grammar, Grammar, "make one with Grammar.from_ebnf or from_lark").ir
     facts = _Facts(ir)
     used = _reachable(facts.calls, ir.root)
-    problems = []
+    problems = [Problem("no effect", w.rule, w.message, w.hint or "") for w in grammar.warnings]
     for index, rule in enumerate(ir.rules):
         if index not in used:
             problems.append(

@@ -69,6 +69,7 @@ READERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::maskwright.GrammarWarning")  # rightly, of some
 @pytest.mark.parametrize("notation", READERS)
 def test_printed_and_read_again(notation: str) -> None:
     write, read = READERS[notation]

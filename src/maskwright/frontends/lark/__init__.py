@@ -30,6 +30,7 @@ def lark_to_ir(
     modules: Mapping[str, str] | None = None,
     options: JsonSchemaOptions | None = None,
     report: list[Finding] | None = None,
+    embedded: dict[int, str] | None = None,
 ) -> GrammarIR:
     """Read a grammar.
 
@@ -40,6 +41,7 @@ def lark_to_ir(
         modules: Lark texts that `%import name.rule` takes from, beside `common`.
         options: How each `%json` is read.
         report: Receives what was reported of these schemas.
+        embedded: Filled with the rules that stand for grammars within this one: by index, `%json`, `@name` and so on.
 
     Raises:
         LarkSyntaxError: The text is not a grammar, a name is missing or defined twice, or something is not supported.
@@ -51,4 +53,5 @@ def lark_to_ir(
 
         return spelled_out(schema_to_ir(schema, options or DEFAULTS, report))
 
-    return lower(parse(source), start, grammars or {}, modules or {}, read_schema)
+    noted = {} if embedded is None else embedded
+    return lower(parse(source), start, grammars or {}, modules or {}, read_schema, noted)

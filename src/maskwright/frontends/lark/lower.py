@@ -38,7 +38,7 @@ from maskwright.frontends.rule_options import (
     with_options,
 )
 from maskwright.frontends.substrings import substrings, words
-from maskwright.ir import EMPTY, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
+from maskwright.ir import EMPTY, OP_REF, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
 from maskwright.parameters import FALSE, TRUE
 
 MAX_INSTANCES: Final = 10_000
@@ -83,6 +83,7 @@ def lower(
     grammars: Mapping[str, GrammarIR],
     modules: Mapping[str, str],
     read_schema: Callable[[object], GrammarIR],
+    embedded: dict[int, str],
 ) -> GrammarIR:
     """Make the IR.
 
@@ -92,13 +93,14 @@ def lower(
         grammars: What `@name` and declared terminals stand for.
         modules: Lark texts to import from.
         read_schema: Makes the grammar of a JSON Schema.
+        embedded: Filled with the rules that stand for grammars within the grammar, and how these are written.
 
     Raises:
         LarkSyntaxError: A name is unknown, or something cannot be expressed.
         LimitError: Templates make too many rules.
     """
     builder = IRBuilder()
-    lowering = _Lowering(document, builder, grammars, modules, read_schema)
+    lowering = _Lowering(document, builder, grammars, modules, read_schema, embedded)
     return builder.build(lowering.root(start))
 
 
@@ -110,8 +112,10 @@ class _Lowering:
         grammars: Mapping[str, GrammarIR],
         modules: Mapping[str, str],
         read_schema: Callable[[object], GrammarIR],
+        embedded: dict[int, str],
     ) -> None:
-        self.builder, self.grammars, self.modules, self.read_schema = builder, grammars, modules, read_schema
+        self.builder, self.grammars, self.modules = builder, grammars, modules
+        self.read_schema, self.embedded = read_schema, embedded
         self.scope = resolve(document, modules)
         self.may_start_ignored = _check_options(document)
         self.terminals = Terminals(BYTES if document.options.get("allow_invalid_utf8") else CHARACTERS)
@@ -170,9 +174,9 @@ class _Lowering:
         if isinstance(node, ast.Tokens):
             return seq(self.ignored.at_end, self.builder.add_tokens(node.token_set), self.ignored.after)
         if isinstance(node, ast.Side):
-            return seq(self._side(node.name, node.span, scope), self.ignored.after)
+            return seq(self._marked(self._side(node.name, node.span, scope), f"@{node.name}"), self.ignored.after)
         if isinstance(node, ast.Embedded):
-            return seq(self._embedded(node, scope), self.ignored.after)
+            return seq(self._marked(self._embedded(node, scope), f"%{node.kind}"), self.ignored.after)
         if isinstance(node, ast.Parametric):
             return self._call(node, context)
         if isinstance(node, ast.Conditional):
@@ -318,11 +322,18 @@ class _Lowering:
             known_reference = self.references[key] = self.builder.include(grammar)
         return known_reference
 
+    def _marked(self, reference: Expr, written: str) -> Expr:
+        """Note a grammar within the grammar."""
+        if reference[0] == OP_REF:
+            self.embedded[reference[1]] = written
+        return reference
+
     def _embedded(self, node: ast.Embedded, scope: Scope) -> Expr:
         if node.kind == "json":
             return self.builder.include(self.read_schema(node.value))
         if node.kind == "lark":
-            return self.builder.include(lower(node.value, "start", self.grammars, self.modules, self.read_schema))
+            inner = lower(node.value, "start", self.grammars, self.modules, self.read_schema, {})
+            return self.builder.include(inner)
         kind, value = (
             next(iter(node.value.items())) if isinstance(node.value, dict) and len(node.value) == 1 else ("", 0)
         )

@@ -1,0 +1,61 @@
+"""Warnings of grammars that compile but surely do not mean what they say, issued where the caller's code is.
+
+    issue_warnings(rules, source, ":")    a `GrammarWarning` for each finding, with line and column in the source
+
+What is found is in frontends/shadowing.py.
+Tested by tests/frontends/test_shadowing.py.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+from maskwright.errors import GrammarError, GrammarWarning, Span
+from maskwright.frontends.shadowing import shadowed
+from maskwright.ir import GrammarIR
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+def issue_warnings(
+    rules: GrammarIR, source: str, sign: str, embedded: Mapping[int, str] | None = None
+) -> tuple[GrammarWarning, ...]:
+    """Issue and return what is to be said of a grammar.
+
+    Args:
+        rules: The grammar.
+        source: The text that it was read from.
+        sign: What stands between a rule's name and its body there.
+        embedded: The rules that stand for grammars within the grammar, and how these are written.
+    """
+    found = []
+    for finding in shadowed(rules, embedded or {}):
+        rule = rules.rules[finding.rule].name
+        line, column = place_of(rule, source, sign) or (None, None)
+        found.append(GrammarWarning(finding.message, rule=rule, line=line, column=column, hint=finding.hint))
+    for warning in found:
+        warnings.warn(warning, stacklevel=_levels_to_caller())
+    return tuple(found)
+
+
+def place_of(rule: str, source: str, sign: str) -> tuple[int, int] | None:
+    """Line and column of a rule's definition, from 1; None if it is not in the source."""
+    found = re.search(rf"^[ \t]*[?!]*({re.escape(rule)})(?![\w-])[^\n:]*{sign}", source, re.MULTILINE)
+    if found is None:
+        return None
+    at = GrammarError("", source=source, span=Span(*found.span(1)))
+    assert at.line is not None
+    assert at.column is not None
+    return at.line, at.column
+
+
+def _levels_to_caller() -> int:
+    """How many frames below the caller of this function the first is that is not the package's own."""
+    level, frame = 0, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return max(1, level + 1)
