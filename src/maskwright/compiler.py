@@ -130,7 +130,8 @@ class CompiledGrammar:
         return self._has_captures
 
     def _ir_with_tokens(self) -> GrammarIR:
-        return self.grammar.compact_ir.with_tokens(partial(token_ids, self.tokenizer_info))
+        grammar = self.grammar.bound_to(self.tokenizer_info)
+        return grammar.compact_ir.with_tokens(partial(token_ids, self.tokenizer_info))
 
     @property
     def memory_size_bytes(self) -> int:

@@ -45,7 +45,7 @@ class Grammar:
         warnings: for EBNF and Lark, each `GrammarWarning` that was issued when the text was read.
     """
 
-    __slots__ = ("_ir", "_read_again", "report", "warnings")
+    __slots__ = ("_ir", "_read_again", "_tag", "report", "warnings")
 
     def __init__(
         self, ir: GrammarIR, report: tuple[Finding, ...] = (), warnings: tuple[GrammarWarning, ...] = ()
@@ -53,6 +53,7 @@ class Grammar:
         hint = "use Grammar.from_json_schema, from_regex, from_ebnf, from_lark or from_choices"
         self._ir: GrammarIR | None = instance("ir", ir, GrammarIR, hint)
         self._read_again: Callable[[], Grammar] | None = None
+        self._tag: StructuralTag | None = None  # that it was read from, if without a tokenizer
         self.report = report
         self.warnings = warnings
 
@@ -216,8 +217,9 @@ class Grammar:
 
         Args:
             tag: A `StructuralTag`, its dict, or its JSON text.
-            tokenizer_info: Needed for tokens that are given by their text, and for sets of all tokens but some. Where
-                it is given, the text of a special token inside a string of the tag stands for that token.
+            tokenizer_info: The tokenizer: the text of a special token inside a string of the tag stands for that
+                token. Without it, all tokens are looked up when the grammar is compiled; where it is combined with
+                others before, strings are text then, and tokens that are given by their text are tokens still.
             **options: The fields of `JsonSchemaOptions`: what is meant where a `json_schema` format says nothing.
 
         Raises:
@@ -233,7 +235,24 @@ class Grammar:
         from maskwright.structural_tag.lower import lower_tag
         from maskwright.structural_tag.tokens import tokens_of
 
-        return cls(*lower_tag(read_known(tag, options), tokens_of(tokenizer_info)))
+        known = read_known(tag, options)
+        grammar = cls(*lower_tag(known, tokens_of(tokenizer_info)))
+        if tokenizer_info is None:
+            grammar._tag = known
+        return grammar
+
+    def bound_to(self, tokenizer_info: TokenizerInfo) -> Grammar:
+        """Return the grammar for a tokenizer; another one only for a structural tag that was read without one.
+
+        Raises:
+            StructuralTagError: The tokenizer has no token that the tag names.
+        """
+        if self._tag is None:
+            return self
+        from maskwright.structural_tag.lower import lower_tag
+        from maskwright.structural_tag.tokens import tokens_of
+
+        return Grammar(*lower_tag(self._tag, tokens_of(tokenizer_info)))
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:

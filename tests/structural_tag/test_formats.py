@@ -141,8 +141,6 @@ def wrong(format_: Any) -> dict[str, Any]:
         (wrong({"type": "dispatch", "rules": [["<", 1]]}), "/format/rules/0/1", "a format"),
         (wrong({"type": "token", "token": 1.5}), "/format/token", "a token"),
         (wrong({"type": "token", "token": -1}), "/format/token", "no token -1"),
-        (wrong({"type": "token", "token": "<x>"}), "/format/token", "without a tokenizer"),
-        (wrong({"type": "any_tokens"}), "/format", "without a tokenizer"),
         (wrong({"type": "regex", "pattern": "("}), "/format/pattern", "cannot be read"),
         (wrong({"type": "grammar", "grammar": "root ::= x"}), "/format/grammar", "line 1, column 10"),
         (

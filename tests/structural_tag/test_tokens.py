@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import maskwright as mw
-from maskwright.errors import StructuralTagError
+from maskwright.errors import GrammarError, StructuralTagError
 from maskwright.structural_tag.tokens import _KNOWN, Tokens, joined, tokens_of
 from structural_tag.spelling import vocabulary
 
@@ -18,8 +18,14 @@ COMPILER = mw.GrammarCompiler(INFO)
 
 
 def outputs(format_: dict[str, Any], longest: int = 2) -> set[tuple[int, ...]]:
-    """All whole outputs of so many tokens, out of the tokens that are no single bytes."""
-    compiled = COMPILER.compile_structural_tag({"format": format_})
+    """All whole outputs of so many tokens, out of the tokens that are no single bytes; the same however it is read."""
+    tag = {"format": format_}
+    found = outputs_of(COMPILER.compile_structural_tag(tag), longest)
+    assert found == outputs_of(COMPILER.compile_grammar(mw.Grammar.from_structural_tag(tag)), longest)
+    return found
+
+
+def outputs_of(compiled: mw.CompiledGrammar, longest: int) -> set[tuple[int, ...]]:
     found: set[tuple[int, ...]] = set()
     open_ends: list[tuple[int, ...]] = [()]
     while open_ends:
@@ -135,3 +141,44 @@ def test_kept_as_long_as_the_tokenizer() -> None:
     del info
     gc.collect()
     assert len(_KNOWN) == known - 1
+
+
+def test_tokens_are_looked_up_when_a_grammar_is_compiled() -> None:
+    tag = {"format": triggered(exclude_tokens=["hello"])}
+    grammar = mw.Grammar.from_structural_tag(tag)
+    assert "<[^hello,260]>" in grammar.dump()
+    assert outputs_of(COMPILER.compile_grammar(grammar), 3)
+    other = mw.GrammarCompiler(vocabulary(["<|a|>", "<|a|>b", "<x>"], ["ab", "abc"]))
+    with pytest.raises(StructuralTagError, match="no token 'hello'") as caught:
+        other.compile_grammar(grammar)
+    assert caught.value.pointer == "/format/exclude_tokens/0"
+
+
+def test_tokens_are_looked_up_in_a_grammar_that_was_combined() -> None:
+    formats: list[dict[str, Any]] = [
+        {"type": "token", "token": "hello"},
+        {"type": "exclude_token", "exclude_tokens": ["hello", X]},
+        {"type": "any_tokens", "exclude_tokens": ["ab"], "max_tokens": 1},
+        {"type": "tag", "begin": {"type": "token", "token": "<x>"}, "content": {"type": "any_tokens"}, "end": "ab"},
+    ]
+    for format_ in formats:
+        combined = mw.Grammar.concat(mw.Grammar.from_structural_tag({"format": format_}))
+        assert outputs_of(COMPILER.compile_grammar(combined), 2) == outputs(format_, 2)
+    missing = mw.Grammar.concat(mw.Grammar.from_structural_tag({"format": {"type": "token", "token": "nothing"}}))
+    with pytest.raises(GrammarError, match="no token 'nothing'"):
+        COMPILER.compile_grammar(missing)
+
+
+def test_a_tag_with_unknown_tokens_is_not_taken_from_another_grammar() -> None:
+    tag = {"begin": "<x>", "content": {"type": "token", "token": "hello"}, "end": "ab"}
+    other = {"begin": "<x>", "content": {"type": "token", "token": "ab"}, "end": "ab"}
+    first = {"type": "triggered_tags", "triggers": ["<x>"], "tags": [tag]}
+    second = {"type": "triggered_tags", "triggers": ["<x>"], "tags": [other, tag]}
+    for format_ in (first, second, first):
+        assert outputs(format_, 3) >= {(), (HELLO,), (X, HELLO, AB)}
+
+
+def test_one_token_before_a_token_that_ends_a_tag() -> None:
+    token = {"type": "token", "token": "<x>"}
+    tag = {"type": "tag", "begin": "ab", "content": {"type": "exclude_token"}, "end": token}
+    assert outputs(tag, 3) == {(AB, t, X) for t in (HELLO, AB, A, A_B)}

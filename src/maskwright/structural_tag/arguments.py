@@ -75,7 +75,7 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
     # Of strings, a style takes none that hold what ends them. A bound may leave none of those that it takes.
     assert schema.content is not None
     ends = (*style.close, *it.excludes)
-    may_hold_end = any(isinstance(end, int) or end.encode() in schema.content for end in ends)
+    may_hold_end = any(not isinstance(end, str) or end.encode() in schema.content for end in ends)
     return style.is_plain and seen.has_required and not seen.bounds_strings and not may_hold_end
 
 

@@ -46,6 +46,6 @@ class Begun:
 
 def _up_to_token(pieces: Pieces) -> Pieces:
     for i, piece in enumerate(pieces[:2]):
-        if isinstance(piece, int):
+        if not isinstance(piece, str):
             return pieces[: i + 1]
     return ()

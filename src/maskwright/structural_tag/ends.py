@@ -21,23 +21,25 @@ from maskwright.frontends.texts import (
     text_without,
 )
 from maskwright.ir import EMPTY, Expr, alt, capture, literal, seq, span
-from maskwright.structural_tag.tokens import Pieces, spelled
+from maskwright.structural_tag.tokens import Pieces, Token, spelled
 
 
 class Ends:
     """See the module's header.
 
     Attributes:
+        tokens: those that begin with a token: these tokens.
         alone: any of the ends; nothing where none is known.
         encoded: those that are text.
         as_bytes: all of them, as the bytes that they add to the output; special tokens add none.
     """
 
-    __slots__ = ("alone", "as_bytes", "encoded", "others", "texts")
+    __slots__ = ("alone", "as_bytes", "encoded", "others", "texts", "tokens")
 
     def __init__(self, texts: tuple[str, ...] = (), others: tuple[Pieces, ...] = ()) -> None:
         self.texts, self.others = texts, others
         every = (*[(text,) for text in texts], *others)
+        self.tokens: tuple[Token, ...] = tuple([p[0] for p in others if not isinstance(p[0], str)])
         self.alone = alt(*map(spelled, every)) if every else EMPTY
         self.encoded = tuple(text.encode() for text in texts)
         spellings = ("".join(piece for piece in pieces if isinstance(piece, str)) for pieces in others)

@@ -27,6 +27,7 @@ from maskwright.ir import (
     Expr,
     GrammarIR,
     IRBuilder,
+    TokenSet,
     alt,
     capture,
     optional,
@@ -35,7 +36,6 @@ from maskwright.ir import (
     seq,
     star,
     subgrammar,
-    tokens,
 )
 from maskwright.structural_tag import formats as f
 from maskwright.structural_tag.arguments import arguments
@@ -45,7 +45,7 @@ from maskwright.structural_tag.ends import NO_ENDS, Ends
 from maskwright.structural_tag.patterns import may_go_on_with, texts_of
 from maskwright.structural_tag.reading import MAX_DEPTH
 from maskwright.structural_tag.tag import StructuralTag
-from maskwright.structural_tag.tokens import Pieces, Tokens, spelled
+from maskwright.structural_tag.tokens import Pieces, Token, Tokens, one_token, spelled
 from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
 
 _MAX_TOKENIZERS: Final = 8  # for which one tag is kept
@@ -76,6 +76,9 @@ class Lowering:
         self.report: list[Finding] = []
         self._ends: dict[Any, Ends] = {}
         self._depth = 0
+        # Where there is no tokenizer: the names of the rules that stand for tokens, and how many tokens were not known.
+        self._names: dict[Expr, str] = {}
+        self._num_unknown = 0
 
     def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         """Return the expression for a format and what ends it."""
@@ -98,11 +101,29 @@ class Lowering:
 
     def _edge(self, edge: str | f.TokenFormat, pointer: str) -> Pieces:
         if isinstance(edge, f.TokenFormat):
-            return (self.tokens.id_of(edge.token, f"{pointer}/token"),)
+            return (self.token_of(edge.token, f"{pointer}/token"),)
         return self.tokens.pieces(edge)
 
-    def ids(self, given: Sequence[int | str], pointer: str) -> frozenset[int]:
-        return frozenset(self.tokens.id_of(token, f"{pointer}/{i}") for i, token in enumerate(given))
+    def token_of(self, token: int | str, pointer: str) -> Token:
+        """A token by its id; one that is given by text where there is no tokenizer, as the rule that stands for it."""
+        if self.tokens.is_known or isinstance(token, int):
+            return self.tokens.id_of(token, pointer)
+        self._num_unknown += 1
+        rule = self.builder.add_tokens(TokenSet(names=(token,)))
+        self._names[rule] = token
+        return rule
+
+    def tokens_of(self, given: Sequence[int | str], pointer: str) -> frozenset[Token]:
+        return frozenset(self.token_of(token, f"{pointer}/{i}") for i, token in enumerate(given))
+
+    def all_but(self, excluded: frozenset[Token]) -> Expr:
+        """One token, stop tokens aside, that is not excluded."""
+        if self.tokens.is_known:
+            return self.tokens.all_but(excluded)
+        self._num_unknown += 1
+        names = sorted(self._names[token] for token in excluded if not isinstance(token, int))
+        ids = sorted(token for token in excluded if isinstance(token, int))
+        return self.builder.add_tokens(TokenSet(tuple(names), tuple((i, i) for i in ids), negated=True))
 
     # One method a format, named after its type.
 
@@ -166,17 +187,16 @@ class Lowering:
         return ends.after(texts.expr)
 
     def token(self, it: f.TokenFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(tokens((self.tokens.id_of(it.token, f"{pointer}/token"),)))
+        return ends.after(one_token(self.token_of(it.token, f"{pointer}/token")))
 
     def exclude_token(self, it: f.ExcludeTokenFormat, pointer: str, ends: Ends) -> Expr:
-        excluded = self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens")
-        return ends.after(self.tokens.all_but(excluded, pointer))
+        excluded = self.tokens_of(it.exclude_tokens, f"{pointer}/exclude_tokens").union(ends.tokens)
+        return ends.after(self.all_but(excluded))
 
     def any_tokens(self, it: f.AnyTokensFormat, pointer: str, ends: Ends) -> Expr:
-        final = [pieces[0] for pieces in ends.others if isinstance(pieces[0], int)]
-        excluded = self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens").union(final)
+        excluded = self.tokens_of(it.exclude_tokens, f"{pointer}/exclude_tokens").union(ends.tokens)
         most = UNBOUNDED if it.max_tokens is None else it.max_tokens
-        return ends.after(repeat(self.tokens.all_but(excluded, pointer), 0, most))
+        return ends.after(repeat(self.all_but(excluded), 0, most))
 
     def sequence(self, it: f.SequenceFormat, pointer: str, ends: Ends) -> Expr:
         last = len(it.elements) - 1
@@ -214,10 +234,10 @@ class Lowering:
 
     def _begin(self, tag: f.TagFormat, pointer: str) -> Begun:
         """Make what `begun` returns. It is kept unless it needs rules of this grammar, or something was reported."""
-        before = self.builder.num_rules, len(self.report)
+        before = self.builder.num_rules, len(self.report), self._num_unknown
         rest = self._content(tag, pointer, self.ends_of(tag, pointer))
         made = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
-        if tag.known and before == (self.builder.num_rules, len(self.report)):
+        if tag.known and before == (self.builder.num_rules, len(self.report), self._num_unknown):
             kept = tag.known.begun
             if len(kept) >= _MAX_TOKENIZERS:
                 kept.clear()
@@ -277,7 +297,7 @@ class Lowering:
         return started
 
     def token_triggered_tags(self, it: f.TokenTriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
-        triggers = self.ids(it.trigger_tokens, f"{pointer}/trigger_tokens")
+        triggers = self.tokens_of(it.trigger_tokens, f"{pointer}/trigger_tokens")
         started = []
         for i, tag in enumerate(it.tags):
             where = f"{pointer}/tags/{i}"
@@ -287,22 +307,28 @@ class Lowering:
                     pointer=f"{where}/begin",
                     hint='write {"type": "token", "token": …}, or use triggered_tags',
                 )
-            token = self.tokens.id_of(tag.begin.token, f"{where}/begin/token")
-            if token not in triggers:
+            token = self.token_of(tag.begin.token, f"{where}/begin/token")
+            if token not in triggers and self._are_told_apart((token, *triggers)):
                 raise StructuralTagError("no trigger starts this tag", pointer=f"{where}/begin")
             started.append((token, self.begun(tag, where).rest))
-        idle = triggers.difference(token for token, _ in started)
-        if idle:
-            raise StructuralTagError(f"the trigger {min(idle)} starts no tag", pointer=f"{pointer}/trigger_tokens")
+        begun = [token for token, _ in started]
+        for i, trigger in enumerate(it.trigger_tokens):
+            token = self.token_of(trigger, f"{pointer}/trigger_tokens/{i}")
+            if token not in begun and self._are_told_apart((token, *begun)):
+                shown = str(trigger)[:60]
+                raise StructuralTagError(f"the trigger {shown} starts no tag", pointer=f"{pointer}/trigger_tokens")
         return tokens_with_triggers(
             self,
             started,
             ends,
-            excluded=tuple(self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens")),
+            excluded=tuple(self.tokens_of(it.exclude_tokens, f"{pointer}/exclude_tokens")),
             at_once=it.at_least_one,
             once=it.stop_after_first,
-            pointer=pointer,
         )
+
+    def _are_told_apart(self, given: Sequence[Token]) -> bool:
+        """Whether tokens that are not equal differ; without a tokenizer, an id and a name may be the same."""
+        return len({isinstance(token, int) for token in given}) == 1
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
         item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
@@ -334,11 +360,9 @@ class Lowering:
         started = []
         for i, (token, each) in enumerate(it.rules):
             where = f"{pointer}/rules/{i}"
-            started.append((self.tokens.id_of(token, f"{where}/0"), self.lower(each, f"{where}/1", NO_ENDS)))
-        excluded = tuple(self.ids(it.exclude_tokens, f"{pointer}/exclude_tokens"))
-        return tokens_with_triggers(
-            self, started, ends, excluded=excluded, at_once=False, once=not it.loop, pointer=pointer
-        )
+            started.append((self.token_of(token, f"{where}/0"), self.lower(each, f"{where}/1", NO_ENDS)))
+        excluded = tuple(self.tokens_of(it.exclude_tokens, f"{pointer}/exclude_tokens"))
+        return tokens_with_triggers(self, started, ends, excluded=excluded, at_once=False, once=not it.loop)
 
 
 _LOWER: Final[dict[type[Format], Callable[[Lowering, Any, str, Ends], Expr]]] = {

@@ -9,6 +9,8 @@ as one token, and special tokens never match by their text.
     >>> Tokens(None).pieces("aa<|x|>a")
     ('aa<|x|>a',)
 
+Without a tokenizer, tokens given by text and sets of all tokens but some are left to the one who compiles the grammar:
+they are `TokenSet`s of its IR. `Grammar.bound_to` lowers the whole tag again then, so that strings count as well.
 Of special tokens whose texts overlap, the first and then the longest counts.
 Cost: making one takes about a microsecond a special token; it is made once for a tokenizer and kept.
 Tested by tests/structural_tag/test_tokens.py.
@@ -28,7 +30,9 @@ from maskwright.ir import Expr, seq, text, tokens
 from maskwright.numbering import Numbering
 from maskwright.tokenizer import TokenizerInfo
 
-Pieces: TypeAlias = "tuple[str | int, ...]"  # texts and token ids by turns; no text is empty
+# A token by its id, or, where there is no tokenizer, the rule that stands for its name.
+Token: TypeAlias = "int | Expr"
+Pieces: TypeAlias = "tuple[str | Token, ...]"  # texts and tokens by turns; no text is empty
 
 _numbers = Numbering()
 
@@ -68,21 +72,16 @@ class Tokens:
         return spelled(self.pieces(string))
 
     def id_of(self, token: int | str, pointer: str) -> int:
-        """Return the id of a token that is given by id or text.
+        """Return the id of a token that is given by id or, with a tokenizer, by text.
 
         Raises:
-            StructuralTagError: There is no such token, or no tokenizer to look it up in.
+            StructuralTagError: There is no such token.
         """
         if isinstance(token, int):
             if token < 0 or (self.is_known and token >= self._vocab_size):
                 raise StructuralTagError(f"there is no token {token}", pointer=pointer)
             return token
-        if not self.is_known:
-            raise StructuralTagError(
-                f"the id of the token {token[:60]!r} is not known without a tokenizer",
-                pointer=pointer,
-                hint="use GrammarCompiler.compile_structural_tag, or pass tokenizer_info, or give the id",
-            )
+        assert self.is_known
         found = self._special.get(token)
         if found is None:
             found = self._ordinary.get(token.encode("utf-8", "replace"))
@@ -90,18 +89,9 @@ class Tokens:
             raise StructuralTagError(f"the tokenizer has no token {token[:60]!r}", pointer=pointer)
         return found
 
-    def all_but(self, excluded: frozenset[int], pointer: str) -> Expr:
-        """Return one token of the vocabulary that is no stop token and not excluded.
-
-        Raises:
-            StructuralTagError: There is no tokenizer.
-        """
-        if not self.is_known:
-            raise StructuralTagError(
-                "the vocabulary is not known without a tokenizer",
-                pointer=pointer,
-                hint="use GrammarCompiler.compile_structural_tag, or pass tokenizer_info",
-            )
+    def all_but(self, excluded: frozenset[Token]) -> Expr:
+        """Return one token of the vocabulary, stop tokens aside, that is not excluded."""
+        assert self.is_known
         return tokens([i for i in self._all if i not in excluded])
 
     @cached_property
@@ -114,9 +104,9 @@ class Tokens:
         return tuple(i for i, text in texts if (text or i in self._special_ids) and i not in self._stop_ids)
 
 
-def joined(pieces: Iterable[str | int]) -> Pieces:
+def joined(pieces: Iterable[str | Token]) -> Pieces:
     """Join texts that are adjacent."""
-    out: list[str | int] = []
+    out: list[str | Token] = []
     for piece in pieces:
         if isinstance(piece, str) and out and isinstance(out[-1], str):
             out[-1] += piece
@@ -127,7 +117,12 @@ def joined(pieces: Iterable[str | int]) -> Pieces:
 
 def spelled(pieces: Pieces) -> Expr:
     """Return the expression for these texts and tokens in sequence."""
-    return seq(*[text(piece) if isinstance(piece, str) else tokens((piece,)) for piece in pieces])
+    return seq(*[text(piece) if isinstance(piece, str) else one_token(piece) for piece in pieces])
+
+
+def one_token(token: Token) -> Expr:
+    """Return the expression for exactly this token."""
+    return tokens((token,)) if isinstance(token, int) else token
 
 
 _NO_TOKENIZER: Final = Tokens(None)

@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.errors import StructuralTagError
-from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, capture, seq, star, tokens
+from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, capture, seq, star
 from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.stops import Stops
-from maskwright.structural_tag.tokens import Pieces, spelled
+from maskwright.structural_tag.tokens import Pieces, Token, one_token, spelled
 
 if TYPE_CHECKING:
     from maskwright.structural_tag.lower import Lowering
@@ -93,19 +93,17 @@ def _any_of(rests: list[Expr]) -> Expr:
 
 def tokens_with_triggers(
     low: Lowering,
-    started: Sequence[tuple[int, Expr]],
+    started: Sequence[tuple[Token, Expr]],
     ends: Ends,
     *,
-    excluded: Sequence[int],
+    excluded: Sequence[Token],
     at_once: bool,
     once: bool,
-    pointer: str,
 ) -> Expr:
     """As `text_with_triggers`, for tokens that start something: pairs of a token and what follows it."""
-    final = [pieces[0] for pieces in ends.others if isinstance(pieces[0], int)]
-    stops = frozenset((*(token for token, _ in started), *excluded, *final))
-    text = star(low.tokens.all_but(stops, pointer))
-    begun = alt(*[seq(tokens((token,)), rest) for token, rest in started])
+    stops = frozenset((*(token for token, _ in started), *excluded, *ends.tokens))
+    text = star(low.all_but(stops))
+    begun = alt(*[seq(one_token(token), rest) for token, rest in started])
     return _looped(low, seq(text, begun), ends.after(text), begun if at_once else None, ends, once)
 
 

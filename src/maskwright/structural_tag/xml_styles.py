@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from maskwright.structural_tag.tokens import Pieces, Tokens
+from maskwright.structural_tag.tokens import Pieces, Token, Tokens
 
 
 class Kind(NamedTuple):
@@ -101,7 +101,7 @@ HOLES: Final = ("{name}", "{kind}", "{ws}")
 
 
 def _template(text: str, tokens: Tokens) -> Pieces:
-    pieces: list[str | int] = []
+    pieces: list[str | Token] = []
     while text:
         at, hole = min((text.find(hole) % (len(text) + 1), hole) for hole in HOLES)
         pieces += tokens.pieces(text[:at])
