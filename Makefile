@@ -14,7 +14,7 @@ PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test lint types format bench asan docs clean help
+.PHONY: demo test lint types format stub bench asan docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
@@ -34,6 +34,10 @@ format: .venv/.dev  ## rewrite the sources as `make lint` wants them
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/clang-format -i $(CPP_FILES)
+
+stub: .venv/.dev  ## the kernel's type stub, after changes to cpp/bindings
+	$(BIN)/python -m nanobind.stubgen -m maskwright._kernel -o src/maskwright/_kernel.pyi
+	$(BIN)/ruff format src/maskwright/_kernel.pyi
 
 bench: .venv/.dev  ## all benchmarks, one file per question
 	for question in benchmarks/bench_*.py; do $(BIN)/python $$question || exit 1; done

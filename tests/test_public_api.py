@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,3 +109,37 @@ def test_every_public_name_has_a_docstring() -> None:
                 m for m, v in vars(value).items() if not m.startswith("_") and callable(v) and not inspect.getdoc(v)
             ]
             assert not missing, (name, missing)
+
+
+@pytest.mark.parametrize("name", ["GrammarMatcher", "BatchGrammarMatcher"])
+def test_methods_from_the_kernel_are_documented(name: str) -> None:
+    """As `help()` and editors show them: what it does, its arguments by name, and what it raises."""
+    for method in METHODS[name]:
+        described = inspect.getattr_static(getattr(maskwright, name), method)
+        assert inspect.getdoc(described), method
+    assert "bitmask: (batch, >= ceil(vocab_size / 32)) int32" in pydoc.render_doc(maskwright.GrammarMatcher)
+
+
+def test_help_shows_the_signature_and_what_happens() -> None:
+    shown = pydoc.render_doc(maskwright.GrammarMatcher.accept_token, renderer=pydoc.plaintext)
+    assert "accept_token(self, token_id: typing.SupportsIndex) -> bool" in shown
+    assert "False, and nothing changes, if it is not allowed" in shown
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (Path(maskwright.__file__).parent / "py.typed").is_file()
+
+
+def test_a_users_program_passes_a_strict_type_checker(tmp_path: Path) -> None:
+    api = pytest.importorskip("mypy.api", reason="mypy checks types")
+    program = Path(__file__).parent / "typed_program.py"
+    root = Path(maskwright.__file__).parents[1]
+    source = "# from a user\n" + program.read_text()
+    (tmp_path / "program.py").write_text(source)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MYPYPATH", str(root))
+        patch.chdir(tmp_path)
+        out, err, status = api.run(["--strict", "--config-file=", "--follow-imports=silent", "program.py"])
+    assert status == 0, out + err
+    ran = subprocess.run([sys.executable, program], check=True, capture_output=True, text=True)
+    assert ran.stdout.startswith("['hello']")

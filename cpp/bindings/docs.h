@@ -13,7 +13,9 @@ constexpr const char* kAcceptToken =
 
 Returns:
     True if the token was accepted. False, and nothing changes, if it is not allowed, for any int. A stop token
-    is accepted where the output is complete, and terminates it.
+    is accepted where the output is complete, and terminates it. One that is also text in the vocabulary is
+    accepted as text only where the grammar names it, or where no other token is allowed and the output is not
+    complete.
 
 Raises:
     ArgumentError: `token_id` is not an integer.
@@ -103,6 +105,13 @@ included; the highest where the output can be read in several ways.)";
 
 constexpr const char* kForcedToken =
     R"(Return the only token that is allowed next, which may be a stop token; None if there are several or none.)";
+
+constexpr const char* kRollback =
+    R"(Take back the last tokens, a terminating stop token included.
+
+Raises:
+    ArgumentError: `num_tokens` is not an integer.
+    MatcherError: `num_tokens` is negative or more than were accepted; nothing changes.)";
 
 constexpr const char* kReset = R"(Go back to the beginning of the output.)";
 

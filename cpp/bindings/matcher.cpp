@@ -201,11 +201,15 @@ bool has_history(PyMatcher& self, size_t num_entries, uint64_t serial) {
 }
 
 // What is accepted after a rollback may be different.
-bool rollback(PyMatcher& self, size_t count) {
+void rollback(PyMatcher& self, nb::handle num_tokens) {
+  const int64_t count = read_integer("num_tokens", num_tokens);
   const InUse in_use(self);
-  if (!self.matcher.rollback(count)) return false;
+  if (count < 0 || !self.matcher.rollback(static_cast<size_t>(count)))
+    raise_error("MatcherError",
+                "cannot roll back " + std::to_string(count) +
+                    " tokens: " + std::to_string(self.matcher.num_accepted()) + " were accepted",
+                "rollback counts tokens since the matcher was made or reset");
   if (self.captures) self.captures->truncate(self.matcher.num_accepted());
-  return true;
 }
 
 template <auto Method>
@@ -292,7 +296,8 @@ void bind_matcher(nb::module_& m) {
       .def("captures", &captures, nb::arg("program"))
       .def("settled_captures", &settled_captures, nb::arg("program"), nb::arg("num_edges"), nb::arg("num_bytes"))
       .def("has_history", &has_history, nb::arg("num_entries"), nb::arg("serial"))
-      .def("rollback_tokens", &rollback)
+      .def("rollback", &rollback, nb::arg("num_tokens").none() = 1,
+           nb::sig("def rollback(self, num_tokens: typing.SupportsIndex = 1) -> None"), kRollback)
       .def(
           "reset",
           [](PyMatcher& self) {

@@ -106,6 +106,17 @@ ConfigId Engine::step(ConfigId config, TokenId token) {
   return after_token(config, token, recognizer, std::move(items), complete);
 }
 
+bool Engine::names(ConfigId config, TokenId token) {
+  const Work::Scope scope;
+  thread_local Recognizer recognizer;
+  const Config& from = configs_[config];
+  recognizer.reset(stacks_, from.span(), from.complete, from.clock);
+  if (!recognizer.push_token(token)) return false;
+  if (from.core == kNoConfig) return true;
+  std::vector<Item> items(recognizer.items().begin(), recognizer.items().end());
+  return after_token(config, kNoToken, recognizer, std::move(items), recognizer.complete()) != kNoConfig;
+}
+
 // Keeps where a token leads. The stacks made last are still the recogniser's.
 ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& recognizer, std::vector<Item> items,
                              bool complete) {

@@ -78,6 +78,8 @@ class Engine {
   ConfigId step(ConfigId config, TokenId token);
   // The same if it was asked before; else kNoConfig.
   ConfigId known_step(ConfigId config, TokenId token) const { return transitions_.find(config, token); }
+  // Whether the grammar takes a token by its id, whatever its text.
+  bool names(ConfigId config, TokenId token);
   // The configuration after some bytes, or kNoConfig.
   ConfigId step_bytes(ConfigId config, std::string_view bytes);
   bool complete(ConfigId config) const { return configs_[config].complete; }

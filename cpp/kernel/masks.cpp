@@ -249,6 +249,12 @@ std::unique_ptr<ConfigMask> as_config_mask(Collector& sink) {
   return out;
 }
 
+bool ConfigMask::allows(TokenId token) const {
+  if (std::ranges::find(sparse, token) != sparse.end()) return true;
+  const uint32_t* words = dense();
+  return words && (words[token / 32] >> (token % 32) & 1) && std::ranges::find(removed, token) == removed.end();
+}
+
 void ConfigMask::write(uint32_t* out, uint32_t num_words) const {
   if (const uint32_t* words = dense())
     std::memcpy(out, words, num_words * sizeof(uint32_t));

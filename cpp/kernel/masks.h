@@ -28,6 +28,7 @@ struct ConfigMask {
 
   // Writes num_words words.
   void write(uint32_t* out, uint32_t num_words) const;
+  bool allows(TokenId token) const;
   const uint32_t* dense() const { return shared_dense ? shared_dense : own_dense.empty() ? nullptr : own_dense.data(); }
   size_t memory_bytes() const {
     return sizeof(*this) + (own_dense.capacity() + removed.capacity() + sparse.capacity()) * 4;

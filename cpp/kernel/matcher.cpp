@@ -26,7 +26,10 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> 
       stop_tokens_(std::move(stop_tokens)),
       terminate_without_stop_token_(terminate_without_stop_token),
       max_tokens_(max_tokens),
-      initial_(initial_in(*engine_)) {}
+      initial_(initial_in(*engine_)) {
+  for (const TokenId token : stop_tokens_)
+    if (!grammar_->vocabulary().text(token).empty() && !is_text_stop(token)) text_stops_.push_back(token);
+}
 
 bool Matcher::is_stop(TokenId token) const {
   return !terminate_without_stop_token_ &&
@@ -38,13 +41,26 @@ Matcher::Point Matcher::here() {
   return {config(), terminated_};
 }
 
-// A token that the grammar itself takes goes on in it, even if it is a stop token too.
+// A token that the grammar names goes on in it, even if it is a stop token too.
 std::optional<Matcher::Point> Matcher::after(Point point, TokenId token) {
   if (point.terminated) return std::nullopt;
   const ConfigId next = engine_->step(point.config, token);
-  if (next != kNoConfig) return Point{next, false};
+  const bool only_as_text = next != kNoConfig && is_text_stop(token) && !engine_->names(point.config, token);
+  if (next != kNoConfig && (!only_as_text || needs_stops_as_text(point.config))) return Point{next, false};
   if (is_stop(token) && engine_->complete(point.config)) return Point{point.config, true};
   return std::nullopt;
+}
+
+bool Matcher::holds_as_text(ConfigId config, const ConfigMask& mask, TokenId token) {
+  return mask.allows(token) && !engine_->names(config, token);
+}
+
+bool Matcher::needs_stops_as_text(ConfigId config) {
+  if (engine_->complete(config)) return false;
+  const ConfigMask& mask = engine_->mask(config);
+  if (mask.num_allowed > text_stops_.size()) return false;
+  const auto as_text = [&](TokenId token) { return holds_as_text(config, mask, token); };
+  return std::ranges::count_if(text_stops_, as_text) == mask.num_allowed;
 }
 
 // Moves to the current engine by replaying the history.
@@ -80,7 +96,7 @@ bool Matcher::accept(TokenId token) {
 
 bool Matcher::accepts_quickly(TokenId token) const {
   if (terminated_) return true;
-  if (!here_is_known()) return false;
+  if (!here_is_known() || is_text_stop(token)) return false;
   const ConfigId from = config();
   if (engine_->known_step(from, token) != kNoConfig) return true;
   return engine_->known_mask(from) != nullptr && engine_->steps_quickly(from) &&
@@ -112,6 +128,12 @@ uint32_t Matcher::fill(Point point, uint32_t* words) {
   const ConfigMask& mask = engine_->mask(point.config);
   mask.write(words, num_words());
   uint32_t allowed = mask.num_allowed;
+  if (!text_stops_.empty() && !needs_stops_as_text(point.config))
+    for (const TokenId token : text_stops_)
+      if (holds_as_text(point.config, mask, token)) {
+        words[token / 32] &= ~(uint32_t{1} << (token % 32));
+        --allowed;
+      }
   if (engine_->complete(point.config) && !terminate_without_stop_token_)
     for (const TokenId token : stop_tokens_) {
       uint32_t& word = words[token / 32];
@@ -125,6 +147,7 @@ uint32_t Matcher::fill(Point point, uint32_t* words) {
 std::optional<TokenId> Matcher::forced_token() {
   const Point point = here();
   if (point.terminated) return std::nullopt;
+  if (!text_stops_.empty()) return forced_among_text_stops(point);
   const ConfigMask& mask = engine_->mask(point.config);
   if (mask.num_allowed > 1) return std::nullopt;
   std::optional<TokenId> only;
@@ -135,6 +158,13 @@ std::optional<TokenId> Matcher::forced_token() {
       only = token;
     }
   return only;
+}
+
+std::optional<TokenId> Matcher::forced_among_text_stops(Point point) {
+  ConfigMask mask;
+  mask.own_dense.resize(num_words());
+  if (fill(point, mask.own_dense.data()) != 1) return std::nullopt;
+  return sole_token(mask, num_words());
 }
 
 bool Matcher::text_may_follow() {

@@ -2,9 +2,15 @@
 //
 // fork and rollback cost the same whatever the length (shared_log.h). A `Point` is a state that the matcher could be
 // in; drafts are followed from point to point without moving the matcher. A matcher belongs to one thread at a time;
-// points may be filled by several at once, while nobody moves it. Tested by tests/exhaustive, tests/contract.
+// points may be filled by several at once, while nobody moves it.
+//
+// A stop token may be text in the vocabulary. An engine that samples it stops, so it is not allowed as text: only where
+// the grammar names it, or where nothing else at all is allowed and the output is not complete. Stop tokens belong to
+// the matcher and masks to all, so their bits are cleared when a mask is filled; where no stop token is text, which is
+// the common case, that costs nothing. Tested by tests/exhaustive, tests/contract.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,7 +72,7 @@ class Matcher {
   // Whether these take look-ups only; a fill, a copy besides.
   bool here_is_known() const { return !engine_->past_budget(); }
   bool after_is_known(Point point, TokenId token) const {
-    return point.terminated || engine_->known_step(point.config, token) != kNoConfig;
+    return point.terminated || (!is_text_stop(token) && engine_->known_step(point.config, token) != kNoConfig);
   }
   bool mask_is_known(Point point) const { return point.terminated || engine_->known_mask(point.config) != nullptr; }
   bool mask_is_known() const { return here_is_known() && mask_is_known({config(), terminated_}); }
@@ -98,12 +104,21 @@ class Matcher {
   }
   void renew();
   bool is_stop(TokenId token) const;
+  bool is_text_stop(TokenId token) const {
+    return !text_stops_.empty() && std::find(text_stops_.begin(), text_stops_.end(), token) != text_stops_.end();
+  }
+  // Whether the mask holds this stop token by its text alone.
+  bool holds_as_text(ConfigId config, const ConfigMask& mask, TokenId token);
+  // Whether stop tokens that are read by their text are all that the grammar takes there.
+  bool needs_stops_as_text(ConfigId config);
+  std::optional<TokenId> forced_among_text_stops(Point point);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<Engine> engine_;
   SharedLog<Entry> history_;
   SharedLog<ByteEntry> byte_entries_;
   std::vector<TokenId> stop_tokens_;
+  std::vector<TokenId> text_stops_;  // those that have a text in the vocabulary
   bool terminate_without_stop_token_;
   uint32_t max_tokens_;
   ConfigId initial_;

@@ -72,7 +72,9 @@ class Matcher:
 
         Returns:
             True if the token was accepted. False, and nothing changes, if it is not allowed, for any int. A stop token
-            is accepted where the output is complete, and terminates it.
+            is accepted where the output is complete, and terminates it. One that is also text in the vocabulary is
+            accepted as text only where the grammar names it, or where no other token is allowed and the output is not
+            complete.
 
         Raises:
             ArgumentError: `token_id` is not an integer.
@@ -193,7 +195,15 @@ class Matcher:
         self, program: CaptureProgram, num_edges: int, num_bytes: int
     ) -> tuple[list[tuple[str, int, bool]], bytes, tuple[int, int]]: ...
     def has_history(self, num_entries: int, serial: int) -> bool: ...
-    def rollback_tokens(self, arg: int, /) -> bool: ...
+    def rollback(self, num_tokens: SupportsIndex = 1) -> None:
+        """
+        Take back the last tokens, a terminating stop token included.
+
+        Raises:
+            ArgumentError: `num_tokens` is not an integer.
+            MatcherError: `num_tokens` is negative or more than were accepted; nothing changes.
+        """
+
     def reset(self) -> None:
         """Go back to the beginning of the output."""
 

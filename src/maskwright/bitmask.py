@@ -12,15 +12,28 @@ Tested by tests/contract.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from maskwright import _kernel
 from maskwright.arguments import as_integer, as_tuple
 from maskwright.errors import BitmaskError
 
 _ALLOCATE_HINT = "make it with maskwright.allocate_token_bitmask(batch_size, vocab_size)"
+
+
+@overload
+def allocate_token_bitmask(
+    batch_size: int, vocab_size: int, *, library: Literal["numpy"] = "numpy", pin_memory: bool = False
+) -> npt.NDArray[np.int32]: ...
+
+
+@overload
+def allocate_token_bitmask(
+    batch_size: int, vocab_size: int, *, library: Literal["torch"], pin_memory: bool = False
+) -> Any: ...
 
 
 def allocate_token_bitmask(

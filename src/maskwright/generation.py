@@ -166,7 +166,7 @@ def generate(
         started = time.perf_counter()
         token = choose(context)
         stats.seconds += time.perf_counter() - started
-        if token in info.stop_token_ids:
+        if matcher.is_terminated() if matcher is not None else token in info.stop_token_ids:
             stats.finish_reason = "stop"
             return
         context.append(token)

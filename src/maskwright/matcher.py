@@ -8,7 +8,8 @@
         matcher.accept_token(sample(logits))
 
 The mask and `accept_token` agree on every token, always, whatever was filled, rolled back or forked before.
-`accept_token` and `fill_next_token_bitmask` are the kernel's own methods: nothing of Python lies on that path.
+`accept_token`, `fill_next_token_bitmask` and what else is called at every step are the kernel's own methods, with
+their docstrings (cpp/bindings/docs.h): nothing of Python lies on that path.
 A matcher belongs to one thread at a time; a second one gets a MatcherError. Its memory is a token id and a
 configuration id per token. Tested by tests/exhaustive and tests/contract.
 """
@@ -21,7 +22,7 @@ from typing import Any, NoReturn
 from maskwright import _kernel
 from maskwright.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
 from maskwright.compiler import CompiledGrammar, Precomputed, checked_compiled
-from maskwright.errors import MatcherError, TokenizerError, wrong_argument
+from maskwright.errors import TokenizerError, wrong_argument
 from maskwright.jump_forward import Encode, find_tokens
 
 MAX_TOKEN_BUDGET = 10**9
@@ -33,7 +34,7 @@ class GrammarMatcher(_kernel.Matcher):
 
     Args:
         compiled_grammar: The grammar.
-        override_stop_tokens: Stop tokens to use instead of the tokenizer's.
+        override_stop_tokens: Stop tokens to use instead of the tokenizer's: an id, or several.
         terminate_without_stop_token: Whether the output counts as terminated as soon as it is complete; stop tokens
             are then never allowed.
         max_tokens: The most tokens of the whole output, stop tokens apart. The mask then leaves only tokens after which
@@ -45,31 +46,8 @@ class GrammarMatcher(_kernel.Matcher):
         TokenizerError: A stop token is outside the vocabulary.
         UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
 
-    Inherited from the kernel:
-        accept_token(token_id: int) -> bool: go on by one token. False, and nothing changes, if it is not allowed,
-            for any int. A stop token is accepted where the output is complete, and terminates it.
-        accept_tokens(token_ids) -> int: go on by several; return how many were accepted, stopping at the first refusal.
-        validate_tokens(token_ids) -> int: how many would be accepted; nothing changes.
-        fill_next_token_bitmask(bitmask, index=0) -> bool: write the mask of the tokens allowed next to row `index` of
-            `bitmask`, (batch, >= ceil(vocab_size / 32)) int32, CPU, C-contiguous, bit 1 = allowed, numpy or torch.
-            Return whether it must be applied, False meaning that all tokens are allowed. All zero once terminated.
-            Raises BitmaskError.
-        fill_draft_bitmask(draft_tokens, bitmask, index=0) -> int: write the mask of the present to row `index`, and
-            those after each token of a draft to the rows that follow, len(draft_tokens) + 1 rows in all; return how
-            many tokens would be accepted. Rows past the first that would not are all zero. Nothing changes.
-        traverse_draft_tree(retrieve_next_token, retrieve_next_sibling, draft_tokens, bitmask) -> int: the same for a
-            tree of drafted tokens, row i for node i. Three integer arrays: the first child of each node and its next
-            sibling, -1 for none, and its token. Node 0 is the present; its token is not looked at. Return how many
-            nodes live, node 0 included; a node lives if its token is allowed at its parent and the parent lives. Rows
-            of other nodes, also those outside the tree, are all zero. Nothing changes. Raises MatcherError if the
-            arrays describe no tree.
-        forced_token() -> int | None: the only token allowed, a stop token perhaps; None if there are others or none.
-        temperature() -> float | None: that of the innermost rule that has one and that the next token is in, rules that
-            may begin with it included; the highest where the output can be read in several ways, None where no rule has
-            one.
-        is_completed() -> bool: whether the output so far is a whole one.
-        is_terminated() -> bool: whether it is over.
-        num_accepted_tokens: int. stop_token_ids: list[int].
+    A stop token that is also text in the vocabulary is not allowed as text, as an engine that samples it stops: only
+    where the grammar names it, or where no other token is allowed and the output is not complete.
     """
 
     def __init__(
@@ -145,19 +123,6 @@ class GrammarMatcher(_kernel.Matcher):
         found = self.captures(self.compiled_grammar.capture_program)
         return [(name, data) for name, data, closed in found if not closed]
 
-    def rollback(self, num_tokens: int = 1) -> None:
-        """Take back the last tokens, a terminating stop token included.
-
-        Raises:
-            MatcherError: `num_tokens` is negative or more than were accepted; nothing changes.
-        """
-        count = as_integer("num_tokens", num_tokens)
-        if count < 0 or count > self.num_accepted_tokens or not self.rollback_tokens(count):
-            raise MatcherError(
-                f"cannot roll back {count} tokens: {self.num_accepted_tokens} were accepted",
-                hint="rollback counts tokens since the matcher was made or reset",
-            )
-
     def fork(self) -> GrammarMatcher:
         """Return an independent matcher in the same state. Takes the same time however long the history."""
         twin = type(self).__new__(type(self))
@@ -198,21 +163,6 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
         ArgumentError: A matcher is not a `GrammarMatcher`, or `max_threads` is not an int.
         MatcherError: A matcher is given twice.
         OptionError: `max_threads` is less than 1.
-
-    Inherited from the kernel:
-        fill_next_token_bitmask(bitmask, indices=None) -> bool: write the mask of matcher i to row `indices[i]`, by
-            default row i. Return whether any of them must be applied.
-            Raises BitmaskError if the bitmask has the wrong form, or a row is not there or named twice; nothing is
-            written then. Raises LimitError if a sequence's grammar is too ambiguous; the other rows are written.
-        fill_draft_bitmask(draft_tokens, bitmask, indices=None) -> list[int]: the rows of a draft a sequence,
-            `draft_tokens[i]`, from row `indices[i]` on, by default one after the other; see the matcher's.
-        accept_token(token_ids) -> list[bool]: go on by one token in each sequence; which were accepted.
-        accept_tokens(token_ids) -> list[int]: go on by a list of tokens in each; how many of each were accepted.
-        validate_tokens(token_ids) -> list[int]: how many of each list would be accepted; nothing changes.
-        rollback(num_tokens=1): take back so many tokens, or `num_tokens[i]` in sequence i.
-        is_terminated() -> list[bool]. temperature() -> list[float | None].
-        All raise MatcherError, and change nothing, if there is not one argument a matcher; rollback also if a count is
-        more than its matcher accepted. Where LimitError is raised, no sequence has changed.
     """
 
     def __init__(self, matchers: Iterable[GrammarMatcher], *, max_threads: int | None = None) -> None:

@@ -68,6 +68,7 @@ def check_state(matcher: maskwright.GrammarMatcher, model: ModelMatcher, rng: ra
     assert mask_of(refused, vocab.vocab_size) == allowed, (context, "after refusals")
     assert matcher.is_completed() == model.is_completed, context
     assert matcher.is_terminated() == model.is_terminated, context
+    assert matcher.forced_token() == (min(allowed) if len(allowed) == 1 else None), context
     forced = model.forced_bytes()
     assert matcher.find_jump_forward_string() == whole_characters(forced), context
     check_draft(matcher, model, [rng.choice([*allowed, rng.randrange(-1, vocab.vocab_size)]) for _ in range(3)])

@@ -2,8 +2,8 @@
 
 The state is what was accepted, nothing else: one or more symbol sequences ("views"), because an ordinary token that
 the grammar also names in a token edge can be read as its bytes or as that edge. A token is allowed iff a view of
-it leaves a view of the whole viable, or it is a stop token and the output is complete. A stop token that can be read
-as output is output.
+it leaves a view of the whole viable, or it is a stop token and the output is complete. A stop token that the grammar
+names is output; its text alone is output only where the output is not complete and nothing else is allowed.
 """
 
 from __future__ import annotations
@@ -62,13 +62,25 @@ class ModelMatcher:
         """The state after this token; None if it is not allowed."""
         if self.is_terminated or not 0 <= token < len(self.vocab.token_bytes):
             return None
-        readings: list[Word] = [(("token", token),)]
-        if token not in self.vocab.special and self.vocab.token_bytes[token]:
-            readings.append(tuple(self.vocab.token_bytes[token]))
-        views = self._extend(readings)
-        if views:
-            return views, False
-        return (self.views, True) if token in self.vocab.stop and self.is_completed else None
+        views = self._extend(self._readings(token))
+        if token not in self.vocab.stop or self._is_named(token):
+            return (views, False) if views else None
+        if self.is_completed:
+            return self.views, True
+        return (views, False) if views and self._needs_stops_as_text() else None
+
+    def _readings(self, token: int) -> list[Word]:
+        has_text = token not in self.vocab.special and self.vocab.token_bytes[token]
+        return [(("token", token),), *([tuple(self.vocab.token_bytes[token])] if has_text else [])]
+
+    def _is_named(self, token: int) -> bool:
+        return bool(self._extend(self._readings(token)[:1]))
+
+    def _needs_stops_as_text(self) -> bool:
+        others = set(range(len(self.vocab.token_bytes))) - set(self.vocab.stop)
+        return not any(self._extend(self._readings(t)) for t in others) and not any(
+            map(self._is_named, self.vocab.stop)
+        )
 
     def _extend(self, readings: list[Word]) -> frozenset[Word]:
         return frozenset(v + r for v in self.views for r in readings if self.language.viable(v + r))

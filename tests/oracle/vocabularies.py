@@ -61,5 +61,10 @@ def random_vocab(rng: random.Random) -> Vocab:
     return of(*texts, special=(b"<x>", b"ab"), stop=(b"</s>", b"a", b"<eot>")[:count], padding=rng.choice((0, 1, 40)))
 
 
+def with_stops(vocab: Vocab, *stops: int) -> Vocab:
+    """The same with these stop tokens besides, which stay text if they are."""
+    return vocab._replace(stop=(*vocab.stop, *stops))
+
+
 BYTES = of(*(bytes((b,)) for b in range(256)), '{"', '":', '", "', '"}', "true", "12", "  ", "é", "日", b"\x97\xa5")
 """All single bytes, so that any string can be spelled, and some JSON pieces."""
