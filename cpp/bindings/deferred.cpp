@@ -11,7 +11,7 @@ void supply(RuleGroup& deferred) {
   const uint64_t key = *deferred.deferred_key();
   const nb::object grammar = nb::module_::import_("maskwright.ir.subgrammars").attr("deferred_grammar")(number_of(key));
   GrammarReader reader;
-  const GrammarIr ir = reader.read(deferred.store(), 0, nb::cast<nb::tuple>(grammar.attr("rules")),
+  const GrammarIr ir = reader.read(deferred.store(), nb::cast<nb::tuple>(grammar.attr("rules")),
                                    nb::cast<uint32_t>(grammar.attr("root")), has_captures(key));
   const Unlocked unlocked;
   const Program program = link(ir, deferred.store());

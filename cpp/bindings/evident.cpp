@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bindings.h"
@@ -24,15 +26,22 @@ constexpr size_t kMostSteps = 1'000'000;
 constexpr double kMost = 1e15;       // of numbers: doubles hold all integers so far
 constexpr double kMostLength = 1e9;  // of strings: the kernel counts so far
 constexpr double kMostItems = 1'000;
+constexpr double kShortEnough = 64;    // each format has strings of so many characters, and of one or more
+constexpr double kLongBound = 65'536;  // of a string's length
+constexpr size_t kMostDefinitions = 500;
 
 enum Keyword : uint8_t {
   kType,
   kEnum,
+  kConst,
   kFormat,
+  kPattern,
   kMinLength,
   kMaxLength,
   kMinimum,
   kMaximum,
+  kExclusiveMinimum,
+  kExclusiveMaximum,
   kMinItems,
   kMaxItems,
   kItems,
@@ -40,16 +49,25 @@ enum Keyword : uint8_t {
   kRequired,
   kAdditionalProperties,
   kAnyOf,
+  kOneOf,
+  kAllOf,
+  kRef,
+  kDefs,
+  kDefinitions,
   kSchemaUri,
   kNumKeywords,
 };
 constexpr std::array<std::string_view, kNumKeywords> kKeywords{"type",
                                                                "enum",
+                                                               "const",
                                                                "format",
+                                                               "pattern",
                                                                "minLength",
                                                                "maxLength",
                                                                "minimum",
                                                                "maximum",
+                                                               "exclusiveMinimum",
+                                                               "exclusiveMaximum",
                                                                "minItems",
                                                                "maxItems",
                                                                "items",
@@ -57,6 +75,11 @@ constexpr std::array<std::string_view, kNumKeywords> kKeywords{"type",
                                                                "required",
                                                                "additionalProperties",
                                                                "anyOf",
+                                                               "oneOf",
+                                                               "allOf",
+                                                               "$ref",
+                                                               "$defs",
+                                                               "definitions",
                                                                "$schema"};
 constexpr std::array<std::string_view, 8> kAnnotations{"title",    "description", "default",  "examples",
                                                        "$comment", "deprecated",  "readOnly", "writeOnly"};
@@ -69,19 +92,22 @@ constexpr KeywordSet set_of(std::initializer_list<Keyword> keywords) {
   return out;
 }
 
-// A type, and the keywords that a schema of it may have.
+// A type, the keywords that a schema of it may have, and the kinds of its values in `enum` and `const`.
 struct Type {
   std::string_view name;
   KeywordSet keywords;
+  std::string_view kinds;
 };
+constexpr KeywordSet kListed = set_of({kType, kEnum, kConst});
+constexpr KeywordSet kBounds = set_of({kMinimum, kMaximum, kExclusiveMinimum, kExclusiveMaximum});
 constexpr std::array<Type, 7> kTypes{{
-    {"null", set_of({kType})},
-    {"boolean", set_of({kType})},
-    {"string", set_of({kType, kEnum, kFormat, kMinLength, kMaxLength})},
-    {"integer", set_of({kType, kEnum, kMinimum, kMaximum})},
-    {"number", set_of({kType, kMinimum, kMaximum})},
-    {"array", set_of({kType, kItems, kMinItems, kMaxItems})},
-    {"object", set_of({kType, kProperties, kRequired, kAdditionalProperties})},
+    {"null", kListed, "N"},
+    {"boolean", kListed, "TF"},
+    {"string", kListed | set_of({kFormat, kPattern, kMinLength, kMaxLength}), "s"},
+    {"integer", kListed | kBounds, "i"},
+    {"number", kListed | kBounds, "i"},
+    {"array", set_of({kType, kItems, kMinItems, kMaxItems}), ""},
+    {"object", set_of({kType, kProperties, kRequired, kAdditionalProperties}), ""},
 }};
 
 const Type* type_named(std::string_view name) {
@@ -89,22 +115,88 @@ const Type* type_named(std::string_view name) {
   return it == kTypes.end() ? nullptr : it;
 }
 
-// What a glance at an evident schema shows besides.
+// Names that no argument in Python can have.
+constexpr std::array<std::string_view, 35> kPythonKeywords{
+    "False",  "None",     "True", "and",    "as",   "assert", "async",  "await",   "break", "class",  "continue", "def",
+    "del",    "elif",     "else", "except", "for",  "from",   "global", "finally", "if",    "import", "in",       "is",
+    "lambda", "nonlocal", "not",  "or",     "pass", "raise",  "return", "try",     "while", "with",   "yield"};
+
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return is_letter(name[0]) &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); }) &&
+         std::ranges::find(kPythonKeywords, name) == kPythonKeywords.end();
+}
+
+// One that every style can write.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && std::ranges::none_of(name, [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == '<' || c == '>' || c == '"';
+  });
+}
+
+// Which definitions lead to which: a schema is finite if none leads to itself.
+class Definitions {
+ public:
+  static constexpr uint32_t kRoot = 0;
+
+  // The number of a definition with this pointer, from 1 on.
+  uint32_t add(std::string_view folder, std::string_view name) {
+    names_.emplace(std::string(folder).append(name), ++num_);
+    return num_;
+  }
+  size_t size() const { return num_; }
+
+  bool refer(uint32_t from, std::string_view reference) {
+    const auto it = names_.find(std::string(reference));
+    if (it == names_.end()) return false;
+    references_.emplace_back(from, it->second);
+    return true;
+  }
+
+  bool are_finite() {
+    std::vector<uint32_t> num_callers(num_ + 1);
+    for (const auto& [from, to] : references_) ++num_callers[to];
+    std::vector<uint32_t> done;
+    for (uint32_t i = 0; i <= num_; ++i)
+      if (num_callers[i] == 0) done.push_back(i);
+    std::ranges::sort(references_);
+    for (size_t i = 0; i < done.size(); ++i)
+      for (auto it = std::ranges::lower_bound(references_, std::pair(done[i], 0U));
+           it != references_.end() && it->first == done[i]; ++it)
+        if (--num_callers[it->second] == 0) done.push_back(it->second);
+    return done.size() == num_ + 1;
+  }
+
+ private:
+  std::unordered_map<std::string, uint32_t> names_;
+  std::vector<std::pair<uint32_t, uint32_t>> references_;
+  uint32_t num_ = 0;
+};
+
+// What a glance at an evident schema shows besides; evident.py says what each means.
 struct Evident {
-  bool has_required = false;    // its objects have at least one member
-  bool bounds_strings = false;  // some string has a format or bounds to its length
+  bool has_required = false;
+  bool has_members = false;
+  bool has_long_strings = false;
+  bool has_free_values = false;
+  bool has_formats = false;
+  bool names_arguments = true;
 };
 
 class Glance {
  public:
-  // `formats`: the names of those that are known.
-  explicit Glance(nb::handle formats) : formats_(formats) {}
+  // `formats`: the names of those that are known. `patterns`: those that some plain string matches.
+  Glance(nb::handle formats, nb::handle patterns) : formats_(formats), patterns_(patterns) {}
 
   std::optional<Evident> look(std::string_view content) {
-    open_.emplace_back(content);
-    for (size_t i = 0; i < open_.size(); ++i)
-      if (open_.size() > kMostSchemas || !admits(open_[i], i == 0)) return std::nullopt;
-    return seen_;
+    open_.push_back({ContentCursor(content), Definitions::kRoot});
+    for (size_t i = 0; i < open_.size(); ++i) {
+      if (open_.size() > kMostSchemas) return std::nullopt;
+      const Open next = open_[i];
+      if (!(i == 0 ? admits_root(next.schema) : admits(next))) return std::nullopt;
+    }
+    return definitions_.are_finite() ? std::optional(seen_) : std::nullopt;
   }
 
  private:
@@ -114,26 +206,63 @@ class Glance {
     std::array<std::optional<ContentCursor>, kNumKeywords> values;
     bool has(Keyword keyword) const { return values[keyword].has_value(); }
     bool has_any(KeywordSet set) const { return (keywords & set) != 0; }
+    bool has_only(KeywordSet set) const { return (keywords & ~set) == 0; }
+  };
+  // A schema to be looked at, and the definition that it is in.
+  struct Open {
+    ContentCursor schema;
+    uint32_t within;
+    bool is_definition = false;
   };
 
-  bool admits(ContentCursor schema, bool is_root) {
-    const char kind = schema.kind();
-    if (kind == 'T') return !is_root;
+  bool admits_root(ContentCursor schema) {
     Said said;
-    if (kind != 'm' || !read(schema, said)) return false;
-    if (said.has(kSchemaUri)) {
-      if (!is_root || !is_known_draft(*said.values[kSchemaUri])) return false;
-      said.keywords &= ~set_of({kSchemaUri});
+    if (schema.kind() != 'm' || !read(schema, said)) return false;
+    if (said.has(kSchemaUri) && !is_known_draft(*said.values[kSchemaUri])) return false;
+    for (const auto& [keyword, folder] : {std::pair(kDefs, "#/$defs/"), std::pair(kDefinitions, "#/definitions/")})
+      if (said.has(keyword) && !define(*said.values[keyword], folder)) return false;
+    said.keywords &= ~set_of({kSchemaUri, kDefs, kDefinitions});
+    if (!said.has(kType)) return false;
+    ContentCursor type = *said.values[kType];
+    if (type.kind() != 's' || type.text() != "object") return false;
+    seen_.has_required = says_required(said);
+    if (!typed(said, "object")) return false;
+    seen_.names_arguments = std::ranges::all_of(names_, is_identifier);
+    seen_.has_members = !names_.empty() || !is_closed(said);
+    return true;
+  }
+
+  bool define(ContentCursor schemas, std::string_view folder) {
+    if (schemas.kind() != 'm') return false;
+    for (size_t members = schemas.num_parts(); members > 0; --members) {
+      const std::string_view name = schemas.whole_text();
+      const auto is_bare = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+               c == '.';
+      };
+      if (name.empty() || !std::ranges::all_of(name, is_bare) || definitions_.size() >= kMostDefinitions) return false;
+      if (!open(schemas, {.schema = schemas, .within = definitions_.add(folder, name), .is_definition = true}))
+        return false;
     }
-    if (!said.has(kType)) return !is_root && untyped(said);
+    return true;
+  }
+
+  // Of which the values of definitions are told at once, so that references do not follow each other in place.
+  bool admits(const Open& it) {
+    within_ = it.within;
+    ContentCursor schema = it.schema;
+    const char kind = schema.kind();
+    Said said;
+    if (kind == 'T' && !it.is_definition) {
+      seen_.has_free_values = true;
+      return true;
+    }
+    if (kind != 'm' || !read(schema, said)) return false;
+    if (!said.has(kType)) return (!it.is_definition || said.has_any(kListed)) && untyped(said);
     ContentCursor type = *said.values[kType];
     switch (type.kind()) {
-      case 's': {
-        const std::string_view name = type.text();
-        if (is_root) seen_.has_required = says_required(said);
-        return (!is_root || name == "object") && typed(said, name);
-      }
-      case 'l': return !is_root && said.keywords == set_of({kType}) && all_types(type);
+      case 's': return typed(said, type.text());
+      case 'l': return of_types(said, type);
       default: return false;
     }
   }
@@ -150,18 +279,23 @@ class Glance {
       } else if (std::ranges::find(kAnnotations, key) == kAnnotations.end()) {
         return false;
       }
-      num_steps_ += 1 + schema.skip();
-      if (num_steps_ > kMostSteps) return false;
+      if (!pass(schema)) return false;
     }
     return true;
   }
 
-  // One that every style can write.
-  static bool is_plain_name(std::string_view name) {
-    return !name.empty() && std::ranges::none_of(name, [](char c) {
-      return static_cast<unsigned char>(c) < ' ' || c == '<' || c == '>' || c == '"';
-    });
+  // Goes past a value. False if it took too long.
+  bool pass(ContentCursor& at) {
+    num_steps_ += 1 + at.skip();
+    return num_steps_ <= kMostSteps;
   }
+
+  // Keeps a schema to be looked at, and goes past it.
+  bool open(ContentCursor& at, const Open& schema) {
+    open_.push_back(schema);
+    return pass(at) && open_.size() <= kMostSchemas;
+  }
+  bool open(ContentCursor& at) { return open(at, {.schema = at, .within = within_}); }
 
   static bool says_required(const Said& said) {
     if (!said.has(kRequired)) return false;
@@ -169,70 +303,145 @@ class Glance {
     return required.kind() == 'l' && required.num_parts() > 0;
   }
 
-  static bool is_known_draft(ContentCursor uri) {
-    if (uri.kind() != 's') return false;
-    const std::string_view text = uri.text();
-    return std::ranges::any_of(kDrafts, [&](std::string_view draft) { return text.find(draft) != text.npos; });
+  static bool is_closed(const Said& said) {
+    if (!said.has(kAdditionalProperties)) return false;
+    ContentCursor others = *said.values[kAdditionalProperties];
+    return others.kind() == 'F';
   }
 
-  static bool all_types(ContentCursor names) {
-    size_t count = names.num_parts();
-    if (count == 0) return false;
-    for (; count > 0; --count)
-      if (names.kind() != 's' || !type_named(names.text())) return false;
-    return true;
+  bool is_known_draft(ContentCursor uri) {
+    if (uri.kind() != 's') return false;
+    const std::string_view text = uri.text();
+    bounds_are_flags_ = text.find("draft-04") != text.npos;
+    return std::ranges::any_of(kDrafts, [&](std::string_view draft) { return text.find(draft) != text.npos; });
   }
 
   bool untyped(const Said& said) {
     if (said.keywords == set_of({kEnum})) return is_list_of(*said.values[kEnum], "siTFN");
-    if (said.keywords == set_of({kAnyOf})) return alternatives(*said.values[kAnyOf]);
+    if (said.keywords == set_of({kConst})) return is_one_of(*said.values[kConst], "siTFN");
+    if (said.keywords == set_of({kAnyOf})) return alternatives(*said.values[kAnyOf], false);
+    if (said.keywords == set_of({kOneOf})) return alternatives(*said.values[kOneOf], true);
+    if (said.keywords == set_of({kAllOf})) return same_as_one(*said.values[kAllOf]);
+    if (said.keywords == set_of({kRef})) return refers(*said.values[kRef]);
+    seen_.has_free_values = true;
     return said.keywords == 0;
   }
 
-  // Of which none is a list of alternatives itself.
-  bool alternatives(ContentCursor schemas) {
+  bool refers(ContentCursor reference) {
+    return reference.kind() == 's' && definitions_.refer(within_, reference.text());
+  }
+
+  // As authors put annotations beside a reference where they do not count.
+  bool same_as_one(ContentCursor schemas) {
+    if (schemas.kind() != 'l' || schemas.num_parts() != 1 || schemas.kind() != 'm') return false;
+    Said said;
+    return read(schemas, said) && said.keywords == set_of({kRef}) && refers(*said.values[kRef]);
+  }
+
+  // Of which none is a list of alternatives itself; if only one may hold, they have different types.
+  bool alternatives(ContentCursor schemas, bool exclusive) {
     if (schemas.kind() != 'l') return false;
     size_t count = schemas.num_parts();
     if (count == 0) return false;
+    std::vector<std::string_view> types;
     for (; count > 0; --count) {
       ContentCursor inner = schemas;
-      open_.push_back(schemas);
       Said said;
-      if (inner.kind() == 'm' && (!read(inner, said) || said.has(kAnyOf))) return false;
-      if (open_.size() > kMostSchemas) return false;
-      schemas.skip();
+      const bool is_object = inner.kind() == 'm';
+      if (is_object && (!read(inner, said) || said.has_any(set_of({kAnyOf, kOneOf, kAllOf})))) return false;
+      if (exclusive) {
+        if (!said.has(kType)) return false;
+        ContentCursor type = *said.values[kType];
+        if (type.kind() != 's') return false;
+        const std::string_view name = type.text();
+        types.push_back(name == "integer" ? "number" : name);
+        if (std::ranges::count(types, types.back()) > 1) return false;
+      }
+      if (!open(schemas)) return false;
     }
     return true;
   }
 
+  // Values of one of several types: what is said of each holds of its own.
+  bool of_types(const Said& said, ContentCursor names) {
+    size_t count = names.num_parts();
+    if (count == 0) return false;
+    KeywordSet known = 0;
+    std::string kinds;
+    std::vector<const Type*> types;
+    for (; count > 0; --count) {
+      const Type* const type = names.kind() == 's' ? type_named(names.text()) : nullptr;
+      if (!type || std::ranges::find(types, type) != types.end()) return false;
+      types.push_back(type);
+      known |= type->keywords;
+      kinds += type->kinds;
+    }
+    if (!said.has_only(known)) return false;
+    if (said.has_any(set_of({kEnum, kConst}))) return is_listed(said, kinds);
+    return std::ranges::all_of(types, [&](const Type* type) { return typed_alone(said, type->name); });
+  }
+
   bool typed(const Said& said, std::string_view name) {
     const Type* const type = type_named(name);
-    if (!type || (said.keywords & ~type->keywords) != 0) return false;
+    if (!type || !said.has_only(type->keywords)) return false;
+    return said.has_any(set_of({kEnum, kConst})) ? is_listed(said, type->kinds) : typed_alone(said, name);
+  }
+
+  // By `enum` or `const` and nothing but its type.
+  static bool is_listed(const Said& said, std::string_view kinds) {
+    if (said.keywords == set_of({kType, kEnum})) return is_list_of(*said.values[kEnum], kinds);
+    return said.keywords == set_of({kType, kConst}) && is_one_of(*said.values[kConst], kinds);
+  }
+
+  // What is said of values of one type, whatever is said of others.
+  bool typed_alone(const Said& said, std::string_view name) {
     switch (name[0]) {
       case 's': return string(said);
-      case 'i':
-        if (said.has(kEnum)) return !said.has_any(set_of({kMinimum, kMaximum})) && is_list_of(*said.values[kEnum], "i");
-        return bounded(said, kMinimum, kMaximum, -kMost, kMost, false);
-      case 'a':
-        if (said.has(kItems)) open_.push_back(*said.values[kItems]);
-        return bounded(said, kMinItems, kMaxItems, 0, kMostItems, false);
+      case 'i': return number(said, false);
+      case 'a': return array(said);
       case 'o': return object(said);
-      default: return bounded(said, kMinimum, kMaximum, -kMost, kMost, true);  // number; null and boolean have none
+      default: return name != "number" || number(said, true);
     }
   }
 
-  bool string(const Said& said) {
-    const bool has_lengths = said.has_any(set_of({kMinLength, kMaxLength}));
-    seen_.bounds_strings = seen_.bounds_strings || has_lengths || said.has(kFormat);
-    if (said.has(kEnum)) return !said.has(kFormat) && !has_lengths && is_list_of(*said.values[kEnum], "s");
-    if (said.has(kFormat)) return !has_lengths && is_known_format(*said.values[kFormat]);
-    return bounded(said, kMinLength, kMaxLength, 0, kMostLength, false);
+  bool number(const Said& said, bool may_be_real) {
+    const bool is_exclusive = said.has_any(set_of({kExclusiveMinimum, kExclusiveMaximum}));
+    if (is_exclusive && bounds_are_flags_) return false;
+    const auto low = bound(said, {kMinimum, kExclusiveMinimum}, -kMost, may_be_real);
+    const auto high = bound(said, {kMaximum, kExclusiveMaximum}, kMost, may_be_real);
+    const double room = is_exclusive ? 2 : 0;
+    return low && high && -kMost <= low->first && low->second + room <= high->first && high->second <= kMost;
   }
 
-  bool is_known_format(ContentCursor name) const {
+  bool string(const Said& said) {
+    const auto low = bound(said, {kMinLength}, 0, false), high = bound(said, {kMaxLength}, kMostLength, false);
+    if (!low || !high || low->first < 0 || low->second > high->first || high->second > kMostLength) return false;
+    seen_.has_long_strings =
+        seen_.has_long_strings || low->second > kLongBound || (said.has(kMaxLength) && high->second > kLongBound);
+    if (!said.has_any(set_of({kFormat, kPattern}))) return true;
+    if (said.has(kPattern)) {
+      if (said.has_any(set_of({kFormat, kMinLength, kMaxLength}))) return false;
+      return is_among(*said.values[kPattern], patterns_);
+    }
+    seen_.has_formats = true;
+    return low->second <= 1 && high->first >= kShortEnough && is_among(*said.values[kFormat], formats_);
+  }
+
+  static bool is_among(ContentCursor name, nb::handle known) {
     if (name.kind() != 's') return false;
     const std::string_view text = name.text();
-    return nb::cast<bool>(formats_.attr("__contains__")(nb::str(text.data(), text.size())));
+    nb::object string =
+        nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass"));
+    if (!string.is_valid()) throw nb::python_error();
+    return nb::cast<bool>(known.attr("__contains__")(string));
+  }
+
+  bool array(const Said& said) {
+    const auto low = bound(said, {kMinItems}, 0, false), high = bound(said, {kMaxItems}, kMostItems, false);
+    if (!low || !high || low->first < 0 || low->second > high->first || high->second > kMostItems) return false;
+    if (!said.has(kItems)) return seen_.has_free_values = true;
+    ContentCursor items = *said.values[kItems];
+    return open(items);
   }
 
   bool object(const Said& said) {
@@ -242,15 +451,13 @@ class Glance {
       if (properties.kind() != 'm') return false;
       for (size_t members = properties.num_parts(); members > 0; --members) {
         names_.push_back(properties.whole_text());
-        if (!is_plain_name(names_.back())) return false;
-        open_.push_back(properties);
-        num_steps_ += 1 + properties.skip();
-        if (num_steps_ > kMostSteps || open_.size() > kMostSchemas) return false;
+        if (!is_plain_name(names_.back()) || !open(properties)) return false;
       }
     }
-    if (said.has(kAdditionalProperties)) {
+    seen_.has_free_values = seen_.has_free_values || names_.empty();
+    if (said.has(kAdditionalProperties) && !is_closed(said)) {
       ContentCursor others = *said.values[kAdditionalProperties];
-      if (others.kind() != 'F') open_.push_back(*said.values[kAdditionalProperties]);
+      if (!open(others)) return false;
     }
     if (!said.has(kRequired)) return true;
     ContentCursor required = *said.values[kRequired];
@@ -264,48 +471,61 @@ class Glance {
   // Whether it is a list of values of these kinds, and not empty.
   static bool is_list_of(ContentCursor values, std::string_view kinds) {
     if (values.kind() != 'l') return false;
-    size_t count = values.num_parts();
-    if (count == 0) return false;
-    for (; count > 0; --count) {
-      const char kind = values.kind();
-      if (kinds.find(kind) == kinds.npos) return false;
-      if (kind == 's') values.text();
-      if (kind == 'i' && std::abs(static_cast<double>(values.integer())) > kMost) return false;
-    }
-    return true;
+    const size_t count = values.num_parts();
+    for (size_t i = 0; i < count; ++i)
+      if (!take_one_of(values, kinds)) return false;
+    return count > 0;
   }
 
-  static bool bounded(const Said& said, Keyword lower, Keyword upper, double least, double most, bool may_be_real) {
-    const auto bound = [&](Keyword keyword, double otherwise) -> std::optional<double> {
-      if (!said.has(keyword)) return otherwise;
+  static bool is_one_of(ContentCursor value, std::string_view kinds) { return take_one_of(value, kinds); }
+
+  static bool take_one_of(ContentCursor& value, std::string_view kinds) {
+    const char kind = value.kind();
+    if (kinds.find(kind) == kinds.npos) return false;
+    if (kind == 's') value.text();
+    return kind != 'i' || std::abs(static_cast<double>(value.integer())) <= kMost;
+  }
+
+  // The least and the greatest of the bounds that these keywords set, or the usual one. Nothing if one is no number.
+  static std::optional<std::pair<double, double>> bound(const Said& said, std::initializer_list<Keyword> keywords,
+                                                        double usual, bool may_be_real) {
+    std::optional<std::pair<double, double>> out;
+    for (const Keyword keyword : keywords) {
+      if (!said.has(keyword)) continue;
       ContentCursor value = *said.values[keyword];
       const char kind = value.kind();
-      if (kind == 'i') return static_cast<double>(value.integer());
-      if (kind == 'd' && may_be_real) return value.real();
-      return std::nullopt;
-    };
-    const auto low = bound(lower, least), high = bound(upper, most);
-    return low && high && least <= *low && *low <= *high && *high <= most;
+      if (kind != 'i' && !(kind == 'd' && may_be_real)) return std::nullopt;
+      const double number = kind == 'i' ? static_cast<double>(value.integer()) : value.real();
+      if (!std::isfinite(number)) return std::nullopt;
+      out = out ? std::pair(std::min(out->first, number), std::max(out->second, number)) : std::pair(number, number);
+    }
+    return out ? out : std::pair(usual, usual);
   }
 
   nb::handle formats_;
-  std::vector<ContentCursor> open_;  // to be looked at, while it grows
+  nb::handle patterns_;
+  std::vector<Open> open_;                // to be looked at, while it grows
+  uint32_t within_ = Definitions::kRoot;  // of the schema that is looked at
   std::vector<std::string_view> names_;
+  Definitions definitions_;
+  bool bounds_are_flags_ = false;  // exclusive ones, in the oldest draft
   size_t num_steps_ = 0;
   Evident seen_;
 };
 
-nb::object evident(const nb::bytes& content, nb::handle formats) {
-  const auto seen = Glance(formats).look({content.c_str(), content.size()});
+nb::object evident(const nb::bytes& content, nb::handle formats, nb::handle patterns) {
+  const auto seen = Glance(formats, patterns).look({content.c_str(), content.size()});
   if (!seen) return nb::none();
-  return nb::make_tuple(seen->has_required, seen->bounds_strings);
+  return nb::make_tuple(seen->has_required, seen->has_members, seen->has_long_strings, seen->has_free_values,
+                        seen->has_formats, seen->names_arguments);
 }
 
 }  // namespace
 
 void bind_evident(nb::module_& m) {
-  m.def("evident", &evident, nb::arg("content"), nb::arg("formats"),
-        nb::sig("def evident(content: bytes, formats: typing.Container[str]) -> tuple[bool, bool] | None"),
+  m.def("evident", &evident, nb::arg("content"), nb::arg("formats"), nb::arg("patterns"),
+        nb::sig("def evident(content: bytes, formats: typing.Container[str], patterns: typing.Container[str]) -> "
+                "tuple[bool, bool, bool, bool, bool, bool] | None"),
         "What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).");
 }
 

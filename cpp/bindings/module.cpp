@@ -56,13 +56,13 @@ std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, cons
     return out;
   };
   std::vector<TokenId> special_ids = checked(special, "special"), stop_ids = checked(stop, "stop");
-  auto context = std::make_shared<TokenizerContext>();
+  std::shared_ptr<TokenizerContext> context;
   const auto begin = std::chrono::steady_clock::now();
   {
     // The list keeps the texts alive.
     const Unlocked unlocked;
-    context->vocabulary =
-        std::make_shared<const Vocabulary>(texts, special_ids, std::move(stop_ids), static_cast<uint32_t>(vocab_size));
+    context = std::make_shared<TokenizerContext>(
+        std::make_shared<const Vocabulary>(texts, special_ids, std::move(stop_ids), static_cast<uint32_t>(vocab_size)));
   }
   build_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
   return context;
@@ -75,7 +75,7 @@ struct PyVocabulary {
   mutable GrammarReader reader = {};
 
   GrammarIr read(const nb::tuple& rules, uint32_t root, bool with_captures) const {
-    return reader.read(context->rules, context->vocabulary->vocab_size(), rules, root, with_captures);
+    return reader.read(context->rules, rules, root, with_captures);
   }
 };
 

@@ -14,9 +14,11 @@
 #include "read_ir.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -337,15 +339,13 @@ struct GrammarReader::Beginning {
 // One call of `read`: a grammar with all subgrammars in it that have to be read, each once.
 struct GrammarReader::Session {
   RuleStore& store;
-  const uint32_t vocab_size;
   const bool with_captures;
   std::unordered_map<uint64_t, std::shared_ptr<const GrammarIr>> subgrammars = {};
   int depth = 0;
 };
 
-GrammarIr GrammarReader::read(RuleStore& store, uint32_t vocab_size, const nb::tuple& rules, uint32_t root,
-                              bool with_captures) {
-  Session session{store, vocab_size, with_captures};
+GrammarIr GrammarReader::read(RuleStore& store, const nb::tuple& rules, uint32_t root, bool with_captures) {
+  Session session{store, with_captures};
   return read_in(session, rules, root);
 }
 
@@ -361,7 +361,7 @@ GrammarIr GrammarReader::read_in(Session& session, const nb::tuple& rules, uint3
     num_alike = num_common(rules, last_);
     last_.swap(last);
   }
-  Reader reader(begun ? &begun->read : nullptr, num_rules, session.vocab_size, session.with_captures);
+  Reader reader(begun ? &begun->read : nullptr, num_rules, session.store.vocab_size(), session.with_captures);
   for (size_t i = begun ? begun->rules.size() : 0; i < num_rules; ++i) {
     reader.read_rule(rules[i]);
     if (i + 1 == num_alike) keep({first_rules(rules, num_alike), reader.done()});
@@ -380,12 +380,16 @@ std::shared_ptr<const GrammarReader::Beginning> GrammarReader::beginning_of(cons
 // Finds a subgrammar, or reads it.
 void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle subgrammar) {
   wanted = session.store.find(wanted.key);
-  if (wanted.ir) wanted.linked = {};
-  if (wanted.ir || wanted.linked.rule) return;
-  if (const nb::object beginnings = subgrammar.attr("deferred"); !beginnings.is_none()) {
-    wanted.deferred = ByteSet();
-    const auto bytes = nb::cast<nb::bytes>(beginnings);
-    for (size_t i = 0; i < bytes.size(); ++i) wanted.deferred->set(static_cast<uint8_t>(bytes.c_str()[i]));
+  if (wanted.ir || wanted.deferred) wanted.linked = {};
+  if (wanted.ir || wanted.deferred || wanted.linked.rule) return;
+  if (const nb::object promised = subgrammar.attr("deferred"); !promised.is_none()) {
+    const auto [beginnings, has_tokens, nullable, has_families] =
+        nb::cast<std::tuple<nb::bytes, bool, bool, bool>>(promised);
+    DeferredFacts& facts = wanted.deferred.emplace();
+    for (size_t i = 0; i < beginnings.size(); ++i) facts.first.set(static_cast<uint8_t>(beginnings.c_str()[i]));
+    facts.first_has_tokens = has_tokens;
+    facts.nullable = nullable;
+    facts.has_families = has_families;
     wanted.num_nodes = 1;
     return;
   }

@@ -27,7 +27,7 @@ class GrammarReader {
  public:
   // Reads rules given as the tuples of src/maskwright/ir/. Throws nb::type_error on anything else. Captures are seen
   // through unless they are asked for; subgrammars that the tokenizer's rule store knows are not read.
-  GrammarIr read(RuleStore& store, uint32_t vocab_size, const nb::tuple& rules, uint32_t root, bool with_captures);
+  GrammarIr read(RuleStore& store, const nb::tuple& rules, uint32_t root, bool with_captures);
 
  private:
   struct Beginning;

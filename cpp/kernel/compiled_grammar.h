@@ -14,6 +14,8 @@ namespace maskwright {
 
 // What belongs to one tokenizer: its trie and all rules ever linked against it.
 struct TokenizerContext {
+  explicit TokenizerContext(std::shared_ptr<const Vocabulary> its_vocabulary)
+      : vocabulary(std::move(its_vocabulary)), rules(vocabulary->vocab_size()) {}
   std::shared_ptr<const Vocabulary> vocabulary;
   RuleStore rules;
 };

@@ -12,15 +12,18 @@ constexpr uint32_t kRank = 8;  // above that of what its grammar's root may call
 
 }  // namespace
 
-LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const ByteSet& first) {
+LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const DeferredFacts& promised) {
   std::string name = "deferred" + std::to_string(key);
   std::shared_ptr<RuleGroup> group = store.find(name);
   if (!group) {
     group = std::make_shared<RuleGroup>(store, std::move(name), std::vector<LinkedRule>());
     group->deferred_key_ = key;
+    group->leads_to_families_ = promised.has_families;
     RuleFacts facts;
     facts.productive = true;
-    facts.first = first;
+    facts.nullable = promised.nullable;
+    facts.first = promised.first;
+    facts.first_has_tokens = promised.first_has_tokens;
     facts.rank = kRank;
     group->add_rule(facts);
     group = store.insert(std::move(group));
@@ -30,9 +33,11 @@ LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const ByteSet& fi
 
 void DeferredGroup::supply(RuleGroup& group, const LinkedRule& content) {
   const RuleFacts& facts = content.rule->facts();
-  if (facts.nullable || !facts.productive || facts.rank >= kRank || facts.first_has_tokens ||
-      (facts.first & group.rule(0).first()) != facts.first || content.group->leads_to_families() ||
-      content.group->has_budgets() || content.group->has_temperatures())
+  const RuleFacts& promised = group.rule(0).facts();
+  if (facts.nullable != promised.nullable || !facts.productive || facts.rank >= kRank ||
+      (facts.first_has_tokens && !promised.first_has_tokens) || (facts.first & promised.first) != facts.first ||
+      (content.group->leads_to_families() && !group.leads_to_families()) || content.group->has_budgets() ||
+      content.group->has_temperatures())
     throw std::logic_error("a deferred subgrammar is not what was promised");
   const std::lock_guard guard(group.lock_);
   if (group.content()) return;

@@ -11,7 +11,9 @@ namespace maskwright {
 
 std::shared_ptr<RuleGroup> RuleStore::in_use(const Entry& entry) {
   std::shared_ptr<RuleGroup> group = entry.alive.lock();
-  return group && group->family() && group->family()->is_retired() ? nullptr : group;
+  if (!group) return nullptr;
+  const bool retired = group->family() ? group->family()->is_retired() : group->deferred_key() && is_retired(*group);
+  return retired ? nullptr : group;
 }
 
 std::shared_ptr<RuleGroup> RuleStore::find(std::string_view blueprint) {
@@ -63,6 +65,7 @@ Subgrammar RuleStore::find(uint64_t subgrammar_key) {
   if (group->entry_) keep_recent(*group->entry_, group);
   out.linked = {group, known->second.rule};
   out.ir = known->second.ir;
+  out.deferred = known->second.deferred;
   out.num_nodes = known->second.num_nodes;
   return out;
 }
@@ -72,9 +75,10 @@ void RuleStore::insert(const Subgrammar& made) {
   const RuleGroup& group = *made.linked.group;
   std::vector<KnownSubgrammar> gone;  // as above
   const std::lock_guard guard(lock_);
-  gone.push_back(std::exchange(
-      subgrammars_[made.key],
-      {made.linked.group, made.linked.rule, group.leads_to_families() ? made.ir : nullptr, made.num_nodes}));
+  const bool is_linked_again = group.leads_to_families();
+  gone.push_back(
+      std::exchange(subgrammars_[made.key], {made.linked.group, made.linked.rule, is_linked_again ? made.ir : nullptr,
+                                             is_linked_again ? made.deferred : std::nullopt, made.num_nodes}));
   if (subgrammars_.size() < sweep_at_) return;
   std::erase_if(subgrammars_, [&](auto& entry) {
     if (!entry.second.group.expired()) return false;

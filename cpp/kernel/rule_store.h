@@ -35,14 +35,17 @@ struct StoreEntry {
 // Thread-safe. A group's lock may be held when calling it.
 class RuleStore {
  public:
-  explicit RuleStore(size_t budget_bytes = size_t{256} << 20) : budget_bytes_(budget_bytes) {}
+  explicit RuleStore(uint32_t vocab_size, size_t budget_bytes = size_t{256} << 20)
+      : vocab_size_(vocab_size), budget_bytes_(budget_bytes) {}
+  uint32_t vocab_size() const { return vocab_size_; }
   std::shared_ptr<RuleGroup> find(std::string_view blueprint);
   // Returns the group that is stored under the blueprint from now on: the given one, or one that another thread put
   // there first.
   std::shared_ptr<RuleGroup> insert(std::shared_ptr<RuleGroup> group);
   // Notes that a group of the store is used, as `find` does.
   void use(const std::shared_ptr<RuleGroup>& group);
-  // A subgrammar that was linked before, and its IR too if it has parametric rules; nothing of one that is not known.
+  // A subgrammar that was linked before, and if it has parametric rules what it is linked from, too; nothing of one
+  // that is not known.
   Subgrammar find(uint64_t subgrammar_key);
   void insert(const Subgrammar& made);
   // Two operands of products, by group and by rule and sign: whether they are known to have no string in common.
@@ -69,6 +72,7 @@ class RuleStore {
     std::weak_ptr<RuleGroup> group;
     Rule* rule = nullptr;
     std::shared_ptr<const GrammarIr> ir;
+    std::optional<DeferredFacts> deferred;
     size_t num_nodes = 0;
   };
   // The entry's group, unless it is gone or not to be used any more.
@@ -78,6 +82,7 @@ class RuleStore {
   Recent take_idle();
   std::atomic<uint64_t> next_id_{1};
   std::atomic<size_t> bytes_{0};
+  const uint32_t vocab_size_;
   const size_t budget_bytes_;
   std::mutex lock_;
   std::mutex linking_lock_;

@@ -28,13 +28,21 @@ struct LinkedRule {
   Rule* rule = nullptr;
 };
 
+// What is promised of a deferred subgrammar (deferred.h).
+struct DeferredFacts {
+  ByteSet first;                  // holds each byte that its strings begin with
+  bool first_has_tokens = false;  // some may begin with a named token
+  bool nullable = false;          // the empty string is one of them
+  bool has_families = false;      // it may have parametric rules
+};
+
 struct Subgrammar {
   uint64_t key = 0;  // by which the rule store knows it
   // One of the three. With parametric rules inside it is the IR, as these are linked afresh now and then.
   LinkedRule linked = {};
   std::shared_ptr<const GrammarIr> ir = nullptr;
-  std::optional<ByteSet> deferred = std::nullopt;  // what its strings begin with: it is read later (deferred.h)
-  size_t num_nodes = 0;                            // of the IR, with the subgrammars in it
+  std::optional<DeferredFacts> deferred = std::nullopt;  // it is read later; if it is linked, set with families only
+  size_t num_nodes = 0;                                  // of the IR, with the subgrammars in it
 };
 
 }  // namespace maskwright

@@ -358,7 +358,9 @@ def data_of(content: bytes) -> Any:
     The data that have this content, made anew. Raises ValueError if none have.
     """
 
-def evident(content: bytes, formats: Container[str]) -> tuple[bool, bool] | None:
+def evident(
+    content: bytes, formats: Container[str], patterns: Container[str]
+) -> tuple[bool, bool, bool, bool, bool, bool] | None:
     """
     What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).
     """

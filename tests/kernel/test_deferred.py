@@ -16,6 +16,7 @@ from maskwright import _kernel
 from maskwright.ir import (
     Expr,
     GrammarIR,
+    Promised,
     Rule,
     alt,
     deferred_subgrammar,
@@ -56,7 +57,7 @@ class Contents:
                 raise OSError("out of luck")
             return GrammarIR((Rule(name, CONTENTS[name] if body is None else body),), 0)
 
-        return deferred_subgrammar(make, b"(")
+        return deferred_subgrammar(make, Promised(b"("))
 
 
 def grammar(content: Callable[[str], Expr]) -> maskwright.Grammar:
@@ -327,7 +328,7 @@ def test_a_long_text_is_read_once() -> None:
 )
 def test_a_promise_that_is_broken_is_found(body: Expr) -> None:
     rules = (Rule("r", body), Rule("s", seq(text("("), ref(1), text("x"))), Rule("t", text("(")))
-    leaf = deferred_subgrammar(lambda: GrammarIR(rules, 0), b"(")
+    leaf = deferred_subgrammar(lambda: GrammarIR(rules, 0), Promised(b"("))
     it = matcher(maskwright.Grammar(GrammarIR((Rule("root", seq(text("a"), leaf)),), 0)))
     with pytest.raises((RuntimeError, maskwright.UnsatisfiableError)):
         it.accept_string("a(x")

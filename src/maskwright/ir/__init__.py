@@ -70,6 +70,7 @@ from maskwright.ir.ops import OP_SPAN as OP_SPAN
 from maskwright.ir.ops import OP_SUBGRAMMAR as OP_SUBGRAMMAR
 from maskwright.ir.ops import OP_TOKENS as OP_TOKENS
 from maskwright.ir.ops import UNBOUNDED as UNBOUNDED
+from maskwright.ir.subgrammars import Promised as Promised
 from maskwright.ir.subgrammars import deferred_subgrammar as deferred_subgrammar
 from maskwright.ir.subgrammars import spelled_out as spelled_out
 from maskwright.ir.subgrammars import subgrammar as subgrammar

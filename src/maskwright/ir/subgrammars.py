@@ -24,7 +24,7 @@ Tested by tests/test_subgrammars.py, tests/kernel/test_linked_subgrammars.py, te
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import ref as weak
 
 from maskwright.ir.expr import Expr
@@ -39,19 +39,35 @@ _deferred: Final[dict[int, weak[Subgrammar]]] = {}  # by number
 _SMALL: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_SUBGRAMMAR))
 
 
+class Promised(NamedTuple):
+    """What is known of a deferred subgrammar before it is made.
+
+    Attributes:
+        beginnings: all bytes that its strings may begin with, in the root rule or at most a few calls below it.
+        begins_with_tokens: whether some may begin with a named token.
+        nullable: whether the empty string is one of its strings.
+        parametric: whether it may have parametric rules.
+    """
+
+    beginnings: bytes
+    begins_with_tokens: bool = False
+    nullable: bool = False
+    parametric: bool = False
+
+
 class Subgrammar:
     """A grammar by identity: see the module's header."""
 
-    __slots__ = ("__weakref__", "_beginnings", "_ir", "_make", "number", "prelude")
+    __slots__ = ("__weakref__", "_ir", "_make", "_promised", "number", "prelude")
 
     def __init__(
         self,
         ir: GrammarIR | None,
         prelude: tuple[Rule, ...],
         make: Callable[[], GrammarIR] | None = None,
-        beginnings: bytes = b"",
+        promised: Promised | None = None,
     ) -> None:
-        self._ir, self._make, self._beginnings = ir, make, beginnings
+        self._ir, self._make, self._promised = ir, make, promised
         self.prelude = prelude
         self.number = _numbers.take()
 
@@ -68,9 +84,9 @@ class Subgrammar:
         return self._ir
 
     @property
-    def deferred(self) -> bytes | None:
-        """The bytes that its strings begin with, while it is not made."""
-        return self._beginnings if self._ir is None else None
+    def deferred(self) -> Promised | None:
+        """What was promised of it, while it is not made."""
+        return self._promised if self._ir is None else None
 
 
 def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
@@ -80,14 +96,12 @@ def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
     return body if body[0] in _SMALL else Expr((OP_SUBGRAMMAR, Subgrammar(ir, prelude)))
 
 
-def deferred_subgrammar(make: Callable[[], GrammarIR], beginnings: bytes, prelude: tuple[Rule, ...] = ()) -> Expr:
+def deferred_subgrammar(make: Callable[[], GrammarIR], promised: Promised, prelude: tuple[Rule, ...] = ()) -> Expr:
     """What a grammar matches that is made when it is needed, at most once a thread.
 
-    `make` must not fail, and its grammar must have strings, none of them empty; each begins with one of the bytes
-    `beginnings`, in the root rule or at most a few calls below it. It has no parametric rules, no spans, and names no
-    tokens.
+    `make` must not fail. Its grammar must have strings besides the empty one, and no spans, and be as promised.
     """
-    leaf = Subgrammar(None, prelude, make, beginnings)
+    leaf = Subgrammar(None, prelude, make, promised)
     _deferred[leaf.number] = weak(leaf)
     return Expr((OP_SUBGRAMMAR, leaf))
 

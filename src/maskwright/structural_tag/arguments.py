@@ -9,7 +9,8 @@ Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from string import ascii_letters
+from typing import Any, Final, NamedTuple
 
 from maskwright._kernel import data_of
 from maskwright.emptiness import admits_nothing
@@ -17,11 +18,13 @@ from maskwright.errors import StructuralTagError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir, why_unsatisfiable
 from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.layout import layout_of
-from maskwright.ir import Expr, GrammarIR, deferred_subgrammar, subgrammar
+from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.kept_schemas import KeptSchema, kept
 from maskwright.structural_tag.tokens import Tokens
 from maskwright.structural_tag.xml_styles import STYLES, SpelledStyle
+
+_IDENTIFIER_STARTS: Final = ascii_letters.encode() + b"_"
 
 
 class Snippet(NamedTuple):
@@ -64,26 +67,31 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
 
 
 def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
-    """Whether it is evident that there is a snippet with strings, none empty, and that nothing is reported of it."""
+    """Whether it is evident that there is a snippet with strings, and that nothing is reported of it."""
     seen = schema.evident
-    if seen is None or it.any_order or it.whitespace_pattern is not None:
+    if seen is None or it.whitespace_pattern is not None:
         return False
-    if it.formats == "annotate" and seen.bounds_strings:  # formats are reported
+    if it.formats == "annotate" and seen.has_formats:  # they are reported
         return False
     if style is None:
         return True
-    # Of strings, a style takes none that hold what ends them. A bound may leave none of those that it takes.
+    has_members = seen.has_members and not (it.strict_mode and seen.has_free_values)
+    if seen.has_long_strings or not has_members or (style.needs_declared and seen.has_free_values):
+        return False
+    if style.is_python and not seen.names_arguments:
+        return False
+    # Of strings, a style takes none that hold what ends them.
     assert schema.content is not None
-    ends = (*style.close, *it.excludes)
-    may_hold_end = any(not isinstance(end, str) or end.encode() in schema.content for end in ends)
-    return style.is_plain and seen.has_required and not seen.bounds_strings and not may_hold_end
+    ends = (style.string_end, *it.excludes)
+    return not any(end and end.encode() in schema.content for end in ends)
 
 
 def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
     content, excluded, captures = schema.content, tuple([x.encode() for x in it.excludes]), it.capture is not None
     if content is not None and cannot_fail(it, schema, style):
         later = partial(_read_content, content, style, it.options, excluded, captures)
-        return Snippet(deferred_subgrammar(later, _beginnings(style), layout_of(it.options).prelude), ())
+        promised = _promised(schema, style, it.options.any_order)
+        return Snippet(deferred_subgrammar(later, promised, layout_of(it.options).prelude), ())
     data, report = schema.data, list[Finding]()
     options = layout_options(data, it.options)
     made = _read(data, report, style, options, excluded, captures)
@@ -100,9 +108,18 @@ def _nothing_valid(data: Any, style: SpelledStyle | None, options: JsonSchemaOpt
     return no_object()
 
 
-def _beginnings(style: SpelledStyle | None) -> bytes:
-    """What a snippet may begin with."""
-    return b"{" if style is None else b" \t\n\r" + str(style.open[0]).encode()[:1]
+def _promised(schema: KeptSchema, style: SpelledStyle | None, any_order: bool) -> Promised:
+    """What is known of a snippet that is made later."""
+    if style is None:
+        return Promised(b"{", parametric=any_order)
+    nullable = schema.evident is not None and not schema.evident.has_required
+    if style.is_python:
+        return Promised(_IDENTIFIER_STARTS, nullable=nullable, parametric=any_order)
+    if style.separator:
+        return Promised(b"{", parametric=any_order)
+    first = style.open[0]
+    beginnings = b" \t\n\r" + (first.encode()[:1] if isinstance(first, str) else b"")
+    return Promised(beginnings, not isinstance(first, str), nullable, any_order)
 
 
 def _read_content(content: bytes, *choices: Any) -> GrammarIR:

@@ -29,7 +29,7 @@ class KeptSchema:
 
     Attributes:
         content: the data as bytes, by which it is known; None if they are not plain.
-        evident: what is evident of it, if it can be compiled with any options but `any_order`.
+        evident: what is evident of it, if it can be compiled with any options.
     """
 
     __slots__ = ("_data", "_snippets", "content", "evident")

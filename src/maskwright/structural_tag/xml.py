@@ -422,7 +422,8 @@ class Writer:
         return joined([name[1].decode() if piece == "{name}" else piece for piece in self.style.close])
 
     def _constant(self, value: str, close: Pieces) -> Expr:
-        if any(isinstance(p, str) and p in value for p in close) or any(x.decode() in value for x in self.excluded):
+        closing = close[0] if len(close) == 1 and isinstance(close[0], str) else None  # a token is in no string
+        if (closing is not None and closing in value) or any(x.decode() in value for x in self.excluded):
             return never()
         end = spelled(close)
         if self.style.padded:

@@ -90,11 +90,16 @@ class SpelledStyle(NamedTuple):
     any_quotes: bool
 
     @property
-    def is_plain(self) -> bool:
-        """Whether members are texts alone, one after the other, and all end alike."""
-        pieces = *self.open, *self.close, *self.open_item, *self.quote
-        is_text = all(isinstance(piece, str) for piece in pieces)
-        return is_text and not self.separator and self.open[0] not in HOLES and not set(HOLES).intersection(self.close)
+    def string_end(self) -> str:
+        """What no string without escapes contains, or how that begins; "" if that is a token, which none contains."""
+        end = self.quote or self.close
+        is_text = len(end) == 1 or any(piece in HOLES for piece in end)
+        return str(end[0]) if end and is_text and isinstance(end[0], str) else ""
+
+    @property
+    def needs_declared(self) -> bool:
+        """Whether only declared members can be written: to close one, the grammar would have to remember its name."""
+        return "{name}" in self.close
 
 
 HOLES: Final = ("{name}", "{kind}", "{ws}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from keyword import kwlist
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from maskwright._kernel import content_of
+from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.evident import Evident, evident
 from maskwright.frontends.json_schema.formats import FORMATS
@@ -26,8 +28,12 @@ OPTIONS = [
     JsonSchemaOptions(any_whitespace=False, indent=2),
     JsonSchemaOptions(whitespace_pattern="( |\n {2,4})?"),
     JsonSchemaOptions(whitespace_pattern=" "),
+    JsonSchemaOptions(any_order=True),
+    JsonSchemaOptions(ensure_ascii=True),
 ]
 OBJECT = {"type": "object"}
+REFERENCES = ["#/$defs/A", "#/$defs/B", "#/definitions/A", "#/definitions/B", "#/definitions/C", "#", "other.json"]
+PATTERNS = ["^[A-Z]{3}$", "x", "^a|b$", "^$", "^[^a]*$", r"\bword\b", "(", r"^\d{4}-\d{2}$", "^(?=a)b"]
 
 
 def glance(schema: Any) -> Evident | None:
@@ -37,15 +43,17 @@ def glance(schema: Any) -> Evident | None:
 
 def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members: bool) -> None:
     report: list[Finding] = []
+    parametric = () if options.any_order else (OP_CALL, OP_GUARD)
     grammar = schema_to_ir(schema, options, report, capture_members=capture_members)
-    assert not report
+    assert not report, schema
+    assert not admits_nothing(grammar), schema
     assert not grammar.token_sets
     body = grammar.rules[grammar.root].body
     first = body[1] if body[0] == OP_SEQ else body
     assert first[0] == OP_LITERAL
     assert first[1].startswith(b"{")
     for rule in spelled_out(grammar).rules:
-        assert {part[0] for part in postorder(rule.body)}.isdisjoint((OP_CALL, OP_GUARD, OP_SPAN, OP_TOKENS))
+        assert {part[0] for part in postorder(rule.body)}.isdisjoint((*parametric, OP_SPAN, OP_TOKENS))
 
 
 def chain_of_any_of(length: int) -> Any:
@@ -72,13 +80,19 @@ def random_schema(rng: random.Random, depth: int) -> Any:
                     {"enum": [10**1500, 1]},
                     chain_of_any_of(rng.choice([1, 2, 60])),
                     {"type": rng.sample(["string", "null", "integer", "object"], k=rng.randint(0, 3))},
+                    {"type": rng.sample(["string", "null"], k=2), "enum": rng.choices(["a", None, 1], k=2)},
+                    {"oneOf": [random_schema(rng, depth + 1) for _ in range(rng.randint(0, 3))]},
+                    {"oneOf": rng.choices([{"type": name} for name in ("string", "integer", "number", "null")], k=2)},
+                    {"const": rng.choice(["a", "", 1, 2.5, None, False, [1]])},
+                    {"$ref": rng.choice(REFERENCES)},
+                    {"allOf": [{"$ref": rng.choice(REFERENCES), "title": "A"}]},
                 ]
             )
         )
-    for keyword in ("minLength", "minimum", "minItems"):
+    for keyword in ("minLength", "minimum", "minItems", "exclusiveMinimum"):
         if rng.random() < 0.1:
             out[keyword] = bounds[0]
-    for keyword in ("maxLength", "maximum", "maxItems"):
+    for keyword in ("maxLength", "maximum", "maxItems", "exclusiveMaximum"):
         if rng.random() < 0.1:
             out[keyword] = bounds[1]
     if kind in ("string", "integer") and rng.random() < 0.3:
@@ -87,6 +101,14 @@ def random_schema(rng: random.Random, depth: int) -> Any:
         )
     if kind == "string" and rng.random() < 0.3:
         out["format"] = rng.choice([*FORMATS, "unknown"])
+    if kind == "string" and rng.random() < 0.2:
+        out["pattern"] = rng.choice(PATTERNS)
+    if kind in ("string", "integer", "array") and rng.random() < 0.1:
+        out["type"] = [kind, rng.choice(["null", "boolean", kind])]
+    if depth == 0 and rng.random() < 0.3:
+        out["$schema"] = f"http://json-schema.org/{rng.choice(['draft-04', 'draft-07'])}/schema#"
+    if depth == 0 and rng.random() < 0.5:
+        out[rng.choice(["$defs", "definitions"])] = {name: random_schema(rng, 1) for name in ("A", "B")}
     if kind == "array" and rng.random() < 0.8 and depth < 3:
         out["items"] = random_schema(rng, depth + 1)
     if kind == "object" and depth < 3:
@@ -101,7 +123,7 @@ def random_schema(rng: random.Random, depth: int) -> Any:
 def test_random_schemas() -> None:
     rng = random.Random("evident")
     num_evident = 0
-    for _ in range(6000):
+    for _ in range(16_000):
         schema = random_schema(rng, 0)
         if glance(schema):
             num_evident += 1
@@ -131,6 +153,27 @@ def test_maskbench() -> None:
         {**OBJECT, "properties": {"a": {"type": "array", "items": {"type": "number", "minimum": 0.5}, "maxItems": 9}}},
         {**OBJECT, "additionalProperties": {"type": ["string", "null"]}},
         {**OBJECT, "properties": {"a": {"type": "string", "format": "date-time", "description": "when"}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$"}}},
+        {**OBJECT, "properties": {"a": {"type": ["string", "null"], "enum": ["a", None]}, "b": {"const": 3}}},
+        {**OBJECT, "properties": {"a": {"type": ["string", "null"], "format": "date", "default": None}}},
+        {
+            **OBJECT,
+            "properties": {"a": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "number"}}]}},
+        },
+        {
+            **OBJECT,
+            "properties": {"a": {"type": "number", "exclusiveMinimum": 0}, "b": {"type": "number", "enum": [1]}},
+        },
+        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": OBJECT, "b": {"enum": [1]}}},
+        {
+            **OBJECT,
+            "properties": {"a": {"anyOf": [{"$ref": "#/definitions/a"}, {"type": "null"}]}},
+            "definitions": {
+                "a": {**OBJECT, "properties": {"b": {"allOf": [{"$ref": "#/definitions/b"}]}}},
+                "b": OBJECT,
+            },
+        },
     ],
 )
 def test_evident(schema: dict[str, Any]) -> None:
@@ -169,6 +212,25 @@ def test_evident(schema: dict[str, Any]) -> None:
         {**OBJECT, "properties": {"a": {"type": "integer", "enum": [10**1500]}}},
         {**OBJECT, "properties": {"a": {"enum": [-(10**1500)]}}},
         {**OBJECT, "minProperties": 2},
+        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"a": OBJECT}},
+        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/a", "type": "object"}}, "$defs": {"a": OBJECT}},
+        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}},
+        {**OBJECT, "$defs": {"a": {**OBJECT, "properties": {"b": {"$ref": "#/$defs/a"}}, "required": ["b"]}}},
+        {**OBJECT, "$defs": {"a": {"type": "strin"}}},
+        {**OBJECT, "properties": {"a": {**OBJECT, "$defs": {"a": OBJECT}}}},
+        {**OBJECT, "properties": {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}},
+        {**OBJECT, "properties": {"a": {"oneOf": [{"const": 1}, {"const": 1}]}}},
+        {**OBJECT, "properties": {"a": {"allOf": [{"type": "string"}, {"type": "null"}]}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "const": 1}}},
+        {**OBJECT, "properties": {"a": {"type": ["string", "null"], "enum": ["a", 1]}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^a$", "maxLength": 0}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "format": "uuid", "maxLength": 35}}},
+        {**OBJECT, "properties": {"a": {"type": "number", "exclusiveMinimum": 1, "maximum": 1}}},
+        {
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            **OBJECT,
+            "properties": {"a": {"type": "number", "exclusiveMinimum": 1}},
+        },
     ],
 )
 def test_not_evident(schema: Any) -> None:
@@ -193,14 +255,33 @@ def test_what_is_no_content() -> None:
             evident(whole[:length])
 
 
+def seen(schema: dict[str, Any]) -> set[str]:
+    found = glance({**OBJECT, **schema})
+    assert found
+    return {name for name, is_so in found._asdict().items() if is_so}
+
+
 def test_what_else_is_seen() -> None:
     name, when = {"type": "string"}, {"type": "string", "format": "date"}
-    assert glance({**OBJECT, "properties": {"a": name}}) == (False, False)
-    assert glance({**OBJECT, "properties": {"a": name}, "required": []}) == (False, False)
-    assert glance({**OBJECT, "properties": {"a": name}, "required": ["a"]}) == (True, False)
-    assert glance({**OBJECT, "properties": {"a": {"type": "array", "items": when}}, "required": ["a"]}) == (True, True)
-    assert glance({**OBJECT, "properties": {"a": {**name, "maxLength": 3}}}) == (False, True)
-    assert glance({**OBJECT, "properties": {"a": {**OBJECT, "properties": {"b": name}, "required": ["b"]}}}) == (
-        False,
-        False,
-    )
+    usual = {"has_members", "names_arguments"}
+    assert seen({"properties": {"a": name}}) == usual
+    assert seen({"properties": {"a": name}, "required": []}) == usual
+    assert seen({"properties": {"a": name}, "required": ["a"]}) == {*usual, "has_required"}
+    assert seen({"properties": {"a": {"type": "array", "items": when}}}) == {*usual, "has_formats"}
+    assert seen({"properties": {"a": {**name, "maxLength": 3}}}) == usual
+    assert seen({"properties": {"a": {**name, "maxLength": 10**6}}}) == {*usual, "has_long_strings"}
+    assert seen({"properties": {"a": {**OBJECT, "properties": {"b": name}, "required": ["b"]}}}) == usual
+    assert seen({}) == {*usual, "has_free_values"}
+    assert seen({"properties": {}, "additionalProperties": False}) == {"names_arguments", "has_free_values"}
+    for free in ({}, True, OBJECT, {"type": "array"}, {"type": ["object", "null"]}):
+        assert seen({"properties": {"a": free}}) == {*usual, "has_free_values"}
+    for other in ("a-b", "1", "é", *kwlist):
+        assert seen({"properties": {other: name}}) == {"has_members"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_leave_room(name: str) -> None:
+    schema = {**OBJECT, "properties": {"a": {"type": "string", "format": name, "minLength": 1, "maxLength": 64}}}
+    schema["required"] = ["a"]
+    assert glance(schema)
+    check(schema, OPTIONS[0], capture_members=False)
