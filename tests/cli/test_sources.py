@@ -25,6 +25,14 @@ def test_a_schema_in_place(cli: Cli) -> None:
     assert cli("generate", "--schema", ' {"const": "a"}', "--no-stats") == (0, '"a"\n', "")
 
 
+def test_how_numbers_are_written(cli: Cli) -> None:
+    schema = '{"const": 2.0, "type": "number"}'
+    assert cli("generate", "--schema", schema, "--no-stats") == (0, "2.0\n", "")
+    code, text, _ = cli("generate", "--schema", schema, "--no-stats", "--numbers", "any")
+    assert (code, float(text)) == (0, 2)
+    assert text != "2.0\n"
+
+
 def test_a_schema_from_stdin(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"const": "b"}')))
     assert cli("generate", "--schema", "-", "--no-stats") == (0, '"b"\n', "")

@@ -280,7 +280,7 @@ UNIONS = [
     ),
     ({"anyOf": [{"type": "string", "maxLength": 5}, {"type": "null"}]}, {"null": None, "abc": "abc"}),
     ({"type": ["string", "boolean"]}, {"true": True, "false": False, "truth": "truth", "null": "null"}),
-    ({}, {"null": None, "5": 5, "-0.5e3": -500, "true": True, "[1]": "[1]", "x y": "x y", "": ""}),
+    ({}, {"null": None, "5": 5, "-5.0e2": -500, "true": True, "[1]": "[1]", "x y": "x y", "": ""}),
     ({"type": "string"}, {"null": "null", "5": "5", "true": "true"}),
 ]
 

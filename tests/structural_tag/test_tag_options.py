@@ -37,7 +37,7 @@ def test_a_format_has_every_option() -> None:
     [
         {"any_whitespace": False, "indent": 2, "ensure_ascii": True},
         {"any_whitespace": False, "separators": [",", ":"], "on_unsupported": "relax"},
-        {"whitespace_pattern": " ?", "formats": "annotate", "any_order": True, "strict_mode": False},
+        {"whitespace_pattern": " ?", "formats": "annotate", "any_order": True, "strict_mode": False, "numbers": "any"},
     ],
 )
 def test_options_of_a_format_in_json(options: dict[str, Any]) -> None:

@@ -93,6 +93,12 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--whitespace", metavar="PATTERN", help="a regular expression for what stands between any two tokens of JSON"
     )
     layout.add_argument("--ensure-ascii", action="store_true", help="characters beyond ASCII as escapes, as json.dumps")
+    layout.add_argument(
+        "--numbers",
+        choices=("plain", "any"),
+        default="plain",
+        help="any: every spelling that JSON Schema allows, such as 1.0 for an integer (default: plain)",
+    )
     layout.add_argument("--any-order", action="store_true", help="members in any order, not only the schema's")
     model = command.add_argument_group("model")
     model.add_argument(

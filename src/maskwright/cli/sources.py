@@ -77,6 +77,8 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
 def _layout(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of JSON Schema that are not at their defaults."""
     layout: dict[str, Any] = {name: True for name in ("any_order", "ensure_ascii") if getattr(arguments, name)}
+    if arguments.numbers != "plain":
+        layout["numbers"] = arguments.numbers
     if arguments.indent is not None:
         layout.update(any_whitespace=False, indent=arguments.indent)
     elif arguments.compact:

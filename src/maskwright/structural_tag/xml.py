@@ -33,6 +33,7 @@ from maskwright.frontends.json_schema.shape import (
     FREE_NUMBERS,
     FREE_OBJECTS,
     FREE_STRINGS,
+    FREE_WRITTEN_INTEGERS,
     NULL,
     NUMBER,
     OBJECT,
@@ -317,7 +318,7 @@ class Writer:
         numbers = self.emitter.norm.shape_of(conj).numbers
         in_python = any(kind.spelling == "boolean" for kind in self.style.kinds)
         found = {"null": (NULL, text("null")), "boolean": (TRUE | FALSE, _ANY_BOOLEAN if in_python else _BOOLEAN)}
-        if len(numbers) == 1 and numbers[0] in (FREE_NUMBERS[0], FREE_INTEGERS[0]):
+        if len(numbers) == 1 and numbers[0] in (FREE_NUMBERS[0], FREE_INTEGERS[0], FREE_WRITTEN_INTEGERS[0]):
             found["number"] = (NUMBER, _NUMBER if numbers[0] is FREE_NUMBERS[0] else _INTEGER)
         return found
 

@@ -63,8 +63,9 @@ def groups(draft: str, pattern: str = REQUIRED) -> Iterator[Group]:
 
 
 def options_of(draft: str, pattern: str = REQUIRED) -> dict[str, Any]:
-    """As the suite has it, formats are annotations but in the tests of formats."""
-    return {} if pattern == FORMATS else {"registry": registry(draft), "formats": "annotate"}
+    """As the suite has it, values are written in any way, and formats are annotations but in the tests of formats."""
+    options: dict[str, Any] = {"numbers": "any"}
+    return options if pattern == FORMATS else {**options, "registry": registry(draft), "formats": "annotate"}
 
 
 @cache

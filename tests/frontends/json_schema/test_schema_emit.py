@@ -18,7 +18,7 @@ COMPACT = JsonSchemaOptions(any_whitespace=False)
 
 ROOTS: list[tuple[Any, str]] = [
     ({"type": "boolean"}, '"true" | "false"'),
-    ({"enum": ["a", 1, None]}, '"\\"a\\"" | "1" ("." "0"+)? | "null"'),
+    ({"enum": ["a", 1, None]}, '"\\"a\\"" | "null" | "1"'),
     ({"type": "array", "items": {"type": "integer"}}, '"[" (integer (", " integer)*)? "]"'),
     ({"type": "array", "items": {"type": "null"}, "minItems": 2, "maxItems": 3}, '"[null" ", null"{1,2} "]"'),
     (

@@ -1,4 +1,4 @@
-"""Numbers: every bound against every spelling, exactly."""
+"""Numbers: every bound against every spelling, exactly; test_schema_plain_numbers.py has those of plain numbers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 from checking import check, check_texts
 from grammar_matcher import accepts_text
 
-from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.decimals import ceiling, digits_of, exact, floor, is_integral, is_multiple
 from maskwright.frontends.json_schema.matching import matches
-from maskwright.frontends.json_schema.numerals import integer_range, multiple_text, number_range
+from maskwright.frontends.json_schema.numerals import multiple_text
+from maskwright.frontends.json_schema.ranges import integer_range, number_range
 
 BOUNDS = [None, *map(Decimal, ("-12", "-1.05", "-1", "-0.3", "0", "0.07", "0.3", "1", "1.05", "9.99", "12", "120.5"))]
 SPELLINGS = [
@@ -53,7 +54,7 @@ def test_number_ranges(low: Decimal | None, high: Decimal | None) -> None:
 def test_integer_ranges_exhaustively() -> None:
     for low in [None, *range(-25, 26, 3), 99, 100, 101]:
         for high in [None, *range(-25, 26, 4), 99, 100, 1234]:
-            expr = integer_range(low, high)
+            expr = integer_range(low, high, minus_zero=True)
             for n in [*range(-130, 131), 999, 1000, 1233, 1234, 1235, -5000, 10**20]:
                 inside = (low is None or n >= low) and (high is None or n <= high)
                 assert matches(expr, str(n).encode()) == inside, (low, high, n)
@@ -64,11 +65,13 @@ def test_integer_ranges_exhaustively() -> None:
 
 def test_large_bounds_are_exact() -> None:
     big = 2**64
-    expr = integer_range(-big, big)
+    expr = integer_range(-big, big, minus_zero=True)
     assert [matches(expr, str(n).encode()) for n in (big, big + 1, -big, -big - 1)] == [True, False, True, False]
     check_texts({"minimum": 2**53 + 1, "type": "integer"}, [str(2**53 + 1)], [str(2**53)])
-    check_texts({"maximum": 1e30}, ["1" + "0" * 30, "1e30", "1e+30"], ["1" + "0" * 29 + "1", "1.0000001e30"])
-    check_texts({"maximum": 0.3}, ["0.3", "0.30000"], ["0.30000000000000001", "0.300001"])
+    check_texts(
+        {"maximum": 1e30}, ["1" + "0" * 30, "1e30", "1e+30"], ["1" + "0" * 29 + "1", "1.0000001e30"], numbers="any"
+    )
+    check_texts({"maximum": 0.3}, ["0.3", "0.30000"], ["0.30000000000000001", "0.300001"], numbers="any")
 
 
 def test_random_ranges() -> None:
@@ -127,16 +130,24 @@ def test_decimals() -> None:
 
 
 def test_spellings_of_constants() -> None:
-    check_texts({"const": 1.5}, ["1.5"], ["1.50", "15e-1", "1"])
-    check_texts({"const": 2.0}, ["2", "2.0", "2.00"], ["2.5", "20", "2e0"])
-    check_texts({"const": 1e-7}, ["0.0000001", "1e-07"], ["1e-7"])
-    check_texts({"const": -0.0}, ["0", "0.0", "-0", "-0.0"], ["1", "0.01"])
-    check_texts({"const": 5, "type": "integer"}, ["5", "5.0"], ["5.1", "-5"])
+    check_texts({"const": 1.5}, ["1.5"], ["1.50", "15e-1", "1"], numbers="any")
+    check_texts({"const": 2.0}, ["2", "2.0", "2.00"], ["2.5", "20", "2e0"], numbers="any")
+    check_texts({"const": 1e-7}, ["0.0000001", "1e-07"], ["1e-7"], numbers="any")
+    check_texts({"const": -0.0}, ["0", "0.0", "-0", "-0.0"], ["1", "0.01"], numbers="any")
+    check_texts({"const": 5, "type": "integer"}, ["5", "5.0"], ["5.1", "-5"], numbers="any")
     check_texts(
-        {"type": "integer"}, ["0", "-0", "12", "1.0", "-3.00", "1e3", "1.0E+2"], ["01", "1.5", "1.", "1e-1", "1.5e1"]
+        {"type": "integer"},
+        ["0", "-0", "12", "1.0", "-3.00", "1e3", "1.0E+2"],
+        ["01", "1.5", "1.", "1e-1", "1.5e1"],
+        numbers="any",
     )
-    check_texts({"type": "integer", "minimum": 3, "maximum": 20}, ["3", "3.0", "20.00"], ["2", "20.5", "3e0", "3e2"])
-    check_texts({"type": "number"}, ["0", "-0.0", "1e3", "1E-3", "1.50"], NOT_JSON)
+    check_texts(
+        {"type": "integer", "minimum": 3, "maximum": 20},
+        ["3", "3.0", "20.00"],
+        ["2", "20.5", "3e0", "3e2"],
+        numbers="any",
+    )
+    check_texts({"type": "number"}, ["0", "-0.0", "1e3", "1E-3", "1.50"], NOT_JSON, numbers="any")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +164,7 @@ def test_spellings_of_constants() -> None:
     ids=str,
 )  # fmt: skip
 def test_multiples_by_remainders(schema: Any, divides: Any) -> None:
-    grammar = schema_to_ir(schema)
+    grammar = schema_to_ir(schema, JsonSchemaOptions(numbers="any"))
     low, high = schema.get("minimum", -(10**9)), schema.get("exclusiveMaximum", 10**9)
     for n in [*range(-700, 700), 123456, 10**8 - 1, 999_999]:
         for text in (str(n), f"{Decimal(n) / 100:f}", f"{n}.0"):
@@ -165,7 +176,8 @@ def test_multiples_by_remainders(schema: Any, divides: Any) -> None:
 
 def test_a_few_multiples_between_bounds_are_a_finite_set() -> None:
     check({"multipleOf": 100_003, "minimum": -100_003, "maximum": 300_000}, [-100_003, 0, 200_006], [1, 300_009])
-    check({"type": "integer", "multipleOf": 1.7777, "minimum": 0, "maximum": 20_000}, [0, 17777, 17777.0], [1.7777, 1])
+    check({"type": "integer", "multipleOf": 1.7777, "minimum": 0, "maximum": 20_000}, [0, 17777], [1.7777, 1])
+    check({"type": "integer", "multipleOf": 1.7777, "maximum": 20_000, "minimum": 0}, [17777.0], [1.7], numbers="any")
     check({"type": "number", "multipleOf": 1.7777, "exclusiveMinimum": 0, "maximum": 4}, [1.7777, 3.5554], [0, 1])
 
 

@@ -18,9 +18,10 @@ SCHEMAS = 100
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_random_schemas(seed: int) -> None:
+@pytest.mark.parametrize("numbers", ["any", "plain"])
+def test_random_schemas(seed: int, numbers: str) -> None:
     tally = Tally()
     for i in range(SCHEMAS):
-        compare_schema(Maker(seed * SCHEMAS + i), tally)
+        compare_schema(Maker(seed * SCHEMAS + i), tally, numbers=numbers)
     assert tally.failures == []
     assert tally.counts["valid values"] + tally.counts["invalid values"] >= 0.85 * SCHEMAS * VALUES, str(tally)

@@ -21,4 +21,4 @@ def test_the_page_tells_how_each_group_does() -> None:
 
 @pytest.mark.parametrize("group", [*groups_of(SELECTION, "draft2020-12")], ids=lambda group: group.name)
 def test_the_selection_is_right(group: Group) -> None:
-    assert outcome(group) == ("right", "", [])
+    assert outcome(group, numbers="any") == ("right", "", [])

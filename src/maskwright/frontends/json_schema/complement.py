@@ -24,16 +24,17 @@ from maskwright.frontends.json_schema.shape import (
     ANY_KIND,
     ANYTHING,
     FALSE,
-    FRACTION,
     FREE_ARRAYS,
     FREE_NUMBERS,
     FREE_OBJECTS,
     FREE_STRINGS,
-    INTEGER,
     NOTHING,
     NULL,
     OPEN,
+    OTHER_KIND,
     TRUE,
+    WRITTEN_FRACTION,
+    WRITTEN_INTEGER,
     ArrayShape,
     Contains,
     Exact,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 _CONSTANTS: Final = NULL | FALSE | TRUE
 _OBJECTS: Final = 3
+_WRITTEN: Final = (WRITTEN_INTEGER, WRITTEN_FRACTION)
 _T = TypeVar("_T")
 
 
@@ -103,7 +105,8 @@ def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
 
 def _without_numbers(shape: NumberShape) -> list[NumberShape] | None:
     if shape.values is not None:
-        return _between(sorted(admitted_values(shape)))
+        others = _between(sorted(admitted_values(shape)))
+        return [*others, _of_kind(OTHER_KIND[shape.kind])] if shape.kind in _WRITTEN else others
     out = []
     for divisor in shape.multiple_of:
         other = NumberShape()
@@ -118,15 +121,19 @@ def _without_numbers(shape: NumberShape) -> list[NumberShape] | None:
     if shape.high is not None:
         out.append(_numbers(shape.high, not shape.high_open, None, False))
     if shape.kind != ANY_KIND:
-        other = NumberShape()
-        other.kind = FRACTION if shape.kind == INTEGER else INTEGER
-        out.append(other)
+        out.append(_of_kind(OTHER_KIND[shape.kind]))
     return out
 
 
 def _between(values: list[Any]) -> list[NumberShape]:
     ends = [None, *values, None]
     return [_numbers(low, True, high, True) for low, high in pairwise(ends)]
+
+
+def _of_kind(kind: int) -> NumberShape:
+    shape = NumberShape()
+    shape.kind = kind
+    return shape
 
 
 def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: bool) -> NumberShape:

@@ -169,7 +169,7 @@ class Emitter:
         else:
             parts += [array_text(self, part, depth) for part in arrays]
         if shape.mask & ~(OBJECT | ARRAY):
-            parts += scalar_texts(shape, self.refuse, self.builder)
+            parts += scalar_texts(shape, self.norm.options.numbers, self.refuse, self.builder)
         expr = one_of(parts)
         if not (objects or arrays):
             shape.text = expr

@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
-from maskwright.frontends.json_schema.decimals import is_integral, is_multiple
+from maskwright.frontends.json_schema.decimals import floor, is_integral, is_multiple
 from maskwright.frontends.json_schema.shape import (
     ANY_KIND,
     ANYTHING,
     ARRAY,
+    FRACTION,
     FREE_ARRAYS,
     FREE_NUMBERS,
     FREE_OBJECTS,
     FREE_STRINGS,
-    INTEGER,
+    INTEGERS,
     NUMBER,
     OBJECT,
     STRING,
@@ -107,7 +108,8 @@ def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
         values = a.values if a.values is not None else b.values
         assert values is not None
         others = b.values if a.values is not None else None
-        out.values = tuple(v for v in values if admits_number(out, v) and (others is None or v in others))
+        left = [v for v in values if admits_number(out, v) and (others is None or v in others)]
+        out.values = tuple(map(floor, left) if out.kind in INTEGERS else left)
         if not out.values:
             return None
     if out.low is None or out.high is None or out.low < out.high:
@@ -135,7 +137,7 @@ def _tighter(
 
 def admits_number(shape: NumberShape, value: Exact) -> bool:
     """Whether a number is of the kind and within the bounds. Multiples are the emitter's business."""
-    if shape.kind != ANY_KIND and (shape.kind == INTEGER) != is_integral(value):
+    if shape.kind == FRACTION if is_integral(value) else shape.kind in INTEGERS:
         return False
     if shape.low is not None and (value < shape.low or (shape.low_open and value == shape.low)):
         return False

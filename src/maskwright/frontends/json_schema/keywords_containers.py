@@ -31,7 +31,7 @@ def _place(site: Site, keyword: str, value: Any, token: str | None = None) -> Co
         return OPEN
     if value is False:
         return NOTHING
-    place = free_place(value) if type(value) is dict and not site.norm.ignored else None
+    place = free_place(value, site.norm.draft) if type(value) is dict and not site.norm.ignored else None
     return place if place is not None else (site.child(keyword, value, token),)
 
 
@@ -97,7 +97,7 @@ def properties(site: Site, value: Any) -> None:
         # As `document.child`, written out: this is the most frequent node by far.
         if type(name) is not str:
             raise site.malformed("properties", "an object of schemas by name", name)
-        place = free_place(schema) if all_meant and type(schema) is dict else None
+        place = free_place(schema, site.norm.draft) if all_meant and type(schema) is dict else None
         if place is not None:
             declared[name] = place
         elif isinstance(schema, dict) and id_keyword in schema:

@@ -20,6 +20,7 @@ from maskwright.frontends.json_schema.shape import (
     OBJECT,
     STRING,
     TRUE,
+    WRITTEN_INTEGER,
     Exact,
 )
 from maskwright.frontends.json_schema.site import Site
@@ -39,7 +40,7 @@ _TYPE_NAMES: Final = "null, boolean, number, integer, string, array or object"
 def type_(site: Site, value: Any) -> None:
     if type(value) is str and value in _TYPES:
         if value == "integer":
-            site.kind = INTEGER
+            site.kind = _integers(site)
         site.mask &= _TYPES[value]
         return
     names = value if isinstance(value, list) else [value]
@@ -52,8 +53,12 @@ def type_(site: Site, value: Any) -> None:
     if not names:
         raise site.malformed("type", "a type or a non-empty array of types", value)
     if mask & NUMBER:
-        site.kind = ANY_KIND if "number" in names else INTEGER
+        site.kind = ANY_KIND if "number" in names else _integers(site)
     site.mask &= mask
+
+
+def _integers(site: Site) -> int:
+    return INTEGER if site.norm.draft > 4 else WRITTEN_INTEGER
 
 
 def enum(site: Site, value: Any) -> None:

@@ -2,11 +2,11 @@
 
 A `Layout` belongs to one set of options. It opens each grammar with the same rules at the same indices
 
-    string, integer, number, name, ws, colon, comma, value, array, object, member
+    string, integer, number, large, unsigned, name, ws, colon, comma, value, array, object, member
 
 (`ws` to `comma` only where white space is flexible) so that the expressions that refer to them are built once for all
-schemas. `name` is called by none: its body is the one that stands in every object with a name that is not declared, and
-what all grammars begin with is read and weighed once.
+schemas. `large` and `unsigned` are parts of plain numbers (doubles.py). `name` is called by none: its body is the one
+that stands in every object with a name that is not declared, and what all grammars begin with is read and weighed once.
 
 A `Style` holds the punctuation at one depth: the depth matters only where `indent` is given. Below MAX_INDENTED levels
 an indented layout goes on in one line, as the rules must be finite in number.
@@ -19,13 +19,12 @@ from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from maskwright.frontends.json_schema.ascii_only import in_ascii
-from maskwright.frontends.json_schema.numerals import INTEGER_TEXT, NUMBER_TEXT
+from maskwright.frontends.json_schema.doubles import LARGE_TEXT, UNSIGNED_DOUBLE_TEXT
+from maskwright.frontends.json_schema.numerals import FREE_INTEGER_TEXTS, FREE_NUMBER_TEXTS, INTEGER_RULE, NUMBER_RULE
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.frontends.json_schema.scalars import (
     FALSE_TEXT,
-    INTEGER_RULE,
     NULL_TEXT,
-    NUMBER_RULE,
     STRING_RULE,
     TRUE_TEXT,
 )
@@ -128,8 +127,10 @@ class Layout:
         self.options = options
         builder = IRBuilder()
         builder.add("string", seq(QUOTE, ANY_TEXT, QUOTE))
-        builder.add("integer", INTEGER_TEXT)
-        builder.add("number", NUMBER_TEXT)
+        builder.add("integer", FREE_INTEGER_TEXTS[options.numbers])
+        builder.add("number", FREE_NUMBER_TEXTS[options.numbers])
+        builder.add("large", LARGE_TEXT)
+        builder.add("unsigned", UNSIGNED_DOUBLE_TEXT)
         builder.add("name", ANY_NAME_CLOSED)
         self.depth_matters = not options.any_whitespace and options.indent is not None
         self.space = _space(options)

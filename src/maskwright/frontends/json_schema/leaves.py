@@ -16,11 +16,10 @@ from typing import Any, Final
 
 from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError
+from maskwright.frontends.json_schema.numerals import Numbers
 from maskwright.frontends.json_schema.scalars import NeedsRulesError, one_of, scalar_texts
 from maskwright.frontends.json_schema.shape import (
     FREE_ARRAYS,
-    FREE_INTEGERS,
-    FREE_NUMBERS,
     FREE_OBJECTS,
     FREE_PLACES,
     OPEN,
@@ -53,14 +52,17 @@ _leaves: dict[bytes, Shape] = {}
 _lock = threading.Lock()
 
 
-def free_place(schema: dict[str, Any]) -> Conj | None:
-    """Return the shared place of a schema that says no more than one type, or nothing; None for others."""
+def free_place(schema: dict[str, Any], draft: int) -> Conj | None:
+    """Return the shared place of a schema that says no more than one type, or nothing; None for others.
+
+    Integers of draft 4 have none: see `WRITTEN_INTEGER`.
+    """
     if not _MORE_THAN_TYPE.isdisjoint(schema):
         return None
     if "type" not in schema:
         return OPEN
     name = schema["type"]
-    return FREE_PLACES.get(name) if type(name) is str else None
+    return FREE_PLACES.get(name) if type(name) is str and (draft > 4 or name != "integer") else None
 
 
 def content_of(schema: dict[Any, Any], dialect: str) -> bytes | None:
@@ -74,12 +76,12 @@ def known_leaf(content: bytes) -> Shape | None:
     return _leaves.get(content)
 
 
-def keep_leaf(content: bytes, shape: Shape) -> None:
+def keep_leaf(content: bytes, shape: Shape, numbers: Numbers) -> None:
     """Keep the shape of a leaf, and make its expression, if it depends on nothing else."""
     if shape.arrays not in (FREE_ARRAYS, ()) or shape.objects not in (FREE_OBJECTS, ()):
         return
     try:
-        texts = scalar_texts(shape, _refuse, None)
+        texts = scalar_texts(shape, numbers, _refuse, None)
     except (NeedsRulesError, SchemaError, LimitError):
         return  # for the one who needs it to say where
     if not (shape.arrays or shape.objects):
@@ -91,9 +93,8 @@ def keep_leaf(content: bytes, shape: Shape) -> None:
 
 
 def _as_subgrammar(shape: Shape, text: Expr) -> Expr:
-    """Patterns and formats are read by the kernel once, however large they are, if they need no rules of a layout."""
-    needs_rules = shape.numbers is FREE_NUMBERS or shape.numbers is FREE_INTEGERS
-    if needs_rules or not any(part.patterns or part.formats for part in shape.strings if part.values is None):
+    """Patterns and formats are read by the kernel once, however large, unless numbers need rules of a layout."""
+    if shape.numbers or not any(part.patterns or part.formats for part in shape.strings if part.values is None):
         return text
     return subgrammar(GrammarIR((Rule("string", text),), 0))
 

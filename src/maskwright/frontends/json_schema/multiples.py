@@ -18,11 +18,16 @@ from typing import Final, TypeAlias
 from maskwright.frontends.json_schema.decimals import digits_of, is_multiple
 from maskwright.frontends.json_schema.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.json_schema.shape import Exact
-from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, never, seq
+from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, call, guard, never, seq
+from maskwright.parameters import Value, compare, increment
 
 MAX_STATES: Final = 3200
+MAX_DIGITS: Final = 15
 _CHARACTERS: Final = b"-0123456789."
 _BYTES: Final = sum(1 << byte for byte in _CHARACTERS)
+_DIGITS: Final = sum(1 << byte for byte in b"0123456789")
+_COUNT: Final = (0, 4)  # of digits: the rules' parameter
+_UNCHANGED: Final = Value()
 _MINUS, _POINT, _ZERO = b"-.0"
 
 
@@ -30,8 +35,12 @@ class TooManyStatesError(Exception):
     """The automaton has more than MAX_STATES states."""
 
 
-def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], builder: IRBuilder) -> Expr:
+def multiples_rule(
+    text: Expr, multiples: list[Exact], others: list[Exact], builder: IRBuilder, *, counts_digits: bool = False
+) -> Expr:
     """Return the numbers of an expression that are multiples of all of `multiples`, and of none of `others`.
+
+    With `counts_digits`, they have at most MAX_DIGITS digits, which doubles hold however they are put.
 
     Raises:
         TooManyStatesError: It takes too many rules.
@@ -59,7 +68,7 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
                 target = rules[after] = builder.declare("multiple")
                 waiting.append(after)
             ways[target] = ways.get(target, 0) | 1 << byte
-        parts = [seq(byte_set(mask), target) for target, mask in ways.items()]
+        parts = [part for target, mask in ways.items() for part in _steps(mask, target, counts_digits)]
         if bounds.accepts[at] and remainder[2]:
             parts.append(EMPTY)
         builder.define(rules[state], alt_of_distinct(parts) if parts else never())
@@ -68,6 +77,20 @@ def multiples_rule(text: Expr, multiples: list[Exact], others: list[Exact], buil
                 builder.define(rule, never())
             raise TooManyStatesError
     return rules[start]
+
+
+def _steps(mask: int, target: Expr, counts_digits: bool) -> list[Expr]:
+    """The ways on by one of some bytes."""
+    if not counts_digits:
+        return [seq(byte_set(mask), target)]
+    digits, others = mask & _DIGITS, mask & ~_DIGITS
+    parts = []
+    if digits:
+        further = seq(byte_set(digits), call(target[1], increment(_COUNT)))
+        parts.append(guard(compare("<", MAX_DIGITS, _COUNT), further))
+    if others:
+        parts.append(seq(byte_set(others), call(target[1], _UNCHANGED)))
+    return parts
 
 
 def _beside(values: list[Exact], index: int, value: Exact) -> list[Exact]:

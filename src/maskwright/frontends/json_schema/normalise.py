@@ -39,8 +39,10 @@ from maskwright.frontends.json_schema.shape import (
     FREE_NUMBERS,
     FREE_OBJECTS,
     FREE_STRINGS,
+    FREE_WRITTEN_INTEGERS,
     INTEGER,
     NO_SHAPE,
+    WRITTEN_INTEGER,
     CircularError,
     Conj,
     Negation,
@@ -82,7 +84,7 @@ class Normaliser:
         self.draft = document.draft
         # A metaschema with vocabularies can only come from a registry.
         self.ignored = frozenset() if options.registry is None else ignored_keywords(document)
-        self.dialect = " ".join([str(document.draft), options.formats, *sorted(self.ignored)])
+        self.dialect = " ".join([str(document.draft), options.formats, options.numbers, *sorted(self.ignored)])
         self._keywords = BY_DRAFT[document.draft]
         self._shapes: dict[Any, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
         self._conjunctions: dict[Any, Shape] = {}
@@ -143,7 +145,7 @@ class Normaliser:
             num_findings = len(self.report)
             shape = self._make(node)
             if content is not None and len(self.report) == num_findings:
-                keep_leaf(content, shape)
+                keep_leaf(content, shape, self.options.numbers)
         return shape
 
     def shape_of(self, conj: Conj) -> Shape:
@@ -419,18 +421,18 @@ class _NotExact(Exception):
     pass
 
 
+_FREE: Final = {ANY_KIND: FREE_NUMBERS, INTEGER: FREE_INTEGERS, WRITTEN_INTEGER: FREE_WRITTEN_INTEGERS}
+# Those of draft 4's integers are written differently by option, and shapes keep their texts.
 _SIMPLE: Final = {
-    (mask, kind): Shape(mask, FREE_INTEGERS if kind == INTEGER else FREE_NUMBERS)
-    for mask in range(ALL_TYPES + 1)
-    for kind in (ANY_KIND, INTEGER)
+    (mask, kind): Shape(mask, _FREE[kind]) for mask in range(ALL_TYPES + 1) for kind in (ANY_KIND, INTEGER)
 }
 
 
 def _own_shape(site: Site) -> Shape:
     """The shape of a schema object's own assertions."""
     if site.number is None and site.string is None and site.array is None and site.object is None:
-        return _SIMPLE[site.mask, site.kind]
-    numbers = FREE_INTEGERS if site.kind == INTEGER else FREE_NUMBERS
+        return _SIMPLE.get((site.mask, site.kind)) or Shape(site.mask, FREE_WRITTEN_INTEGERS)
+    numbers = _FREE[site.kind]
     if site.number is not None:
         site.number.kind = site.kind
         numbers = (site.number,)

@@ -1,263 +1,150 @@
-"""Spellings of numbers in a range, as regular expressions over digits.
+"""Spellings of the numbers of a shape, in one of two ways (the option `numbers`).
 
-    integers from 8 to 120   →   [8-9] | [1-9] [0-9] | "1" ([0-1] [0-9] | "20")
+    {"type": "integer", "minimum": 1, "maximum": 30}     plain: 7      any: 7, 7.0, 7.00
+    {"type": "number", "maximum": 0.5}                   plain: 0.25   any: 0.25, 0.2500000000000000000000, -1e999
+    {"const": 2.0}                                       plain: 2.0    any: 2, 2.0, 2.00
 
-Bounds are digit strings of any length; nothing is rounded. An integer may end in zeros after the point, and in an
-exponent that is not negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. A number within
-bounds is spelled as a plain decimal, or as `d.ddde±dd` with one digit other than 0 before the point: for these two
-forms order is a regular property, for `0.00…0e…` with both parts free it is not. Bounds at 0 admit every spelling.
-Zero may carry a sign, as JSON allows.
+"plain" is what any reader of JSON gives back as the same value, of the same type: integers have digits only, numbers
+are those that a double holds (doubles.py), and values of `enum` and `const` are written as numbers of the type that
+they have in the schema. Where a schema's own bounds or divisors are beyond doubles, its numbers may be so, too.
 
-Size is linear in the digits of the bounds. Tested by tests/frontends/json_schema/test_schema_numbers.py.
+"any" has more spellings of each value. An integer may end in zeros after the point, and have an exponent that is not
+negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. For numbers see ranges.py.
+
+In draft 4, integers are written without a point and an exponent, whatever the option: kinds `WRITTEN_INTEGER` and
+`WRITTEN_FRACTION`. Tested by tests/frontends/json_schema/test_schema_numbers.py and test_schema_plain_numbers.py.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 from math import lcm
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from maskwright.frontends.json_schema.decimals import ceiling, digits_of, floor, is_integral, is_multiple
+from maskwright.frontends.json_schema.doubles import (
+    DOUBLE_FORM,
+    DOUBLE_TEXT,
+    LARGE_TEXT,
+    MAX_WHOLE_DIGITS,
+    SAFE_INTEGER,
+    SAFE_INTEGER_TEXT,
+    safe_integers_from,
+    safe_integers_to,
+    speaks_of_more,
+)
 from maskwright.frontends.json_schema.intersect import admits_number
-from maskwright.frontends.json_schema.shape import FRACTION, INTEGER, Exact, NumberShape
-from maskwright.ir import (
-    EMPTY,
-    Expr,
-    alt,
-    and_,
-    byte_range,
-    bytes_in,
-    literal,
-    never,
-    optional,
-    plus,
-    repeat,
-    seq,
-    star,
+from maskwright.frontends.json_schema.ranges import (
+    ANY_FORM,
+    DIGIT,
+    DIGITS,
+    EXPONENT,
+    FRACTION_PART,
+    MINUS,
+    NATURAL,
+    NONZERO,
+    NUMBER_TEXT,
+    PLAIN_INTEGER,
+    POINT,
+    SOME_NONZERO,
+    ZERO_FRACTION,
+    ZEROS,
+    integer_range,
+    number_range,
 )
-
-DIGIT: Final = byte_range(0x30, 0x39)
-_NONZERO: Final = byte_range(0x31, 0x39)
-_DIGITS: Final = star(DIGIT)
-_MINUS: Final = literal(b"-")
-_POINT: Final = literal(b".")
-_ZEROS: Final = star(literal(b"0"))
-_SOME_NONZERO: Final = seq(_DIGITS, _NONZERO, _DIGITS)
-_EXPONENT: Final = seq(bytes_in(b"eE"), optional(bytes_in(b"+-")), plus(DIGIT))
-_FRACTION: Final = seq(_POINT, plus(DIGIT))
-_ZERO_FRACTION: Final = optional(seq(_POINT, plus(literal(b"0"))))
-
-NATURAL: Final = alt(literal(b"0"), seq(_NONZERO, _DIGITS))
-_INTEGER: Final = seq(optional(_MINUS), NATURAL)
-INTEGER_TEXT: Final = seq(
-    _INTEGER, _ZERO_FRACTION, optional(seq(bytes_in(b"eE"), optional(literal(b"+")), plus(DIGIT)))
+from maskwright.frontends.json_schema.shape import (
+    ANY_KIND,
+    FRACTION,
+    INTEGERS,
+    WRITTEN_FRACTION,
+    WRITTEN_INTEGER,
+    Exact,
+    NumberShape,
 )
-_UNSIGNED: Final = seq(NATURAL, optional(_FRACTION), optional(_EXPONENT))
-NUMBER_TEXT: Final = seq(optional(_MINUS), _UNSIGNED)
-_UNSIGNED_ZERO: Final = seq(literal(b"0"), _ZERO_FRACTION, optional(_EXPONENT))
-_UNSIGNED_POSITIVE: Final = seq(
-    alt(
-        seq(_NONZERO, _DIGITS, optional(_FRACTION)),
-        seq(literal(b"0."), _SOME_NONZERO),
-    ),
-    optional(_EXPONENT),
+from maskwright.ir import EMPTY, Expr, alt, and_, bytes_in, literal, optional, plus, ref, seq
+
+Numbers: TypeAlias = Literal["plain", "any"]
+
+_ANY_INTEGER: Final = seq(
+    PLAIN_INTEGER, ZERO_FRACTION, optional(seq(bytes_in(b"eE"), optional(literal(b"+")), plus(DIGIT)))
 )
+_NOT_INTEGRAL: Final = seq(PLAIN_INTEGER, POINT, SOME_NONZERO)
+_POINTED: Final = seq(PLAIN_INTEGER, FRACTION_PART)
+_DECIMAL: Final = alt(_POINTED, seq(optional(MINUS), NONZERO, DIGITS), literal(b"0"))
+_WRITTEN_FRACTION: Final = seq(PLAIN_INTEGER, alt(seq(FRACTION_PART, optional(EXPONENT)), EXPONENT))
+
+FREE_INTEGER_TEXTS: Final[dict[Numbers, Expr]] = {"plain": SAFE_INTEGER_TEXT, "any": _ANY_INTEGER}
+FREE_NUMBER_TEXTS: Final[dict[Numbers, Expr]] = {"plain": DOUBLE_TEXT, "any": NUMBER_TEXT}
 
 
-def _digit(first: str, last: str) -> Expr:
-    return byte_range(ord(first), ord(last))
+# Every layout opens its grammar with these rules. The last two are for plain numbers within bounds.
+INTEGER_RULE: Final = ref(1)
+NUMBER_RULE: Final = ref(2)
+LARGE_RULE: Final = ref(3)
+UNSIGNED_RULE: Final = ref(4)
+_FORM_BY_RULES: Final = DOUBLE_FORM._replace(unsigned=UNSIGNED_RULE)
 
 
-def _after(digit: str) -> Expr:
-    return byte_range(ord(digit) + 1, 0x39)
+def number_text(shape: NumberShape, numbers: Numbers, *, as_operand: bool = False) -> Expr:
+    """Return the spellings of the numbers of a kind within bounds; as an operand of a product, without references."""
+    if shape.kind in INTEGERS:
+        return _integer_text(shape, numbers, LARGE_TEXT if as_operand else LARGE_RULE)
+    is_plain = numbers == "plain" and not speaks_of_more(shape)
+    if shape.low is not None or shape.high is not None:
+        plain_form = DOUBLE_FORM if as_operand or shape.kind != ANY_KIND else _FORM_BY_RULES
+        form = plain_form if is_plain else ANY_FORM
+        text = number_range(shape.low, shape.low_open, shape.high, shape.high_open, form)
+    else:
+        text = DOUBLE_TEXT if is_plain else NUMBER_TEXT
+    if shape.kind == FRACTION:
+        return and_(text, _NOT_INTEGRAL)
+    return and_(text, _WRITTEN_FRACTION) if shape.kind == WRITTEN_FRACTION else text
 
 
-def _before(digit: str) -> Expr:
-    return byte_range(0x30, ord(digit) - 1)
+def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr) -> Expr:
+    low, high = _integer_bounds(shape)
+    if numbers == "any":
+        is_bounded = low is not None or high is not None
+        if shape.kind == WRITTEN_INTEGER:
+            return integer_range(low, high, minus_zero=True) if is_bounded else PLAIN_INTEGER
+        return seq(integer_range(low, high, minus_zero=True), ZERO_FRACTION) if is_bounded else _ANY_INTEGER
+    if not speaks_of_more(shape):
+        if low is None and high is None:
+            return SAFE_INTEGER_TEXT
+        if high is None and low is not None and low <= SAFE_INTEGER:
+            return safe_integers_from(low, large)
+        if low is None and high is not None and high >= -SAFE_INTEGER:
+            return safe_integers_to(high, large)
+    return integer_range(low, high, minus_zero=False)
 
 
-def _repeated(count: int) -> Expr:
-    return repeat(DIGIT, count, count)
+def _integer_bounds(shape: NumberShape) -> tuple[int | None, int | None]:
+    low = high = None
+    if shape.low is not None:
+        low = ceiling(shape.low) + (1 if shape.low_open and is_integral(shape.low) else 0)
+    if shape.high is not None:
+        high = floor(shape.high) - (1 if shape.high_open and is_integral(shape.high) else 0)
+    return low, high
 
 
-# Integers
+# Multiples
 
 
-def _same_length_from(low: str) -> Expr:
-    """Digit strings as long as `low` and not before it."""
-    out = EMPTY
-    for i in range(len(low) - 1, -1, -1):
-        out = alt(seq(literal(low[i].encode()), out), seq(_after(low[i]), _repeated(len(low) - 1 - i)))
-    return out
+def decimals_text(shape: NumberShape) -> Expr:
+    """Return the plain spellings of the numbers of a kind within bounds, without exponents and of any length."""
+    if shape.kind in INTEGERS:
+        return integer_range(*_integer_bounds(shape), minus_zero=False)
+    text = number_range(shape.low, shape.low_open, shape.high, shape.high_open)
+    kind = _NOT_INTEGRAL if shape.kind == FRACTION else _POINTED if shape.kind == WRITTEN_FRACTION else _DECIMAL
+    return and_(text, kind)
 
 
-def _same_length_to(high: str) -> Expr:
-    out = EMPTY
-    for i in range(len(high) - 1, -1, -1):
-        out = alt(seq(literal(high[i].encode()), out), seq(_before(high[i]), _repeated(len(high) - 1 - i)))
-    return out
+def is_long(shape: NumberShape) -> bool:
+    """Whether the plain spellings of the numbers of a kind within bounds are not limited in length by the bounds."""
+    return shape.kind not in INTEGERS or shape.low is None or shape.high is None
 
 
-def _same_length(low: str, high: str) -> Expr:
-    common = 0
-    while common < len(low) and low[common] == high[common]:
-        common += 1
-    head = literal(low[:common].encode())
-    if common == len(low):
-        return head
-    a, b, rest = low[common], high[common], len(low) - common - 1
-    between = byte_range(ord(a) + 1, ord(b) - 1)
-    return seq(
-        head,
-        alt(
-            seq(literal(a.encode()), _same_length_from(low[common + 1 :])),
-            seq(between, _repeated(rest)),
-            seq(literal(b.encode()), _same_length_to(high[common + 1 :])),
-        ),
-    )
-
-
-def natural_range(low: str, high: str | None) -> Expr:
-    """Natural numbers without leading zeros, bounds included; `high` None is no bound."""
-    if high is None:
-        longer = seq(_NONZERO, repeat(DIGIT, len(low)))
-        return alt(_same_length(low, "9" * len(low)), longer)
-    if len(low) == len(high):
-        return _same_length(low, high) if low <= high else never()
-    if len(low) > len(high):
-        return never()
-    parts = [_same_length(low, "9" * len(low))]
-    if len(high) - len(low) > 1:
-        parts.append(seq(_NONZERO, repeat(DIGIT, len(low), len(high) - 2)))
-    parts.append(_same_length("1" + "0" * (len(high) - 1), high))
-    return alt(*parts)
-
-
-def integer_range(low: int | None, high: int | None) -> Expr:
-    """Integers between the bounds, included; None is no bound."""
-    parts = []
-    if high is None or high >= 0:
-        parts.append(natural_range(str(max(low or 0, 0)), None if high is None else str(high)))
-    if low is None or low <= 0:
-        least = str(-high) if high is not None and high < 0 else "0"
-        parts.append(seq(_MINUS, natural_range(least, None if low is None else str(-low))))
-    return alt(*parts)
-
-
-# Numbers with a fraction: bounds on the digits after the point
-
-
-def _fraction_from(low: str, strict: bool) -> Expr:
-    """What may follow the whole part, `.`digits or nothing, at or above 0.`low`."""
-    if not low:
-        return seq(_POINT, _SOME_NONZERO) if strict else optional(_FRACTION)
-    out = _SOME_NONZERO if strict else _DIGITS
-    for digit in reversed(low):
-        out = alt(seq(literal(digit.encode()), out), seq(_after(digit), _DIGITS))
-    return seq(_POINT, out)
-
-
-def _fraction_to(high: str, strict: bool) -> Expr:
-    if not high:
-        return never() if strict else _ZERO_FRACTION
-    out = never() if strict else _ZEROS
-    for i in range(len(high) - 1, -1, -1):
-        tail = out if i == len(high) - 1 else optional(out)
-        out = alt(seq(literal(high[i].encode()), tail), seq(_before(high[i]), _DIGITS))
-    return optional(seq(_POINT, out))
-
-
-def _plain(low: tuple[str, str], low_open: bool, high: tuple[str, str] | None, high_open: bool) -> Expr:
-    """Plain decimals without sign."""
-    whole, fraction = low
-    if high is None:
-        above = natural_range(str(int(whole) + 1), None)
-        return alt(seq(literal(whole.encode()), _fraction_from(fraction, low_open)), seq(above, optional(_FRACTION)))
-    top, top_fraction = high
-    if int(whole) > int(top):
-        return never()
-    start, end = _fraction_from(fraction, low_open), _fraction_to(top_fraction, high_open)
-    if whole == top:
-        return seq(literal(whole.encode()), and_(start, end))
-    parts = [seq(literal(whole.encode()), start), seq(literal(top.encode()), end)]
-    if int(top) - int(whole) > 1:
-        parts.append(seq(natural_range(str(int(whole) + 1), str(int(top) - 1)), optional(_FRACTION)))
-    return alt(*parts)
-
-
-# Numbers as d.ddde±dd
-
-
-def _exponent_range(low: int | None, high: int | None) -> Expr:
-    parts = []
-    if high is None or high >= 0:
-        top = None if high is None else str(high)
-        parts.append(seq(optional(literal(b"+")), _ZEROS, natural_range(str(max(low or 0, 0)), top)))
-    if low is None or low <= 0:
-        least = str(-high) if high is not None and high < 0 else "0"
-        parts.append(seq(_MINUS, _ZEROS, natural_range(least, None if low is None else str(-low))))
-    return seq(bytes_in(b"eE"), alt(*parts))
-
-
-def _scientific_of(bound: tuple[str, str]) -> tuple[str, str, int] | None:
-    """Return a positive bound as (first digit, further digits, exponent); None for zero."""
-    digits = (bound[0] + bound[1]).lstrip("0")
-    if not digits:
-        return None
-    leading_zeros = len(bound[0] + bound[1]) - len(digits)
-    return digits[0], digits[1:].rstrip("0"), len(bound[0]) - 1 - leading_zeros
-
-
-def _scientific_from(low: tuple[str, str], low_open: bool) -> Expr:
-    mantissa = seq(_NONZERO, optional(_FRACTION))
-    bound = _scientific_of(low)
-    if bound is None:
-        return seq(mantissa, _exponent_range(None, None))
-    first, rest, exponent = bound
-    equal = alt(seq(literal(first.encode()), _fraction_from(rest, low_open)), seq(_after(first), optional(_FRACTION)))
-    return alt(seq(mantissa, _exponent_range(exponent + 1, None)), seq(equal, _exponent_range(exponent, exponent)))
-
-
-def _scientific_to(high: tuple[str, str], high_open: bool) -> Expr:
-    mantissa = seq(_NONZERO, optional(_FRACTION))
-    bound = _scientific_of(high)
-    if bound is None:
-        return never()
-    first, rest, exponent = bound
-    below = byte_range(0x31, ord(first) - 1)
-    equal = alt(seq(literal(first.encode()), _fraction_to(rest, high_open)), seq(below, optional(_FRACTION)))
-    return alt(seq(mantissa, _exponent_range(None, exponent - 1)), seq(equal, _exponent_range(exponent, exponent)))
-
-
-def _magnitude(low: tuple[str, str], low_open: bool, high: tuple[str, str] | None, high_open: bool) -> Expr:
-    """Numbers without sign between two bounds that are not negative."""
-    if high is None and low == ("0", ""):
-        return _UNSIGNED_POSITIVE if low_open else _UNSIGNED
-    if high == ("0", ""):
-        return never() if high_open or low_open or low != ("0", "") else _UNSIGNED_ZERO
-    scientific = _scientific_from(low, low_open)
-    if high is not None:
-        scientific = and_(scientific, _scientific_to(high, high_open))
-    return alt(_plain(low, low_open, high, high_open), scientific)
-
-
-def number_range(low: Exact | None, low_open: bool, high: Exact | None, high_open: bool) -> Expr:
-    """Numbers between two bounds; None is no bound, `open` leaves the bound itself out."""
-    parts = []
-    low_parts = digits_of(low) if low is not None else None
-    high_parts = digits_of(high) if high is not None else None
-    zero = ("0", "")
-    if high_parts is None or not high_parts[0]:
-        bounded = low_parts is not None and not low_parts[0]
-        start, start_open = (low_parts[1:], low_open) if low_parts and bounded else (zero, False)
-        parts.append(_magnitude(start, start_open, high_parts and high_parts[1:], high_open))
-    if low_parts is None or low_parts[0] or low_parts[1:] == zero:
-        # Magnitudes run the other way. At or above zero in `high` nothing but the sign is asked.
-        negative_top = high_parts is not None and (high_parts[0] or high_parts[1:] == zero)
-        start, start_open = (high_parts[1:], high_open) if high_parts and negative_top else (zero, False)
-        parts.append(seq(_MINUS, _magnitude(start, start_open, low_parts and low_parts[1:], low_open)))
-    return alt(*parts)
-
+# Multiples
 
 _LAST_DIGITS_LIMIT: Final = 3
 _MAX_FINITE: Final = 500
@@ -280,7 +167,7 @@ def multiple_text(multiple: Exact) -> Expr | None:
 
 def _round_text(whole: str) -> Expr:
     zeros = len(whole) - 1
-    return seq(optional(_MINUS), alt(literal(b"0"), seq(_NONZERO, _DIGITS, literal(b"0" * zeros))), _ZERO_FRACTION)
+    return seq(optional(MINUS), alt(literal(b"0"), seq(NONZERO, DIGITS, literal(b"0" * zeros))), ZERO_FRACTION)
 
 
 def _ending_text(unit: int, width: int, scale: int) -> Expr:
@@ -292,13 +179,13 @@ def _ending_text(unit: int, width: int, scale: int) -> Expr:
         whole_end, fraction_end = padded[: len(padded) - scale], padded[len(padded) - scale :]
         whole = _whole_ending(whole_end)
         parts.append(seq(whole, _fraction_ending(fraction_end)))
-    return seq(optional(_MINUS), alt(*parts))
+    return seq(optional(MINUS), alt(*parts))
 
 
 def _whole_ending(ending: str) -> Expr:
     if not ending:
         return NATURAL
-    return and_(NATURAL, alt(seq(_DIGITS, literal(ending.encode())), literal((ending.lstrip("0") or "0").encode())))
+    return and_(NATURAL, alt(seq(DIGITS, literal(ending.encode())), literal((ending.lstrip("0") or "0").encode())))
 
 
 def _fraction_ending(ending: str) -> Expr:
@@ -308,20 +195,11 @@ def _fraction_ending(ending: str) -> Expr:
         if set(ending[cut:]) - {"0", "?"}:
             break
         kept = [DIGIT if c == "?" else literal(c.encode()) for c in ending[:cut]]
-        parts.append(seq(_POINT, *kept, _ZEROS if cut == len(ending) else EMPTY) if kept else EMPTY)
-    return alt(*parts, _ZERO_FRACTION) if not set(ending) - {"0", "?"} else alt(*parts)
+        parts.append(seq(POINT, *kept, ZEROS if cut == len(ending) else EMPTY) if kept else EMPTY)
+    return alt(*parts, ZERO_FRACTION) if not set(ending) - {"0", "?"} else alt(*parts)
 
 
-_NOT_INTEGRAL: Final = seq(_INTEGER, _POINT, _SOME_NONZERO)
-
-
-def number_text(shape: NumberShape) -> Expr:
-    """Return the spellings of the numbers of a kind within bounds."""
-    bounded = shape.low is not None or shape.high is not None
-    if shape.kind == INTEGER:
-        return seq(integer_range(*_integer_bounds(shape)), _ZERO_FRACTION) if bounded else INTEGER_TEXT
-    text = number_range(shape.low, shape.low_open, shape.high, shape.high_open) if bounded else NUMBER_TEXT
-    return and_(text, _NOT_INTEGRAL) if shape.kind == FRACTION else text
+# Finite sets
 
 
 def admitted_values(shape: NumberShape) -> list[Exact]:
@@ -336,25 +214,58 @@ def admitted_values(shape: NumberShape) -> list[Exact]:
 
 def finite_multiples(shape: NumberShape) -> NumberShape | None:
     """Return the numbers of a shape as a finite set, if they are a few multiples between two bounds."""
-    if shape.low is None or shape.high is None or not shape.multiple_of or shape.kind == FRACTION:
+    if shape.low is None or shape.high is None or not shape.multiple_of:
+        return None
+    if shape.kind in (FRACTION, WRITTEN_FRACTION):
         return None
     parts = list(map(digits_of, (shape.low, shape.high, *[divisor for divisor, _ in shape.multiple_of])))
     scale = max(len(fraction) for _, _, fraction in parts)
     low, high, *units = (
         int(whole + fraction.ljust(scale, "0")) * (-1 if negative else 1) for negative, whole, fraction in parts
     )
-    unit = lcm(*units, 10**scale) if shape.kind == INTEGER else lcm(*units)
+    unit = lcm(*units, 10**scale) if shape.kind in INTEGERS else lcm(*units)
     if (high - low) // unit >= _MAX_FINITE:
         return None
-    out = NumberShape()
-    out.not_multiple_of = shape.not_multiple_of
     found = [Decimal(f"{n}e-{scale}") for n in range(-(-low // unit) * unit, high + 1, unit)]
-    out.values = tuple(value for value in found if admits_number(shape, value))
+    out = NumberShape()
+    out.kind = shape.kind
+    out.not_multiple_of = shape.not_multiple_of
+    # Of no value it is said in which type it is meant.
+    integers = [floor(value) for value in found if is_integral(value) and admits_number(shape, value)]
+    others = [value for value in found if shape.kind not in INTEGERS and admits_number(shape, value)]
+    out.values = (*integers, *others)
     return out
 
 
-def values_text(shape: NumberShape) -> Expr:
-    """Return the spellings of a finite set of numbers: plain, those of `json.dumps`, integers with zeros after them."""
+def values_text(shape: NumberShape, numbers: Numbers) -> Expr:
+    """Return the spellings of a finite set of numbers."""
+    if numbers == "plain" or shape.kind == WRITTEN_INTEGER:
+        return alt(*[literal(text.encode()) for value in admitted_values(shape) for text in _plain_texts(value)])
+    return _any_values(shape)
+
+
+def _plain_texts(value: Exact) -> list[str]:
+    """An integer in digits; another number with a point, as far as that is not too long, or an exponent."""
+    if isinstance(value, int):
+        return [str(value)]
+    negative, whole, fraction = digits_of(value)
+    sign = "-" if negative else ""
+    texts = [f"{sign}{whole}.{fraction or 0}"]
+    shortest = _shortest(value)
+    if shortest:
+        texts = [shortest, *([] if len(whole) > MAX_WHOLE_DIGITS else texts)]
+        texts += [shortest.replace("e-0", "e-")] if "e-0" in shortest else []  # as JavaScript has it
+    return [*texts, "-0.0"] if value == 0 else texts
+
+
+def _shortest(value: Decimal) -> str | None:
+    """What `json.dumps` writes of a value that it writes with an exponent, if that is exact."""
+    text = repr(float(value))
+    return text if "e" in text and Decimal(text) == value else None
+
+
+def _any_values(shape: NumberShape) -> Expr:
+    """Plain, or as `json.dumps` writes them; integers with zeros after the point."""
     integral: list[Expr] = []
     others: list[Expr] = []
     for value in admitted_values(shape):
@@ -366,15 +277,8 @@ def values_text(shape: NumberShape) -> Expr:
             integral += (literal(b"0"), literal(b"-0"))
         else:
             integral.append(literal(f"{sign}{whole}".encode()))
-        if isinstance(value, Decimal) and "e" in repr(float(value)) and Decimal(repr(float(value))) == value:
-            others.append(literal(repr(float(value)).encode()))
-    return alt(seq(alt(*integral), _ZERO_FRACTION), *others)
-
-
-def _integer_bounds(shape: NumberShape) -> tuple[int | None, int | None]:
-    low = high = None
-    if shape.low is not None:
-        low = ceiling(shape.low) + (1 if shape.low_open and is_integral(shape.low) else 0)
-    if shape.high is not None:
-        high = floor(shape.high) - (1 if shape.high_open and is_integral(shape.high) else 0)
-    return low, high
+        shortest = None if isinstance(value, int) else _shortest(value)
+        if shortest:
+            others.append(literal(shortest.encode()))
+    zeros = seq(POINT, plus(literal(b"0"))) if shape.kind == WRITTEN_FRACTION else ZERO_FRACTION
+    return alt(seq(alt(*integral), zeros), *others)

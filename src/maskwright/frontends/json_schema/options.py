@@ -44,6 +44,9 @@ class JsonSchemaOptions:
             assertion out and reports it.
         any_order: Members come in any order, in objects that declare up to 64; otherwise in declared order.
         registry: A `referencing.Registry` of the documents that references may lead to. Nothing is ever fetched.
+        numbers: `"plain"` writes what every reader of JSON gives back as the same value, of the same type: integers as
+            digits alone, up to 2**53 - 1, numbers that a double holds, and the values of `enum` and `const` in the type
+            that they have in the schema. `"any"` allows every spelling that the standard does, `1.0` for an integer.
         formats: `"assert"` enforces `format`, `"annotate"` only reports it, which is the standard's default.
     """
 
@@ -58,6 +61,7 @@ class JsonSchemaOptions:
     registry: Any = field(default=None, compare=False)
     ensure_ascii: bool = False
     whitespace_pattern: str | None = None
+    numbers: Literal["plain", "any"] = "plain"
 
     def __post_init__(self) -> None:
         for name in ("any_whitespace", "strict_mode", "any_order", "ensure_ascii"):
@@ -68,6 +72,8 @@ class JsonSchemaOptions:
             raise _wrong("on_unsupported", f'must be "error" or "relax", not {self.on_unsupported!r:.60}')
         if self.formats not in ("assert", "annotate"):
             raise _wrong("formats", f'must be "assert" or "annotate", not {self.formats!r:.60}')
+        if self.numbers not in ("plain", "any"):
+            raise _wrong("numbers", f'must be "plain" or "any", not {self.numbers!r:.60}')
         if self.max_whitespace_cnt is not None and self.max_whitespace_cnt < 0:
             raise _wrong("max_whitespace_cnt", f"must be >= 0, not {self.max_whitespace_cnt}")
         if self.indent is not None and self.indent < 0:
@@ -120,6 +126,7 @@ class JsonSchemaKeywords(TypedDict, total=False):
     registry: Any
     ensure_ascii: bool | None
     whitespace_pattern: str | None
+    numbers: Literal["plain", "any"] | None
 
 
 # What says together how a value is laid out: whoever says one of these says them all.

@@ -12,8 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from maskwright.frontends.json_schema.doubles import speaks_of_more
 from maskwright.frontends.json_schema.multiples import TooManyStatesError, multiples_rule
-from maskwright.frontends.json_schema.numerals import finite_multiples, multiple_text, number_text, values_text
+from maskwright.frontends.json_schema.numerals import (
+    INTEGER_RULE,
+    NUMBER_RULE,
+    Numbers,
+    decimals_text,
+    finite_multiples,
+    is_long,
+    multiple_text,
+    number_text,
+    values_text,
+)
 from maskwright.frontends.json_schema.shape import (
     FALSE,
     FREE_INTEGERS,
@@ -30,10 +41,8 @@ from maskwright.frontends.json_schema.shape import (
 from maskwright.frontends.json_schema.strings import string_text
 from maskwright.ir import Expr, IRBuilder, alt, and_, literal, ref
 
-# Every layout opens its grammar with these rules.
+# Every layout opens its grammar with this rule, and those of numerals.py.
 STRING_RULE: Final = ref(0)
-INTEGER_RULE: Final = ref(1)
-NUMBER_RULE: Final = ref(2)
 NULL_TEXT: Final = literal(b"null")
 FALSE_TEXT: Final = literal(b"false")
 TRUE_TEXT: Final = literal(b"true")
@@ -43,10 +52,12 @@ class NeedsRulesError(Exception):
     """Numbers of the shape take rules, and there is no builder."""
 
 
-def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None], builder: IRBuilder | None) -> list[Expr]:
+def scalar_texts(
+    shape: Shape, numbers: Numbers, refuse: Callable[[Refusal], None], builder: IRBuilder | None
+) -> list[Expr]:
     """Return expressions for a shape's values that are neither arrays nor objects.
 
-    `refuse` is told what cannot be enforced; if it returns, that is left out.
+    `refuse` gets what cannot be enforced; if it returns, that is left out.
 
     Raises:
         NeedsRulesError: There is no builder, and numbers take rules.
@@ -61,7 +72,7 @@ def scalar_texts(shape: Shape, refuse: Callable[[Refusal], None], builder: IRBui
     elif shape.numbers is FREE_INTEGERS:
         texts.append(INTEGER_RULE)
     else:
-        texts += [_number_text(part, refuse, builder) for part in _without_contained(shape.numbers)]
+        texts += [_number_text(part, numbers, refuse, builder) for part in _without_contained(shape.numbers)]
     if shape.mask & TRUE:
         texts.append(TRUE_TEXT)
     if shape.mask & FALSE:
@@ -96,25 +107,29 @@ def _divisors(asked: tuple[tuple[Exact, Path], ...]) -> set[Exact]:
     return {divisor for divisor, _ in asked}
 
 
-def _number_text(part: NumberShape, refuse: Callable[[Refusal], None], builder: IRBuilder | None) -> Expr:
+def _number_text(
+    part: NumberShape, numbers: Numbers, refuse: Callable[[Refusal], None], builder: IRBuilder | None
+) -> Expr:
     if part.values is not None:
-        return values_text(part)
-    text = number_text(part)
+        return values_text(part, numbers)
     by_digits = [multiple_text(divisor) for divisor, _ in part.multiple_of]
     if not part.not_multiple_of and None not in by_digits:
+        text = number_text(part, numbers, as_operand=bool(by_digits))
         return and_(text, *[allowed for allowed in by_digits if allowed is not None])
     if builder is None:
         raise NeedsRulesError
     try:
         divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
-        return multiples_rule(text, divisors, others, builder)
+        if numbers == "plain" and not speaks_of_more(part):
+            return multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=is_long(part))
+        return multiples_rule(number_text(part, numbers, as_operand=True), divisors, others, builder)
     except TooManyStatesError:
         finite = finite_multiples(part)
         if finite is not None:
-            return values_text(finite)
+            return values_text(finite, numbers)
         _, path = (part.multiple_of + part.not_multiple_of)[0]
         refuse(Refusal("multipleOf", path, "there are too many remainders to tell apart"))
-        return text
+        return number_text(part, numbers)
 
 
 def one_of(texts: list[Expr]) -> Expr:

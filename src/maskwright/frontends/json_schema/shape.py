@@ -35,10 +35,20 @@ ARRAY: Final = 32
 OBJECT: Final = 64
 ALL_TYPES: Final = 127
 
-# Kinds of numbers: all, those without and those with a fractional part.
+# Kinds of numbers: all, those without and those with a fractional part. In draft 4, what is written with a point or an
+# exponent is no integer, even 1.0; the `WRITTEN_…` kinds occur there only, instead of the two others.
 ANY_KIND: Final = 0
 INTEGER: Final = 1
 FRACTION: Final = 2
+WRITTEN_INTEGER: Final = 3
+WRITTEN_FRACTION: Final = 4
+INTEGERS: Final = (INTEGER, WRITTEN_INTEGER)
+OTHER_KIND: Final = {
+    INTEGER: FRACTION,
+    FRACTION: INTEGER,
+    WRITTEN_INTEGER: WRITTEN_FRACTION,
+    WRITTEN_FRACTION: WRITTEN_INTEGER,
+}
 
 Path: TypeAlias = "tuple[Any, str | int] | None"  # (path of the parent, last token)
 Exact: TypeAlias = "int | Decimal"
@@ -276,8 +286,11 @@ Part: TypeAlias = "NumberShape | StringShape | ArrayShape | ObjectShape"
 
 _FREE_INTEGER: Final = NumberShape()
 _FREE_INTEGER.kind = INTEGER
+_FREE_WRITTEN_INTEGER: Final = NumberShape()
+_FREE_WRITTEN_INTEGER.kind = WRITTEN_INTEGER
 FREE_NUMBERS: Final = _only(NumberShape())
 FREE_INTEGERS: Final = _only(_FREE_INTEGER)
+FREE_WRITTEN_INTEGERS: Final = _only(_FREE_WRITTEN_INTEGER)
 FREE_STRINGS: Final = _only(StringShape())
 FREE_ARRAYS: Final = _only(ArrayShape())
 FREE_OBJECTS: Final = _only(ObjectShape())
