@@ -147,8 +147,8 @@ size_t traverse_draft_tree(PyMatcher& self, nb::handle retrieve_next_token, nb::
   return fill_draft(self, *use, bitmask, 0);
 }
 
-// (name, bytes, whether it is closed), in the order in which they begin.
-using CaptureList = nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::bytes, bool>>;
+// (name, bytes, where they begin, how many were closed before or -1 if it is open), in the order in which they begin.
+using CaptureList = nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::bytes, size_t, int64_t>>;
 
 // Reads what was accepted since the last time. Precondition: the matcher is in use by the caller, without the GIL.
 void update_captures(PyMatcher& self, const CaptureProgram& program) {
@@ -167,7 +167,7 @@ CaptureList captures(PyMatcher& self, const CaptureProgram& program) {
   const std::string& text = self.captures->text();
   nb::list out;
   for (const Capture& c : found)
-    out.append(nb::make_tuple(c.name, nb::bytes(text.data() + c.begin, c.end - c.begin), c.closed));
+    out.append(nb::make_tuple(c.name, nb::bytes(text.data() + c.begin, c.end - c.begin), c.begin, c.rank));
   return nb::steal<CaptureList>(out.release());
 }
 

@@ -298,13 +298,14 @@ std::vector<Capture> CaptureTracker::captures(bool over) const {
     for (EventId id = best.events; id != kNone; id = events_[id].previous) events.push_back(&events_[id]);
   std::vector<Capture> out;
   std::vector<size_t> open;
+  int64_t num_closed = 0;
   for (size_t i = events.size(); i-- > 0;) {
     if (events[i]->opens) {
       open.push_back(out.size());
-      out.push_back({*events[i]->name, events[i]->position, text_.size(), false});
+      out.push_back({*events[i]->name, events[i]->position, text_.size(), Capture::kOpen});
     } else {
       out[open.back()].end = events[i]->position;
-      out[open.back()].closed = true;
+      out[open.back()].rank = num_closed++;
       open.pop_back();
     }
   }

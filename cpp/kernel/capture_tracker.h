@@ -35,8 +35,9 @@ namespace maskwright {
 
 struct Capture {
   std::string name;
-  size_t begin, end;  // bytes of the output; up to its end if not closed
-  bool closed;
+  size_t begin, end;  // bytes of the output; up to its end if it is open
+  int64_t rank;       // how many were closed before it, or kOpen
+  static constexpr int64_t kOpen = -1;
 };
 
 // One end of a capture, at a byte of the output.

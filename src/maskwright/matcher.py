@@ -17,16 +17,25 @@ configuration id per token. Tested by tests/exhaustive and tests/contract.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from maskwright import _kernel
 from maskwright.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
 from maskwright.compiler import CompiledGrammar, Precomputed, checked_compiled
-from maskwright.errors import TokenizerError, wrong_argument
+from maskwright.errors import OptionError, TokenizerError, wrong_argument
 from maskwright.jump_forward import Encode, find_tokens
 
 MAX_TOKEN_BUDGET = 10**9
 _MANY_THREADS = 1 << 16  # the kernel knows how many there are
+
+
+class Capture(NamedTuple):
+    """A part of the output that a capture has matched."""
+
+    name: str
+    data: bytes
+    start: int  # in bytes of the output, to which special tokens add none
+    end: int  # exclusive
 
 
 class GrammarMatcher(_kernel.Matcher):
@@ -116,12 +125,30 @@ class GrammarMatcher(_kernel.Matcher):
         Raises:
             LimitError: The output is too ambiguous, or a capture begins with itself.
         """
-        return [(name, data) for name, data, closed in self.captures(self.compiled_grammar.capture_program) if closed]
+        return [(capture.name, capture.data) for capture in self.get_capture_spans()]
+
+    def get_capture_spans(self, *, order: Literal["begin", "end"] = "begin") -> list[Capture]:
+        """Return what `get_captures` does, with the positions.
+
+        Args:
+            order: `"begin"` for the order in which captures begin, outer ones before what is in them; `"end"` for that
+                in which they are over, outer ones after what is in them.
+
+        Raises:
+            LimitError: The output is too ambiguous, or a capture begins with itself.
+            OptionError: `order` is something else.
+        """
+        if order not in ("begin", "end"):
+            raise OptionError(f"unknown order {order!r:.60}", option="order", hint="use 'begin' or 'end'")
+        found = [each for each in self.captures(self.compiled_grammar.capture_program) if each[3] >= 0]
+        if order == "end":
+            found.sort(key=lambda each: each[3])
+        return [Capture(name, data, start, start + len(data)) for name, data, start, _ in found]
 
     def get_open_captures(self) -> list[tuple[str, bytes]]:
         """Return the captures that have begun but are not over, the outermost first, with their bytes so far."""
         found = self.captures(self.compiled_grammar.capture_program)
-        return [(name, data) for name, data, closed in found if not closed]
+        return [(name, data) for name, data, _, rank in found if rank < 0]
 
     def fork(self) -> GrammarMatcher:
         """Return an independent matcher in the same state. Takes the same time however long the history."""

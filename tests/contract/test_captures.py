@@ -81,6 +81,34 @@ def test_open_captures_are_told_with_what_they_have() -> None:
     assert matcher.get_captures() == [("key", b"ab"), ("item", b"1"), ("item", b"[2]"), ("item", b"2")]
 
 
+def test_positions_and_the_order_of_completion() -> None:
+    matcher = matcher_of(PAIRS, b"ab=[1,[2]];c=3")
+    assert matcher.accept_token(BYTES.stop[0])
+    assert matcher.get_capture_spans() == [
+        ("key", b"ab", 0, 2),
+        ("value", b"[1,[2]]", 3, 10),
+        ("item", b"1", 4, 5),
+        ("item", b"[2]", 6, 9),
+        ("item", b"2", 7, 8),
+        ("key", b"c", 11, 12),
+        ("value", b"3", 13, 14),
+    ]
+    ended = matcher.get_capture_spans(order="end")
+    assert [capture.data for capture in ended] == [b"ab", b"1", b"2", b"[2]", b"[1,[2]]", b"c", b"3"]
+    assert ended[2] == ("item", b"2", 7, 8)
+    with pytest.raises(maskwright.OptionError, match="unknown order"):
+        matcher.get_capture_spans(order="last")  # type: ignore[arg-type]
+
+
+def test_positions_count_the_bytes_of_the_output() -> None:
+    """Special tokens add none, and an end that does not belong to the capture is not in it."""
+    g = grammar(seq(tokens((BYTES.stop[0],)), text("é"), capture("x", plus(LETTER)), text("!")))
+    matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES), override_stop_tokens=[0])
+    assert matcher.accept_token(BYTES.stop[0])
+    assert matcher.accept_string("éab!")
+    assert matcher.get_capture_spans() == [("x", b"ab", 2, 4)]
+
+
 def test_rollback_takes_captures_back() -> None:
     matcher, rng, pieces = matcher_of(PAIRS), random.Random(1), b"ab=12;c=[3,[4,5]];d=7;"
     for _ in range(300):
@@ -265,34 +293,22 @@ def test_captures_are_those_of_a_reading() -> None:
             if not (matcher.accept_string(output) and matcher.accept_token(BYTES.stop[0])):
                 continue
             assert not matcher.get_open_captures()
-            found = matcher.captures(matcher.compiled_grammar.capture_program)
-            assert [data for _, data, _ in found] == [data for _, data in matcher.get_captures()]
-            candidates = bracketings(output, [(name, data) for name, data, _ in found])
-            assert any(matches(bracketed, data) for data in candidates), (g.dump(), output, found)
+            assert matches(bracketed, bracketing(output, matcher)), (g.dump(), output, matcher.get_capture_spans())
             checked += 1
     assert checked > scaled(30)
 
 
-def bracketings(output: bytes, found: list[tuple[str, bytes]], at: int = 0) -> list[bytes]:
-    """All ways to put these captures, in this order, into brackets from a place on; nested ones inside."""
-
-    def place(i: int, at: int, open_ends: tuple[int, ...]) -> list[bytes]:
-        closing = b">" if open_ends and open_ends[-1] == at else b""
-        out = []
-        if closing:
-            out += [closing + rest for rest in place(i, at, open_ends[:-1])]
-        if i < len(found):
-            name, data = found[i]
-            end = at + len(data)
-            if output[at:end] == data and all(end <= e for e in open_ends):
-                out += [f"<{name}".encode() + rest for rest in place(i + 1, at, (*open_ends, end))]
-        if at < len(output) and not closing:
-            out += [output[at : at + 1] + rest for rest in place(i, at + 1, open_ends)]
-        if at == len(output) and i == len(found) and not open_ends:
-            out.append(b"")
-        return out
-
-    return place(0, at, ())
+def bracketing(output: bytes, matcher: maskwright.GrammarMatcher) -> bytes:
+    """The output with each capture in brackets. None is empty, so what ends at a place ends before another begins."""
+    begun, ended = matcher.get_capture_spans(), matcher.get_capture_spans(order="end")
+    assert sorted(begun) == sorted(ended)
+    assert [(c.name, output[c.start : c.end]) for c in begun] == matcher.get_captures()
+    out = b""
+    for at in range(len(output) + 1):
+        out += b"".join(b">" for c in ended if c.end == at)
+        out += b"".join(f"<{c.name}".encode() for c in begun if c.start == at)
+        out += output[at : at + 1]
+    return out
 
 
 def test_captures_cost_the_masks_nothing() -> None:
