@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import html
 import itertools
+import json
 from typing import Any
 
+import jsonschema
 import pytest
 
 import maskwright as mw
 from maskwright.errors import SchemaError, StructuralTagError
+from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag.reader import CallDone, EventReader
 from maskwright.structural_tag.xml_styles import STYLES
 from structural_tag.spelling import accepts, vocabulary
 
@@ -48,6 +53,11 @@ SPELLED = {
         '<parameter name="n">{}</parameter>',
         '<parameter name="o">{{}}</parameter>',
     ),
+    "step_xml": (
+        '<steptml:parameter name="s">{}</steptml:parameter>',
+        '<steptml:parameter name="n">{}</steptml:parameter>',
+        '<steptml:parameter name="o">{{}}</steptml:parameter>',
+    ),
     "minimax_m3_xml": (f"{M3}<s>{{}}{M3}</s>", f"{M3}<n>{{}}{M3}</n>", ""),
     "deepseek_xml": (
         '<｜DSML｜parameter name="s" string="true">{}</｜DSML｜parameter>',
@@ -85,7 +95,7 @@ def renamed(spelled: str, name: str) -> str:
 
 
 def test_every_style_is_here() -> None:
-    assert {*SPELLED, "gemma", "python"} == STYLES.keys()
+    assert {*SPELLED, "gemma", "function_gemma", "python", "python_any"} == STYLES.keys()
 
 
 @pytest.mark.parametrize("style", SPELLED)
@@ -373,13 +383,74 @@ def test_names_that_would_end_early(name: str) -> None:
         compiled(of({name: {"type": "string"}}, name), "qwen_xml")
 
 
-@pytest.mark.parametrize(
-    ("keyword", "value"), [("patternProperties", {"^x_": {"type": "integer"}}), ("propertyNames", {"pattern": "^x_"})]
-)
-def test_names_are_not_told_by_patterns(keyword: str, value: Any) -> None:
-    with pytest.raises(SchemaError, match=keyword) as caught:
-        compiled({"type": "object", keyword: value}, "qwen_xml")
-    assert caught.value.keyword == keyword
+NAMES = ["x_", "x_a", "xa", "n", "ab", "é_x_", "a&b", "x_&", "c", "_", "d", "10", "a&amp;b"]
+NAMED = [
+    {"patternProperties": {"^x_": {"type": "integer"}}},
+    {
+        "patternProperties": {"^x_": {"type": "integer"}, "_": {"type": "integer", "maximum": 5}},
+        "additionalProperties": False,
+    },
+    {"patternProperties": {"^x_": {"type": "integer"}, "a": {"type": "boolean"}}, "additionalProperties": {"const": 1}},
+    {"patternProperties": {"&": {"type": "integer"}}, "additionalProperties": False},
+    {"patternProperties": {"^x_": False}, "additionalProperties": {"type": "integer"}},
+    {"patternProperties": {"^.$": {"type": "integer"}}, "properties": {"n": {"maximum": 1}}},
+    {"patternProperties": {"^x_": {"type": "integer"}}, "required": ["x_a"]},
+    {"propertyNames": {"pattern": "^x_"}, "additionalProperties": {"type": "integer"}},
+    {"propertyNames": {"maxLength": 2}, "additionalProperties": {"type": "integer"}},
+    {"propertyNames": {"enum": ["ab", "a&b", "n"]}, "properties": {"n": {"type": "integer"}, "d": True}},
+    {"propertyNames": {"not": {"enum": ["ab", "x_"]}}, "additionalProperties": {"type": "integer"}},
+    {"propertyNames": {"anyOf": [{"minLength": 3}, {"const": "n"}]}, "patternProperties": {"a": {"const": 9}}},
+]
+ESCAPED = {"cohere_xml", "kimi_k3_xml"}
+OF_A_MEMBER = {
+    "qwen_xml": "<parameter={}>{}</parameter>",
+    "minimax_xml": '<parameter name="{}">{}</parameter>',
+    "glm_xml": "<arg_key>{}</arg_key><arg_value>{}</arg_value>",
+    "cohere_xml": '<cofl:value name="{}" type="json">{}</cofl:value>',
+    "kimi_k3_xml": '<|open|>argument key="{}" type="{kind}"<|sep|>{}<|close|>argument<|sep|>',
+    "gemma": "{{{}:{}}}",
+    "python": "{}={}",
+}
+
+
+@pytest.mark.parametrize("style", OF_A_MEMBER)
+@pytest.mark.parametrize("schema", NAMED)
+def test_patterns_and_names_of_members(schema: dict[str, Any], style: str) -> None:
+    schema = {"type": "object", **schema}
+    grammar, validator = compiled(schema, style), jsonschema.Draft202012Validator(schema)
+    for name, (value, literal) in itertools.product(NAMES, [(3, "3"), (9, "9"), (True, "true")]):
+        spelled = html.escape(name) if style in ESCAPED else name
+        kind = "boolean" if value is True else "number"
+        text = OF_A_MEMBER[style].format(spelled, literal.title() if style == "python" else literal, kind=kind)
+        can_be_written = name.isascii() and name.isidentifier() if style == "python" else True
+        expected = validator.is_valid({name: value}) and can_be_written
+        assert accepts(grammar, text) == expected, (text, schema)
+    empty = "{}" if style == "gemma" else ""
+    assert accepts(grammar, empty) == validator.is_valid({})
+
+
+def test_patterns_in_dictionaries_of_python() -> None:
+    schema = of({"o": {"type": "object", "patternProperties": {"^x ": {"const": 1}}, "additionalProperties": False}})
+    check(schema, "python", ['o={"x ": 1}', 'o={"x \\"": 1}', "o={}"], ['o={"x": 1}', 'o={"x ": 2}', 'o={"y": 1}'])
+
+
+def test_a_style_that_closes_elements_by_name_takes_no_patterns() -> None:
+    with pytest.raises(SchemaError, match="patternProperties") as caught:
+        compiled({"type": "object", "patternProperties": {"^x_": {"type": "integer"}}}, "minimax_m3_xml")
+    assert caught.value.keyword == "patternProperties"
+    schema = of({"a": {"type": "integer"}, "bc": {"type": "integer"}}, propertyNames={"maxLength": 1})
+    check(schema, "minimax_m3_xml", [f"{M3}<a>1{M3}</a>", ""], [f"{M3}<bc>1{M3}</bc>"])
+
+
+def test_an_escaped_name_that_is_not_declared_is_reported_as_it_is() -> None:
+    tool = {"name": "f", "parameters": {"type": "object", "additionalProperties": {"type": "string"}}}
+    tag = get_model_structural_tag("cohere", [tool], "required", "disabled")
+    matcher = mw.GrammarMatcher(COMPILER.compile_structural_tag(tag))
+    member = '<cofl:value name="a&amp;b&lt;" type="raw">x</cofl:value>'
+    call = f'<cofl:tool_call id="0" name="f">{member}</cofl:tool_call>'
+    assert matcher.accept_string(f"<cofl:tool_calls>{call}</cofl:tool_calls>")
+    [done] = [event.arguments for event in EventReader(matcher).read() if isinstance(event, CallDone)]
+    assert json.loads(done) == {"a&b<": "x"}
 
 
 def test_what_no_keyword_has_looked_at() -> None:

@@ -17,6 +17,7 @@ import keyword
 from typing import Final
 
 from maskwright.errors import UnsupportedSchemaError
+from maskwright.frontends.charset import utf8
 from maskwright.frontends.json_schema.shape import FALSE, NULL, TRUE, Conj, StringShape
 from maskwright.frontends.json_schema.strings import (
     ANY_TEXT,
@@ -26,9 +27,11 @@ from maskwright.frontends.json_schema.strings import (
     closed,
     spelling,
     string_body,
+    text_characters,
 )
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import Expr, alt, and_, literal, never, not_, seq, text
+from maskwright.structural_tag.free_names import Spelling
 from maskwright.structural_tag.tokens import Pieces
 from maskwright.structural_tag.xml import Writer, text_of_shape
 from maskwright.structural_tag.xml_styles import Kind
@@ -75,11 +78,15 @@ class PythonWriter(Writer):
             )
         return text(name)
 
-    def other_name(self, declared: dict[str, Conj]) -> Expr:
+    @property
+    def name_spelling(self) -> Spelling:
+        return text_characters if self._in_dict else utf8
+
+    def other_name(self, declared: dict[str, Conj], *parts: Expr) -> Expr:
         if self._in_dict:
-            body = and_(_TEXT, not_(any_of_names(declared))) if declared else _TEXT
-            return seq(QUOTE, closed(body))
-        return and_(_IDENTIFIER, not_(alt(*map(text, (*declared, *keyword.kwlist)))))
+            taken = [not_(any_of_names(declared))] if declared else []
+            return seq(QUOTE, closed(and_(_TEXT, *parts, *taken)))
+        return and_(_IDENTIFIER, *parts, not_(alt(*map(text, (*declared, *keyword.kwlist)))))
 
     def captured_name(self, name: Expr) -> Expr:
         return self.captured("key" if self._in_dict else "name", name)

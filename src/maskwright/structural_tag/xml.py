@@ -22,11 +22,12 @@ from maskwright.frontends.json_schema.documents import read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.formats import format_text
 from maskwright.frontends.json_schema.guidance import layout_options
-from maskwright.frontends.json_schema.intersect import is_nothing, join, undeclared
+from maskwright.frontends.json_schema.intersect import is_nothing, undeclared
 from maskwright.frontends.json_schema.layout import Layout, layout_of
+from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
 from maskwright.frontends.json_schema.normalise import Normaliser
+from maskwright.frontends.json_schema.objects import conj_of_extras
 from maskwright.frontends.json_schema.shape import (
-    ANYTHING,
     ARRAY,
     FALSE,
     FREE_INTEGERS,
@@ -65,13 +66,13 @@ from maskwright.ir import (
     never,
     not_,
     optional,
-    plus,
     repeat,
     seq,
     star,
     text,
 )
 from maskwright.structural_tag.ends import Ends
+from maskwright.structural_tag.free_names import Spelling, any_name, matching_pattern, names_of, spelling_of
 from maskwright.structural_tag.tokens import Pieces, joined, spelled
 from maskwright.structural_tag.xml_styles import HOLES, Kind, SpelledStyle
 
@@ -86,8 +87,6 @@ _MASKS: Final = {
 _BOOLEANS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"))
 _NOWHERE: Final = Resource("", True)
 _ONLY: Final[dict[tuple[str, ...], Node]] = {}  # schemas that admit certain types only, known by identity
-_NAME_CHARACTERS: Final = ~CodePointSet.from_ranges([(0, 0x20), *((ord(c), ord(c)) for c in '"<>=/:,{}[]')])
-_UNESCAPED: Final = _NAME_CHARACTERS & ~CodePointSet.from_ranges([(ord("&"), ord("&"))])
 _NEWLINE: Final = text("\n")
 _INK: Final = utf8(~CodePointSet.from_ranges([(ord("\n"), ord("\n"))]))
 _SPACE: Final = star(bytes_in(b" \t\n\r"))
@@ -240,29 +239,47 @@ class Writer:
         self.emitter.refuse(Refusal(keyword, path, reason))
 
     def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
-        """One member that is not declared. Names that patterns speak of are left out."""
-        conj = ANYTHING
-        for extras in shape.extras:
-            conj = join(conj, extras.additional)
-            if extras.patterns:
-                self._refuse("patternProperties", extras.patterns[0][1], "this style cannot tell names by patterns")
-                return never()
-        closed = self.emitter.strict and bool(declared)
-        if is_nothing(conj) or (closed and not conj):
+        """One member that is not declared."""
+        patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
+        try:
+            matches = sets_of_patterns(patterns)
+        except OverlapError:
+            self._refuse("patternProperties", next(iter(patterns.values())), "too many of the patterns may overlap")
             return never()
+        closed = self.emitter.strict and bool(declared or patterns)
+        members = []
+        for matched in matches:
+            conj = conj_of_extras(shape.extras, matched)
+            if is_nothing(conj) or (closed and not conj):
+                continue
+            if "{name}" in self.style.close:
+                return self._unnamed(shape, patterns)
+            members.append(self._element(self.opening, self._free_name(shape, declared, patterns, matched), conj))
+        return alt(*members)
+
+    def _unnamed(self, shape: ObjectShape, patterns: dict[str, Path]) -> Expr:
+        """No member that is not declared: to close it, the grammar would have to remember its name."""
+        if patterns:
+            self._refuse("patternProperties", next(iter(patterns.values())), "this style writes declared members only")
+        elif shape is FREE_OBJECTS[0]:
+            raise UnsupportedSchemaError(
+                "this style needs all members declared",
+                pointer="",
+                keyword="additionalProperties",
+                hint="declare them in properties, and set additionalProperties to false",
+            )
+        return never()
+
+    def _free_name(
+        self, shape: ObjectShape, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
+    ) -> Expr:
+        """The name of a member that is not declared, and which just these patterns match."""
+        spell = self.name_spelling
+        parts = matching_names(patterns, matched, lambda pattern, path: matching_pattern(pattern, path, spell))
         if shape.names:
-            self._refuse("propertyNames", shape.names[0].path, "this style writes declared members only then")
-            return never()
-        if "{name}" in self.style.close:  # to close it, the grammar would have to remember its name
-            if shape is FREE_OBJECTS[0]:
-                raise UnsupportedSchemaError(
-                    "this style needs all members declared",
-                    pointer="",
-                    keyword="additionalProperties",
-                    hint="declare them in properties, and set additionalProperties to false",
-                )
-            return never()
-        return self._element(self.opening, self.other_name(declared), conj)
+            strings = self.emitter.norm.shape_of(shape.names).strings
+            parts.append(alt(*[names_of(part, spell) for part in strings]))
+        return self.other_name(declared, *parts)
 
     def _member(self, name: str, conj: Conj) -> Expr:
         return self._element(self.opening, self.name(name), conj)
@@ -282,9 +299,14 @@ class Writer:
             name = name.replace(character, escaped)
         return text(name)
 
-    def other_name(self, declared: dict[str, Conj]) -> Expr:
-        """Any other name."""
-        name = plus(utf8(_UNESCAPED if self.style.escapes else _NAME_CHARACTERS))
+    @property
+    def name_spelling(self) -> Spelling:
+        """How characters of names that are not declared are written."""
+        return spelling_of(self.style.escapes)
+
+    def other_name(self, declared: dict[str, Conj], *parts: Expr) -> Expr:
+        """Any other name for which all parts hold."""
+        name = and_(any_name(self.style.escapes), *parts)
         return and_(name, not_(alt(*map(self.name, declared)))) if declared else name
 
     def captured_name(self, name: Expr) -> Expr:

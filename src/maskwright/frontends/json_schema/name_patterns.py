@@ -11,6 +11,7 @@ Tested by tests/frontends/json_schema/test_schema_objects.py and test_schema_der
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations
 from typing import Final
@@ -52,16 +53,21 @@ def sets_of_patterns(patterns: dict[str, Path]) -> list[frozenset[str]]:
     return sets
 
 
-def matching_names(patterns: dict[str, Path], matched: frozenset[str]) -> list[Expr]:
-    """Return expressions, inside the quotes, that all hold for names that match these patterns and no others."""
+def matching_names(
+    patterns: dict[str, Path], matched: frozenset[str], text_of: Callable[[str, Path], Expr] = pattern_text
+) -> list[Expr]:
+    """Return expressions that all hold for names that match these patterns and no others.
+
+    `text_of` gives the names in which a pattern is found; by default as in JSON, inside the quotes.
+    """
     if not patterns:
         return []
     overlapping = _overlapping(tuple(patterns))
-    parts = [pattern_text(pattern, patterns[pattern]) for pattern in patterns if pattern in matched]
+    parts = [text_of(pattern, patterns[pattern]) for pattern in patterns if pattern in matched]
     others = [pattern for pattern in patterns if pattern not in matched and overlapping[pattern] >= matched]
     if not others:
         return parts
-    return [*parts, not_(alt(*[pattern_text(pattern, patterns[pattern]) for pattern in others]))]
+    return [*parts, not_(alt(*[text_of(pattern, patterns[pattern]) for pattern in others]))]
 
 
 @lru_cache(maxsize=512)

@@ -239,7 +239,7 @@ def _extra_member(
     patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
     closed = emitter.strict and bool(declared or patterns)
     if not (witnesses or patterns or shape.names):
-        conj = _conj_of(shape.extras, frozenset()) if shape.extras else ANYTHING
+        conj = conj_of_extras(shape.extras, frozenset()) if shape.extras else ANYTHING
         if is_nothing(conj) or (closed and not conj):
             return never()
         if not declared:
@@ -262,7 +262,7 @@ def _extra_member(
     for matched in matches:
         if any((pattern in matched) != is_matched for pattern, is_matched in asked.items()):
             continue
-        conj = _conj_of(shape.extras, matched)
+        conj = conj_of_extras(shape.extras, matched)
         if is_nothing(conj) or (closed and not conj):
             continue
         for witness in witnesses:
@@ -289,7 +289,7 @@ def _any_value_matched(
         if path[1] == "patternProperties":
             beside = (path[0], "additionalProperties")
             emitter.refuse(Refusal("additionalProperties", beside, "the patterns next to it are left out"))
-    conj = _conj_of(tuple([extras for extras in shape.extras if not extras.patterns]), frozenset())
+    conj = conj_of_extras(tuple([extras for extras in shape.extras if not extras.patterns]), frozenset())
     return _member(emitter, _names(emitter, shape.names, declared, {}, frozenset()), conj, style, inner)
 
 
@@ -300,7 +300,8 @@ def _keyword_of(path: Path) -> Path:
     return above if above is not None and above[1] == "patternProperties" else path
 
 
-def _conj_of(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
+def conj_of_extras(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> Conj:
+    """What the values of members satisfy whose names match just these patterns."""
     conj = ANYTHING
     for extras in all_extras:
         found = [c for pattern, _, c in extras.patterns if pattern in matched]
