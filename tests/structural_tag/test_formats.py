@@ -128,7 +128,6 @@ def wrong(format_: Any) -> dict[str, Any]:
         (wrong({"type": "or", "elements": {}}), "/format/elements", "expected an array"),
         (wrong({"type": "repeat", "min": 3, "max": 2, "content": TEXT}), "/format/max", "below min"),
         (wrong({"type": "repeat", "min": -1, "max": 2, "content": TEXT}), "/format/min", "from 0 to"),
-        (wrong({**TAG, "end": ["x", ""]}), "/format/end/1", "empty string among several ends"),
         (wrong({**TAG, "begin": TEXT}), "/format/begin", "expected a string or a token"),
         (wrong({"type": "triggered_tags", "triggers": [], "tags": [TAG]}), "/format/triggers", "empty"),
         (wrong({"type": "triggered_tags", "triggers": ["<"], "tags": [TEXT]}), "/format/tags/0", "expected a tag"),

@@ -182,3 +182,12 @@ def test_one_token_before_a_token_that_ends_a_tag() -> None:
     token = {"type": "token", "token": "<x>"}
     tag = {"type": "tag", "begin": "ab", "content": {"type": "exclude_token"}, "end": token}
     assert outputs(tag, 3) == {(AB, t, X) for t in (HELLO, AB, A, A_B)}
+
+
+def test_tokens_that_may_end_a_tag() -> None:
+    tag = {"type": "tag", "begin": "ab", "content": {"type": "any_tokens"}, "end": ["<x>", ""]}
+    assert outputs(tag, 3) == {
+        (AB, *some, *end) for some in [(), *((t,) for t in (HELLO, AB, A, A_B))] for end in [(), (X,)]
+    } | {(AB, s, t) for s in (HELLO, AB, A, A_B) for t in (HELLO, AB, A, A_B)}
+    text = {"type": "tag", "begin": "ab", "content": {"type": "any_text"}, "end": ["<x>", ""]}
+    assert outputs(text, 2) == {(AB,), (AB, X), (AB, HELLO), (AB, AB)}

@@ -28,20 +28,25 @@ class Ends:
     """See the module's header.
 
     Attributes:
-        tokens: those that begin with a token: these tokens.
+        tokens: those that begin with a token: these tokens. Of ends that are absent, too.
+        absent: texts that would have been an end before: they do not occur in free text, either.
         alone: any of the ends; nothing where none is known.
         encoded: those that are text.
         as_bytes: all of them, as the bytes that they add to the output; special tokens add none.
     """
 
-    __slots__ = ("alone", "as_bytes", "encoded", "others", "texts", "tokens")
+    __slots__ = ("absent", "alone", "as_bytes", "encoded", "others", "texts", "tokens")
 
-    def __init__(self, texts: tuple[str, ...] = (), others: tuple[Pieces, ...] = ()) -> None:
+    def __init__(
+        self, texts: tuple[str, ...] = (), others: tuple[Pieces, ...] = (), absent: Ends | None = None
+    ) -> None:
         self.texts, self.others = texts, others
         every = (*[(text,) for text in texts], *others)
-        self.tokens: tuple[Token, ...] = tuple([p[0] for p in others if not isinstance(p[0], str)])
+        self.absent: tuple[bytes, ...] = () if absent is None else (*absent.encoded, *absent.absent)
+        tokens = [p[0] for p in others if not isinstance(p[0], str)]
+        self.tokens: tuple[Token, ...] = (*tokens, *(() if absent is None else absent.tokens))
         self.alone = alt(*map(spelled, every)) if every else EMPTY
-        self.encoded = tuple(text.encode() for text in texts)
+        self.encoded: tuple[bytes, ...] = tuple(text.encode() for text in texts)
         spellings = ("".join(piece for piece in pieces if isinstance(piece, str)) for pieces in others)
         self.as_bytes = (*self.encoded, *(spelling.encode() for spelling in spellings if spelling))
 
@@ -55,6 +60,10 @@ class Ends:
             elif pieces:
                 others.append(pieces)
         return cls(tuple(texts), tuple(others))
+
+    def without(self, absent: Ends) -> Ends:
+        """These ends, for what other ones might have ended before, and did not."""
+        return Ends(self.texts, self.others, absent)
 
     def other(self) -> Expr:
         """Any of the ends that hold tokens."""
@@ -77,6 +86,7 @@ class Ends:
         Without the end, they are a capture of this name, and lie in at most `max_tokens` tokens.
         """
         parts = []
+        excluded = (*excluded, *self.absent)
         whole = body if length == ANY_LENGTH else text_of_length(*length, body)
         if self.texts and max_tokens is None:
             parts.append(capture(name, text_until(self.encoded, excluded, body, length), self.encoded))

@@ -65,14 +65,7 @@ def _end(value: Any, pointer: str) -> Any:
     if not isinstance(value, (list, tuple)):
         return _begin(value, pointer)
     ends = several(string, at_least=1)(value, pointer)
-    if len(ends) == 1:
-        return ends[0]
-    for i, each in enumerate(ends):
-        if not each:
-            raise StructuralTagError(
-                "an empty string among several ends", pointer=f"{pointer}/{i}", hint='an end of its own is ""'
-            )
-    return ends
+    return ends[0] if len(ends) == 1 else ends
 
 
 def _tag(value: Any, pointer: str) -> TagFormat:
@@ -302,6 +295,8 @@ class RepeatFormat(Format):
 class TagFormat(Format):
     """`begin content end`. With several end strings, any of them ends it; the empty string ends nothing.
 
+    With the empty string among several, the content may also end where what follows the tag begins, or the output ends.
+
     `capture` names the content.
     """
 
@@ -316,6 +311,11 @@ class TagFormat(Format):
         """All ends; none if the end is the empty string."""
         each = self.end if isinstance(self.end, tuple) else (self.end,)
         return tuple(end for end in each if end != "")
+
+    @property
+    def may_stay_open(self) -> bool:
+        """Whether there are ends, and none is needed."""
+        return isinstance(self.end, tuple) and "" in self.end and self.ends != ()
 
 
 @dataclass(frozen=True)

@@ -223,6 +223,11 @@ class Lowering:
         return ends.after(repeat(self.lower(it.content, f"{pointer}/content", NO_ENDS), it.min, it.max))
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
+        if it.may_stay_open and ends is not NO_ENDS:
+            own = self.ends_of(it, pointer)
+            closed = ends.after(self._content(it, pointer, own))
+            content = alt(closed, self._content(it, pointer, ends.without(own)))
+            return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), content)
         if it.ends or ends is NO_ENDS:
             return ends.after(self.begun(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
@@ -235,7 +240,10 @@ class Lowering:
     def _begin(self, tag: f.TagFormat, pointer: str) -> Begun:
         """Make what `begun` returns. It is kept unless it needs rules of this grammar, or something was reported."""
         before = self.builder.num_rules, len(self.report), self._num_unknown
-        rest = self._content(tag, pointer, self.ends_of(tag, pointer))
+        own = self.ends_of(tag, pointer)
+        rest = self._content(tag, pointer, own)
+        if tag.may_stay_open:
+            rest = alt(rest, self._content(tag, pointer, NO_ENDS.without(own)))
         made = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
         if tag.known and before == (self.builder.num_rules, len(self.report), self._num_unknown):
             kept = tag.known.begun

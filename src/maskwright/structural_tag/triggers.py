@@ -66,7 +66,7 @@ def text_with_triggers(
         else:
             by_text.setdefault(trigger, []).append(begun)
     by_bytes = {trigger.encode(): found for trigger, found in by_text.items()}
-    stops = Stops(tuple(by_bytes), ends.encoded, low.plain(excluded))
+    stops = Stops(tuple(by_bytes), ends.encoded, (*low.plain(excluded), *ends.absent))
     _check(stops, started, pointer, where)
     branches = []
     for beginning, triggers in stops.groups.items():
