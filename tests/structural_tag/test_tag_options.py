@@ -197,3 +197,49 @@ def test_options_of_a_family_reach_all_arguments() -> None:
         for any_order in (True, False):
             tag = st.get_model_structural_tag(family, tools, reasoning="disabled", any_order=any_order)
             assert accepts(COMPILER.compile_structural_tag(tag), call) == any_order
+
+
+@pytest.mark.parametrize(
+    ("family", "properties", "pointer"),
+    [
+        ("minimax_m3", {"a": TAGS, "o": {"type": "object"}}, "properties/o"),
+        ("minimax_m3", {"l": {"type": "array", "items": {"type": "object"}}}, "properties/l/items"),
+        ("minimax_m3", {"o": {"type": "object", "properties": {"p": {"type": "object"}}}}, "properties/o/properties/p"),
+        ("llama_4_pythonic", {"a": TAGS, "from": TAGS}, "properties/from"),
+        ("qwen_3_coder", {"a": TAGS, "x>y": TAGS}, "properties/x>y"),
+        ("glm", {"a": TAGS, "x</arg_key>": TAGS}, "properties/x<~1arg_key>"),
+    ],
+)
+def test_what_a_format_cannot_spell_is_named(family: str, properties: Any, pointer: str) -> None:
+    tools = [function("f", {"a": TAGS}), function("g", properties), function("h", {"a": TAGS})]
+    with pytest.raises(mw.UnsupportedSchemaError) as caught:
+        COMPILER.compile_structural_tag(st.get_model_structural_tag(family, tools))
+    assert caught.value.pointer == f"/tools/1/function/parameters/{pointer}"
+    assert "on_unsupported" in str(caught.value.hint)
+    grammar = COMPILER.compile_structural_tag(st.get_model_structural_tag(family, tools, on_unsupported="relax"))
+    pointers = {found.pointer for found in grammar.grammar.report}
+    assert f"/tools/1/function/parameters/{pointer}" in pointers
+    assert all(each.startswith("/tools/1/") for each in pointers)
+
+
+def test_python_calls_leave_out_what_cannot_be_an_argument() -> None:
+    tools = [function("f", {"to": TAGS, "from": TAGS})]
+    tag = st.get_model_structural_tag("llama_4_pythonic", tools, "required", on_unsupported="relax")
+    grammar = COMPILER.compile_structural_tag(tag)
+    assert accepts(grammar, '[f(to="x")]')
+    assert not accepts(grammar, '[f(to="x", from="y")]')
+
+
+def test_strict_tools_are_closed() -> None:
+    call = '<tool_call>\n{{"name": "f", "arguments": {}}}\n</tool_call>'
+    nested = {"type": "object", "properties": {"o": {"type": "object"}}}
+    for parameters, accepted, rejected in (
+        ({"type": "object", "properties": {}}, ["{}"], ['{"zz": 1}']),
+        ({"type": "object"}, ["{}"], ['{"zz": 1}']),
+        ({}, ["{}"], ['{"zz": 1}']),
+        (nested, ["{}", '{"o": {}}'], ['{"o": {"zz": 1}}', '{"zz": 1}']),
+    ):
+        tool = {"type": "function", "function": {"name": "f", "parameters": parameters, "strict": True}}
+        grammar = COMPILER.compile_structural_tag(st.get_model_structural_tag("hermes", [tool], reasoning="disabled"))
+        assert [text for text in accepted if not accepts(grammar, call.format(text))] == [], parameters
+        assert [text for text in rejected if accepts(grammar, call.format(text))] == [], parameters

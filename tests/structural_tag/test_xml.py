@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import maskwright as mw
-from maskwright.errors import SchemaError, StructuralTagError
+from maskwright.errors import SchemaError, StructuralTagError, UnsupportedSchemaError
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.reader import CallDone, EventReader
 from maskwright.structural_tag.xml_styles import STYLES
@@ -372,15 +372,96 @@ def test_long_bounds(style: str, most: int) -> None:
 @pytest.mark.parametrize("style", SPELLED)
 @pytest.mark.parametrize("name", ["", "a\nb"])
 def test_names_that_cannot_be_written(style: str, name: str) -> None:
+    schema = of({"s": {"type": "string"}, "in": of({name: {"type": "string"}}, name)}, "s")
+    schema["properties"][name] = {"type": "string"}
     with pytest.raises(SchemaError, match="cannot be a name in this style") as caught:
-        compiled(of({name: {"type": "string"}}, name), style)
-    assert caught.value.pointer.startswith("/format/json_schema")
+        compiled({**schema, "required": ["s", name]}, style)
+    assert caught.value.pointer == f"/format/json_schema/properties/{name}"
+    # Left out, whether it is required or not, and reported; in JSON inside the style it is a name like others.
+    s = SPELLED[style][0].format("x")
+    for required in (["s"], ["s", name]):
+        relaxed = compiled({**schema, "required": required}, style, on_unsupported="relax")
+        assert accepts(relaxed, s)
+        found = {(f.pointer, f.outcome) for f in relaxed.grammar.report}
+        assert (f"/format/json_schema/properties/{name}", "relaxed") in found
 
 
-@pytest.mark.parametrize("name", ["a>b", 'a"b', "a</parameter>"])
-def test_names_that_would_end_early(name: str) -> None:
-    with pytest.raises(SchemaError, match="cannot be a name in this style"):
-        compiled(of({name: {"type": "string"}}, name), "qwen_xml")
+@pytest.mark.parametrize(
+    ("style", "good", "bad"),
+    [
+        ("qwen_xml", ["a<b", 'a"b', "a b", "größe"], ["a>b", "a</parameter>", "<parameter=x"]),
+        ("mimo_xml", ["a<b"], ["a>b"]),
+        ("minimax_xml", ["a<b", "a'b"], ['a"b', "a>b", "</invoke"]),
+        ("minimax_m3_xml", ["a-b", "a.b"], ["a<b", "a>b"]),
+        ("glm_xml", ["a<b", "a>b", 'a"b', "<a>"], ["a</arg_key>", "<arg_value>"]),
+        ("deepseek_xml", ["a-b"], ['a"b', "a<b"]),
+        ("cohere_xml", ["a<b", 'a"b', " a"], []),
+        ("kimi_k3_xml", ["a<b", 'a"b'], []),
+    ],
+)
+def test_names_that_would_end_early(style: str, good: list[str], bad: list[str]) -> None:
+    escaped = {each[0]: each[1] for each in STYLES[style].escapes}
+    for name in good:
+        grammar = compiled(of({name: {"type": "string"}}, name), style)
+        written = "".join(escaped.get(c, c) for c in name)
+        text = SPELLED[style][0].format("x")
+        for before, after in (('"s"', f'"{written}"'), ("<s>", f"<{written}>"), ("</s>", f"</{written}>")):
+            text = text.replace(before, after)
+        text = text.replace("=s>", f"={written}>").replace("key>s<", f"key>{written}<")
+        assert accepts(grammar, text), (name, text)
+    for name in bad:
+        with pytest.raises(SchemaError, match="cannot be a name in this style"):
+            compiled(of({name: {"type": "string"}}, name), style)
+
+
+def test_free_objects_where_names_end_members() -> None:
+    """MiniMax M3 ends a member with its name: names that are not declared cannot be held to it."""
+    o, x = f"{M3}<o>{{}}{M3}</o>", f"{M3}<x>{{}}{M3}</x>"
+    for free in (
+        {"type": "object"},
+        {"type": "object", "additionalProperties": True},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+    ):
+        schema = of({"s": {"type": "string"}, "o": free}, "o")
+        with pytest.raises(UnsupportedSchemaError, match="ends with its name") as caught:
+            compiled(schema, "minimax_m3_xml")
+        assert caught.value.pointer == "/format/json_schema/properties/o"
+        relaxed = compiled(schema, "minimax_m3_xml", on_unsupported="relax")
+        found = relaxed.grammar.report[0]
+        assert (found.pointer, found.keyword) == ("/format/json_schema/properties/o", "additionalProperties")
+        good = [o.format(""), o.format(x.format("y")), o.format(x.format("y") + x.format("z"))]
+        assert [text for text in good if not accepts(relaxed, text)] == []
+        bad = ["", o.format("y"), o.format(f"{M3}<x>y"), o.format(f"{M3}<x>y{M3}</>")]
+        assert [text for text in bad if accepts(relaxed, text)] == []
+    nested = of({"o": {"type": "object"}}, "o")
+    relaxed = compiled(nested, "minimax_m3_xml", on_unsupported="relax")
+    assert accepts(relaxed, o.format(x.format(x.format("1") + f"{M3}<l>{M3}<item>{x.format('2')}{M3}</item>{M3}</l>")))
+    for closed in ({"type": "object", "properties": {}}, {"type": "object", "additionalProperties": False}):
+        check(of({"o": closed}, "o"), "minimax_m3_xml", [o.format("")], [o.format(x.format("y"))])
+    check(of({"o": {"type": "object"}}, "o"), "minimax_m3_xml", [o.format("")], [o.format(x)], strict_mode=True)
+
+
+@pytest.mark.parametrize("style", [*SPELLED, "gemma", "python"])
+def test_strict_mode_closes_every_object(style: str) -> None:
+    open_object = {"type": "object", "properties": {"o": {"type": "object"}}, "required": ["o"]}
+    texts = {
+        "minimax_m3_xml": (f"{M3}<o>{{}}{M3}</o>", "", f"{M3}<z>1{M3}</z>"),
+        "cohere_xml": (
+            '<cofl:value name="o" type="dict">{}</cofl:value>',
+            "",
+            '<cofl:value name="z" type="json">1</cofl:value>',
+        ),
+        "gemma": ("{{o:{}}}", "{}", "{z:1}"),
+        "python": ("o={}", "{}", '{"z": 1}'),
+    }
+    if style not in texts:
+        texts[style] = (SPELLED[style][2].replace("{{}}", "{}"), "{}", '{"z":1}')
+    template, empty, filled = texts[style]
+    check(open_object, style, [template.format(empty)], [template.format(filled)], strict_mode=True)
+    # What says nothing of the type is left open, and so is what says so.
+    if style != "minimax_m3_xml":
+        for free in ({}, {"type": "object", "additionalProperties": True}):
+            check(of({"o": free}, "o"), style, [template.format(filled)], [], strict_mode=True)
 
 
 NAMES = ["x_", "x_a", "xa", "n", "ab", "é_x_", "a&b", "x_&", "c", "_", "d", "10", "a&amp;b"]

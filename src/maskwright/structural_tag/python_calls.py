@@ -16,7 +16,6 @@ import json
 import keyword
 from typing import Final
 
-from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.charset import utf8
 from maskwright.frontends.json_schema.shape import FALSE, NULL, TRUE, Conj, StringShape
 from maskwright.frontends.json_schema.strings import (
@@ -67,16 +66,13 @@ class PythonWriter(Writer):
     def opening(self) -> Pieces:
         return ("{name}", ": ") if self._in_dict else super().opening
 
+    def why_unwritable(self, name: str) -> str | None:
+        if self._in_dict or (name.isidentifier() and not keyword.iskeyword(name)):
+            return None
+        return f"{name[:60]!r} cannot be the name of an argument in Python"
+
     def name(self, name: str) -> Expr:
-        if self._in_dict:
-            return text(json.dumps(name, ensure_ascii=False))
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise UnsupportedSchemaError(
-                f"{name[:60]!r} cannot be the name of an argument in Python",
-                keyword="properties",
-                hint="use letters, digits and _, or another style",
-            )
-        return text(name)
+        return text(json.dumps(name, ensure_ascii=False) if self._in_dict else name)
 
     @property
     def name_spelling(self) -> Spelling:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
+from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.frontends.charset import CodePointSet, utf8
 from maskwright.frontends.json_schema import DEFAULTS, Finding, JsonSchemaOptions, normalised
 from maskwright.frontends.json_schema.documents import read_schema
@@ -28,6 +28,8 @@ from maskwright.frontends.json_schema.name_patterns import OverlapError, matchin
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.objects import conj_of_extras
 from maskwright.frontends.json_schema.shape import (
+    ALL_TYPES,
+    ANYTHING,
     ARRAY,
     FALSE,
     FREE_INTEGERS,
@@ -55,6 +57,7 @@ from maskwright.frontends.selections import ordered, permutation
 from maskwright.frontends.texts import ANY_LENGTH, ANY_TEXT, text_of_length
 from maskwright.ir import (
     EMPTY,
+    OP_LITERAL,
     OP_NEVER,
     UNBOUNDED,
     Expr,
@@ -86,7 +89,7 @@ _MASKS: Final = {
 }
 _BOOLEANS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"))
 _NOWHERE: Final = Resource("", True)
-_ONLY: Final[dict[tuple[str, ...], Node]] = {}  # schemas that admit certain types only, known by identity
+_ONLY: Final[dict[tuple[tuple[str, ...], bool], Node]] = {}  # schemas that admit certain types only, known by identity
 _NEWLINE: Final = text("\n")
 _INK: Final = utf8(~CodePointSet.from_ranges([(ord("\n"), ord("\n"))]))
 _SPACE: Final = star(bytes_in(b" \t\n\r"))
@@ -127,7 +130,8 @@ def xml_to_ir(
     def written(norm: Normaliser) -> GrammarIR:
         emitter = Emitter(norm, layout_of(options))
         writer = writer_of(emitter, style, excluded, capture_members)
-        root = writer.members((norm.document.node,))
+        node = norm.document.node
+        root = writer.members(writer.of_types((node,), ("object",)), node.path)
         writer.finish()
         if root[0] == OP_NEVER:
             raise no_object()
@@ -154,16 +158,20 @@ class Writer:
         self.separator = text(style.separator)
         self.ws = EMPTY if style.separator else _between(emitter.layout)
         self._rules: dict[Any, Expr] = {}
-        self._queue: list[tuple[Expr, Conj, str]] = []
+        self._queue: list[tuple[Expr, Conj, str, Path]] = []
+        self._conj: Conj = ANYTHING  # the object or array that is being written
+        self._path: Path = None
 
     def finish(self) -> None:
         while self._queue:
-            rule, conj, spelling = self._queue.pop()
-            self.emitter.builder.define(rule, self.members(conj) if spelling == "members" else self._items(conj))
+            rule, conj, spelling, path = self._queue.pop()
+            write = self._items if spelling == "items" else self.members
+            self.emitter.builder.define(rule, write(conj, path))
 
-    def members(self, conj: Conj) -> Expr:
+    def members(self, conj: Conj, path: Path) -> Expr:
         """The members of the objects that satisfy `conj`, white space or braces around them."""
         shape = self.emitter.norm.shape_of(conj)
+        self._conj, self._path = conj, path
         return self.enclosed("{", alt(*[self._object(part) for part in shape.objects]), "}")
 
     def enclosed(self, left: str, inner: Expr, right: str) -> Expr:
@@ -183,6 +191,9 @@ class Writer:
             return never()
         members = []
         for name, conj in declared.items():
+            if (reason := self.why_unwritable(name)) is not None:
+                self._refuse("properties", self._below("properties", name), reason)
+                continue  # left out, as the caller asks
             member = self._member(name, conj)
             if member[0] != OP_NEVER:
                 members.append((seq(member, self.ws), name in shape.required))
@@ -193,7 +204,7 @@ class Writer:
 
     def _counted(self, shape: ObjectShape, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
         """The members in the order that is asked for, as many as `minProperties` and `maxProperties` say."""
-        num_required, closed = len(shape.required), extra[0] == OP_NEVER
+        num_required, closed = sum(required for _, required in members), extra[0] == OP_NEVER
         least, most = shape.min_properties, UNBOUNDED if shape.max_properties is None else shape.max_properties
         if closed and least > len(members):
             return never()
@@ -246,29 +257,29 @@ class Writer:
         except OverlapError:
             self._refuse("patternProperties", next(iter(patterns.values())), "too many of the patterns may overlap")
             return never()
-        closed = self.emitter.strict and bool(declared or patterns)
         members = []
         for matched in matches:
             conj = conj_of_extras(shape.extras, matched)
-            if is_nothing(conj) or (closed and not conj):
+            if is_nothing(conj) or (self.emitter.strict and not conj):
                 continue
-            if "{name}" in self.style.close:
-                return self._unnamed(shape, patterns)
-            members.append(self._element(self.opening, self._free_name(shape, declared, patterns, matched), conj))
+            if "{name}" in self.style.close and not self._may_end_with_any_name(shape, declared, patterns, conj):
+                return never()
+            name = self._free_name(shape, declared, patterns, matched)
+            members.append(self._element(self.opening, name, conj, self._below("additionalProperties")))
         return alt(*members)
 
-    def _unnamed(self, shape: ObjectShape, patterns: dict[str, Path]) -> Expr:
-        """No member that is not declared: to close it, the grammar would have to remember its name."""
+    def _may_end_with_any_name(
+        self, shape: ObjectShape, declared: dict[str, Conj], patterns: dict[str, Path], conj: Conj
+    ) -> bool:
+        """Whether the caller lets members end with any name: a grammar cannot remember how they began."""
         if patterns:
             self._refuse("patternProperties", next(iter(patterns.values())), "this style writes declared members only")
-        elif shape is FREE_OBJECTS[0]:
-            raise UnsupportedSchemaError(
-                "this style needs all members declared",
-                pointer="",
-                keyword="additionalProperties",
-                hint="declare them in properties, and set additionalProperties to false",
-            )
-        return never()
+            return False
+        if declared or not (conj or shape is FREE_OBJECTS[0]):
+            return False
+        reason = "a member ends with its name in this style, which is known of those in properties only"
+        self._refuse("additionalProperties", self._path, reason)
+        return True
 
     def _free_name(
         self, shape: ObjectShape, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
@@ -281,20 +292,36 @@ class Writer:
             parts.append(alt(*[names_of(part, spell) for part in strings]))
         return self.other_name(declared, *parts)
 
+    def _below(self, keyword: str, *more: str | int) -> Path:
+        """The place of a part of what is being written; as near to it as the schema shows."""
+        for node in self._conj:
+            if node.resource is not _NOWHERE and type(node.schema) is dict and keyword in node.schema:
+                path: Path = (node.path or self._path, keyword)
+                inside = node.schema[keyword]
+                for key in more:
+                    if not (type(inside) is dict and key in inside):
+                        return path
+                    path, inside = (path, key), inside[key]
+                return path
+        return self._path
+
     def _member(self, name: str, conj: Conj) -> Expr:
-        return self._element(self.opening, self.name(name), conj)
+        return self._element(self.opening, self.name(name), conj, self._below("properties", name))
 
     @property
     def opening(self) -> Pieces:
         """What stands before a member's value."""
         return self.style.open
 
+    def why_unwritable(self, name: str) -> str | None:
+        """Say why a declared name cannot be written; None if it can."""
+        forbidden = () if self.style.escapes else self.style.not_in_names
+        if name and not any(c < " " for c in name) and not any(each in name for each in forbidden):
+            return None
+        return f"{name[:60]!r} cannot be a name in this style"
+
     def name(self, name: str) -> Expr:
         """A declared name as it is written."""
-        if not name or any(c < " " or (c in '<>"' and not self.style.escapes) for c in name):
-            raise UnsupportedSchemaError(
-                f"{name[:60]!r} cannot be a name in this style", keyword="properties", hint="choose another name"
-            )
         for character, escaped in self.style.escapes:
             name = name.replace(character, escaped)
         return text(name)
@@ -316,21 +343,30 @@ class Writer:
         """A value of a spelling that this class does not know."""
         raise NotImplementedError
 
-    def _element(self, open_: Pieces, name: Expr, conj: Conj) -> Expr:
-        """`open value close` for the values that satisfy `conj`."""
+    def _element(self, open_: Pieces, name: Expr, conj: Conj, path: Path) -> Expr:
+        """`open value close` for the values that satisfy `conj`, the schema at `path`."""
         mask = self.emitter.norm.shape_of(conj).mask
         branches = []
         for kind in self.style.kinds:
             if not any(mask & _MASKS[each] for each in kind.types):
                 continue
-            value = self._value(kind, name, conj, mask)
+            value = self._value(kind, name, conj, mask, path)
             if value[0] != OP_NEVER:
                 branches.append(seq(self._filled(open_, self.captured_name(name), kind), value))
             if kind.spelling == "raw" and not kind.label and self._is_free(conj):
                 # Text without quotes covers all other values but those that it leaves out.
                 types = [name for name, (bits, _) in self._other_readings(conj).items() if mask & bits]
+                types += [each for each in self._as_elements if mask & _MASKS[each]]
                 conj, mask = (*conj, _only(tuple(types))), sum(_MASKS[name] for name in types) & mask
         return alt(*branches)
+
+    @property
+    def _as_elements(self) -> tuple[str, ...]:
+        """The types that are written as elements beside text without quotes, which covers what is left out."""
+        if not any(kind.spelling == "items" for kind in self.style.kinds):
+            return ()
+        # An object without declared members can be written only if its names need not be held to anything.
+        return ("array", "object") if self.emitter.norm.options.on_unsupported == "relax" else ("array",)
 
     def _is_free(self, conj: Conj) -> bool:
         return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS
@@ -353,11 +389,12 @@ class Writer:
         holes = dict(zip(HOLES, (name, text(kind.label), self.ws), strict=True))
         return seq(*[holes[p] if isinstance(p, str) and p in holes else spelled((p,)) for p in template])
 
-    def _value(self, kind: Kind, name: Expr, conj: Conj, mask: int) -> Expr:
+    def _value(self, kind: Kind, name: Expr, conj: Conj, mask: int, path: Path) -> Expr:
         strings = self.emitter.norm.shape_of(conj).strings
         if kind.spelling == "raw":
             other = never() if kind.label else self._no_string(conj, mask)
-            return alt(*[self._string(part, self._closing_pieces(name), other) for part in strings])
+            close, rest = self._closing_pieces(name)
+            return alt(*[seq(self._string(part, close, other), rest) for part in strings])
         if kind.spelling == "quoted":
             quoted = [self._string(part, self.style.quote, never()) for part in strings]
             return seq(spelled(self.style.quote), alt(*quoted))
@@ -366,14 +403,22 @@ class Writer:
             return seq(self.ws, alt(*[self._boolean(each) for each in _BOOLEANS if mask & each[0]]), self.ws, close)
         if kind.spelling not in ("json", "members", "items"):
             return self.scalar(kind, strings, mask)
-        own = sum(_MASKS[each] for each in kind.types)
-        restricted = conj if not mask & ~own else (*conj, _only(kind.types))
+        restricted = self.of_types(conj, kind.types)
         if kind.spelling == "json":
             inner = self.emitter.root(restricted)
             inner = self.captured("value", inner)
             return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
         name_of = {"members": "object", "items": "array"}[kind.spelling]
-        return self.captured(name_of, seq(self._rule(restricted, kind.spelling), close))
+        return self.captured(name_of, seq(self._rule(restricted, kind.spelling, path), close))
+
+    def of_types(self, conj: Conj, types: tuple[str, ...]) -> Conj:
+        """What satisfies `conj` and is of one of these types."""
+        shape = self.emitter.norm.shape_of(conj)
+        if not shape.mask & ~sum(_MASKS[each] for each in types):
+            return conj
+        # The strict mode leaves objects open of which nothing at all is said, not even the type.
+        is_free = shape.mask == ALL_TYPES and shape.objects is FREE_OBJECTS
+        return (*conj, _only(types, self.emitter.strict and is_free))
 
     def _boolean(self, it: tuple[int, str, str]) -> Expr:
         _, in_json, in_python = it
@@ -383,15 +428,18 @@ class Writer:
         """`body` as a capture if members are captures, without the one of `ends` with which it ends."""
         return capture(name, body, Ends.of(ends).as_bytes) if self._captures else body
 
-    def _rule(self, conj: Conj, spelling: str) -> Expr:
-        key = (spelling, *[id(node.schema) for node in conj])
+    def _rule(self, conj: Conj, spelling: str, path: Path) -> Expr:
+        own = conj[0].path if conj else None
+        # Schemas that say no more than a type are the same object everywhere: what is reported of them has its place.
+        key = (spelling, path if own is None else None, *[id(node.schema) for node in conj])
         rule = self._rules.get(key)
         if rule is None:
             rule = self._rules[key] = self.emitter.builder.declare(spelling)
-            self._queue.append((rule, conj, spelling))
+            self._queue.append((rule, conj, spelling, path if own is None else own))
         return rule
 
-    def _items(self, conj: Conj) -> Expr:
+    def _items(self, conj: Conj, path: Path) -> Expr:
+        self._conj, self._path = conj, path
         arrays = self.emitter.norm.shape_of(conj).arrays
         return self.enclosed("[", alt(*[self._array(part) for part in arrays]), "]")
 
@@ -403,8 +451,9 @@ class Writer:
             self._refuse("uniqueItems", shape.unique)
         if longest == 0:
             return EMPTY if shape.min_items == 0 else never()
-        rest = self._item(shape.rest)
-        prefix = [self._item(conj) for conj in (shape.prefix if longest < 0 else shape.prefix[:longest])] or [rest]
+        rest = self._item(shape.rest, self._below("items"))
+        firsts = shape.prefix if longest < 0 else shape.prefix[:longest]
+        prefix = [self._item(conj, self._below("prefixItems")) for conj in firsts] or [rest]
         least = max(shape.min_items - len(prefix), 0)
         tail = repeat(seq(self.separator, rest), least, -1 if longest < 0 else longest - len(prefix))
         for i in range(len(prefix) - 1, 0, -1):
@@ -414,8 +463,8 @@ class Writer:
         items = seq(prefix[0], tail)
         return items if shape.min_items else optional(items)
 
-    def _item(self, conj: Conj) -> Expr:
-        return seq(self._element(self.style.open_item, text("item"), conj), self.ws)
+    def _item(self, conj: Conj, path: Path) -> Expr:
+        return seq(self._element(self.style.open_item, text("item"), conj, path), self.ws)
 
     def _string(self, shape: StringShape, close: Pieces, other: Expr) -> Expr:
         """The strings of a shape but some others, and what closes them."""
@@ -439,10 +488,15 @@ class Writer:
             self.captured("string", ends.closing(self.excluded, bare, length=length), close),
         )
 
-    def _closing_pieces(self, name: Expr) -> Pieces:
-        if "{name}" not in self.style.close:
-            return self.style.close
-        return joined([name[1].decode() if piece == "{name}" else piece for piece in self.style.close])
+    def _closing_pieces(self, name: Expr) -> tuple[Pieces, Expr]:
+        """What ends a text without quotes, and what follows that where the name could be any."""
+        close = self.style.close
+        if "{name}" not in close:
+            return close, EMPTY
+        at = close.index("{name}")
+        if name[0] != OP_LITERAL:
+            return close[:at], seq(name, spelled(close[at + 1 :]))
+        return joined([name[1].decode() if piece == "{name}" else piece for piece in close]), EMPTY
 
     def _constant(self, value: str, close: Pieces) -> Expr:
         closing = close[0] if len(close) == 1 and isinstance(close[0], str) else None  # a token is in no string
@@ -462,10 +516,13 @@ def _between(layout: Layout) -> Expr:
     return layout.space if layout.options.any_whitespace else layout_of(DEFAULTS).space
 
 
-def _only(types: tuple[str, ...]) -> Node:
-    node = _ONLY.get(types)
+def _only(types: tuple[str, ...], open_objects: bool = False) -> Node:
+    node = _ONLY.get((types, open_objects))
     if node is None:
-        node = _ONLY.setdefault(types, Node({"type": list(types)}, _NOWHERE, None))
+        schema: dict[str, Any] = {"type": list(types)}
+        if open_objects:
+            schema["additionalProperties"] = True
+        node = _ONLY.setdefault((types, open_objects), Node(schema, _NOWHERE, None))
     return node
 
 

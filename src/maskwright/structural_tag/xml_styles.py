@@ -45,7 +45,7 @@ class Style(NamedTuple):
 
     With a `separator`, members stand in braces and items in brackets, and there is no white space. In names, characters
     are written as `escapes` say, `&` first. `any_quotes`: strings also stand in single quotes, and true, false and null
-    are also spelled as in JSON.
+    are also spelled as in JSON. Without escapes, names hold none of `not_in_names`, by which readers tell their end.
     """
 
     open: str
@@ -58,6 +58,7 @@ class Style(NamedTuple):
     is_python: bool = False
     escapes: tuple[tuple[str, str], ...] = ()
     any_quotes: bool = False
+    not_in_names: tuple[str, ...] = ("<", ">", '"')
 
     def spelled(self, tokens: Tokens) -> SpelledStyle:
         """Split all texts at special tokens."""
@@ -72,6 +73,7 @@ class Style(NamedTuple):
             self.is_python,
             self.escapes,
             self.any_quotes,
+            self.not_in_names,
         )
 
 
@@ -88,6 +90,7 @@ class SpelledStyle(NamedTuple):
     is_python: bool
     escapes: tuple[tuple[str, str], ...]
     any_quotes: bool
+    not_in_names: tuple[str, ...]
 
     @property
     def string_end(self) -> str:
@@ -124,6 +127,11 @@ _WITH_BOOLEANS: Final = (
     Kind(("number", "null", "object", "array"), "json"),
 )
 _BY_STRING: Final = (Kind(("string",), "raw", "true"), Kind(_OTHERS, "json", "false"))
+# Readers look for the end of a name, some for the next element before that.
+_BEFORE_BRACKET: Final = (">", "</", "<parameter", "<function", "<tool_call")
+_BEFORE_QUOTE: Final = ('"', ">", "</", "<parameter", "<invoke")
+_BEFORE_COLON: Final = (":", ",", "{", "}", "[", "]", "<", ">", '"')
+_IN_ELEMENT: Final = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_call>", "</tool_call>")
 _M3: Final = "]<]minimax[>["
 
 _GEMMA: Final = Style(
@@ -137,6 +145,7 @@ _GEMMA: Final = Style(
     ),
     separator=",",
     quote='<|"|>',
+    not_in_names=_BEFORE_COLON,
 )
 _PYTHON: Final = Style(
     "{name}=",
@@ -153,9 +162,9 @@ _PYTHON: Final = Style(
 )
 
 STYLES: Final = {
-    "qwen_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS, padded=True),
-    "mimo_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS),
-    "minimax_xml": Style('<parameter name="{name}">', "</parameter>", _PLAIN),
+    "qwen_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS, padded=True, not_in_names=_BEFORE_BRACKET),
+    "mimo_xml": Style("<parameter={name}>", "</parameter>", _WITH_BOOLEANS, not_in_names=_BEFORE_BRACKET),
+    "minimax_xml": Style('<parameter name="{name}">', "</parameter>", _PLAIN, not_in_names=_BEFORE_QUOTE),
     "minimax_m3_xml": Style(
         f"{_M3}<{{name}}>",
         f"{_M3}</{{name}}>",
@@ -172,7 +181,7 @@ STYLES: Final = {
     "deepseek_v4_1_xml": Style(
         '<｜DSML｜ parameter name="{name}" string="{kind}">', "</｜DSML｜ parameter>", _BY_STRING
     ),
-    "glm_xml": Style("<arg_key>{name}</arg_key>{ws}<arg_value>", "</arg_value>", _PLAIN),
+    "glm_xml": Style("<arg_key>{name}</arg_key>{ws}<arg_value>", "</arg_value>", _PLAIN, not_in_names=_IN_ELEMENT),
     "cohere_xml": Style(
         '<cofl:value name="{name}" type="{kind}">',
         "</cofl:value>",

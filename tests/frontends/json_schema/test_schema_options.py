@@ -99,11 +99,43 @@ def test_strict_mode_closes_what_is_declared() -> None:
     schema = {"properties": {"a": {"type": "null"}}}
     check(schema, [{"a": None}, {}], [{"b": 1}, {"a": None, "b": 1}], strict_mode=True)
     check({**schema, "additionalProperties": True}, [{"a": None, "b": 1}], [], strict_mode=True)
-    check({"type": "object"}, [{"a": 1}], [], strict_mode=True)
     check({"prefixItems": [{"const": 1}]}, [[1], []], [[1, 2]], strict_mode=True)
     check({"prefixItems": [{"const": 1}], "items": True}, [[1, 2]], [], strict_mode=True)
     both = {"allOf": [schema, {"properties": {"b": {"const": 1}}}]}
     check(both, [{"a": None, "b": 1}], [{"b": 2}, {"c": 1}], strict_mode=True)
+
+
+def test_strict_mode_closes_every_object() -> None:
+    for schema in (
+        {"type": "object"},
+        {"type": "object", "properties": {}},
+        {"type": "object", "description": "nothing declared"},
+        {"type": ["object", "null"]},
+        {"anyOf": [{"type": "object"}, {"type": "null"}]},
+        {"type": "object", "maxProperties": 3},
+    ):
+        nested = {"type": "object", "properties": {"o": schema, "a": {"type": "array", "items": schema}}}
+        for options in ({"strict_mode": True}, {"strict_mode": True, "any_order": True}):
+            check(schema, [{}], [{"zz": 1}], **options)
+            check(nested, [{"o": {}}, {"a": [{}, {}]}], [{"o": {"z": 1}}, {"a": [{"z": 1}]}], **options)
+        texts = ['{\n "o": {}\n}'], ['{\n "o": {\n  "z": 1\n }\n}']
+        check_texts(nested, *texts, strict_mode=True, any_whitespace=False, indent=1)
+    check({"$ref": "#/$defs/o", "$defs": {"o": {"type": "object"}}}, [{}], [{"z": 1}], strict_mode=True)
+    check({"type": "object", "required": ["a"]}, [{"a": {"b": 1}}], [{}, {"a": 1, "b": 2}], strict_mode=True)
+
+
+def test_strict_mode_leaves_open_what_says_so() -> None:
+    for schema in (
+        True,
+        {},
+        {"minLength": 3},
+        {"type": "object", "additionalProperties": True},
+        {"type": "object", "unevaluatedProperties": {}},
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "object", "patternProperties": {"^z": {}}},
+    ):
+        check(schema, [{}, {"zz": 1}], [], strict_mode=True)
+        check({"properties": {"o": schema}}, [{"o": {"zz": 1}}], [{"p": 1}], strict_mode=True)
 
 
 def test_members_in_any_order() -> None:

@@ -23,6 +23,7 @@ from maskwright.frontends.json_schema.objects import object_text
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.scalars import one_of, scalar_texts
 from maskwright.frontends.json_schema.shape import (
+    ALL_TYPES,
     ANY_SHAPE,
     ARRAY,
     FREE_ARRAYS,
@@ -160,10 +161,11 @@ class Emitter:
             return self.layout.styles[depth].value
         objects, arrays = shape.objects, shape.arrays
         parts: list[Expr] = []
-        if objects is FREE_OBJECTS and not self.captures_members:
+        is_free = objects is FREE_OBJECTS and (not self.strict or shape.mask == ALL_TYPES)
+        if is_free and not self.captures_members:
             parts.append(self.layout.styles[depth].object)
         else:
-            parts += [object_text(self, part, depth) for part in objects]
+            parts += [object_text(self, part, depth, self.strict and not is_free) for part in objects]
         if arrays is FREE_ARRAYS:
             parts.append(self.layout.styles[depth].array)
         else:

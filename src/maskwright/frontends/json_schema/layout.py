@@ -41,6 +41,7 @@ from maskwright.ir import (
     Rule,
     alt,
     bytes_in,
+    never,
     optional,
     repeat,
     seq,
@@ -141,6 +142,9 @@ class Layout:
         depths = MAX_INDENTED + 1 if self.depth_matters else 1
         names = [[builder.declare(name) for name in ("value", "array", "object", "member")] for _ in range(depths)]
         self.styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))  # the root has depth 0
+        for style in self.styles:
+            if options.strict_mode:  # an object of which no member is declared has none
+                style.free[id(FREE_PLACES["object"])] = style.object_of(never(), may_be_empty=True)
         for style in self.styles:
             self._define_free(builder, style)
         grammar = builder.build(STRING_RULE)

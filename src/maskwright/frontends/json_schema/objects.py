@@ -72,10 +72,13 @@ _BLOCK: Final = 8
 _NOT_COUNTED: Final = "members that may be missing are counted only if they are few"
 
 
-def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
-    """Return the spellings of a shape's objects, inside containers of this depth."""
+def object_text(emitter: Emitter, shape: ObjectShape, depth: int, closed: bool) -> Expr:
+    """Return the spellings of a shape's objects, inside containers of this depth.
+
+    Where they are `closed`, they have no members of which the schema says nothing.
+    """
     if not shape.witnesses:
-        return _object(emitter, shape, (), depth)
+        return _object(emitter, shape, (), depth, closed)
     try:
         ways = choices(shape, emitter.norm)
     except WitnessError:
@@ -83,10 +86,10 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int) -> Expr:
         keyword = str(path[1]) if path is not None and path[1] in ("oneOf", "if") else "not"
         emitter.refuse(Refusal(keyword, path, "the complement of this schema has no exact form"))
         ways = [(shape, ())]
-    return alt(*[_object(emitter, part, witnesses, depth) for part, witnesses in ways])
+    return alt(*[_object(emitter, part, witnesses, depth, closed) for part, witnesses in ways])
 
 
-def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...], depth: int) -> Expr:
+def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...], depth: int, closed: bool) -> Expr:
     """Objects with some further members that are these witnesses; those of the shape are taken care of."""
     declared, required = shape.properties, shape.required
     if not required.keys() <= declared.keys():
@@ -110,14 +113,14 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
             members.append((capture("key", name_spellings(name)[0]), capture("value", value), name in required))
         else:
             members.append((name_spellings(name)[0], value, name in required))
-    extra = _extra_member(emitter, shape, (), declared, style, inner)
+    extra = _extra_member(emitter, shape, (), declared, style, inner, closed)
     if not witnesses:
         return _counted(emitter, shape, members, extra, {}, style)
     others: Others = {}
     for bits in range(1, 1 << len(witnesses)):
         chosen = tuple([witness for i, witness in enumerate(witnesses) if bits >> i & 1])
         is_last = any(witness.value for witness in chosen)
-        others[bits] = _extra_member(emitter, shape, chosen, declared, style, inner), is_last
+        others[bits] = _extra_member(emitter, shape, chosen, declared, style, inner, closed), is_last
     return _counted(emitter, shape, members, extra, others, style)
 
 
@@ -234,10 +237,10 @@ def _extra_member(
     declared: dict[str, Conj],
     style: Style,
     inner: int,
+    closed: bool,
 ) -> Expr:
     """One member that is not declared, and is all of these witnesses."""
     patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
-    closed = emitter.strict and bool(declared or patterns)
     if not (witnesses or patterns or shape.names):
         conj = conj_of_extras(shape.extras, frozenset()) if shape.extras else ANYTHING
         if is_nothing(conj) or (closed and not conj):

@@ -38,8 +38,9 @@ class JsonSchemaOptions:
         indent: As in `json.dumps`; goes with `any_whitespace=False`.
         separators: `(item separator, key separator)` as in `json.dumps`; goes with `any_whitespace=False`.
         ensure_ascii: Characters beyond ASCII are written as escapes only, as by `json.dumps`; otherwise either way.
-        strict_mode: Objects that declare properties and arrays that declare a prefix are closed unless the schema says
-            `additionalProperties`, `items` or the like.
+        strict_mode: Objects have declared members only, and arrays that declare a prefix have no more items, unless the
+            schema says `additionalProperties`, `items` or the like. An object that declares nothing is empty; a schema
+            that says nothing of the type, such as `true`, still admits any object.
         on_unsupported: `"error"` refuses a schema with an assertion that cannot be enforced, `"relax"` leaves the
             assertion out and reports it.
         any_order: Members come in any order, in objects that declare up to 64; otherwise in declared order.
