@@ -112,7 +112,7 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
         OptionError: An option is wrong, or contradicts another one.
 
     >>> [k.suggestion for k in check({"minLenght": 3}).keywords]
-    ['did you mean minLength?']
+    ["did you mean 'minLength'?"]
     """
     from maskwright.emptiness import admits_nothing
     from maskwright.frontends.json_schema import read_options, schema_to_ir, why_unsatisfiable
@@ -139,6 +139,8 @@ def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) ->
         outcome: Outcome = "enforced" if annotation is None else "annotation"
         outcomes[pointer] = KeywordOutcome(pointer, keyword, outcome, annotation, suggestion)
     for finding in findings:
+        if finding.pointer in outcomes and finding.reason.startswith("unknown keyword"):
+            continue  # known already, with the suggestion apart
         place = _nearest(finding.pointer, outcomes)
         told = outcomes.get(place)
         if told is None or told.outcome != "refused":

@@ -164,7 +164,7 @@ def test_reasons_and_suggestions() -> None:
     assert found["/uniqueItems"].outcome == "refused"
     assert "finite sets" in (found["/uniqueItems"].reason or "")
     assert "enum" in (found["/uniqueItems"].suggestion or "")
-    assert found["/minLenght"][2:] == ("annotation", "it is no keyword of JSON Schema", "did you mean minLength?")
+    assert found["/minLenght"][2:] == ("annotation", "unknown keyword 'minLenght'", "did you mean 'minLength'?")
     assert found["/then"][2:] == ("annotation", "there is no if next to it", "add if, or remove it")
 
 

@@ -8,6 +8,7 @@ import pytest
 import referencing
 from checking import check
 from referencing.jsonschema import DRAFT202012
+from suite import URIS
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
@@ -192,3 +193,38 @@ def test_a_vocabulary_that_is_required_must_be_known() -> None:
     with pytest.raises(UnsupportedSchemaError) as refused:
         schema_to_ir(schema, JsonSchemaOptions(registry=_dialect(validation=True, magic=True)))
     assert refused.value.pointer == "/$schema"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        *[{"$schema": uri, "allOf": [{"$ref": uri}]} for uri in URIS.values()],
+        *[{"$ref": URIS[draft]} for draft in ("draft4", "draft6", "draft7", "draft2020-12")],
+    ],
+    ids=str,
+)
+def test_metaschemas_of_the_standard_are_known(schema: Any) -> None:
+    valid = [{"type": "string", "minLength": 3}, {"properties": {"a": {"type": "integer"}}}]
+    invalid = [{"minLength": "3"}, {"properties": {"a": {"type": 5}}}, 7]
+    check(schema, valid, invalid, on_unsupported="relax", any_order=True)
+
+
+@pytest.mark.parametrize(
+    ("draft", "other"), [("draft2020-12", "draft2019-09"), ("draft7", "draft2020-12"), ("draft4", "draft7")]
+)
+def test_a_document_with_keywords_of_another_draft_is_refused(draft: str, other: str) -> None:
+    with pytest.raises(UnsupportedSchemaError, match="is a document of another draft") as caught:
+        schema_to_ir({"$schema": URIS[draft], "items": {"$ref": URIS[other]}})
+    assert caught.value.pointer == "/items/$ref"
+
+
+def test_documents_of_the_caller_come_before_those_of_the_standard() -> None:
+    uri = URIS["draft7"].rstrip("#")
+    other: Any = referencing.Registry().with_resource(uri, referencing.Resource.opaque({"type": "null"}))
+    check({"$ref": uri}, [None], [{}], registry=other)
+    check({"$ref": uri}, [{}, True], [None], registry=referencing.Registry(), on_unsupported="relax")
+
+
+def test_other_addresses_of_the_standard_lead_nowhere() -> None:
+    with pytest.raises(SchemaError, match="cannot be resolved"):
+        schema_to_ir({"$ref": "https://json-schema.org/draft/2099/schema"})

@@ -19,8 +19,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from maskwright.frontends.json_schema.misspelled import ANNOTATIONS
 from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
-from maskwright.frontends.json_schema.reached import ANNOTATIONS, HOLD_SCHEMAS, HOLD_SCHEMAS_BY_NAME, NAME_SCHEMAS
+from maskwright.frontends.json_schema.reached import HOLD_SCHEMAS, HOLD_SCHEMAS_BY_NAME, NAME_SCHEMAS
 from maskwright.frontends.json_schema.shape import Path
 
 _MOST_SHOWN: Final = 8

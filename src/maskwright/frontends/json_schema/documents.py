@@ -16,9 +16,10 @@ from typing import Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright._kernel import content_of as bytes_of
-from maskwright.errors import LimitError, SchemaError
-from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
-from maskwright.frontends.json_schema.resources import Resources
+from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
+from maskwright.frontends.json_schema.malformed import is_uri, malformed_part
+from maskwright.frontends.json_schema.pointers import described, pointer_of, tokens_of
+from maskwright.frontends.json_schema.resources import MalformedError, Resources
 from maskwright.frontends.json_schema.shape import Node, Path, Resource, node_at
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
@@ -32,7 +33,7 @@ def read_schema(schema: Any) -> Any:
     """Return the schema as data; a text is parsed, keeping its numbers exact.
 
     Raises:
-        SchemaError: It is no JSON text, or neither an object nor a boolean.
+        SchemaError: It is not valid JSON, or neither an object nor a boolean.
         LimitError: It nests too deep, or holds a number too long.
     """
     if isinstance(schema, (str, bytes, bytearray)):
@@ -44,7 +45,7 @@ def read_schema(schema: Any) -> Any:
             raise
         except json.JSONDecodeError as error:
             raise SchemaError(
-                f"the schema is no JSON text: {error.msg} (line {error.lineno} column {error.colno})",
+                f"the schema is not valid JSON: {error.msg} (line {error.lineno} column {error.colno})",
                 hint="pass a dict, or the text of a JSON object",
             ) from error
         except ValueError as error:
@@ -86,7 +87,7 @@ def check_size(schema: Any) -> None:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise SchemaError(f"{name} is no JSON number")
+    raise SchemaError(f"{name} is not a JSON number")
 
 
 def draft_of(schema: Any) -> int:
@@ -115,7 +116,8 @@ class Document:
         self.id_keyword = "id" if self.draft < 6 else "$id"
         uri = root.get(self.id_keyword) if isinstance(root, dict) else None
         self._resources = Resources(self.draft, registry, dynamic)
-        self.resource = self._resources.root(urldefrag(uri)[0] if isinstance(uri, str) else "", root)
+        base = urldefrag(uri)[0] if isinstance(uri, str) and is_uri(uri) else ""
+        self.resource = self._resources.root(base, root)
         self.node = Node(root, self.resource, None)
         self._targets: dict[tuple[str, int], Node] = {}
 
@@ -131,6 +133,8 @@ class Document:
         # Up to draft 7 a `$ref` hides its siblings, and an `$id` that is only a fragment is an anchor.
         if not isinstance(uri, str) or uri.startswith("#") or (self.draft <= 7 and "$ref" in schema):
             return resource
+        if not is_uri(uri):
+            return resource  # who looks for it is told so
         return self._resources.entered(urldefrag(urljoin(resource.uri, uri))[0], schema, outer or resource)
 
     def target(self, node: Node, keyword: str = "$ref") -> Node:
@@ -154,7 +158,7 @@ class Document:
         """Return the document with this URI; None if there is none."""
         try:
             return self._resources.retrieved(urldefrag(uri)[0], "")[0]
-        except LookupError:
+        except (LookupError, MalformedError):
             return None
 
     def dynamic_target(self, node: Node) -> Node:
@@ -172,24 +176,51 @@ class Document:
         if uri == "#" or uri.startswith("#/"):
             resource, path = node.resource, (None, node.resource.uri)
             return self._by_pointer(node, uri, resource, uri[1:], None if resource.root is self.root else path)
+        if not is_uri(uri):
+            raise self._error(node, f"{uri:.60} is not a valid URI", "write #/pointer, #anchor or a URI")
         base, fragment = urldefrag(uri)
         base = urljoin(node.resource.uri, base) if base else node.resource.uri
         plain = fragment == "" or fragment.startswith("/")
         try:
             root, place = self._resources.retrieved(base, "" if plain else fragment)
+        except MalformedError as error:
+            raise self._malformed(node, uri) from error
         except LookupError as error:
             raise self._error(
                 node,
                 f"{uri} cannot be resolved",
                 "nothing is fetched from the network: embed the schema in $defs, or pass a registry",
             ) from error
+        self._check_dialect(node, uri, root)
         own_uri = root.get(self.id_keyword) if isinstance(root, dict) else None
-        if isinstance(own_uri, str) and urlsplit(own_uri).scheme:
+        if isinstance(own_uri, str) and is_uri(own_uri) and urlsplit(own_uri).scheme:
             base = urldefrag(own_uri)[0]  # a document may be known by another URI as well
         resource = self._resources.entered(base, root, node.resource)
         if plain:
             return self._by_pointer(node, uri, resource, fragment, (None, uri))
         return self._checked(node, uri, Node(place, resource, (None, uri)))
+
+    def _check_dialect(self, node: Node, uri: str, root: Any) -> None:
+        """Refuse a document whose keywords would mean less in the draft of the root schema, in which all are read."""
+        if not isinstance(root, dict) or "$schema" not in root:
+            return
+        draft = draft_of(root)
+        if draft > self.draft or (draft == 2019 != self.draft and "$recursiveAnchor" in root):
+            raise UnsupportedSchemaError(
+                f"{uri:.60} is a document of another draft, with keywords that this schema's draft does not have",
+                pointer=pointer_of((node.path, "$ref")),
+                keyword="$ref",
+                hint="let $schema name the same draft in both",
+            )
+
+    def _malformed(self, node: Node, uri: str) -> SchemaError:
+        part = malformed_part(self.root, None, self.id_keyword)
+        if part is None:
+            return self._error(
+                node, f"{uri:.60} cannot be resolved: a document is malformed", "correct the documents of the registry"
+            )
+        message = f"{part.keyword} must be {part.expected}, not {described(part.value)}"
+        return SchemaError(message, pointer=pointer_of(part.path), keyword=part.keyword, hint=f"write {part.expected}")
 
     def _by_pointer(self, node: Node, uri: str, resource: Resource, pointer: str, path: Path) -> Node:
         place: Any = resource.root
@@ -207,7 +238,7 @@ class Document:
 
     def _checked(self, node: Node, uri: str, found: Node) -> Node:
         if not isinstance(found.schema, (dict, bool)):
-            raise self._error(node, f"{uri} is no schema", "let the reference point at an object or a boolean")
+            raise self._error(node, f"{uri} is not a schema", "let the reference point at an object or a boolean")
         return found
 
     def follow(self, node: Node) -> Node:

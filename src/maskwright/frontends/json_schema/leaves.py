@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from maskwright._kernel import content_of as bytes_of
 from maskwright.errors import LimitError, SchemaError
+from maskwright.frontends.json_schema.misspelled import misspelled
 from maskwright.frontends.json_schema.numerals import Numbers
 from maskwright.frontends.json_schema.scalars import NeedsRulesError, one_of, scalar_texts
 from maskwright.frontends.json_schema.shape import (
@@ -58,6 +59,8 @@ def free_place(schema: dict[str, Any], draft: int) -> Conj | None:
     Integers of draft 4 have none: see `WRITTEN_INTEGER`.
     """
     if not _MORE_THAN_TYPE.isdisjoint(schema):
+        return None
+    if misspelled(schema):
         return None
     if "type" not in schema:
         return OPEN

@@ -27,6 +27,7 @@ from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.intersect import intersect, is_nothing, join
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.leaves import STRUCTURAL_KEYWORDS, content_of, keep_leaf, known_leaf
+from maskwright.frontends.json_schema.misspelled import misspelled
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import (
@@ -123,6 +124,8 @@ class Normaliser:
                 pointer=pointer_of(node.path),
                 hint="let the recursion go through a member or an element",
             )
+        if type(schema) is dict:
+            self._note_misspelled(node)
         self._shapes[key] = None
         self._depth += 1
         if self._depth > MAX_IN_PLACE_DEPTH:
@@ -139,6 +142,7 @@ class Normaliser:
         return shape
 
     def _leaf(self, node: Node) -> Shape:
+        self._note_misspelled(node)
         content = content_of(node.schema, self.dialect)
         shape = None if content is None else known_leaf(content)
         if shape is None:
@@ -147,6 +151,11 @@ class Normaliser:
             if content is not None and len(self.report) == num_findings:
                 keep_leaf(content, shape, self.options.numbers)
         return shape
+
+    def _note_misspelled(self, node: Node) -> None:
+        for keyword, meant in misspelled(node[0]):
+            reason = f"unknown keyword {keyword!r}; did you mean {meant!r}?"
+            self.note(Finding(pointer_of((node[2], keyword)), keyword, "annotation", reason))
 
     def shape_of(self, conj: Conj) -> Shape:
         """Return the shape of what satisfies all these places."""

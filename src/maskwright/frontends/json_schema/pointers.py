@@ -5,6 +5,7 @@ Source: RFC 6901. Tested by tests/frontends/json_schema/test_schema_references.p
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import unquote
 
 from maskwright.frontends.json_schema.shape import Path
@@ -33,3 +34,11 @@ def tokens_of(fragment: str) -> list[str]:
     if "~" in fragment:
         tokens = [token.replace("~1", "/").replace("~0", "~") for token in tokens]
     return tokens
+
+
+def described(value: Any) -> str:
+    """Return what a message says of a value: itself if it is a short scalar, else what it is."""
+    if isinstance(value, (dict, list)):
+        return f"an {'object' if isinstance(value, dict) else 'array'}"
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -11,13 +11,13 @@ Cost: linear in the schema. Tested by tests/frontends/json_schema/test_schema_ch
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema import guidance
 from maskwright.frontends.json_schema.documents import Document
 from maskwright.frontends.json_schema.keywords import BY_DRAFT, KEYWORDS
+from maskwright.frontends.json_schema.misspelled import ANNOTATIONS, meant_by
 from maskwright.frontends.json_schema.pointers import pointer_of
 from maskwright.frontends.json_schema.shape import Node, identity
 
@@ -39,12 +39,6 @@ HOLD_SCHEMAS: Final = frozenset(
 HOLD_SCHEMAS_BY_NAME: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies"))
 NAME_SCHEMAS: Final = frozenset(
     ("$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions")
-)
-ANNOTATIONS: Final = frozenset(
-    (
-        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
-        *("contentEncoding", "contentMediaType", "contentSchema"),
-    )
 )
 
 
@@ -129,11 +123,13 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
     if keyword in KEYWORDS:
         return f"{_name_of(draft)} does not have {keyword}", "let $schema name a later draft"
     if keyword in ANNOTATIONS:
-        return "it annotates", None
+        return "it is an annotation", None
     if keyword == guidance.KEYWORD:
         return "it counts in the outermost schema object only", "write it there"
-    close = get_close_matches(keyword, known, n=1, cutoff=0.8)
-    return "it is no keyword of JSON Schema", f"did you mean {close[0]}?" if close else None
+    meant = meant_by(keyword) if isinstance(keyword, str) else None
+    if meant is not None:
+        return f"unknown keyword {keyword!r}", f"did you mean {meant!r}?"
+    return "it is not a keyword of JSON Schema", None
 
 
 def _name_of(draft: int) -> str:

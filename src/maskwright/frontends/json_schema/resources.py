@@ -1,8 +1,8 @@
 """Resources: the documents that references lead to, by URI, and the dynamic scope.
 
 A resource is a schema document or an embedded one (`$id`). They are found with the `referencing` library, from the
-caller's registry if there is one; the library is imported on the first reference that is no plain pointer, since it
-takes longer to import than all of this package.
+caller's registry if there is one, and the standard's metaschemas from `jsonschema-specifications`. These libraries are
+imported on the first reference that is not a plain pointer, since they take longer to import than all of this package.
 
 `$dynamicRef` looks for its anchor in the outermost document that led to the place where it stands. So where a schema
 uses it, a `Resource` remembers its scope: the documents with dynamic anchors on the way, the outermost first and each
@@ -14,12 +14,18 @@ Tested by tests/frontends/json_schema/test_schema_references.py and test_schema_
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.shape import Node, Resource
 
 _SPECIFICATIONS: Final = {3: "DRAFT3", 4: "DRAFT4", 6: "DRAFT6", 7: "DRAFT7", 2019: "DRAFT201909", 2020: "DRAFT202012"}
+_STANDARD: Final = ("http://json-schema.org/", "https://json-schema.org/")
 _VALUES: Final = frozenset(("enum", "const", "default", "examples"))
+
+
+class MalformedError(Exception):
+    """A document cannot be looked through for what a reference points at."""
 
 
 class Resources:
@@ -30,6 +36,7 @@ class Resources:
         self._given = registry
         self._dynamic = dynamic
         self._registry: Any = None
+        self._has_metaschemas = False
         self._root: Resource | None = None
         self._known: dict[tuple[int, tuple[int, ...]], Resource] = {}
         self._by_id: dict[int, tuple[str, Any]] = {}  # keeps what scopes name alive
@@ -103,16 +110,27 @@ class Resources:
 
         Raises:
             LookupError: There is none.
+            MalformedError: A document is malformed.
         """
         from referencing.exceptions import NoSuchResource, Unresolvable
 
         try:
-            registry = self._get_registry()
+            registry = self._registry_for(uri)
             root = registry.get_or_retrieve(uri).value.contents
             place = registry.anchor(uri, anchor).value.resource.contents if anchor else root
-        except (Unresolvable, NoSuchResource, ValueError, TypeError) as error:
+        except (Unresolvable, NoSuchResource) as error:
             raise LookupError(uri) from error
+        except (AttributeError, TypeError, ValueError, KeyError, RecursionError) as error:
+            raise MalformedError(uri) from error  # from inside the library: it takes documents to be well-formed
         return root, place
+
+    def _registry_for(self, uri: str) -> Any:
+        """The registry; with the standard's metaschemas, if the URI is that of one that the registry does not have."""
+        if uri.startswith(_STANDARD) and not self._has_metaschemas and uri not in self._get_registry():
+            specifications: Any = import_module("jsonschema_specifications")  # which has no types
+            self._registry = specifications.REGISTRY.combine(self._get_registry())
+            self._has_metaschemas = True
+        return self._get_registry()
 
     def _get_registry(self) -> Any:
         if self._registry is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema.options import Finding
-from maskwright.frontends.json_schema.pointers import pointer_of
+from maskwright.frontends.json_schema.pointers import described, pointer_of
 from maskwright.frontends.json_schema.shape import (
     ALL_TYPES,
     ANY_KIND,
@@ -105,7 +105,7 @@ class Site:
 
     def malformed(self, keyword: str, expected: str, value: Any, hint: str | None = None) -> SchemaError:
         return self.norm.error(
-            self.node, keyword, f"{keyword} must be {expected}, not {_described(value)}", hint or f"write {expected}"
+            self.node, keyword, f"{keyword} must be {expected}, not {described(value)}", hint or f"write {expected}"
         )
 
     def refusal(self, keyword: str, reason: str) -> Refusal:
@@ -116,10 +116,3 @@ class Site:
 
     def annotate(self, keyword: str, reason: str) -> None:
         self.norm.note(Finding(pointer_of((self.node.path, keyword)), keyword, "annotation", reason))
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, (dict, list)):
-        return f"an {'object' if isinstance(value, dict) else 'array'}"
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."

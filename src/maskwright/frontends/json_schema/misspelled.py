@@ -1,0 +1,96 @@
+"""Keywords that are probably misspelled: a schema with `propertys` would admit every object, and nobody would notice.
+
+    misspelled({"type": "object", "propertys": {}})   →   [("propertys", "properties")]
+
+An unknown keyword is an annotation, says the standard, so it is not an error. But one that is nearly the name of a
+keyword that asserts something is most likely that one: it differs in capitals, `_` and `-`, or in a letter or two.
+Extensions that are well known, names that begin with `x-` or `_`, and what is nearer to an annotation are left alone.
+Cost: a set operation where all keywords are known. Tested by tests/frontends/json_schema/test_schema_misspelled.py.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any, Final
+
+_MAX_LENGTH: Final = 40
+_CUTOFF: Final = 0.8
+_MIN_LENGTH: Final = 3
+_VENDORS: Final = ("x-", "x_", "_")
+
+ASSERTING: Final = frozenset(
+    (
+        *("type", "enum", "const", "minLength", "maxLength", "pattern", "format", "multipleOf"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "unevaluatedItems"),
+        *("contains", "minContains", "maxContains"),
+        *("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
+        *("minProperties", "maxProperties", "unevaluatedProperties"),
+        *("dependentRequired", "dependentSchemas", "dependencies"),
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+        *("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions"),
+    )
+)
+ANNOTATIONS: Final = frozenset(
+    (
+        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
+        *("contentEncoding", "contentMediaType", "contentSchema"),
+    )
+)
+NAMES: Final = frozenset(("$schema", "$id", "id", "$vocabulary", "$anchor", "$dynamicAnchor", "$recursiveAnchor"))
+_OF_OLD_DRAFTS: Final = frozenset(("extends", "disallow", "divisibleBy", "requires", "optional", "links", "media"))
+_EXTENSIONS: Final = frozenset(
+    (
+        # OpenAPI
+        *("discriminator", "example", "externalDocs", "nullable", "xml"),
+        # Editors and generators of forms
+        *("markdownDescription", "deprecationMessage", "errorMessage", "patternErrorMessage", "defaultSnippets"),
+        *(
+            "enumNames",
+            "enumDescriptions",
+            "markdownEnumDescriptions",
+            "enumTitles",
+            "propertyOrder",
+            "propertiesOrder",
+            "options",
+        ),
+        *("form", "multiple", "constraints"),
+        *("allowComments", "allowTrailingCommas", "doNotSuggest", "suggestSortText", "headerTemplate"),
+        # Ajv
+        *("formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum", "instanceof", "typeof"),
+        *("range", "exclusiveRange", "regexp", "transform", "uniqueItemProperties", "requiredProperties"),
+        *("anyRequired", "oneRequired", "patternRequired", "prohibited", "deepProperties", "deepRequired"),
+        "dynamicDefaults",
+        # Generators of code
+        *("javaType", "existingJavaType", "javaEnumNames", "tsType", "tsEnumNames", "goType", "parameters", "strict"),
+    )
+)
+_KNOWN: Final = ASSERTING | ANNOTATIONS | NAMES | _OF_OLD_DRAFTS | _EXTENSIONS
+
+
+def _bare(keyword: str) -> str:
+    return keyword.replace("_", "").replace("-", "").replace("$", "").lower()
+
+
+_BY_BARE_NAME: Final = {_bare(keyword): keyword for keyword in sorted(ASSERTING)}
+
+
+def misspelled(schema: dict[Any, Any]) -> list[tuple[str, str]]:
+    """Return the keywords of one schema object that are probably misspelled, each with what is meant."""
+    if _KNOWN.issuperset(schema):
+        return []
+    found = [(keyword, meant_by(keyword)) for keyword in schema if type(keyword) is str and keyword not in _KNOWN]
+    return [(keyword, meant) for keyword, meant in found if meant is not None]
+
+
+@lru_cache(maxsize=4096)
+def meant_by(keyword: str) -> str | None:
+    """Return the keyword that an unknown one is probably meant to be; None if there is none."""
+    if keyword in _KNOWN or not _MIN_LENGTH <= len(keyword) <= _MAX_LENGTH or keyword.startswith(_VENDORS):
+        return None
+    same = _BY_BARE_NAME.get(_bare(keyword))
+    if same is not None:
+        return same
+    near = get_close_matches(keyword, ASSERTING | ANNOTATIONS, 1, _CUTOFF)
+    return near[0] if near and near[0] in ASSERTING else None
