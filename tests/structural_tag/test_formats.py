@@ -152,11 +152,6 @@ def wrong(format_: Any) -> dict[str, Any]:
             "/format/whitespace_pattern",
             "max_whitespace_cnt",
         ),
-        (
-            wrong({"type": "json_schema", "json_schema": {}, "excludes": ["a"]}),
-            "/format/excludes",
-            "XML styles only",
-        ),
         (wrong({"type": "regex", "pattern": "a$b"}), "/format/pattern", "no text matches"),
         (wrong({"type": "regex", "pattern": "a", "excludes": ["a"]}), "/format/pattern", "without what it excludes"),
         (wrong({"type": "grammar", "grammar": 'root ::= "[" root "]"'}), "/format/grammar", "no text at all"),

@@ -19,6 +19,7 @@ from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_
 from maskwright.frontends.json_schema.guidance import layout_options
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
+from maskwright.structural_tag.excluded_texts import without_texts
 from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.kept_schemas import KeptSchema, kept
 from maskwright.structural_tag.tokens import Tokens
@@ -43,11 +44,11 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         StructuralTagError: An option does not go with the style.
     """
     style = None if it.style == "json" else STYLES[it.style].spelled(tokens)
-    if style is None and it.excludes:
+    if style is None and it.excludes and it.strict_mode:
         raise StructuralTagError(
-            "excludes goes with the XML styles only",
+            "in JSON, excludes cannot be combined with strict_mode",
             pointer=f"{pointer}/excludes",
-            hint="strings in JSON are ended by their quote; special tokens never occur in them",
+            hint="set additionalProperties to false in the schema instead",
         )
     if style is not None and style.separator:
         for name in ("whitespace_pattern", "indent", "separators"):
@@ -74,7 +75,7 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
     if it.formats == "annotate" and seen.has_formats:  # they are reported
         return False
     if style is None:
-        return True
+        return not it.excludes
     has_members = seen.has_members and not (it.strict_mode and seen.has_free_values)
     if seen.has_long_strings or not has_members or (style.needs_declared and seen.has_free_values):
         return False
@@ -96,11 +97,15 @@ def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) 
     options = layout_options(data, it.options)
     made = _read(data, report, style, options, excluded, captures)
     if admits_nothing(made):
-        raise _nothing_valid(data, style, options)
+        raise _nothing_valid(data, style, options, excluded)
     return Snippet(subgrammar(made, layout_of(options).prelude), tuple(report))
 
 
-def _nothing_valid(data: Any, style: SpelledStyle | None, options: JsonSchemaOptions) -> UnsatisfiableError:
+def _nothing_valid(
+    data: Any, style: SpelledStyle | None, options: JsonSchemaOptions, excluded: tuple[bytes, ...]
+) -> UnsatisfiableError:
+    if style is None and excluded:
+        return UnsatisfiableError("no value is valid against this schema without the texts that are excluded")
     if style is None:
         return why_unsatisfiable(data, options)
     from maskwright.structural_tag.xml import no_object
@@ -135,7 +140,8 @@ def _read(
     capture_members: bool,
 ) -> GrammarIR:
     if style is None:
-        return schema_to_ir(schema, options, report, capture_members=capture_members)
+        beside = without_texts(excluded) if excluded else ()
+        return schema_to_ir(schema, options, report, capture_members=capture_members, beside=beside)
     from maskwright.structural_tag.xml import xml_to_ir
 
     return xml_to_ir(schema, style, options, excluded, report, capture_members=capture_members)

@@ -104,8 +104,9 @@ class ConstStringFormat(Format):
 class JSONSchemaFormat(Format):
     """A value that is valid against a JSON Schema, as JSON or in one of the styles in which models write arguments.
 
-    `excludes` are strings that no string written without quotes may contain. With `capture`, a value in JSON is a
-    capture of this name, and its outermost members are captures too; see reader.py.
+    `excludes` are texts that no string written without quotes may contain; in the style json no string may, names of
+    members included. With `capture`, a value in JSON is a capture of this name, and its outermost members are captures
+    too; see reader.py.
 
     All other fields but the last two are the options of `JsonSchemaOptions`. Those that are None are left to whoever
     reads the tag: they are what `compile_structural_tag` was given, else the default. A format that says anything of

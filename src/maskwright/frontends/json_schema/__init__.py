@@ -36,7 +36,7 @@ from maskwright.frontends.json_schema.options import Finding as Finding
 from maskwright.frontends.json_schema.options import JsonSchemaKeywords as JsonSchemaKeywords
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
 from maskwright.frontends.json_schema.options import read_options as read_options
-from maskwright.frontends.json_schema.shape import DynamicError, TrackError
+from maskwright.frontends.json_schema.shape import Conj, DynamicError, TrackError
 from maskwright.ir import OP_NEVER, GrammarIR
 
 __all__ = [
@@ -60,6 +60,7 @@ def schema_to_ir(
     report: list[Finding] | None = None,
     *,
     capture_members: bool = False,
+    beside: Conj = (),
 ) -> GrammarIR:
     """Return the grammar of the JSON texts whose value is valid against a schema.
 
@@ -68,6 +69,7 @@ def schema_to_ir(
         options: White space, strictness, and what to do with what cannot be enforced.
         report: Receives a `Finding` for each keyword that was left out, or that is an annotation only.
         capture_members: Whether the names and values of the outermost object are captures, `key` and `value`.
+        beside: What values have to satisfy beside the schema.
 
     Raises:
         SchemaError: The schema is malformed; `pointer` says where.
@@ -81,18 +83,24 @@ def schema_to_ir(
     """
     schema, report = read_schema(schema), [] if report is None else report
     options = layout_options(schema, options, report)
-    grammar = _grammar_of(schema, options, report, capture_members)
+    grammar = _grammar_of(schema, options, report, capture_members, beside)
     if grammar is None:
+        if beside:
+            raise UnsatisfiableError("no value satisfies both this schema and what is asked for beside it")
         raise why_unsatisfiable(schema, options)
     return grammar
 
 
 def _grammar_of(
-    schema: Any, options: JsonSchemaOptions, report: list[Finding], capture_members: bool = False
+    schema: Any,
+    options: JsonSchemaOptions,
+    report: list[Finding],
+    capture_members: bool = False,
+    beside: Conj = (),
 ) -> GrammarIR | None:
     """The grammar; None if no value is valid."""
     return normalised(
-        schema, options, report, lambda norm: _emitted(norm, Emitter(norm, layout_of(options), capture_members))
+        schema, options, report, lambda norm: _emitted(norm, Emitter(norm, layout_of(options), capture_members), beside)
     )
 
 
@@ -109,9 +117,9 @@ def normalised(schema: Any, options: JsonSchemaOptions, report: list[Finding], m
             tracks = True
 
 
-def _emitted(norm: Normaliser, emitter: Emitter) -> GrammarIR | None:
+def _emitted(norm: Normaliser, emitter: Emitter, beside: Conj) -> GrammarIR | None:
     try:
-        root = emitter.root((norm.document.node,))
+        root = emitter.root((norm.document.node, *beside))
     except RecursionError as error:
         raise LimitError("the schema nests too deep for Python's stack", limit="recursion") from error
     if root[0] == OP_NEVER:

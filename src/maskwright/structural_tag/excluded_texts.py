@@ -1,0 +1,30 @@
+"""Values in which no string contains certain texts: a schema to be satisfied beside the caller's.
+
+    ("</a>",)   →   {"not": {"type": "string", "pattern": "</a>"}, "propertyNames": the same,
+                     "items": this very schema, "additionalProperties": this very schema}
+
+It speaks of values, so an escape does not get around it. The schema holds itself: the normaliser knows schemas by
+identity, and one that comes again becomes a rule that calls itself.
+Tested by tests/structural_tag/test_xml.py.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+from maskwright.frontends.json_schema.shape import Conj, Node, Resource
+
+_NOWHERE: Final = Resource("", True)
+_SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}/]")
+
+
+@lru_cache(maxsize=64)
+def without_texts(excluded: tuple[bytes, ...]) -> Conj:
+    """Return what values satisfy in which no string, names of members included, contains any of these texts."""
+    pattern = "|".join(_SPECIAL.sub(r"\\\g<0>", text.decode()) for text in excluded)
+    holds_one = {"type": "string", "pattern": pattern}
+    schema: dict[str, Any] = {"not": holds_one, "propertyNames": {"not": holds_one}}
+    schema["items"] = schema["additionalProperties"] = schema
+    return (Node(schema, _NOWHERE, None),)
