@@ -126,15 +126,18 @@ class Grammar:
             EbnfSyntaxError: The text is malformed or names a rule that is not there; `span` says where.
 
         Warns:
-            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches.
+            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
+                a stop text has to come twice.
         """
         from maskwright.frontends.ebnf import ebnf_to_ir
+        from maskwright.frontends.notes import no_notes
         from maskwright.grammar_warnings import issue_warnings
 
         instance("source", source, str)
         instance("root_rule_name", root_rule_name, str)
-        made = ebnf_to_ir(source, root_rule_name)
-        return cls(made, warnings=issue_warnings(made, source, "::="))
+        notes = no_notes()
+        made = ebnf_to_ir(source, root_rule_name, notes=notes)
+        return cls(made, warnings=issue_warnings(made, source, "::=", notes))
 
     @classmethod
     @takes_schema_options
@@ -163,13 +166,15 @@ class Grammar:
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
         Warns:
-            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches.
+            GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
+                a stop text has to come twice.
 
         >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
         start ::= "[" (NUM ("," NUM)*)? "]"
         NUM ::= [0-9]+
         """
         from maskwright.frontends.lark import lark_to_ir
+        from maskwright.frontends.notes import no_notes
         from maskwright.grammar_warnings import issue_warnings
 
         instance("source", source, str)
@@ -183,11 +188,9 @@ class Grammar:
             from maskwright.frontends.json_schema import read_options
 
             chosen = read_options(options)
-        embedded: dict[int, str] = {}
-        made = lark_to_ir(
-            source, start, grammars=supplied, modules=modules, options=chosen, report=report, embedded=embedded
-        )
-        return cls(made, tuple(report), issue_warnings(made, source, ":", embedded))
+        notes = no_notes()
+        made = lark_to_ir(source, start, grammars=supplied, modules=modules, options=chosen, report=report, notes=notes)
+        return cls(made, tuple(report), issue_warnings(made, source, ":", notes))
 
     @classmethod
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:

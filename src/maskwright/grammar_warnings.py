@@ -2,7 +2,7 @@
 
     issue_warnings(rules, source, ":")    a `GrammarWarning` for each finding, with line and column in the source
 
-What is found is in frontends/shadowing.py.
+What is found is in frontends/shadowing.py and frontends/doubled_stops.py.
 Tested by tests/frontends/test_shadowing.py.
 """
 
@@ -11,29 +11,28 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
 from maskwright.errors import GrammarError, GrammarWarning, Span
+from maskwright.frontends.doubled_stops import doubled_stops
+from maskwright.frontends.notes import Notes
 from maskwright.frontends.shadowing import shadowed
 from maskwright.ir import GrammarIR
 
 _PACKAGE = str(Path(__file__).parent)
 
 
-def issue_warnings(
-    rules: GrammarIR, source: str, sign: str, embedded: Mapping[int, str] | None = None
-) -> tuple[GrammarWarning, ...]:
+def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tuple[GrammarWarning, ...]:
     """Issue and return what is to be said of a grammar.
 
     Args:
         rules: The grammar.
         source: The text that it was read from.
         sign: What stands between a rule's name and its body there.
-        embedded: The rules that stand for grammars within the grammar, and how these are written.
+        notes: What the front-end noted of it.
     """
     found = []
-    for finding in shadowed(rules, embedded or {}):
+    for finding in (*shadowed(rules, notes.embedded), *doubled_stops(rules, notes.stops)):
         rule = rules.rules[finding.rule].name
         line, column = place_of(rule, source, sign) or (None, None)
         found.append(GrammarWarning(finding.message, rule=rule, line=line, column=column, hint=finding.hint))

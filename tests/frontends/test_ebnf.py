@@ -136,7 +136,7 @@ ERRORS = [
     ("root ::= 'a'\n\nroot ::= 'b'", "defined twice", 3, 1, "on line 1"),
     ("root ::= itm\nitem ::= 'a'", "'itm' is not defined", 1, 10, "'item'"),
     ("root ::= zzz\nitem ::= 'a'", "'zzz' is not defined", 1, 10, ""),
-    ('root[max_tokens=0, stop="]"] ::= "a"', "option max_tokens takes a whole number from 1", 1, 6, ""),
+    ('root[max_tokens=-1, stop="]"] ::= "a"', "option max_tokens takes a whole number from 0", 1, 6, ""),
     ('root[temperature=-1] ::= "a"', "option temperature takes a number from 0", 1, 6, ""),
     ("root ::= 'a'\nb[lazyy] ::= 'c'", "unknown rule option 'lazyy'", 2, 3, "known: lazy"),
     ("root ::= 'a'\nb[lazy, lazy] ::= 'c'", "given twice", 2, 9, ""),
@@ -262,3 +262,13 @@ def test_fifty_rules_are_quick() -> None:
         assert len(ebnf_to_ir(source, "rule0").rules) == 50
         times.append(time.thread_time() - start)
     assert min(times) < 0.05  # about 1.5 ms on an idle core
+
+
+@pytest.mark.parametrize(
+    ("head", "rule"),
+    [("b[max_tokns=3] ::= 'c'", "b"), ("b[lazy ::= 'c'", "b"), ("b[max_tokens=: ::= 'c'", "b"), ("a ::= 'c'", "a")],
+)
+def test_errors_at_the_head_of_a_rule_name_it(head: str, rule: str) -> None:
+    with pytest.raises(EbnfSyntaxError) as info:
+        ebnf_to_ir(f"root ::= a\na ::= 'x'\n{head}\n")
+    assert (info.value.rule, info.value.line) == (rule, 3)

@@ -85,5 +85,5 @@ def test_without_parameters_nothing_is_unfolded() -> None:
 
 def test_bytes_are_still_no_characters() -> None:
     grammar = GrammarIR((Rule("r", alt(guard(compare("<", 1), literal(b"\xff")), ref(0))),), 0)
-    with pytest.raises(GrammarError, match="no whole characters"):
+    with pytest.raises(GrammarError, match="not whole characters"):
         Grammar(grammar).to_lark()

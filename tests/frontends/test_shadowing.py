@@ -255,3 +255,30 @@ def test_work_is_bounded() -> None:
         warnings.simplefilter("ignore")
         Grammar.from_lark(source)
     assert time.process_time() - start < 1
+
+
+DOUBLED = [
+    ("lark", 'start: a "<e>"\na[stop="<e>"]: /.*/', "start"),
+    ("lark", 'start: "x" a END "y"\na[capture, stop="<e>", stop_capture="q"]: /.*/\nEND: "<e>"\n%ignore " "', "start"),
+    ("lark", 'start: b\nb[capture]: a "<e>b"\na[stop="<e>"]: /.*/\n%ignore /#[^\\n]*/', "b"),
+    ("ebnf", 'root ::= a "\\n" "x"\na[stop="\\n"] ::= .*', "root"),
+]
+
+
+@pytest.mark.parametrize(("language", "source", "rule"), DOUBLED)
+def test_stop_texts_that_come_twice(language: str, source: str, rule: str) -> None:
+    (warning,) = found_in(language, source)
+    assert warning.rule == rule
+    assert warning.line is not None
+    assert "has to come twice: a matches it" in warning.message
+    assert "leave it out after a" in (warning.hint or "")
+
+
+def test_stop_texts_that_come_once() -> None:
+    held = Grammar.from_lark('start: a "b"\na[stop="<e>"]: /.*/')
+    check(held, ["foo<e>b"], ["foo<e>", "foob"])
+    Grammar.from_lark('start: a "<e>"\na[suffix="<e>"]: /.*/')  # which keeps it everywhere
+    Grammar.from_ebnf('root ::= a? "<" "x"\na[stop="<e>"] ::= .*')
+    with pytest.warns(GrammarWarning):
+        doubled = Grammar.from_lark('start: a "<e>"\na[stop="<e>"]: /.*/')
+    check(doubled, ["foo<e><e>"], ["foo<e>"])

@@ -31,6 +31,19 @@ _HINTS: Final[tuple[tuple[str, str], ...]] = (
 )
 _HEAD: Final = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=|:)")
 
+# A name with options, parameters or a priority right behind it, and then the sign of a rule.
+_MALFORMED_HEAD: Final = {
+    ":": re.compile(r"[?!]*([A-Za-z_][\w\-]*)(?=[\[{.]|::\s*_)[^\n]*?(?<!:):(?!:)"),
+    "::=": re.compile(r"([A-Za-z_.][\w.\-]*)(?=\[)[^\n]*?::="),
+}
+
+
+def malformed_head_at(source: str, position: int, sign: str) -> str | None:
+    """The rule at whose head, on a line of its own, something is wrong; None where a position is not in one."""
+    begin = source.rfind("\n", 0, position) + 1
+    head = _MALFORMED_HEAD[sign].match(source, begin)
+    return head.group(1) if head is not None and position < head.end() else None
+
 
 def hint_at(source: str, position: int, sign: str = "::=", regex: str = 'Regex("…")') -> str | None:
     """What to say of a character that no token begins with; `sign` stands between a rule's name and its body."""

@@ -4,7 +4,8 @@ r"""Grammars written out again: as EBNF, as Lark, and, where they are regular, a
     >>> print(to_ebnf(ebnf_to_ir('root ::= "a" [^b-d]* | "(" root ")"')))
     root ::= "a" [^b-d]* | "(" root ")"
 
-What is printed can be read again and has the same language; the rules keep their names where the notation admits them,
+What is printed can be read again and has the same language and captures, those that leave out their end, as structural
+tags have them, apart; the rules keep their names where the notation admits them,
 and the root of EBNF is called `root`, that of Lark `start`. Parametric rules are printed in Lark, and unfolded for the
 other two (`unfolding.py`). Bytes that are no whole characters can be written in EBNF
 only, as `Byte("80-bf")`. Expressions are folded from their leaves, without recursion.
@@ -46,12 +47,15 @@ from maskwright.ir import (
     GrammarIR,
     Rule,
     TokenSet,
+    call,
     operands,
     postorder,
     ref,
     uses_parameter,
 )
+from maskwright.parameters import SELF
 
+_REGULAR_HINT: Final = "write it as EBNF: Grammar.to_ebnf, or --to ebnf"
 MAX_PRINTED: Final = 20_000_000  # characters
 
 _ALT, _AND, _SEQ, _REPEAT, _ATOM = 0, 1, 2, 3, 4  # how tightly a shown expression holds together
@@ -86,7 +90,7 @@ def to_regex(grammar: GrammarIR) -> str:
     supplied = {index for index, _ in grammar.token_sets}
     root = spelled_out(bodies[grammar.root], lambda index: None if index in supplied else bodies[index])
     if root is None or grammar.root in supplied:
-        raise GrammarError("the grammar is no regular expression", hint="it is recursive or holds tokens; print EBNF")
+        raise GrammarError("the grammar is not regular: it is recursive or holds tokens", hint=_REGULAR_HINT)
     return _Regex(grammar).expression(root)
 
 
@@ -106,12 +110,11 @@ class _Notation:
     root_name: ClassVar[str]
 
     def __init__(self, grammar: GrammarIR) -> None:
-        self._grammar = grammar
+        self._grammar = _with_options_as_rules(grammar)
         self._token_sets = dict(grammar.token_sets)
         self._names: dict[int, str] = {}
 
     def grammar(self) -> str:
-        self._grammar = _with_spans_as_rules(self._grammar)
         order = [i for i in _reachable(self._grammar) if i not in self._token_sets or i == self._grammar.root]
         taken = {self.root_name}
         for index in order:
@@ -131,10 +134,14 @@ class _Notation:
 
     def _options(self, index: int) -> str:
         body = self._grammar.rules[index].body
-        if body[0] != OP_SPAN:
-            return ""
-        said = {"max_tokens": body[2], "temperature": body[3]}
-        return f"[{', '.join(f'{name}={value}' for name, value in said.items() if value is not None)}]"
+        said: dict[str, object] = {}
+        if body[0] == OP_SPAN:
+            said = {"max_tokens": body[2], "temperature": body[3]}
+            body = body[1]
+        if _is_written(body):
+            said["capture"] = self.literal(body[2]).text
+        shown = ", ".join(f"{name}={value}" for name, value in said.items() if value is not None)
+        return f"[{shown}]" if shown else ""
 
     defines: ClassVar[str]
 
@@ -252,7 +259,8 @@ class _Notation:
     def bytes(self, members: int | bytes) -> Shown:
         """One byte out of a set of bits, or these bytes, that are no characters."""
         raise GrammarError(
-            "the grammar holds bytes that are no whole characters", hint="print EBNF, which has Byte(…) for them"
+            "the grammar holds bytes that are not whole characters",
+            hint="write it as EBNF, which has Byte(…) for them: Grammar.to_ebnf, or --to ebnf",
         )
 
 
@@ -294,7 +302,7 @@ class _Lark(_Notation):
 
     def __init__(self, grammar: GrammarIR) -> None:
         super().__init__(grammar)
-        self._parametric = {i for i, rule in enumerate(grammar.rules) if uses_parameter(rule.body)}
+        self._parametric = {i for i, rule in enumerate(self._grammar.rules) if uses_parameter(rule.body)}
         self._helpers: dict[str, str] = {}  # the bodies of rules that pass a value on, and their names
 
     def head(self, index: int) -> str:
@@ -343,7 +351,10 @@ class _Regex(_Notation):
         return Shown(_char_class(chars, _REGEX_CLASS), _ATOM)
 
     def intersection(self, parts: list[Shown]) -> Shown:
-        raise GrammarError("the grammar holds an intersection", hint="print EBNF or Lark, which have & and ~")
+        raise GrammarError(
+            "the grammar holds an intersection",
+            hint="write it as EBNF or Lark, which have & and ~: Grammar.to_ebnf, or --to ebnf",
+        )
 
     def complement(self, part: Shown) -> Shown:
         return self.intersection([part])
@@ -385,19 +396,28 @@ def _count(minimum: int, maximum: int) -> str:
     return f"{{{minimum},}}" if maximum == UNBOUNDED else f"{{{minimum},{maximum}}}"
 
 
-def _with_spans_as_rules(grammar: GrammarIR) -> GrammarIR:
-    """The same, with spans only as whole bodies of rules: options stand at rules."""
+def _is_written(node: Expr) -> bool:
+    """Whether an expression is a capture that can be written as an option of a rule."""
+    return bool(node[0] == OP_CAPTURE and not node[3])
+
+
+def _with_options_as_rules(grammar: GrammarIR) -> GrammarIR:
+    """The same, with spans and captures only as whole bodies of rules: options stand at rules."""
     rules = list(grammar.rules)
     for index in range(len(rules)):
         body = rules[index].body
+        whole_body = [body, body[1]] if body[0] == OP_SPAN else [body]
         moved: dict[int, Expr] = {}
         for node in postorder(body):
             old = operands(node)
             new = [moved[id(part)] for part in old]
             whole = node if all(map(is_, new, old)) else Expr((node[0], *new, *node[1 + len(new) :]))
-            if node[0] == OP_SPAN and node is not body:
-                rules.append(Rule(f"{rules[index].name}_span", whole))
-                whole = ref(len(rules) - 1)
+            if (node[0] == OP_SPAN and node is not body) or (
+                _is_written(node) and not any(node is part for part in whole_body)
+            ):
+                name = re.sub(r"\W", "_", node[2]) if node[0] == OP_CAPTURE else f"{rules[index].name}_span"
+                rules.append(Rule(name, whole))
+                whole = call(len(rules) - 1, SELF) if uses_parameter(whole) else ref(len(rules) - 1)
             moved[id(node)] = whole
         rules[index] = Rule(rules[index].name, moved[id(body)])
     return GrammarIR(tuple(rules), grammar.root, grammar.token_sets)

@@ -38,7 +38,7 @@ _NEEDED: Final = {
     "max_chars": "a whole number",
     "capture": "a name in quotes, or nothing",
     "stop_capture": "a name in quotes",
-    "max_tokens": f"a whole number from 1 to {MAX_TOKENS}",
+    "max_tokens": f"a whole number from 0 to {MAX_TOKENS}",
     "temperature": f"a number from 0 to {MAX_TEMPERATURE}",
 }
 
@@ -129,12 +129,23 @@ def _is_valid(name: str, value: object) -> bool:
     if name == "max_chars":
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_CHARS
     if name == "max_tokens":
-        return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_TOKENS
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS
     if name == "temperature":
         return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= MAX_TEMPERATURE
     if name in ("capture", "stop_capture"):
         return (isinstance(value, str) and value != "") or (name == "capture" and value is True)
     return isinstance(value, (str, RegexValue, NameValue))
+
+
+def has_empty_budget(options: Sequence[RuleOption]) -> bool:
+    """Whether a rule must lie in no token at all: such budgets are resolved when all rules are known."""
+    return any(option.name == "max_tokens" and option.value == 0 for option in options)
+
+
+def stop_text(options: Sequence[RuleOption]) -> str | None:
+    """The text of the option `stop`, if it is a string that is not empty."""
+    value = next((option.value for option in options if option.name == "stop"), None)
+    return value if isinstance(value, str) and value else None
 
 
 def may_have_any_body(options: Sequence[RuleOption]) -> bool:

@@ -27,6 +27,7 @@ from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError
 from maskwright.frontends.free_text import MAX_NODES, PRINTABLE, Automaton, TooLarge, automaton_of, may_hold_anything
+from maskwright.frontends.nullable import is_nullable, nullable_rules
 from maskwright.frontends.regular import spelled_out
 from maskwright.frontends.shadow_marks import described, name_of, rewrite
 from maskwright.ir import (
@@ -132,7 +133,7 @@ class _Search:
         self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] in _RULES)) for nodes in self.parts]
         self.reached: dict[int, frozenset[int]] = {}
         self.near_free = self._leading_to(free)
-        self.nullable = self._nullable()
+        self.nullable = nullable_rules(self.bodies, _MAX_ROUNDS)
         self.automata: dict[int, Automaton | None] = {}
         self.strengths: dict[int, int] = {}
         self.ends_free: dict[int, bool] = {}
@@ -330,32 +331,7 @@ class _Search:
         return _SURE if has_head else 0 if any(node[0] == OP_CAPTURE for node in nodes) else _PERHAPS
 
     def _may_be_empty(self, expr: Expr) -> bool:
-        return self._is_nullable(expr, self.nullable)
-
-    def _nullable(self) -> list[bool]:
-        """Which rules may be empty. Where that takes many rounds to show, some are missing, and not looked at."""
-        found = [False] * len(self.bodies)
-        for _ in range(_MAX_ROUNDS):
-            fresh = [i for i, body in enumerate(self.bodies) if not found[i] and self._is_nullable(body, found)]
-            if not fresh:
-                break
-            for index in fresh:
-                found[index] = True
-        return found
-
-    def _is_nullable(self, expr: Expr, found: list[bool]) -> bool:
-        op = expr[0]
-        if op in _RULES:
-            return found[int(expr[1])]
-        if op in (OP_SEQ, OP_AND):
-            return all(self._is_nullable(part, found) for part in expr[1:])
-        if op == OP_ALT:
-            return any(self._is_nullable(part, found) for part in expr[1:])
-        if op == OP_REPEAT:
-            return expr[2] == 0 or self._is_nullable(expr[1], found)
-        if op in _INNER:
-            return self._is_nullable(expr[1], found)
-        return bool(op == OP_EMPTY or (op == OP_NOT and not self._is_nullable(expr[1], found)))
+        return is_nullable(expr, self.nullable)
 
     def _leading_to(self, rules: list[int]) -> set[int]:
         callers: list[list[int]] = [[] for _ in self.bodies]

@@ -26,7 +26,9 @@ from typing import Final
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments
 from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
-from maskwright.frontends.mistakes import hint_at, hint_at_head
+from maskwright.frontends.mistakes import hint_at, hint_at_head, malformed_head_at
+from maskwright.frontends.notes import Notes
+from maskwright.frontends.nullable import without_empty_budgets
 from maskwright.frontends.quoted import BYTE_ORDER_MARK, STRING, Quoted, string_value
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regular import is_regular, spelled_out
@@ -34,8 +36,10 @@ from maskwright.frontends.rule_options import (
     BRACKETS,
     RegexValue,
     RuleOption,
+    has_empty_budget,
     may_have_any_body,
     parse_options,
+    stop_text,
     with_options,
 )
 from maskwright.frontends.texts import ANY_CHARACTER
@@ -74,18 +78,26 @@ _UNEXPECTED: Final = {
 }
 
 
-def ebnf_to_ir(source: str, root_rule_name: str = "root") -> GrammarIR:
+def ebnf_to_ir(source: str, root_rule_name: str = "root", *, notes: Notes | None = None) -> GrammarIR:
     """Parse a grammar.
 
     Args:
         source: The rules.
         root_rule_name: The rule that the whole text must match.
+        notes: Filled, for the warnings.
 
     Raises:
         EbnfSyntaxError: The text is no grammar, a rule is missing or defined twice, or something is not supported.
         LimitError: It nests too deep.
     """
-    return _Parser(source).parse(root_rule_name)
+    parser = _Parser(source)
+    grammar = parser.parse(root_rule_name)
+    if notes is not None:
+        for name, options in parser.options.items():
+            stop = stop_text(options)
+            if stop is not None:
+                notes.stops[parser.references[name][1]] = stop
+    return grammar
 
 
 class _Group:
@@ -119,7 +131,8 @@ class _Parser:
         self.stack: list[_Group] = []  # the groups around it
 
     def error(self, message: str, start: int, end: int, hint: str | None = None) -> EbnfSyntaxError:
-        return EbnfSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=self.rule)
+        rule = malformed_head_at(self.source, start, "::=") or self.rule
+        return EbnfSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=rule)
 
     def parse(self, root_rule_name: str) -> GrammarIR:
         try:
@@ -316,7 +329,8 @@ class _Parser:
             there_are = ", ".join(list(self.bodies)[:10]) + (", …" if len(self.bodies) > 10 else "")
             hint = f"the rules are: {there_are}; or pass root_rule_name" if self.bodies else "write name ::= body"
             raise EbnfSyntaxError(f"there is no rule {root_rule_name[:60]!r}", hint=hint)
-        return self.builder.build(root)
+        grammar = self.builder.build(root)
+        return without_empty_budgets(grammar) if any(map(has_empty_budget, self.options.values())) else grammar
 
     def _restricted(self, name: str) -> Expr:
         """The body of a rule with its options. Those about whole texts need it spelled out as a regular expression."""

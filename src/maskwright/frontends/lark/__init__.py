@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from maskwright.frontends.lark.lower import lower
 from maskwright.frontends.lark.parser import parse as parse
+from maskwright.frontends.notes import Notes, no_notes
 from maskwright.ir import GrammarIR, spelled_out
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def lark_to_ir(
     modules: Mapping[str, str] | None = None,
     options: JsonSchemaOptions | None = None,
     report: list[Finding] | None = None,
-    embedded: dict[int, str] | None = None,
+    notes: Notes | None = None,
 ) -> GrammarIR:
     """Read a grammar.
 
@@ -41,7 +42,7 @@ def lark_to_ir(
         modules: Lark texts that `%import name.rule` takes from, beside `common`.
         options: How each `%json` is read.
         report: Receives what was reported of these schemas.
-        embedded: Filled with the rules that stand for grammars within this one: by index, `%json`, `@name` and so on.
+        notes: Filled, for the warnings.
 
     Raises:
         LarkSyntaxError: The text is not a grammar, a name is missing or defined twice, or something is not supported.
@@ -53,5 +54,4 @@ def lark_to_ir(
 
         return spelled_out(schema_to_ir(schema, options or DEFAULTS, report))
 
-    noted = {} if embedded is None else embedded
-    return lower(parse(source), start, grammars or {}, modules or {}, read_schema, noted)
+    return lower(parse(source), start, grammars or {}, modules or {}, read_schema, notes or no_notes())

@@ -22,12 +22,13 @@ from collections.abc import Iterable
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet
 from maskwright.frontends.lark.terminals import Part, Terminals
 from maskwright.frontends.regex import ast as regex
-from maskwright.frontends.regular import ASCII, beginning, first_bytes, matches_empty
+from maskwright.frontends.regular import ASCII, beginning, first_bytes, is_regular, matches_empty
 from maskwright.ir import (
     EMPTY,
     OP_CAPTURE,
     OP_NEVER,
     OP_SEQ,
+    OP_SPAN,
     Expr,
     IRBuilder,
     alt,
@@ -36,6 +37,7 @@ from maskwright.ir import (
     never,
     optional,
     seq,
+    span,
     star,
 )
 
@@ -48,15 +50,16 @@ class Ignored:
         at_end: what may follow the last terminal beside that.
     """
 
-    def __init__(self, parts: Iterable[Part], builder: IRBuilder, terminals: Terminals) -> None:
+    def __init__(self, parts: Iterable[Part], builder: IRBuilder, terminals: Terminals, once: bool = False) -> None:
         closed, opened, runs = [], [], []
-        for part in _alternatives(parts):
+        for part in _alternatives(parts, once):
             run = _run(part)
             if run is None:
                 closed.append(terminals.as_expr(part))
             else:
                 opened.append(terminals.as_expr(part))
                 runs.append(run)
+        repeated = optional if once else star
         run_of_all = ALL_CHARACTERS
         for run in runs:
             run_of_all &= run
@@ -64,13 +67,15 @@ class Ignored:
         self._texts = terminals.alphabet.texts
         self._begin = terminals.alphabet.encode(~run_of_all)  # a character that is not in the run
         self._first = first_bytes(self._begin)
-        self.after = star(alt(*closed))
+        self.after = repeated(alt(*closed))
         if opened and run_of_all:
             first = alt(*opened)
-            self._open = builder.add("comment", seq(first, star(self._not_in_run(first))))
-            self.after = star(alt(*closed, seq(self._open, self._not_in_run(alt(*closed)))))
+            more = EMPTY if once else star(self._not_in_run(first))
+            self._open = builder.add("comment", seq(first, more))
+            if not once:
+                self.after = star(alt(*closed, seq(self._open, self._not_in_run(alt(*closed)))))
         elif opened:
-            self.after = star(alt(*closed, *opened))
+            self.after = repeated(alt(*closed, *opened))
         if self.after != EMPTY:
             self.after = builder.add("ignored", self.after)
         self.at_end = optional(self._open)
@@ -94,9 +99,13 @@ class Ignored:
         """Those of the texts that begin with no character of the run, and are not empty."""
         if expr[0] == OP_CAPTURE:
             return capture(expr[2], self._not_in_run(expr[1]), expr[3])
+        if expr[0] == OP_SPAN:
+            return span(self._not_in_run(expr[1]), expr[2], expr[3])
         if expr[0] == OP_SEQ and expr[1][0] == OP_CAPTURE:
             begun = seq(self._not_in_run(expr[1]), *expr[2:])
             return alt(begun, self._not_in_run(seq(*expr[2:]))) if matches_empty(expr[1][1]) else begun
+        if not is_regular(expr):  # of %regex, what it begins with is not looked into
+            return never()
         first, may_be_empty = beginning(expr)
         if not first & self._first:
             return never()
@@ -105,13 +114,15 @@ class Ignored:
         return and_(expr, seq(self._begin, self._texts))
 
 
-def _alternatives(parts: Iterable[Part]) -> list[Part]:
-    """The parts one by one: an alternative of several, and a repetition, adds nothing to ignoring each."""
+def _alternatives(parts: Iterable[Part], once: bool) -> list[Part]:
+    """The parts one by one: an alternative adds nothing to ignoring each, nor a repetition to ignoring it repeatedly."""
     pending, found = list(parts), []
     for part in pending:  # grows meanwhile
         if isinstance(part, regex.Alt):
             pending.extend(part.branches)
-        elif isinstance(part, regex.Group) or (isinstance(part, regex.Repeat) and part.minimum <= 1 and not part.lazy):
+        elif isinstance(part, regex.Group):
+            pending.append(part.item)
+        elif isinstance(part, regex.Repeat) and part.minimum <= 1 and not part.lazy and not once:
             pending.append(part.item)
         else:
             found.append(part)

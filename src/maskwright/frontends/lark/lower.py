@@ -24,17 +24,22 @@ from typing import Final, NamedTuple
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.alphabets import BYTES, CHARACTERS
+from maskwright.frontends.lark.grammar_options import ignores_once
 from maskwright.frontends.lark.ignored import Ignored
 from maskwright.frontends.lark.parameters import condition_of, value_of
 from maskwright.frontends.lark.resolve import Entry, Scope, resolve
-from maskwright.frontends.lark.terminals import Terminals
+from maskwright.frontends.lark.terminals import Terminals, check_no_regex_rules
+from maskwright.frontends.notes import Notes, no_notes
+from maskwright.frontends.nullable import without_empty_budgets
 from maskwright.frontends.rule_options import (
     NameValue,
     RegexValue,
     RuleOption,
     as_span,
     capture_name,
+    has_empty_budget,
     may_have_any_body,
+    stop_text,
     with_options,
 )
 from maskwright.frontends.substrings import substrings, words
@@ -42,12 +47,6 @@ from maskwright.ir import EMPTY, OP_REF, Expr, GrammarIR, IRBuilder, alt, call, 
 from maskwright.parameters import FALSE, TRUE
 
 MAX_INSTANCES: Final = 10_000
-
-_BOOLEAN_OPTIONS: Final = {
-    "allow_initial_skip": "ignored terminals may come first",
-    "no_forcing": "nothing: tokens are never forced here",
-    "allow_invalid_utf8": "regular expressions are about bytes",
-}
 
 
 class Argument(NamedTuple):
@@ -83,7 +82,7 @@ def lower(
     grammars: Mapping[str, GrammarIR],
     modules: Mapping[str, str],
     read_schema: Callable[[object], GrammarIR],
-    embedded: dict[int, str],
+    notes: Notes,
 ) -> GrammarIR:
     """Make the IR.
 
@@ -93,15 +92,16 @@ def lower(
         grammars: What `@name` and declared terminals stand for.
         modules: Lark texts to import from.
         read_schema: Makes the grammar of a JSON Schema.
-        embedded: Filled with the rules that stand for grammars within the grammar, and how these are written.
+        notes: Filled, for the warnings.
 
     Raises:
         LarkSyntaxError: A name is unknown, or something cannot be expressed.
         LimitError: Templates make too many rules.
     """
     builder = IRBuilder()
-    lowering = _Lowering(document, builder, grammars, modules, read_schema, embedded)
-    return builder.build(lowering.root(start))
+    lowering = _Lowering(document, builder, grammars, modules, read_schema, notes)
+    grammar = builder.build(lowering.root(start))
+    return without_empty_budgets(grammar) if lowering.has_empty_budget else grammar
 
 
 class _Lowering:
@@ -112,19 +112,21 @@ class _Lowering:
         grammars: Mapping[str, GrammarIR],
         modules: Mapping[str, str],
         read_schema: Callable[[object], GrammarIR],
-        embedded: dict[int, str],
+        notes: Notes,
     ) -> None:
         self.builder, self.grammars, self.modules = builder, grammars, modules
-        self.read_schema, self.embedded = read_schema, embedded
+        self.read_schema, self.notes = read_schema, notes
         self.scope = resolve(document, modules)
-        self.may_start_ignored = _check_options(document)
-        self.terminals = Terminals(BYTES if document.options.get("allow_invalid_utf8") else CHARACTERS)
+        # Unlike in llguidance, ignored terminals may come first, unless the options say no.
+        self.may_start_ignored: bool = document.options.get("allow_initial_skip", True)
+        alphabet = BYTES if document.options.get("allow_invalid_utf8") else CHARACTERS
+        self.terminals = Terminals(alphabet, lambda node, scope: self._marked(self._regex(node, scope), "%regex"))
         self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
         self.texts: dict[tuple[str, bool], Expr] = {}
         self.pending: list[Pending] = []
-        self.ignored = Ignored(
-            [self.terminals.part(node, self.scope) for node in self.scope.ignored], builder, self.terminals
-        )
+        self.has_empty_budget = False
+        parts = [self.terminals.part(node, self.scope) for node in self.scope.ignored]
+        self.ignored = Ignored(parts, builder, self.terminals, ignores_once(document.options))
 
     def root(self, start: str) -> Expr:
         """The whole grammar, with every definition checked, used or not."""
@@ -222,6 +224,10 @@ class _Lowering:
             hint = f"write {entry.name}{{{', '.join(entry.parameters)}}}"
             raise scope.error(f"{entry.name!r} is a template and needs arguments", span, hint)
         reference = self.references[id(entry)] = self.builder.declare(entry.name)
+        self.has_empty_budget = self.has_empty_budget or has_empty_budget(entry.options)
+        stop = stop_text(entry.options)
+        if stop is not None:
+            self.notes.stops[reference[1]] = stop
         if entry.is_declared:
             declared = (
                 self._side(entry.name, span, scope)
@@ -242,6 +248,8 @@ class _Lowering:
         """A rule with options is one text, as a terminal is: nothing is ignored inside."""
         bodies = [self.terminals.anonymous(node, scope) for node, scope in entry.bodies]
         scope = entry.bodies[0][1]
+        for body, (_, body_scope) in zip(bodies, entry.bodies, strict=True):
+            check_no_regex_rules(body, entry.span, body_scope)
 
         def value_expr(option: RuleOption) -> Expr:
             if isinstance(option.value, RegexValue):
@@ -325,15 +333,18 @@ class _Lowering:
     def _marked(self, reference: Expr, written: str) -> Expr:
         """Note a grammar within the grammar."""
         if reference[0] == OP_REF:
-            self.embedded[reference[1]] = written
+            self.notes.embedded[reference[1]] = written
         return reference
 
     def _embedded(self, node: ast.Embedded, scope: Scope) -> Expr:
         if node.kind == "json":
             return self.builder.include(self.read_schema(node.value))
         if node.kind == "lark":
-            inner = lower(node.value, "start", self.grammars, self.modules, self.read_schema, {})
+            inner = lower(node.value, "start", self.grammars, self.modules, self.read_schema, no_notes())
             return self.builder.include(inner)
+        return self._regex(node, scope)
+
+    def _regex(self, node: ast.Embedded, scope: Scope) -> Expr:
         kind, value = (
             next(iter(node.value.items())) if isinstance(node.value, dict) and len(node.value) == 1 else ("", 0)
         )
@@ -365,14 +376,3 @@ def _check_has_parameter(context: Context, span: Span) -> None:
     if not context.has_parameter:
         message = "only a rule with a parameter has a value that can be asked for or passed on"
         raise context.scope.error(message, span, "define the rule as name::_")
-
-
-def _check_options(document: ast.Document) -> bool:
-    """Whether ignored terminals may come first, which they may unless the options say no."""
-    for name, value in document.options.items():
-        if name not in _BOOLEAN_OPTIONS:
-            known = ", ".join(_BOOLEAN_OPTIONS)
-            raise LarkSyntaxError(f"unknown grammar option {name[:40]!r}", hint=f"known: {known}")
-        if not isinstance(value, bool):
-            raise LarkSyntaxError(f"grammar option {name} is true or false")
-    return bool(document.options.get("allow_initial_skip", True))

@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.grammar_options import wrong_option
 from maskwright.frontends.lark.parameters import parse_term
 from maskwright.frontends.lark.tokens import (
     COUNT_LOW,
@@ -33,6 +34,7 @@ from maskwright.frontends.lark.tokens import (
     IMPORT_NAMES,
     IS_CALL,
     IS_PARAMETRIC,
+    LATE_BRACKETS,
     NAME,
     OPTION_BRACKETS,
     PARAMETERS,
@@ -45,7 +47,7 @@ from maskwright.frontends.lark.tokens import (
     TOKEN,
     WORD,
 )
-from maskwright.frontends.mistakes import hint_at, hint_at_head
+from maskwright.frontends.mistakes import hint_at, hint_at_head, malformed_head_at
 from maskwright.frontends.quoted import BYTE_ORDER_MARK, Quoted, string_value
 from maskwright.frontends.rule_options import RuleOption, parse_options
 from maskwright.frontends.token_literals import token_set
@@ -111,7 +113,8 @@ class _Parser:
         self.options: dict[str, Any] = {}
 
     def error(self, message: str, start: int, end: int, hint: str | None = None) -> LarkSyntaxError:
-        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=self.rule)
+        rule = malformed_head_at(self.source, start, ":") or self.rule
+        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=rule)
 
     def parse(self) -> ast.Document:
         try:
@@ -360,8 +363,11 @@ class _Parser:
             raise self.error(f"{name[:60]!r} is in mixed case", *span, "rules are lower-case, terminals upper-case")
         parameters = tuple(WORD.findall(token[PARAMETERS])) if token[PARAMETERS] else ()
         options: tuple[RuleOption, ...] = ()
-        if token[OPTION_BRACKETS]:
-            options = parse_options(token[OPTION_BRACKETS], token.start(OPTION_BRACKETS), self.source, LarkSyntaxError)
+        if token[OPTION_BRACKETS] and token[LATE_BRACKETS]:
+            raise self.error("options in two places", *token.span(LATE_BRACKETS), "write them once, as name::_[…]")
+        for group in (OPTION_BRACKETS, LATE_BRACKETS):
+            if token[group]:
+                options = parse_options(token[group], token.start(group), self.source, LarkSyntaxError)
         if parameters and options:
             raise self.error("a template cannot have options", *span, "give them to a rule that uses it")
         is_parametric, mode = token[IS_PARAMETRIC] is not None, self.mode
@@ -380,7 +386,8 @@ class _Parser:
         self._end_body()
         handler = _STATEMENTS.get(name)
         if name in ("%json", "%regex", "%lark"):
-            raise self.error(f"a {name} without its {{", *_extent(token), f"write {name} {{…}}")
+            kinds = "a JSON object, true or false" if name == "%json" else "{"
+            raise self.error(f"{name} must be followed by {kinds}", *_extent(token), f"write {name} {{…}}")
         if handler is None:
             raise self.error(f"unknown statement {name[:40]}", *_extent(token), f"known: {', '.join(_STATEMENTS)}")
         handler(self, start)
@@ -429,7 +436,11 @@ class _Parser:
     def _options(self, start: int) -> None:
         value = self._json(start)
         if not isinstance(value, dict):
-            raise self.error("options are an object", start, self.position, 'write {"option": value}')
+            raise self.error("grammar options must be an object", start, self.position, 'write {"option": value}')
+        for name, chosen in value.items():
+            wrong = wrong_option(name, chosen)
+            if wrong is not None:
+                raise self.error(wrong[0], start, self.position, wrong[1])
         self.options.update(value)
 
     def _embedded(self, token: re.Match[str]) -> None:

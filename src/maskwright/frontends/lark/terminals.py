@@ -15,7 +15,7 @@ Tested by tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -28,10 +28,12 @@ from maskwright.frontends.lark.resolve import Entry, Scope
 from maskwright.frontends.regex import ast as regex
 from maskwright.frontends.regex import lower, parse
 from maskwright.frontends.regex.classes import fold as fold_case
+from maskwright.frontends.regular import is_regular
 from maskwright.frontends.texts import complement
 from maskwright.ir import OP_AND, UNBOUNDED, Expr, alt, and_, never, repeat, seq, text
 
 Part: TypeAlias = "regex.Node | Expr"
+Embed: TypeAlias = Callable[[ast.Embedded, Scope], Expr]  # makes the rules of a `%regex`, and the reference to them
 
 _MAX_KEPT: Final = 100  # characters of a pattern
 MAX_SIZE: Final = 200_000  # nodes of a terminal, those of the terminals in it included
@@ -48,7 +50,7 @@ _NOT_IN_TERMINALS: Final = {
     ast.Use: "a template",
     ast.Tokens: "a token",
     ast.Side: "a side grammar",
-    ast.Embedded: "an embedded grammar",
+    ast.Embedded: "an embedded grammar other than %regex",
     ast.Parametric: "a parametric rule",
     ast.Conditional: "a condition",
 }
@@ -57,8 +59,9 @@ _NOT_IN_TERMINALS: Final = {
 class Terminals:
     """The terminals of one grammar, each lowered once."""
 
-    def __init__(self, alphabet: Alphabet = CHARACTERS) -> None:
+    def __init__(self, alphabet: Alphabet = CHARACTERS, embed: Embed | None = None) -> None:
         self.alphabet = alphabet
+        self._embed = embed
         self._parts: dict[int, tuple[Entry, Sized]] = {}
 
     def named(self, entry: Entry, span: Span, scope: Scope) -> Expr:
@@ -170,10 +173,19 @@ class Terminals:
         if isinstance(node, ast.Repeat):
             return _repeated(node, parts[0])
         if isinstance(node, ast.And):
-            return self._intersection(node, [self.as_expr(part) for part in parts])
+            operands = [self._operand(part, at, scope) for part, at in zip(parts, node.operands, strict=True)]
+            return self._intersection(node, operands)
         if isinstance(node, ast.Not):
-            return complement(self.as_expr(parts[0]), self.alphabet.texts)
+            return complement(self._operand(parts[0], node.item, scope), self.alphabet.texts)
+        if isinstance(node, ast.Embedded) and node.kind == "regex" and self._embed is not None:
+            return self._embed(node, scope)
         raise scope.error(f"{_NOT_IN_TERMINALS[type(node)]} cannot stand in a terminal", span, "write a rule")
+
+    def _operand(self, part: Part, node: ast.Node, scope: Scope) -> Expr:
+        """An operand of & or ~."""
+        expr = self.as_expr(part)
+        check_no_regex_rules(expr, node.span, scope)
+        return expr
 
     def _alternatives(self, span: Span, parts: Sequence[Part]) -> Part:
         if all(isinstance(part, regex.Node) for part in parts):
@@ -199,6 +211,17 @@ def _parse(pattern: str, flags: str) -> regex.Node:
 @lru_cache(maxsize=512)
 def _pattern_expr(pattern: str, flags: str, alphabet: Alphabet) -> Expr:
     return lowered(_parse(pattern, flags + "a" if alphabet.is_bytes and "a" not in flags else flags), alphabet)
+
+
+def check_no_regex_rules(expr: Expr, span: Span, scope: Scope) -> None:
+    """Refuse what `%regex` stands for where an expression without rules is needed.
+
+    Raises:
+        LarkSyntaxError: There is one.
+    """
+    if not is_regular(expr):
+        hint = "use %regex in sequences, alternatives and repetitions only"
+        raise scope.error("%regex cannot be combined with &, ~, or options about text", span, hint)
 
 
 def _within(span: Span, start: int, end: int) -> Span:

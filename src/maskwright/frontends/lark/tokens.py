@@ -25,7 +25,7 @@ _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
 def _header(opening: str) -> str:
     """What stands between the name and the body of a definition; `opening` begins a group."""
     template, options, parameter = rf"{opening}\{{[^{{}}\n]*\}})", rf"{opening}{BRACKETS})", rf"{opening}::\s*_\s*)"
-    return rf"{template}?(?:\s*{options})?(?:\.-?[0-9]+)?\s*{parameter}?:(?!:)"
+    return rf"{template}?(?:\s*{options})?(?:\.-?[0-9]+)?\s*(?:{parameter}(?:{options}\s*)?)?:(?!:)"
 
 
 TOKEN: Final = re.compile(
@@ -48,7 +48,7 @@ TOKEN: Final = re.compile(
         | (?P<tokens>!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
         | (?P<side>@([A-Za-z0-9_\-]+))
         | (?P<condition>%if\b)
-        | (?P<embedded>%(json|regex|lark)\s*(?=\{{))
+        | (?P<embedded>%(json(?=\s*(?:\{{|true\b|false\b))|(?:regex|lark)(?=\s*\{{))\s*)
         | (?P<statement>%[a-z_]+)
     )\s*""",
     re.VERBOSE | re.DOTALL,
@@ -59,7 +59,7 @@ DECLARE: Final = re.compile(rf"%declare((?:[ \t]+{_NAME})+)")
 WORD: Final = re.compile(_NAME)
 _GROUP: Final = TOKEN.groupindex
 NAME, HEADER = _GROUP["word"] + 1, _GROUP["word"] + 2
-PARAMETERS, OPTION_BRACKETS, IS_PARAMETRIC, IS_CALL = HEADER + 1, HEADER + 2, HEADER + 3, HEADER + 4
+PARAMETERS, OPTION_BRACKETS, IS_PARAMETRIC, LATE_BRACKETS, IS_CALL = range(HEADER + 1, HEADER + 6)
 STRING_TEXT, STRING_FLAG = _GROUP["string"] + 1, _GROUP["string"] + 2
 PATTERN_TEXT, PATTERN_FLAGS = _GROUP["pattern"] + 1, _GROUP["pattern"] + 2
 COUNT_LOW: Final = _GROUP["count"] + 1
