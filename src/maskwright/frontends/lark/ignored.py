@@ -115,18 +115,20 @@ class Ignored:
 
 
 def _alternatives(parts: Iterable[Part], once: bool) -> list[Part]:
-    """The parts one by one: an alternative adds nothing to ignoring each, nor a repetition to ignoring it repeatedly."""
+    """The parts one by one: an alternative adds nothing to ignoring each, nor a loop to ignoring its item repeatedly."""
     pending, found = list(parts), []
     for part in pending:  # grows meanwhile
         if isinstance(part, regex.Alt):
             pending.extend(part.branches)
-        elif isinstance(part, regex.Group):
-            pending.append(part.item)
-        elif isinstance(part, regex.Repeat) and part.minimum <= 1 and not part.lazy and not once:
-            pending.append(part.item)
+        elif isinstance(part, regex.Group) or (not once and _is_loop(part)):
+            pending.append(part.item)  # type: ignore[union-attr]
         else:
             found.append(part)
     return found
+
+
+def _is_loop(part: Part) -> bool:
+    return isinstance(part, regex.Repeat) and part.minimum <= 1 and not part.lazy
 
 
 def _run(part: Part) -> CodePointSet | None:
