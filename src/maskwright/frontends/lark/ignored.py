@@ -115,7 +115,7 @@ class Ignored:
 
 
 def _alternatives(parts: Iterable[Part], once: bool) -> list[Part]:
-    """The parts one by one: an alternative adds nothing to ignoring each, nor a loop to ignoring its item repeatedly."""
+    """The parts one by one: an alternative adds nothing to ignoring each, nor a loop to ignoring it repeatedly."""
     pending, found = list(parts), []
     for part in pending:  # grows meanwhile
         if isinstance(part, regex.Alt):
