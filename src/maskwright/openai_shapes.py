@@ -6,15 +6,16 @@
     vllm({"choice": ["yes", "no"]})
     sglang({"regex": "[0-9]+"})
 
-Each returns None where the request constrains nothing. What is not about the output's form is not looked at. An error
-is a 400 for a server; but for `LimitError`, it quotes the JSON pointer of the field.
+Each returns None where the request constrains nothing. Fields that are not about the output's form are not looked at,
+but one that is near to one that is read is an error (request_fields.py). An error is a 400 for a server; but for
+`LimitError`, it quotes the JSON pointer of the field.
 Sources: OpenAI's API reference (chat/create, responses/create); the documentation of vLLM 0.33 and SGLang 0.5.
 Tested by tests/structural_tag/test_openai_shapes.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +31,16 @@ from maskwright.errors import (
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, read_options
 from maskwright.grammar import Grammar
 from maskwright.option_signatures import takes_schema_options
+from maskwright.request_fields import (
+    OF_A_CHAT,
+    OF_A_RESPONSE,
+    OF_SAMPLING,
+    OF_STRUCTURED_OUTPUTS,
+    READ,
+    READ_OF_RESPONSES,
+    check_all,
+    check_body,
+)
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families import get_model_structural_tag
 from maskwright.structural_tag.fields import kind_of
@@ -44,15 +55,6 @@ if TYPE_CHECKING:
     from maskwright.frontends.json_schema import JsonSchemaKeywords
 
 _Reader: TypeAlias = Callable[[Any, str], Grammar]  # of a field's value and its pointer
-
-_OLD_NAMES = {
-    "guided_json": "json",
-    "guided_regex": "regex",
-    "guided_choice": "choice",
-    "guided_grammar": "grammar",
-    "guided_json_object": "json_object",
-    "guided_whitespace_pattern": "whitespace_pattern",
-}
 
 
 @takes_schema_options
@@ -84,7 +86,7 @@ def chat_completion(
         StructuralTagError: A structural tag is malformed.
     """
     _checked(options)
-    _check_body(request)
+    _check_body(request, READ, OF_A_CHAT)
     response_format, at = request.get("response_format"), "/response_format"
     if response_format is not None and _type_of(response_format, at) == "structural_tag":
         with _at(at):
@@ -107,10 +109,12 @@ def responses(
     Arguments and errors are those of `chat_completion`, and `thinking_token_budget` is read as well.
     """
     _checked(options)
-    _check_body(request)
+    _check_body(request, READ_OF_RESPONSES, OF_A_RESPONSE)
     text = request.get("text")
-    if text is not None and not isinstance(text, Mapping):
-        raise _wrong("an object", text, "/text")
+    if text is not None:
+        if not isinstance(text, Mapping):
+            raise _wrong("an object", text, "/text")
+        check_all(text, ("format", "verbosity"), "/text")
     content = _content((text or {}).get("format"), "/text/format", nested=None)
     return _output(request, content, model, reasoning, tokenizer_info, options)
 
@@ -134,6 +138,8 @@ def vllm(
         StructuralTagError: A structural tag is malformed.
     """
     _checked(options)
+    if not isinstance(structured_outputs, Mapping):
+        raise _wrong("an object", structured_outputs, "/structured_outputs")
     said: dict[str, Any] = {**options, **_vllm_options(structured_outputs)}
     free = {**said, "strict_mode": False}
     readers: dict[str, _Reader] = {
@@ -144,7 +150,10 @@ def vllm(
         "json_object": lambda _, at: _of_schema({"type": "object"}, at, free),
         "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
     }
-    return _only_one(structured_outputs, readers, "/structured_outputs")
+    return _only_one(structured_outputs, readers, "/structured_outputs", _BESIDE, OF_STRUCTURED_OUTPUTS)
+
+
+_BESIDE = ("disable_any_whitespace", "disable_additional_properties", "whitespace_pattern")
 
 
 def _vllm_options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,21 +200,21 @@ def sglang(
     Options and errors are those of `vllm`.
     """
     _checked(options)
+    if not isinstance(sampling_params, Mapping):
+        raise _wrong("an object", sampling_params, "/sampling_params")
     readers: dict[str, _Reader] = {
         "json_schema": lambda schema, at: _of_schema(schema, at, options),
         "regex": lambda pattern, at: Grammar.from_regex(pattern),
         "ebnf": lambda text, at: Grammar.from_ebnf(text),
         "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
     }
-    return _only_one(sampling_params, readers, "/sampling_params")
+    return _only_one(sampling_params, readers, "/sampling_params", (), OF_SAMPLING)
 
 
-def _check_body(request: Any) -> None:
+def _check_body(request: Any, read: Collection[str], others: Collection[str]) -> None:
     if not isinstance(request, Mapping):
         raise _wrong("the request's body: an object", request, "")
-    for name, now in (("functions", "tools"), ("function_call", "tool_choice")):
-        if request.get(name) is not None:
-            raise RequestError(f"{name} is no longer read", pointer=f"/{name}", hint=f"write {now!r} instead")
+    check_body(request, read, others)
 
 
 def _output(
@@ -230,7 +239,8 @@ def _output(
     )
     thinks = wanted.reasoning != "disabled"
     may_think = thinks or (reasoning is None and model is not None)
-    if not wanted.tools and content is None and not (may_think and budget is not None):
+    # Tools that must not be called constrain the output, too: no call begins.
+    if not tools and content is None and not (may_think and budget is not None):
         return None
     if model is None:
         if thinks:
@@ -239,7 +249,7 @@ def _output(
                 pointer="/reasoning",
                 hint="pass model=, a family's name; see maskwright.structural_tag.model_families()",
             )
-        if wanted.tools:
+        if tools:
             raise RequestError(
                 "tools are given, but not the format in which the model calls them",
                 pointer="/tools",
@@ -271,7 +281,14 @@ def _type_of(value: Any, pointer: str) -> Any:
 def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
     """The format that `response_format` or `text.format` asks for; None for free text."""
     kind = _type_of(value, pointer)
-    if value is None or kind == "text":
+    if value is None:
+        return None
+    if kind is None:
+        types = "text, json_object or json_schema"
+        raise RequestError("a format needs a type", pointer=pointer, hint=f"add 'type': {types}")
+    if kind in ("text", "json_object"):
+        check_all(value, ("type",), pointer)
+    if kind == "text":
         return None
     if kind == "json_object":
         return JSONSchemaFormat({"type": "object"}, strict_mode=False, origin=pointer)
@@ -281,10 +298,13 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
             pointer=f"{pointer}/type",
             hint="the types are text, json_object, json_schema" + (", structural_tag" if nested else ""),
         )
+    inner = ("name", "description", "schema", "strict")
+    check_all(value, ("type", *(inner if nested is None else (nested,))), pointer)
     if nested is not None:
         value, pointer = value.get(nested), f"{pointer}/{nested}"
         if not isinstance(value, Mapping):
             raise _wrong("an object with name and schema", value, pointer)
+        check_all(value, inner, pointer)
     schema = value.get("schema", True)
     if not isinstance(schema, (dict, bool)):
         raise _wrong("a JSON Schema: an object", schema, f"{pointer}/schema")
@@ -292,14 +312,14 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
     return JSONSchemaFormat(schema, strict_mode=strict, origin=f"{pointer}/schema")
 
 
-def _only_one(given: Mapping[str, Any], readers: Mapping[str, _Reader], pointer: str) -> Grammar | None:
-    if not isinstance(given, Mapping):
-        raise _wrong("an object", given, pointer)
-    for name in given:
-        if name in _OLD_NAMES:
-            raise RequestError(
-                f"{name} is no longer read", pointer=f"{pointer}/{name}", hint=f"write {_OLD_NAMES[name]!r} instead"
-            )
+def _only_one(
+    given: Mapping[str, Any],
+    readers: Mapping[str, _Reader],
+    pointer: str,
+    beside: tuple[str, ...],
+    ignored: Collection[str],
+) -> Grammar | None:
+    check_all(given, (*readers, *beside), pointer, ignored)
     names = [name for name in readers if given.get(name) is not None and given[name] is not False]
     if not names:
         return None
@@ -329,7 +349,7 @@ def _at(pointer: str) -> Iterator[None]:
     except StructuralTagError as error:
         raise StructuralTagError(error.message, pointer=pointer + error.pointer, hint=error.hint) from error
     except UnicodeEncodeError as error:
-        raise RequestError("half of a surrogate pair is no text", pointer=pointer) from error
+        raise RequestError("half of a surrogate pair is not valid text", pointer=pointer) from error
     except UnsatisfiableError as error:
         raise RequestError(f"nothing satisfies this: {error.message}", pointer=pointer, hint=error.hint) from error
     except GrammarError as error:

@@ -27,7 +27,7 @@ def check(grammar: mw.Grammar | None, accepted: list[str], rejected: list[str]) 
 
 def test_free_text_is_no_grammar() -> None:
     assert chat_completion({"messages": []}) is None
-    assert chat_completion({"response_format": {"type": "text"}, "tools": TOOLS, "tool_choice": "none"}) is None
+    assert chat_completion({"response_format": {"type": "text"}, "tools": [], "tool_choice": "none"}) is None
     assert responses({"text": {"format": {"type": "text"}}}) is None
     assert vllm({}) is None
     assert sglang({"temperature": 1}) is None
@@ -59,6 +59,81 @@ def test_tools() -> None:
     flat = {"tools": [{"type": "function", **tool["function"]} for tool in TOOLS], "tool_choice": "auto"}
     check(responses(flat, model="hermes"), [CALL, "Sunny.", CALL * 2], [])
     check(responses(flat | {"parallel_tool_calls": False}, model="hermes"), [CALL], [CALL * 2])
+
+
+@pytest.mark.parametrize("read", [chat_completion, responses])
+def test_no_call_can_begin_where_none_is_chosen(read: Callable[..., Any]) -> None:
+    allowed = {"type": "allowed_tools", "mode": "auto", "tools": []}
+    for choice in ("none", allowed):
+        request = {"tools": TOOLS, "tool_choice": choice}
+        check(read(request, model="hermes", reasoning="disabled"), ["Sunny."], [CALL, "Let me see. <tool_call>"])
+        with pytest.raises(RequestError, match="the format in which the model calls them"):
+            read(request)
+    assert read({"tool_choice": "none"}, model="hermes") is None
+
+
+def test_bodies_of_the_references_are_read() -> None:
+    """With all that OpenAI's reference, and servers, have beside what is read."""
+    chat = dict.fromkeys(("n", "top_p", "seed", "stop", "store", "user", "stream", "metadata", "logprobs"), 1)
+    chat |= {"messages": [], "model": "m", "top_k": 1, "min_p": 0, "chat_template_kwargs": {}, "functions": None}
+    chat |= {"reasoning_effort": "low", "max_completion_tokens": 1, "repetition_penalty": 1, "stream_options": {}}
+    assert chat_completion(chat) is None
+    check(chat_completion({**chat, "response_format": {"type": "json_object"}}), ["{}"], ["1"])
+    response = {"input": "x", "reasoning": {"effort": "low"}, "text": {"verbosity": "low"}, "truncation": "auto"}
+    assert responses({**response, "max_tool_calls": 2, "max_output_tokens": 1, "include": []}) is None
+    assert vllm({"_backend": "auto", "disable_fallback": False, "json": None}) is None
+    assert sglang({"max_new_tokens": 1, "top_p": 1, "stop": []}) is None
+
+
+@pytest.mark.parametrize(
+    ("read", "request_", "pointer", "hint"),
+    [
+        (chat_completion, {"response_formt": {}}, "/response_formt", "'response_format'"),
+        (chat_completion, {"responseFormat": {}}, "/responseFormat", "'response_format'"),
+        (chat_completion, {"tool": []}, "/tool", "'tools'"),
+        (chat_completion, {"toolchoice": "none"}, "/toolchoice", "'tool_choice'"),
+        (chat_completion, {"parallel_tool_call": False}, "/parallel_tool_call", "'parallel_tool_calls'"),
+        (chat_completion, {"guided_json": {}}, "/guided_json", "structured_outputs"),
+        (chat_completion, {"structured_outputs": {}}, "/structured_outputs", "vllm"),
+        (chat_completion, {"regex": "a"}, "/regex", "sglang"),
+        (chat_completion, {"functions": []}, "/functions", "use tools"),
+        (chat_completion, {"response_format": {}}, "/response_format", "add 'type'"),
+        (
+            chat_completion,
+            {"response_format": {"type": "json_object", "schema": {}}},
+            "/response_format/schema",
+            "type",
+        ),
+        (
+            chat_completion,
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "shema": {}}}},
+            "/response_format/json_schema/shema",
+            "'schema'",
+        ),
+        (
+            chat_completion,
+            {"response_format": {"type": "json_schema", "schema": {}}},
+            "/response_format/schema",
+            "'json_schema'",
+        ),
+        (responses, {"text": {"formt": {}}}, "/text/formt", "'format'"),
+        (responses, {"text": {"format": {"type": "json_schema", "scheme": {}}}}, "/text/format/scheme", "'schema'"),
+        (responses, {"response_format": {}}, "/response_format", "use text.format"),
+        (chat_completion, {"text": {}}, "/text", "use response_format"),
+        (vllm, {"jsn": {}}, "/structured_outputs/jsn", "'json'"),
+        (vllm, {"temperature": 1}, "/structured_outputs/temperature", "the fields are: json, "),
+        (vllm, {"guided_regex": "a"}, "/structured_outputs/guided_regex", "use 'regex'"),
+        (vllm, {"guided_foo": "a"}, "/structured_outputs/guided_foo", "the fields are"),
+        (sglang, {"json": {}}, "/sampling_params/json", "'json_schema'"),
+        (sglang, {"regexp": "a"}, "/sampling_params/regexp", "'regex'"),
+        (sglang, {"top_kk": 1}, "/sampling_params/top_kk", "the fields are"),
+    ],
+)
+def test_unknown_fields(read: Callable[..., Any], request_: dict[str, Any], pointer: str, hint: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        read(request_, model="hermes") if read in (chat_completion, responses) else read(request_)
+    assert caught.value.pointer == pointer
+    assert hint in str(caught.value.hint)
 
 
 def test_tools_and_response_format() -> None:

@@ -21,6 +21,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import RequestError
+from maskwright.request_fields import check_near
 from maskwright.structural_tag.base import Format, altered
 from maskwright.structural_tag.defaults import checked_options, with_defaults
 from maskwright.structural_tag.fields import MAX_COUNT, kind_of
@@ -210,7 +211,8 @@ def _read_tool(data: Any, pointer: str) -> Tool:
             f"{name[:60]!r} cannot be the name of a tool", pointer=f"{at}/name", hint="use letters, digits, _ and -"
         )
     if "parameters" not in body and "input_schema" in body:
-        raise RequestError("input_schema is not read", pointer=f"{at}/input_schema", hint="write 'parameters' instead")
+        raise RequestError("input_schema is not supported", pointer=f"{at}/input_schema", hint="use 'parameters'")
+    check_near(body, ("name", "parameters", "strict"), ("description",), at)
     strict = optional_flag(body.get("strict"), f"{at}/strict")
     parameters = body.get("parameters")
     if parameters is None:
