@@ -32,6 +32,23 @@ Condition read_condition(nb::handle condition);
 // An argument that is an integer. One too large for int64 comes out as the largest. Raises ArgumentError if it is not
 // an integer.
 int64_t read_integer(const char* name, nb::handle value);
+// An argument that is a number. Raises ArgumentError as well.
+double read_number(const char* name, nb::handle value);
+
+// An argument that takes floats: one-dimensional, float32, contiguous, on the CPU, a numpy array or a torch tensor.
+// Held in place while this lives. Raises BitmaskError if it is something else, or has fewer elements.
+class FloatRow {
+ public:
+  FloatRow(const char* name, nb::handle object, size_t size);
+  ~FloatRow() { PyBuffer_Release(&view_); }
+  FloatRow(const FloatRow&) = delete;
+  FloatRow& operator=(const FloatRow&) = delete;
+  float* data() const { return static_cast<float*>(view_.buf); }
+
+ private:
+  Py_buffer view_;
+};
+
 // A token id from any Python int; ids that no vocabulary can have come out as -1. Raises ArgumentError as well.
 TokenId read_token_id(nb::handle value);
 

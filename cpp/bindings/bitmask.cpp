@@ -70,6 +70,31 @@ void BitmaskReader::read_tensor(nb::handle object, Bitmask& out) {
   out.words_per_row_ = tensor_words_per_row_;
 }
 
+FloatRow::FloatRow(const char* name, nb::handle object, size_t size) {
+  const auto refuse_form = [&](const std::string& what) {
+    raise_error("BitmaskError", std::string(name) +
+                                    " must be a one-dimensional float32 array or CPU tensor of at least " +
+                                    std::to_string(size) + " elements: " + what);
+  };
+  nb::object array = nb::borrow(object);
+  if (!PyObject_CheckBuffer(object.ptr())) {
+    if (!nb::hasattr(object, "numpy")) refuse_form("it is neither");
+    array = nb::steal(PyObject_CallMethod(object.ptr(), "numpy", nullptr));
+    if (!array.is_valid()) {
+      PyErr_Clear();
+      refuse_form("it is not on the CPU, or needs a gradient");
+    }
+  }
+  if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_CONTIG | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    refuse_form("it is read-only or not contiguous");
+  }
+  const bool fits = view_.ndim == 1 && static_cast<size_t>(view_.shape[0]) >= size;
+  if (fits && view_.itemsize == 4 && view_.format && std::strcmp(view_.format, "f") == 0) return;
+  PyBuffer_Release(&view_);
+  refuse_form(fits ? "it has another dtype" : "it has another shape");
+}
+
 void Bitmask::check_rows(int64_t index, size_t count) const {
   if (index < 0 || index >= num_rows_)
     raise_error("BitmaskError",

@@ -88,17 +88,22 @@ Args:
     retrieve_next_sibling: The next sibling of each node, -1 for none: (num_nodes,) integers.
     draft_tokens: The token id of each node: (num_nodes,) integers.
     bitmask: As for `fill_next_token_bitmask`, with a row for each node.
+    time_threshold: The most seconds to take, looked at before each mask; not positive for any time.
+    temperatures: None, or (num_nodes,) float32, CPU, contiguous, a numpy array or a torch tensor: what
+        `temperature` returns at each node is written there, -1 for None and at nodes that do not live.
 
 Returns:
-    How many nodes live, node 0 included.
+    How many nodes live, node 0 included; 0 if the time was over before all rows were written. They are all zero
+    then.
 
 Raises:
     ArgumentError: An argument is not a sequence of integers.
-    BitmaskError: The bitmask has the wrong form or too few rows.
+    BitmaskError: The bitmask or `temperatures` has the wrong form or is too small.
     MatcherError: The arrays do not describe a tree.)";
 
 constexpr const char* kTemperature =
-    R"(Return the sampling temperature that the grammar asks for at the next token, None if it asks for none.
+    R"(Return the sampling temperature that the grammar asks for at the next token, `default_temperature` if it asks
+for none.
 
 It is that of the innermost rule that has one and that the next token is in, rules that may begin with it
 included; the highest where the output can be read in several ways.)";

@@ -94,6 +94,12 @@ int64_t read_integer(const char* name, nb::handle value) {
   return *number;
 }
 
+double read_number(const char* name, nb::handle value) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1.0 && PyErr_Occurred()) refuse_type(name, value, "a number");
+  return number;
+}
+
 TokenId as_token_id(int64_t number) {
   return number < 0 || number > INT32_MAX ? -1 : static_cast<TokenId>(number);
 }

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "../kernel/draft.h"
 #include "../kernel/thread_pool.h"
@@ -16,6 +17,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxForcedBytes = 4096;
+constexpr double kManySeconds = 1e6;
 constexpr size_t kLongText = 16'384;  // bytes, to read which once more for each deferred subgrammar would take longer
 
 // Kept by the thread, so that a matcher stays small.
@@ -27,7 +29,7 @@ struct Scratch {
 };
 
 void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::vector<int64_t>& stop_token_ids,
-          bool terminate_without_stop_token, uint32_t max_tokens) {
+          bool terminate_without_stop_token, uint32_t max_tokens, double default_temperature) {
   std::vector<TokenId> stops;
   for (const int64_t id : stop_token_ids) {
     if (id < 0 || id >= static_cast<int64_t>(grammar->vocabulary().vocab_size()))
@@ -35,8 +37,10 @@ void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::
     stops.push_back(static_cast<TokenId>(id));
   }
   const auto build = [&] {
-    new (self)
-        PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token, max_tokens), {}, {}};
+    new (self) PyMatcher{
+        Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token, max_tokens, default_temperature),
+        {},
+        {}};
   };
   if (max_tokens == 0) return build();
   supply_all(*grammar->program());
@@ -81,11 +85,11 @@ bool accept_bytes(PyMatcher& self, const nb::bytes& data) {
   });
 }
 
-void follow(PyMatcher& self, Draft& draft) {
+void follow(PyMatcher& self, Draft& draft, Deadline deadline = std::nullopt) {
   with_deferred([&] {
-    if (draft.follow(self.matcher, true)) return;
+    if (draft.follow(self.matcher, true, deadline)) return;
     const Unlocked unlocked;
-    draft.follow(self.matcher, false);
+    draft.follow(self.matcher, false, deadline);
   });
 }
 
@@ -114,13 +118,40 @@ bool fill(PyMatcher& self, nb::handle bitmask, nb::handle row_index) {
   return allowed < matcher.grammar().vocabulary().vocab_size();
 }
 
-// Fills the rows of a draft, from row `index` on, and says how many of its nodes live.
-size_t fill_draft(PyMatcher& self, Scratch& use, nb::handle bitmask, int64_t index) {
-  Bitmask target;
+void read_rows(PyMatcher& self, nb::handle bitmask, int64_t index, size_t count, Bitmask& target) {
   self.bitmasks.read(bitmask, self.matcher.num_words(), target);
-  target.check_rows(index, use.draft.num_nodes());
-  follow(self, use.draft);
-  use.queue.clear();
+  target.check_rows(index, count);
+}
+
+void clear_rows(PyMatcher& self, const Bitmask& target, size_t count) {
+  uint32_t* rows = target.rows(0, count, self.matcher.num_words());
+  for (size_t i = 0; i < count; ++i) std::fill_n(rows + i * target.words_per_row(), self.matcher.num_words(), 0);
+}
+
+// None for a number of seconds that is not positive.
+Deadline deadline_after(double seconds) {
+  using std::chrono::steady_clock;
+  if (!(seconds > 0)) return std::nullopt;
+  const std::chrono::duration<double> least(std::min(seconds, kManySeconds));
+  return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(least);
+}
+
+// The temperature at each node, -1 for none and where a node does not live.
+void write_temperatures(PyMatcher& self, const Draft& draft, bool followed, float* out) {
+  std::fill_n(out, draft.num_nodes(), -1.0f);
+  if (!followed) return;
+  with_deferred([&] {
+    const Unlocked unlocked;
+    for (size_t i = 0; i < draft.num_nodes(); ++i)
+      out[i] = static_cast<float>(draft.temperature(self.matcher, i).value_or(-1));
+  });
+}
+
+// Fills the rows of a draft, from row `index` on, and says how many of its nodes live.
+size_t fill_draft(PyMatcher& self, Scratch& use, const Bitmask& target, int64_t index,
+                  Deadline deadline = std::nullopt) {
+  follow(self, use.draft, deadline);
+  use.queue.clear(deadline);
   use.draft.add_rows(self.matcher, target.rows(index, use.draft.num_nodes(), self.matcher.num_words()),
                      target.words_per_row(), 0, use.queue);
   run_queue(use.queue, ThreadPool::shared().size());
@@ -133,18 +164,34 @@ size_t fill_draft_bitmask(PyMatcher& self, nb::handle draft_tokens, nb::handle b
   read_token_ids("draft_tokens", draft_tokens, use->tokens);
   const InUse in_use(self);
   use->draft.set_line(use->tokens);
-  return fill_draft(self, *use, bitmask, index) - 1;
+  Bitmask target;
+  read_rows(self, bitmask, index, use->draft.num_nodes(), target);
+  return fill_draft(self, *use, target, index) - 1;
 }
 
 size_t traverse_draft_tree(PyMatcher& self, nb::handle retrieve_next_token, nb::handle retrieve_next_sibling,
-                           nb::handle draft_tokens, nb::handle bitmask) {
+                           nb::handle draft_tokens, nb::handle bitmask, nb::handle time_threshold,
+                           nb::handle temperatures) {
+  const Deadline deadline = deadline_after(read_number("time_threshold", time_threshold));
   Borrowed<Scratch> use;
   read_integers("retrieve_next_token", retrieve_next_token, use->first_child);
   read_integers("retrieve_next_sibling", retrieve_next_sibling, use->next_sibling);
   read_integers("draft_tokens", draft_tokens, use->tree_tokens);
   const InUse in_use(self);
   use->draft.set_tree(use->first_child, use->next_sibling, use->tree_tokens);
-  return fill_draft(self, *use, bitmask, 0);
+  Draft& draft = use->draft;
+  Bitmask target;
+  read_rows(self, bitmask, 0, draft.num_nodes(), target);
+  std::optional<FloatRow> row;
+  if (!temperatures.is_none()) row.emplace("temperatures", temperatures, draft.num_nodes());
+  size_t num_living = 0;
+  try {
+    num_living = fill_draft(self, *use, target, 0, deadline);
+  } catch (const OutOfTime&) {
+    clear_rows(self, target, draft.num_nodes());
+  }
+  if (row) write_temperatures(self, draft, num_living > 0, row->data());
+  return num_living;
 }
 
 // (name, bytes, where they begin, how many were closed before or -1 if it is open), in the order in which they begin.
@@ -235,7 +282,7 @@ void bind_matcher(nb::module_& m) {
   using namespace docs::matcher;
   nb::class_<PyMatcher>(m, "Matcher")
       .def("__init__", &make, nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"),
-           nb::arg("max_tokens") = 0)
+           nb::arg("max_tokens") = 0, nb::arg("default_temperature") = -1.0)
       .def("__init__", &make_fork)
       .def(
           "accept_token",
@@ -262,9 +309,11 @@ void bind_matcher(nb::module_& m) {
            kFillDraftBitmask)
       .def("traverse_draft_tree", &traverse_draft_tree, nb::arg("retrieve_next_token").none(),
            nb::arg("retrieve_next_sibling").none(), nb::arg("draft_tokens").none(), nb::arg("bitmask").none(),
+           nb::arg("time_threshold").none() = -1.0, nb::arg("temperatures").none() = nb::none(),
            nb::sig("def traverse_draft_tree(self, retrieve_next_token: typing.Iterable[typing.SupportsIndex], "
                    "retrieve_next_sibling: typing.Iterable[typing.SupportsIndex], "
-                   "draft_tokens: typing.Iterable[typing.SupportsIndex], bitmask: typing.Any) -> int"),
+                   "draft_tokens: typing.Iterable[typing.SupportsIndex], bitmask: typing.Any, "
+                   "time_threshold: float = -1.0, temperatures: typing.Any | None = None) -> int"),
            kTraverseDraftTree)
       .def(
           "temperature",

@@ -63,7 +63,7 @@ void Draft::set_line(std::span<const TokenId> tokens) {
   }
 }
 
-bool Draft::follow(Matcher& matcher, bool look_ups_only) {
+bool Draft::follow(Matcher& matcher, bool look_ups_only, Deadline deadline) {
   if (num_living_ == 0) {
     if (look_ups_only && !matcher.here_is_known()) return false;
     nodes_[0].point = matcher.here();
@@ -74,6 +74,7 @@ bool Draft::follow(Matcher& matcher, bool look_ups_only) {
     Node& node = nodes_[order_[num_followed_]];
     const Node& parent = nodes_[node.parent];
     if (!parent.lives) continue;
+    if (is_past(deadline)) throw OutOfTime();
     if (look_ups_only && !matcher.after_is_known(parent.point, node.token)) return false;
     const auto point = matcher.after(parent.point, node.token);
     if (!point) continue;

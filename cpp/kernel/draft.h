@@ -26,13 +26,17 @@ class Draft {
   void set_tree(std::span<const int64_t> first_child, std::span<const int64_t> next_sibling,
                 std::span<const int64_t> tokens);
   void set_line(std::span<const TokenId> tokens);
-  // Finds where the nodes lead. With `look_ups_only` it stops, returning false, where something has to be computed; the
-  // next call goes on from there.
-  bool follow(Matcher& matcher, bool look_ups_only);
+  // Finds where the nodes lead. Throws OutOfTime past the deadline, if there is one. With `look_ups_only` it stops,
+  // returning false, where something has to be computed; the next call goes on from there.
+  bool follow(Matcher& matcher, bool look_ups_only, Deadline deadline = std::nullopt);
   // Fills row i, `words_per_row` words from the last, for every node i. Precondition: followed, to the end.
   void add_rows(Matcher& matcher, uint32_t* rows, size_t words_per_row, size_t sequence, FillQueue& queue) const;
   size_t num_nodes() const { return nodes_.size(); }
   size_t num_living() const { return num_living_; }
+  // At the point of a node; nothing where it does not live.
+  std::optional<double> temperature(const Matcher& matcher, size_t node) const {
+    return nodes_[node].lives ? matcher.temperature(nodes_[node].point) : std::nullopt;
+  }
 
  private:
   struct Node {

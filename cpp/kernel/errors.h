@@ -20,6 +20,12 @@ class Unsatisfiable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The time that a caller gave was over; said by a return value, not by an error.
+class OutOfTime : public std::runtime_error {
+ public:
+  OutOfTime() : std::runtime_error("out of time") {}
+};
+
 // The arrays of a draft do not describe one.
 class InvalidDraft : public std::runtime_error {
  public:

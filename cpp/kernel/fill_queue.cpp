@@ -18,7 +18,8 @@ bool is_restricted(const Matcher& matcher, uint32_t num_allowed) {
 
 }  // namespace
 
-void FillQueue::clear() {
+void FillQueue::clear(Deadline deadline) {
+  deadline_ = deadline;
   items_.clear();
   failed_.clear();
   restricts_ = false;
@@ -42,8 +43,9 @@ bool FillQueue::same_mask(const Item& a, const Item& b) {
   return a.point && b.point && a.matcher->engine() == b.matcher->engine() && a.point->config == b.point->config;
 }
 
-void FillQueue::fill(Item& item) noexcept {
+void FillQueue::fill(Item& item) const noexcept {
   try {
+    if (is_past(deadline_)) throw OutOfTime();
     Matcher& matcher = *item.matcher;
     const Matcher::Point point = item.point ? *item.point : matcher.here();
     item.restricts = is_restricted(matcher, matcher.fill(point, item.row));

@@ -9,17 +9,26 @@
 // allocated. Tested by tests/contract/test_batch.py.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "matcher.h"
 
 namespace maskwright {
 
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+inline bool is_past(const Deadline& deadline) {
+  return deadline && std::chrono::steady_clock::now() >= *deadline;
+}
+
 class FillQueue {
  public:
-  void clear();
+  // Masks that are not begun by the deadline, if there is one, are an OutOfTime.
+  void clear(Deadline deadline = std::nullopt);
   // The mask of where the matcher stands. `sequence` names it in errors.
   void add(Matcher& matcher, uint32_t* row, size_t sequence);
   // The mask of one of its points, which must stay valid until the queue has run.
@@ -42,13 +51,14 @@ class FillQueue {
     std::exception_ptr error = nullptr;
   };
   static bool same_mask(const Item& a, const Item& b);
-  static void fill(Item& item) noexcept;
+  void fill(Item& item) const noexcept;
   void throw_first_error();
   void fill_all(unsigned max_threads);
   std::vector<Item> items_;
   std::vector<size_t> leaders_;  // the first item of each mask, and where the last one's end
   std::vector<Item> failed_;
   bool restricts_ = false;
+  Deadline deadline_;
 };
 
 }  // namespace maskwright

@@ -20,12 +20,13 @@ TokenId sole_token(const ConfigMask& mask, uint32_t num_words) {
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens,
-                 bool terminate_without_stop_token, uint32_t max_tokens)
+                 bool terminate_without_stop_token, uint32_t max_tokens, double default_temperature)
     : grammar_(std::move(grammar)),
       engine_(grammar_->engine()),
       stop_tokens_(std::move(stop_tokens)),
       terminate_without_stop_token_(terminate_without_stop_token),
       max_tokens_(max_tokens),
+      default_temperature_(default_temperature),
       initial_(initial_in(*engine_)) {
   for (const TokenId token : stop_tokens_)
     if (!grammar_->vocabulary().text(token).empty() && !is_text_stop(token)) text_stops_.push_back(token);

@@ -31,9 +31,10 @@ class Matcher {
     bool terminated;
   };
 
-  // `max_tokens`: the most tokens of the whole output, stop tokens apart; 0: any number.
+  // `max_tokens`: the most tokens of the whole output, stop tokens apart; 0: any number. `default_temperature`: where
+  // no rule has one; negative: none.
   Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens, bool terminate_without_stop_token,
-          uint32_t max_tokens = 0);
+          uint32_t max_tokens = 0, double default_temperature = -1);
 
   bool accept(TokenId token);
   // How many of the tokens would be accepted one after the other. The state stays.
@@ -50,9 +51,10 @@ class Matcher {
   // Whether any token may come next that has a text of its own: none that is special or a stop token.
   bool text_may_follow();
   // Of the rule that the next token is in, see Engine::temperature.
-  std::optional<double> temperature() {
-    const Point point = here();
-    const double found = point.terminated ? -1 : engine_->temperature(point.config);
+  std::optional<double> temperature() { return temperature(here()); }
+  std::optional<double> temperature(Point point) const {
+    double found = point.terminated ? -1 : engine_->temperature(point.config);
+    if (found < 0) found = default_temperature_;
     return found < 0 ? std::nullopt : std::optional(found);
   }
   std::string forced_bytes(size_t limit) {
@@ -121,6 +123,7 @@ class Matcher {
   std::vector<TokenId> text_stops_;  // those that have a text in the vocabulary
   bool terminate_without_stop_token_;
   uint32_t max_tokens_;
+  double default_temperature_;
   ConfigId initial_;
   bool terminated_ = false;
 };

@@ -63,6 +63,7 @@ class Matcher:
         stop_token_ids: Sequence[int],
         terminate_without_stop_token: bool,
         max_tokens: int = 0,
+        default_temperature: float = -1.0,
     ) -> None: ...
     @overload
     def __init__(self, arg: Matcher, /) -> None: ...
@@ -152,6 +153,8 @@ class Matcher:
         retrieve_next_sibling: Iterable[SupportsIndex],
         draft_tokens: Iterable[SupportsIndex],
         bitmask: Any,
+        time_threshold: float = -1.0,
+        temperatures: Any | None = None,
     ) -> int:
         """
         Write the masks of a tree of drafted tokens, row i for node i. The matcher does not move.
@@ -164,19 +167,24 @@ class Matcher:
             retrieve_next_sibling: The next sibling of each node, -1 for none: (num_nodes,) integers.
             draft_tokens: The token id of each node: (num_nodes,) integers.
             bitmask: As for `fill_next_token_bitmask`, with a row for each node.
+            time_threshold: The most seconds to take, looked at before each mask; not positive for any time.
+            temperatures: None, or (num_nodes,) float32, CPU, contiguous, a numpy array or a torch tensor: what
+                `temperature` returns at each node is written there, -1 for None and at nodes that do not live.
 
         Returns:
-            How many nodes live, node 0 included.
+            How many nodes live, node 0 included; 0 if the time was over before all rows were written. They are all zero
+            then.
 
         Raises:
             ArgumentError: An argument is not a sequence of integers.
-            BitmaskError: The bitmask has the wrong form or too few rows.
+            BitmaskError: The bitmask or `temperatures` has the wrong form or is too small.
             MatcherError: The arrays do not describe a tree.
         """
 
     def temperature(self) -> float | None:
         """
-        Return the sampling temperature that the grammar asks for at the next token, None if it asks for none.
+        Return the sampling temperature that the grammar asks for at the next token, `default_temperature` if it asks
+        for none.
 
         It is that of the innermost rule that has one and that the next token is in, rules that may begin with it
         included; the highest where the output can be read in several ways.

@@ -16,6 +16,7 @@ configuration id per token. Tested by tests/exhaustive and tests/contract.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn
 
@@ -48,10 +49,11 @@ class GrammarMatcher(_kernel.Matcher):
             are then never allowed.
         max_tokens: The most tokens of the whole output, stop tokens apart. The mask then leaves only tokens after which
             the output can still be completed within them. Text accepted as such counts as one token.
+        default_temperature: What `temperature` returns where the grammar asks for none.
 
     Raises:
         ArgumentError: `compiled_grammar` is not a `CompiledGrammar`, or another argument has the wrong type.
-        OptionError: `max_tokens` is less than 1.
+        OptionError: `max_tokens` is less than 1, or `default_temperature` is negative or not finite.
         TokenizerError: A stop token is outside the vocabulary.
         UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
 
@@ -66,12 +68,19 @@ class GrammarMatcher(_kernel.Matcher):
         override_stop_tokens: int | Iterable[int] | None = None,
         terminate_without_stop_token: bool = False,
         max_tokens: int | None = None,
+        default_temperature: float | None = None,
     ) -> None:
         info = checked_compiled("compiled_grammar", compiled_grammar).tokenizer_info
         stops = list(info.stop_token_ids)
         if override_stop_tokens is not None:
             stops = _stop_tokens(override_stop_tokens, info.vocab_size)
-        super().__init__(compiled_grammar._native, stops, bool(terminate_without_stop_token), _budget(max_tokens))
+        super().__init__(
+            compiled_grammar._native,
+            stops,
+            bool(terminate_without_stop_token),
+            _budget(max_tokens),
+            _temperature(default_temperature),
+        )
         self.compiled_grammar = compiled_grammar
 
     def accept_string(self, text: str | bytes) -> bool:
@@ -229,6 +238,16 @@ def _budget(max_tokens: int | None) -> int:
     if max_tokens is None:
         return 0
     return min(as_integer("max_tokens", max_tokens, at_least=1), MAX_TOKEN_BUDGET)
+
+
+def _temperature(default: float | None) -> float:
+    """As the kernel takes it, negative for none."""
+    if default is None:
+        return -1.0
+    number = as_number("default_temperature", default)
+    if not 0 <= number < math.inf:
+        raise OptionError(f"default_temperature must be finite and >= 0, not {number}", option="default_temperature")
+    return number
 
 
 def _stop_tokens(given: int | Iterable[int], vocab_size: int) -> list[int]:

@@ -141,6 +141,15 @@ CASES: dict[str, Case] = {
     "GrammarMatcher.max_tokens": Case(
         lambda v: mw.GrammarMatcher(COMPILED, max_tokens=v), "an int", "None, an int, a bool"
     ),
+    "GrammarMatcher.default_temperature": Case(
+        lambda v: mw.GrammarMatcher(COMPILED, default_temperature=v), "a number", "None, an int, a float, a bool"
+    ),
+    "matcher.traverse_draft_tree.time_threshold": Case(
+        lambda v: matcher().traverse_draft_tree([-1], [-1], [0], BITMASK, v), "a number", INTS + ", a float"
+    ),
+    "matcher.traverse_draft_tree.temperatures": Case(
+        lambda v: matcher().traverse_draft_tree([-1], [-1], [0], BITMASK, temperatures=v), "", "None"
+    ),
     "matcher.accept_token": Case(lambda v: matcher().accept_token(v), "an int", INTS),
     "matcher.accept_tokens": Case(
         lambda v: matcher().accept_tokens(v), "token_ids must be", ID_LISTS + ", a dict, bytes"

@@ -196,3 +196,81 @@ def test_arrays_of_other_kinds() -> None:
     for wrong in (np.array([1.0, 2.0, -1.0]), np.zeros((3, 1), np.int64), None, "abc"):
         with pytest.raises((TypeError, maskwright.MatcherError)):
             matcher.traverse_draft_tree(wrong, tree[1], tree[2], dirty(3))
+
+
+def warm_matcher(**options: float) -> maskwright.GrammarMatcher:
+    compiler = maskwright.GrammarCompiler(SMALL.info())
+    source = 'root ::= "a" hot "c" cold\nhot[temperature=1.5] ::= [ab]+\ncold[temperature=0.25] ::= "a" [ab]'
+    return maskwright.GrammarMatcher(compiler.compile_grammar(source), **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"default_temperature": 0.75}], ids=["none", "default"])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_temperatures_of_a_tree_are_those_of_its_nodes(library: str, options: dict[str, float]) -> None:
+    make = np.zeros if library == "numpy" else pytest.importorskip("torch").zeros
+    rng, matcher, found = seeded("temperatures"), warm_matcher(**options), set()
+    dtype = np.float32 if library == "numpy" else pytest.importorskip("torch").float32
+    for _ in range(scaled(40)):
+        first_child, next_sibling, parents = random_tree(rng, rng.randint(1, 12))
+        tokens = [rng.choice((0, 1, 14, 14, SMALL.stop[0])) for _ in parents]
+        temperatures = make(len(parents) + 1, dtype=dtype)
+        matcher.traverse_draft_tree(first_child, next_sibling, tokens, dirty(len(parents)), temperatures=temperatures)
+        for node in range(len(parents)):
+            fork, path = matcher.fork(), [tokens[i] for i in path_to(node, parents)]
+            lives = fork.accept_tokens(path) == len(path)
+            expected = fork.temperature() if lives else None
+            assert temperatures[node] == (-1 if expected is None else expected)
+            found.add(expected)
+        assert temperatures[len(parents)] == 0
+    assert found >= {None, 1.5, *options.values()}
+
+
+def test_a_tree_that_takes_too_long() -> None:
+    """Nothing is said of the nodes then; with time enough, or no limit, all is."""
+    matcher, tree = warm_matcher(), ([1, 2, -1], [-1, -1, -1], [0, 0, 1])
+    expected = masks_along(matcher, [0, 1])
+    bitmask, temperatures = dirty(3), np.ones(3, np.float32)
+    assert matcher.traverse_draft_tree(*tree, bitmask, 1e-12, temperatures) == 0
+    assert not bitmask.any()
+    assert (temperatures == -1).all()
+    for enough in (60.0, 1e300, float("inf"), 0.0, -1.0, float("nan")):
+        bitmask = dirty(3)
+        assert matcher.traverse_draft_tree(*tree, bitmask, time_threshold=enough) == 3
+        assert rows(bitmask) == expected
+    assert matcher.num_accepted_tokens == 0
+
+
+def test_temperatures_of_other_forms() -> None:
+    torch = pytest.importorskip("torch")
+    matcher, read_only = warm_matcher(), np.zeros(1, np.float32)
+    read_only.flags.writeable = False
+    for wrong in (
+        np.zeros(1),
+        np.zeros((1, 1), np.float32),
+        np.zeros(0, np.float32),
+        np.zeros(4, np.float32)[::2],
+        read_only,
+        [0.0],
+        3,
+        torch.zeros(1, dtype=torch.float16),
+        torch.zeros(1, device="meta"),
+    ):
+        bitmask = dirty(1)
+        with pytest.raises(maskwright.BitmaskError, match="temperatures must be a one-dimensional float32"):
+            matcher.traverse_draft_tree([-1], [-1], [0], bitmask, temperatures=wrong)
+        assert (bitmask == 0x5A5A5A5A).all()
+
+
+def test_default_temperatures() -> None:
+    compiler = maskwright.GrammarCompiler(SMALL.info())
+    compiled = compiler.compile_grammar('root ::= "a" warm\nwarm[temperature=0.5] ::= "b"')
+    matcher = maskwright.GrammarMatcher(compiled, default_temperature=0)
+    assert matcher.temperature() == 0
+    assert matcher.accept_token(0)
+    assert matcher.fork().temperature() == 0.5
+    assert matcher.accept_token(1)
+    batch = maskwright.BatchGrammarMatcher([matcher, maskwright.GrammarMatcher(compiled)])
+    assert batch.temperature() == [0, None]
+    for wrong in (-0.1, float("inf"), float("nan")):
+        with pytest.raises(maskwright.OptionError, match="default_temperature must be finite and >= 0"):
+            maskwright.GrammarMatcher(compiled, default_temperature=wrong)

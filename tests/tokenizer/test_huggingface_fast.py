@@ -215,3 +215,27 @@ def test_a_stop_token_beyond_the_tokenizer_is_an_error(tmp_path: Path) -> None:
 def test_names_that_no_repository_can_have_do_no_harm() -> None:
     for name in ("", "a/b/c", "..", "no/such-repository"):
         assert TokenizerInfo.from_huggingface(fast(byte_level(), eos_token="</s>", name_or_path=name)).stop_token_ids
+
+
+def test_a_model_with_fewer_ids_than_the_tokenizer() -> None:
+    """Ids that the model cannot generate are left out, with what is said of them."""
+    it = byte_level()
+    it.add_special_tokens(["<pad>"])
+    num_ids = it.get_vocab_size()
+    found = info(it, vocab_size=num_ids - 2, stop_token_ids=[it.token_to_id("</s>")])
+    assert (found.vocab_size, len(found.token_bytes)) == (num_ids - 2, num_ids - 2)
+    assert found.token_bytes == info(it).token_bytes[: num_ids - 2]
+    assert found.special_token_ids == (it.token_to_id("</s>"),)
+    with pytest.raises(TokenizerError, match="stop token id"):
+        info(it, vocab_size=num_ids - 1, stop_token_ids=[num_ids - 1])
+    with pytest.raises(TokenizerError, match="there are 3 token texts"):
+        TokenizerInfo.from_vocab(["a", "b", "c"], stop_token_ids=[], vocab_size=2)
+
+
+def test_a_stop_token_that_the_model_cannot_generate_is_no_stop_token() -> None:
+    transformers = pytest.importorskip("transformers")
+    it = byte_level()
+    it.add_special_tokens(["<end>"])
+    wrapped = transformers.PreTrainedTokenizerFast(tokenizer_object=it, eos_token="<end>")
+    with pytest.raises(TokenizerError, match="does not say which token ends the output"):
+        TokenizerInfo.from_huggingface(wrapped, vocab_size=it.get_vocab_size() - 1)

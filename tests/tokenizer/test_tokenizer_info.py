@@ -59,7 +59,7 @@ def test_no_stop_token_where_the_caller_says_so() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"vocab_size": 6}, "vocab_size is 6, but the tokenizer has 7 ids"),
+        ({"vocab_size": 6}, "vocab_size is 6, but there are 7 token texts"),
         ({"vocab_size": -1}, "vocab_size is -1"),
         ({"vocab_size": 1 << 40}, "too large"),
         ({"vocab_size": "10"}, "vocab_size is of type str"),

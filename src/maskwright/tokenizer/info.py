@@ -36,9 +36,9 @@ _NUM_SHOWN = 8
 class TokenizerInfo:
     """The bytes of every token id, and which ids are special or stop the output.
 
-    Make one with a `from_` method; all of them take `vocab_size`, the width of the model's logits where that is more
-    than the tokenizer has ids, and `stop_token_ids`, which replace the stop tokens that the tokenizer declares (an
-    empty list: none).
+    Make one with a `from_` method; all of them take `vocab_size`, the width of the model's logits, where the tokenizer
+    has fewer ids or more, and `stop_token_ids`, which replace the stop tokens that the tokenizer declares (an empty
+    list: none). Ids of the tokenizer from `vocab_size` on are left out: the model cannot generate them.
 
     Attributes:
         token_bytes: what each id adds to the output; empty where an id has no text. For a special token, its name.
@@ -62,10 +62,7 @@ class TokenizerInfo:
             raise wrong_argument("token_bytes", self.token_bytes, "a tuple with the bytes of every id", hint)
         size = check_vocab_size(_to_id(self.vocab_size, "vocab_size"))
         if size < len(self.token_bytes) or size < 1:
-            raise TokenizerError(
-                f"vocab_size is {size}, but the tokenizer has {len(self.token_bytes)} ids",
-                hint="leave vocab_size out, or pass the width of the model's logits",
-            )
+            raise _too_small(size, len(self.token_bytes))
         special = _to_ids(_as_tuple(self.special_token_ids, "special_token_ids"), "special token", size)
         stop = _to_ids(_as_tuple(self.stop_token_ids, "stop_token_ids"), "stop token", size)
         num_tokens = max(len(self.token_bytes), *(i + 1 for i in special + stop), 0)
@@ -90,7 +87,8 @@ class TokenizerInfo:
 
         Args:
             tokenizer: the tokenizer object.
-            vocab_size: the width of the model's logits, for most models `model.config.vocab_size`.
+            vocab_size: the width of the model's logits, for most models `model.config.vocab_size`; not the
+                tokenizer's own `vocab_size`, which leaves out added tokens.
             stop_token_ids: by default the eos token and the eos list of the model's generation config, if at hand.
 
         Raises:
@@ -149,12 +147,17 @@ class TokenizerInfo:
         Raises:
             TokenizerError: an argument is of the wrong type or out of range.
         """
-        return cls._from_raw(from_vocab.read(tokens, special_token_ids), vocab_size, stop_token_ids)
+        raw = from_vocab.read(tokens, special_token_ids)
+        if vocab_size is not None and _to_id(vocab_size, "vocab_size") < len(raw.token_bytes):
+            raise _too_small(vocab_size, len(raw.token_bytes))
+        return cls._from_raw(raw, vocab_size, stop_token_ids)
 
     @classmethod
     def _from_raw(
         cls, raw: RawTokenizer, vocab_size: int | None, stop_token_ids: Iterable[int] | None
     ) -> TokenizerInfo:
+        if vocab_size is not None:
+            raw = _cut(raw, _to_id(vocab_size, "vocab_size"))
         stop = raw.stop_token_ids if stop_token_ids is None else stop_token_ids
         info = cls(
             token_bytes=tuple(raw.token_bytes),
@@ -249,6 +252,24 @@ class TokenizerInfo:
             self.stop_token_ids,
             self.drops_leading_space,
         )
+
+
+def _cut(raw: RawTokenizer, vocab_size: int) -> RawTokenizer:
+    """Leave out the ids that the model cannot generate."""
+    if not 0 < vocab_size < len(raw.token_bytes):
+        return raw
+    return raw._replace(
+        token_bytes=raw.token_bytes[:vocab_size],
+        special_token_ids=[i for i in raw.special_token_ids if i < vocab_size],
+        stop_token_ids=[i for i in raw.stop_token_ids if i < vocab_size],
+    )
+
+
+def _too_small(vocab_size: int, num_ids: int) -> TokenizerError:
+    return TokenizerError(
+        f"vocab_size is {vocab_size}, but there are {num_ids} token texts",
+        hint="leave vocab_size out, or pass the width of the model's logits",
+    )
 
 
 def _as_tuple(ids: Iterable[int], name: str) -> tuple[int, ...]:
