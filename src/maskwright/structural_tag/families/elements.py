@@ -36,6 +36,7 @@ from maskwright.structural_tag.families.registry import register_model_structura
 from maskwright.structural_tag.request import ToolRequest
 
 _SEED_THINK = ("<seed:think>", "</seed:think>")
+_STEP_CALL_END = "<｜tool_call_end｜>"
 _STEP_CALL = "<｜tool_call_begin｜>function<｜tool_sep｜>"
 
 
@@ -59,32 +60,30 @@ def seed_oss(request: ToolRequest) -> Format:
 @register_model_structural_tag("step_3", reasoning="enabled")
 def step_3(request: ToolRequest) -> Format:
     """Build the tag of Step 3."""
-    close = "</steptml:invoke>"
+    begin, end, close = "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>", "</steptml:invoke>"
     tags = [
         request.call(
             tool,
             f'{_STEP_CALL}<steptml:invoke name="{tool.name}">\n',
-            request.arguments(tool, "step_xml", close),
-            f"{close}<｜tool_call_end｜>\n",
+            request.arguments(tool, "step_xml", close, _STEP_CALL_END, end),
+            f"{close}{_STEP_CALL_END}\n",
         )
         for tool in request.tools
     ]
-    begin = "<｜tool_calls_begin｜>"
-    return output(request, calls_in_section(request, f"{begin}\n", tags, "<｜tool_calls_end｜>", trigger=begin))
+    return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))
 
 
 @register_model_structural_tag("hunyuan_3", reasoning="auto")
 def hunyuan_3(request: ToolRequest) -> Format:
     """Build the tag of Hunyuan 3."""
-    close = "</tool_call>"
+    begin, end, close = "<tool_calls>", "</tool_calls>", "</tool_call>"
     tags = [
         request.call(
-            tool, f"<tool_call>{tool.name}<tool_sep>\n", request.arguments(tool, "glm_xml", close), f"{close}\n"
+            tool, f"<tool_call>{tool.name}<tool_sep>\n", request.arguments(tool, "glm_xml", close, end), f"{close}\n"
         )
         for tool in request.tools
     ]
-    begin = "<tool_calls>"
-    return output(request, calls_in_section(request, f"{begin}\n", tags, "</tool_calls>", trigger=begin))
+    return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))
 
 
 @register_model_structural_tag("dots", reasoning="auto")

@@ -17,24 +17,23 @@ the model cards of meituan-longcat/LongCat-Flash-Chat and ibm-granite/granite-20
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import THINK, calls_in_section, calls_in_text, marked, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat
+from maskwright.structural_tag.formats import ConstStringFormat, OrFormat, RegexFormat, SequenceFormat, TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _RESPONSE = ("<response>", "</response>")
 _LONGCAT_THINK = ("<longcat_think>", "</longcat_think>")
-_PLUGINS = ("<|action_start|><|plugin|>\n", "<|action_start|> <|plugin|>\n")
+_PLUGIN = SequenceFormat((RegexFormat(" ?"), ConstStringFormat("<|plugin|>\n")))
+_KEY = OrFormat((ConstStringFormat('"parameters": '), ConstStringFormat('"arguments": ')))
 _ROLE = "function call<|role_sep|>\n"
 
 
 @register_model_structural_tag("ernie_4_5", reasoning="enabled")
 def ernie(request: ToolRequest) -> Format:
     """Build the tag of ERNIE 4.5's thinking models."""
-    tags = _calls(request, ["<tool_call>\n"], "\n</tool_call>")
+    tags = _calls(request, "<tool_call>\n", "\n</tool_call>")
     answer = calls_in_text(request, ["<tool_call>"], tags, excludes=(*THINK, *_RESPONSE))
     return output(request, marked(request, answer, _RESPONSE))
 
@@ -43,7 +42,7 @@ def ernie(request: ToolRequest) -> Format:
 @register_model_structural_tag("longcat_flash_thinking", reasoning="enabled")
 def longcat(request: ToolRequest) -> Format:
     """Build the tag of LongCat Flash."""
-    tags = _calls(request, ["<longcat_tool_call>\n"], "\n</longcat_tool_call>")
+    tags = _calls(request, "<longcat_tool_call>\n", "\n</longcat_tool_call>")
     answer = calls_in_text(request, ["<longcat_tool_call>"], tags, excludes=_LONGCAT_THINK)
     return output(request, answer, _LONGCAT_THINK)
 
@@ -52,41 +51,43 @@ def longcat(request: ToolRequest) -> Format:
 @register_model_structural_tag("intern_s1", reasoning="auto")
 def internlm(request: ToolRequest) -> Format:
     """Build the tag of InternLM 2.5 and Intern-S1."""
-    tags = [
-        tag for key in ("parameters", "arguments") for tag in _calls(request, _PLUGINS, "<|action_end|>", arguments=key)
-    ]
-    return output(request, calls_in_text(request, ["<|action_start|>"], tags))
+    begin, end = "<|action_start|>", "<|action_end|>"
+    tags = []
+    if request.tools:
+        calls = [
+            request.call(tool, f'{{"name": {quoted(tool.name)}, ', SequenceFormat((_KEY, request.arguments(tool))), "}")
+            for tool in request.tools
+        ]
+        tags = [TagFormat(begin, SequenceFormat((_PLUGIN, OrFormat(tuple(calls)))), end)]
+    return output(request, calls_in_text(request, [begin], tags))
 
 
 @register_model_structural_tag("granite_20b_functioncalling")
 def granite_20b(request: ToolRequest) -> Format:
     """Build the tag of Granite 20B for function calling."""
-    tags = _calls(request, ["<function_call> "], "")
+    tags = _calls(request, "<function_call> ", "")
     return calls_in_text(request, ["<function_call>"], tags, excludes=())
 
 
 @register_model_structural_tag("gigachat_3")
 def gigachat(request: ToolRequest) -> Format:
     """Build the tag of GigaChat 3, which calls one function."""
-    begins = [_ROLE, f"<|message_sep|>\n\n{_ROLE}"]
-    tags = _calls(request, begins, "")
+    calls = OrFormat(tuple(_calls(request, "", ""))) if request.tools else None
+    tags = [TagFormat(begin, calls, "") for begin in (_ROLE, f"<|message_sep|>\n\n{_ROLE}")] if calls else []
     return calls_in_text(request._replace(parallel=False), [_ROLE, "<|message_sep|>"], tags, excludes=())
 
 
 @register_model_structural_tag("minimax_m1", reasoning="auto")
 def minimax_m1(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M1."""
-    tags = _calls(request, [""], "\n")
+    tags = _calls(request, "", "\n")
     begin = "<tool_calls>"
     return output(request, calls_in_section(request, f"{begin}\n", tags, "</tool_calls>", trigger=begin))
 
 
-def _calls(request: ToolRequest, begins: Sequence[str], end: str, *, arguments: str = "arguments") -> list[TagFormat]:
-    """Calls as JSON objects of name and arguments, between one of the begins and the end."""
+def _calls(request: ToolRequest, begin: str, end: str) -> list[TagFormat]:
+    """Calls as JSON objects of name and arguments, between two marks."""
     return [
-        request.call(
-            tool, f'{begin}{{"name": {quoted(tool.name)}, "{arguments}": ', request.arguments(tool), f"}}{end}"
-        )
-        for begin in begins
+        request.call(tool, f'{begin}{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), f"}}{end}")
         for tool in request.tools
     ]
