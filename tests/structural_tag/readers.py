@@ -326,7 +326,8 @@ def _read_gemma(body: str, schema: Any, quote: str = '<|"|>') -> Any:
     for i in range(1, len(parts), 2):  # strings out of the way, then it is JSON but for the names
         strings.append(parts[i])
         parts[i] = f'"{len(strings) - 1}"'
-    data = json.loads(re.sub(r"([{,])(\w+):", r'\1"\2":', "".join(parts)))
+    text = re.sub(r"([{,])(\w+):", r'\1"\2":', "".join(parts))
+    data = json.loads(re.sub(r"\bNone\b", "null", text))
     fill = lambda value: strings[int(value)] if isinstance(value, str) else value  # noqa: E731
     return {k: [fill(item) for item in v] if isinstance(v, list) else fill(v) for k, v in data.items()}
 

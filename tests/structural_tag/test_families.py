@@ -146,6 +146,28 @@ def test_content_where_nothing_is_called(family: str) -> None:
     check(family, ['"sunny"'], [it.calls()], reasoning="disabled", content=content, tool_choice="none")
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_order_of_arguments(family: str) -> None:
+    """Any order, but for the family whose template sorts; deep inside, too."""
+    nested = {"type": "object", "properties": {"d": {"type": "integer"}, "c": {"type": "integer"}}}
+    parameters = {"type": "object", "properties": {"b": nested, "a": {"type": "integer"}}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    orders = [compiled(family, tools=tools, tool_choice="required", any_order=order) for order in (None, False, True)]
+    usual, declared, free = orders
+    assert usual.grammar == (declared if family == "gemma_4" else free).grammar
+
+
+def test_gemma_sorts() -> None:
+    properties = {"b": {"type": "object", "properties": {"d": {}, "C": {}}}, "a": {"type": "null"}}
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": properties, "required": ["b"]}}]
+    accepted = ["a:None,b:{C:1,d:2}", "b:{d:1}", "b:{C:null,x:1,d:2}", "0:1,a:null,aa:2,b:{},c:3"]
+    rejected = ["b:{},a:null", "a:null,b:{d:2,C:1}", "a:none,b:{}", "0:1", "a:null,a:null,b:{}"]
+    call = "<|tool_call>call:f{{{}}}<tool_call|>".format
+    request = {"tools": tools, "tool_choice": "required"}
+    check("gemma_4", [*map(call, accepted)], [*map(call, rejected)], **request)
+    check("gemma_4", [*map(call, [*accepted, *rejected[:2]])], [], any_order=True, **request)
+
+
 def test_every_family_is_tested() -> None:
     tested = {*FAMILIES, *(name for name, *_ in OTHERS)}
     builders = {name for name in model_families() if not name.startswith("test_")}

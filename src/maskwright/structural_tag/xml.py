@@ -5,8 +5,9 @@ quotes) comes from the shapes, and what it spells as JSON is emitted as ever.
 
     {"properties": {"n": {"type": "integer"}}}   →   ws ("<parameter=n>" ws integer ws "</parameter>" ws)?
 
-Members come in declared order, then undeclared ones where the schema has them and the style can close them; or all in
-any order. A string ends where the closing text first occurs, so strings that contain it cannot be written.
+Members come in declared order, then undeclared ones where the schema has them and the style can close them; or sorted,
+if the style sorts; or all in any order. A string ends where the closing text first occurs, so strings that contain it
+cannot be written.
 Invariant: no recursion over the schema's depth; what lies deeper waits in a queue, each place once.
 Tested by tests/structural_tag/test_xml.py.
 """
@@ -190,11 +191,12 @@ class Writer:
         if not shape.required.keys() <= declared.keys():
             return never()
         members = []
-        for name, conj in declared.items():
+        in_order = sorted(declared, key=str.lower) if self.style.sorts else list(declared)
+        for name in in_order:
             if (reason := self.why_unwritable(name)) is not None:
                 self._refuse("properties", self._below("properties", name), reason)
                 continue  # left out, as the caller asks
-            member = self._member(name, conj)
+            member = self._member(name, declared[name])
             if member[0] != OP_NEVER:
                 members.append((seq(member, self.ws), name in shape.required))
             elif name in shape.required:
@@ -234,7 +236,12 @@ class Writer:
             return self._listed(members, extra)
 
     def _listed(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
-        """The members in their order, each with whether it must be there, then any number of extra ones."""
+        """The members in their order, each with whether it must be there, then any number of extra ones.
+
+        Where the style sorts, extra ones stand anywhere, as only their names say where.
+        """
+        if self.style.sorts and extra[0] != OP_NEVER:
+            return self._listed_among(members, extra)
         if not self.style.separator:
             parts = [member if required else optional(member) for member, required in members]
             return seq(*parts, star(extra))
@@ -245,6 +252,20 @@ class Writer:
             listed = seq(member, more) if required else alt(seq(member, more), listed)
             more = seq(self.separator, member, more) if required else alt(seq(self.separator, member, more), more)
         return listed
+
+    def _listed_among(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
+        builder = self.emitter.builder
+        rest, may_end = builder.declare("members"), True
+        builder.define(rest, optional(seq(self.separator, extra, rest)))
+        choice = seq(extra, rest)
+        for member, required in reversed(members):
+            later, may_end = rest, may_end and not required
+            rest = builder.declare("members")
+            skipped = never() if required else choice
+            choice = builder.add("member", alt(seq(member, later), seq(extra, rest), skipped))
+            more = seq(self.separator, choice)
+            builder.define(rest, optional(more) if may_end else more)
+        return optional(choice) if may_end else choice
 
     def _refuse(self, keyword: str, path: Path, reason: str = "this style has no exact form for it") -> None:
         self.emitter.refuse(Refusal(keyword, path, reason))
@@ -401,6 +422,8 @@ class Writer:
         close = self._filled(self.style.close, name, kind)
         if kind.spelling == "boolean":
             return seq(self.ws, alt(*[self._boolean(each) for each in _BOOLEANS if mask & each[0]]), self.ws, close)
+        if kind.spelling == "null":
+            return seq(self.captured("null", alt(text("null"), text("None"))), close)
         if kind.spelling not in ("json", "members", "items"):
             return self.scalar(kind, strings, mask)
         restricted = self.of_types(conj, kind.types)

@@ -9,6 +9,7 @@ A style spells a member as `open value close`. `Kind`s say how values of certain
     items    an array, item by item
     literal, constant   a string, and true, false or null, as in Python
     boolean  true or false, as in JSON or as in Python
+    null     null or None
 
     qwen_xml     <parameter=city>\nParis\n</parameter>
     mimo_xml     <parameter=city>Paris</parameter>
@@ -45,7 +46,9 @@ class Style(NamedTuple):
 
     With a `separator`, members stand in braces and items in brackets, and there is no white space. In names, characters
     are written as `escapes` say, `&` first. `any_quotes`: strings also stand in single quotes, and true, false and null
-    are also spelled as in JSON. Without escapes, names hold none of `not_in_names`, by which readers tell their end.
+    are also spelled as in JSON. Without escapes, names hold none of `not_in_names`, by which readers tell their end. Where
+    it `sorts`, declared members come in the order of their names without regard to case, as Jinja's `dictsort` has them,
+    and undeclared ones anywhere.
     """
 
     open: str
@@ -59,6 +62,7 @@ class Style(NamedTuple):
     escapes: tuple[tuple[str, str], ...] = ()
     any_quotes: bool = False
     not_in_names: tuple[str, ...] = ("<", ">", '"')
+    sorts: bool = False
 
     def spelled(self, tokens: Tokens) -> SpelledStyle:
         """Split all texts at special tokens."""
@@ -74,6 +78,7 @@ class Style(NamedTuple):
             self.escapes,
             self.any_quotes,
             self.not_in_names,
+            self.sorts,
         )
 
 
@@ -91,6 +96,7 @@ class SpelledStyle(NamedTuple):
     escapes: tuple[tuple[str, str], ...]
     any_quotes: bool
     not_in_names: tuple[str, ...]
+    sorts: bool
 
     @property
     def string_end(self) -> str:
@@ -139,13 +145,15 @@ _GEMMA: Final = Style(
     "",
     (
         Kind(("string",), "quoted"),
-        Kind(_SCALARS, "json"),
+        Kind(("number", "boolean"), "json"),
+        Kind(("null",), "null"),
         Kind(("object",), "members"),
         Kind(("array",), "items"),
     ),
     separator=",",
     quote='<|"|>',
     not_in_names=_BEFORE_COLON,
+    sorts=True,
 )
 _PYTHON: Final = Style(
     "{name}=",

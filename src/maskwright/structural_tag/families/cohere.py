@@ -42,12 +42,12 @@ def command(request: ToolRequest) -> Format:
 @register_model_structural_tag("cohere", reasoning="enabled")
 def cohere(request: ToolRequest) -> Format:
     """Build the tag of Cohere's newer models."""
+    begin, end = "<cofl:tool_calls>", "</cofl:tool_calls>"  # which their parser sees in reasoning and values as well
     tags = []
     for tool in request.tools:
         head = ConstStringFormat(f'" name="{tool.name}">')
-        arguments = request.arguments(tool, "cohere_xml", "</cofl:tool_call>")
+        arguments = request.arguments(tool, "cohere_xml", "</cofl:tool_call>", begin, end)
         content = SequenceFormat((RegexFormat("[A-Za-z0-9_-]{1,40}"), head, arguments))
         tags.append(request.call(tool, '<cofl:tool_call id="', content, "</cofl:tool_call>"))
-    begin = "<cofl:tool_calls>"  # which their parser takes for calls in reasoning as well
-    answer = calls_in_section(request, begin, tags, "</cofl:tool_calls>", excludes=_MARKS)
+    answer = calls_in_section(request, begin, tags, end, excludes=_MARKS)
     return output(request, marked(request, answer, *_ANSWERS), _THINK, excludes=(begin,))

@@ -67,14 +67,14 @@ def deepseek_v4_1(request: ToolRequest) -> Format:
 
 
 def _dsml(request: ToolRequest, section: str, style: str, space: str = "") -> Format:
+    begin, end = f"<｜DSML｜{section}>", f"</｜DSML｜{section}>"
     tags = [
         request.call(
             tool,
             f'<｜DSML｜{space}invoke name="{tool.name}">\n',
-            request.arguments(tool, style, f"</｜DSML｜{space}invoke>"),
+            request.arguments(tool, style, f"</｜DSML｜{space}invoke>", end),
             f"</｜DSML｜{space}invoke>\n",
         )
         for tool in request.tools
     ]
-    begin, end = f"<｜DSML｜{section}>", f"</｜DSML｜{section}>"
     return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))

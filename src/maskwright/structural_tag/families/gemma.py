@@ -3,8 +3,8 @@
     <|channel>thought
     The user wants the weather.<channel|><|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<tool_call|>
 
-The model's template sorts members by name; here they come in declared order, so declare them sorted. Null is written as
-in JSON, where the template has `None`.
+Members come sorted by name, as the model's template has them, without regard to case; null is `null` or, as there,
+`None`.
 Source: the chat template of google/gemma-4, as vLLM and llama.cpp have it.
 """
 
@@ -18,7 +18,7 @@ from maskwright.structural_tag.request import ToolRequest
 _THINK = ("<|channel>thought\n", "<channel|>")
 
 
-@register_model_structural_tag("gemma_4", reasoning="auto")
+@register_model_structural_tag("gemma_4", reasoning="auto", any_order=False)
 def gemma(request: ToolRequest) -> Format:
     """Build the tag of Gemma 4."""
     tags = [

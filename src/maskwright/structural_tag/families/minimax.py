@@ -24,14 +24,17 @@ _M3_THINK = ("<mm:think>", "</mm:think>")
 @register_model_structural_tag("minimax", "minimax_m2", reasoning="enabled")
 def minimax(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M2."""
+    begin, end = "<minimax:tool_call>", "</minimax:tool_call>"
     tags = [
         request.call(
-            tool, f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml", "</invoke>"), "</invoke>\n"
+            tool,
+            f'<invoke name="{tool.name}">\n',
+            request.arguments(tool, "minimax_xml", "</invoke>", end),
+            "</invoke>\n",
         )
         for tool in request.tools
     ]
-    begin = "<minimax:tool_call>"
-    answer = calls_in_section(request, f"{begin}\n", tags, "</minimax:tool_call>", trigger=begin)
+    answer = calls_in_section(request, f"{begin}\n", tags, end, trigger=begin)
     return output(request, answer)
 
 

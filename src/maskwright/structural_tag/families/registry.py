@@ -6,8 +6,8 @@
     tag = get_model_structural_tag("my_model", tools=tools, tool_choice="required")
 
 Names are compared by their letters and digits, without case: "Qwen3-Coder" is "qwen_3_coder"; full names of models are
-looked up in model_names.py. A family says whether
-its models reason and in which order they write arguments; that holds where the caller does not say otherwise.
+looked up in model_names.py. A family says whether its models reason and in which order they write arguments; that holds
+where the caller does not say otherwise.
 Tested by tests/structural_tag/test_families.py.
 """
 
@@ -47,7 +47,7 @@ _FAMILIES: dict[str, Family] = {}  # by the letters and digits of the name
 
 
 def register_model_structural_tag(
-    *names: str, reasoning: Reasoning = "disabled", any_order: bool = False
+    *names: str, reasoning: Reasoning = "disabled", any_order: bool = True
 ) -> Callable[[Builder], Builder]:
     """Make a function the builder of a family, under one name or several. A later one replaces an earlier one.
 
@@ -98,9 +98,9 @@ def get_model_structural_tag(
         thinking_token_budget: How many tokens of reasoning there may be between its opening and its end, after which
             only the end is allowed; 0 closes it at once, None is without bound.
         **options: The fields of `JsonSchemaOptions`, for all arguments, and for the content where it says nothing. A
-            tool's own `strict` wins over `strict_mode`. Without `any_order`, members come as the family's models write
-            them: in any order, in declared order, or sorted. What `on_unsupported="relax"` leaves out is reported when
-            the tag is compiled, in `Grammar.report`.
+            tool's own `strict` wins over `strict_mode`. Without `any_order`, or with None, members come as the family's
+            models write them: in any order, in declared order, or sorted. What `on_unsupported="relax"` leaves out is
+            reported when the tag is compiled, in `Grammar.report`.
 
     Raises:
         RequestError: The family is unknown or not certain, or tools and tool choice are malformed; `pointer` says
@@ -122,8 +122,8 @@ def get_model_structural_tag(
         thinking_token_budget=thinking_token_budget,
         options=options,
     )
-    if family.any_order and "any_order" not in request.options:
-        request = request._replace(options={**request.options, "any_order": True})
+    if request.options.get("any_order") is None:
+        request = request._replace(options={**request.options, "any_order": family.any_order})
     return StructuralTag(format=family.builder(request))
 
 
