@@ -101,7 +101,17 @@ class Engine {
   // with the engine.
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
   size_t held_bytes() const { return memory_bytes() + program_->instance_bytes(); }
-  bool past_budget() const { return held_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
+  // Asked at every token, so what the instances hold is added up only where what all rules grew by since could matter.
+  bool past_budget() const {
+    const size_t budget = budget_bytes_.load(std::memory_order_relaxed);
+    const RuleGroup& root = *program_->group;
+    if (!root.leads_to_families()) return memory_bytes() > budget;
+    const size_t ever = root.store().bytes_ever();
+    if (memory_bytes() + ever - bytes_of_others_.load(std::memory_order_relaxed) <= budget) return false;
+    const size_t instance_bytes = program_->instance_bytes();
+    bytes_of_others_.store(ever - instance_bytes, std::memory_order_relaxed);
+    return memory_bytes() + instance_bytes > budget;
+  }
   bool half_full() const { return 2 * held_bytes() > budget_bytes_.load(std::memory_order_relaxed); }
   // Raises the budget, up to a limit, where a replayed history alone fills much of it: flushing again at once would
   // gain nothing.
@@ -159,6 +169,7 @@ class Engine {
   std::atomic<size_t> bytes_{0};
   const size_t initial_budget_bytes_;
   std::atomic<size_t> budget_bytes_;
+  mutable std::atomic<size_t> bytes_of_others_{0};  // of all that rules have ever taken, what our instances have not
 };
 
 }  // namespace maskwright

@@ -60,7 +60,12 @@ class RuleStore {
   size_t size();
   // What all groups that are alive hold, as they last reported it.
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  void account(size_t more_bytes) { bytes_.fetch_add(more_bytes, std::memory_order_relaxed); }
+  // What they have taken ever, those that are gone included.
+  size_t bytes_ever() const { return bytes_ever_.load(std::memory_order_relaxed); }
+  void account(size_t more_bytes) {
+    bytes_.fetch_add(more_bytes, std::memory_order_relaxed);
+    bytes_ever_.fetch_add(more_bytes, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr size_t kFirstSweep = 1024;
@@ -82,6 +87,7 @@ class RuleStore {
   Recent take_idle();
   std::atomic<uint64_t> next_id_{1};
   std::atomic<size_t> bytes_{0};
+  std::atomic<size_t> bytes_ever_{0};
   const uint32_t vocab_size_;
   const size_t budget_bytes_;
   std::mutex lock_;

@@ -19,6 +19,7 @@ from maskwright.ir import (
     Promised,
     Rule,
     alt,
+    call,
     deferred_subgrammar,
     plus,
     ref,
@@ -31,6 +32,7 @@ from maskwright.ir import (
     tokens,
 )
 from maskwright.ir import capture as captured
+from maskwright.parameters import constant, increment
 from oracle.comparing import mask_of
 
 STOP = 260
@@ -332,6 +334,34 @@ def test_a_promise_that_is_broken_is_found(body: Expr) -> None:
     it = matcher(maskwright.Grammar(GrammarIR((Rule("root", seq(text("a"), leaf)),), 0)))
     with pytest.raises((RuntimeError, maskwright.UnsatisfiableError)):
         it.accept_string("a(x")
+
+
+def test_instances_of_deferred_rules_are_left_behind() -> None:
+    """Past its budget, a grammar links parametric rules again, and asks for the deferred ones once more."""
+    starts = seq(text("("), alt(*(seq(text(str(i)), call(1, constant(10_000 * i))) for i in range(6))))
+    counts = alt(text(";"), seq(text("x"), call(1, increment())))
+    made: list[int] = []
+
+    def make() -> GrammarIR:
+        made.append(len(made))
+        return GrammarIR((Rule("starts", starts), Rule("counts", counts)), 0)
+
+    leaf = deferred_subgrammar(make, Promised(b"(", parametric=True))
+    source = maskwright.Grammar(GrammarIR((Rule("root", seq(text("a"), leaf)),), 0))
+    compiler = maskwright.GrammarCompiler(INFO, cache_enabled=False, grammar_limit_bytes=100_000)
+    one = compiler.compile_grammar(source)
+    for i in range(6):
+        it = maskwright.GrammarMatcher(one)
+        assert it.accept_bytes(b"a(%d" % i)
+        for _ in range(500):
+            assert mask_of(it, STOP + 1) == {ord("x"), ord(";")}
+            assert it.accept_token(ord("x"))
+    assert one.stats().num_flushes > 0
+    assert one._native.num_instances < 2_000
+    assert made == [0]
+    again = maskwright.GrammarMatcher(compiler.compile_grammar(source))
+    assert again.accept_bytes(b"a(3xx;")
+    assert again.is_completed()
 
 
 def test_many_threads_at_once() -> None:
