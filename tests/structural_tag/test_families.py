@@ -58,6 +58,21 @@ def test_required(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("parallel", [True, False])
+def test_what_may_follow_a_call(family: str, parallel: bool) -> None:
+    """White space everywhere, and text where calls stand in text and more of them may come."""
+    it = FAMILIES[family]
+    call = it.calls()
+    for choice in ("auto", "required"):
+        request = {"reasoning": "disabled", "tool_choice": choice, "parallel_tool_calls": parallel}
+        check(family, [call, f"{call}\n", f"{call}\n\n", f"\n{call} "], [], **request)
+        if it.section == "{calls}" and parallel:
+            check(family, [f"{call}\nDone.", f"{call}\nAnd:\n{call}\n"], [], **request)
+    named = {"type": "function", "function": {"name": "get_weather"}}
+    check(family, [f"{call}\n"], [f"{call}\nDone."], reasoning="disabled", tool_choice=named)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_none(family: str) -> None:
     calls = FAMILIES[family].calls()
     if family in UNMARKED:

@@ -46,9 +46,9 @@ class Style(NamedTuple):
 
     With a `separator`, members stand in braces and items in brackets, and there is no white space. In names, characters
     are written as `escapes` say, `&` first. `any_quotes`: strings also stand in single quotes, and true, false and null
-    are also spelled as in JSON. Without escapes, names hold none of `not_in_names`, by which readers tell their end. Where
-    it `sorts`, declared members come in the order of their names without regard to case, as Jinja's `dictsort` has them,
-    and undeclared ones anywhere.
+    are also spelled as in JSON. Without escapes, names hold none of `not_in_names`, by which readers tell their end.
+    Where it `sorts`, declared members come in the order of their names without regard to case, as Jinja's `dictsort`
+    has them, and undeclared ones anywhere.
     """
 
     open: str

@@ -60,7 +60,7 @@ def marked(request: ToolRequest, answer: Format, *marks: tuple[str, str]) -> For
 
 def list_or_text(request: ToolRequest, calls: Format) -> Format:
     """Calls in brackets and nothing else, or an answer, which does not begin with `[`."""
-    section = SequenceFormat((WHITE, TagFormat("[", calls, "]")))
+    section = SequenceFormat((WHITE, TagFormat("[", calls, "]"), WHITE))
     if request.must_call:
         return section
     return OrFormat((section, text_of(request) if request.content else content_of(_NO_LIST)))
@@ -87,20 +87,32 @@ def output(
 def calls_in_text(
     request: ToolRequest, triggers: Sequence[str], tags: Sequence[TagFormat], excludes: Sequence[str] = THINK
 ) -> Format:
-    """Free text with calls in it, each a tag of its own. Where nothing may be called, no call begins."""
+    """Free text with calls in it, each a tag of its own. Where nothing may be called, no call begins.
+
+    Text may follow a call where others may; after the only one there is white space.
+    """
     if not tags:
         return text_of(request, [*excludes, *triggers])
-    if request.must_call or request.content is not None:
-        call = OrFormat(tuple(tags))
-        calls = SequenceFormat((WHITE, PlusFormat(SequenceFormat((call, WHITE))) if request.parallel else call))
-        return calls if request.must_call else OrFormat((calls, text_of(request)))
-    return TriggeredTagsFormat(
+    if request.content is not None and not request.must_call:
+        call = SequenceFormat((OrFormat(tuple(tags)), WHITE))
+        return OrFormat((SequenceFormat((WHITE, PlusFormat(call) if request.parallel else call)), text_of(request)))
+    if request.must_call and not request.parallel:
+        return SequenceFormat((WHITE, OrFormat(tuple(tags)), WHITE))
+    calls = TriggeredTagsFormat(
         tuple(triggers),
-        tuple(tags),
+        tuple(tags if request.parallel else map(_then_white, tags)),
+        at_least_one=request.must_call,
         stop_after_first=not request.parallel,
         excludes=tuple(excludes),
         capture="content",
     )
+    return SequenceFormat((WHITE, calls)) if request.must_call else calls
+
+
+def _then_white(tag: TagFormat) -> TagFormat:
+    """A tag with white space behind it."""
+    whole = TagFormat("", tag.content, tag.end, capture=tag.capture)
+    return TagFormat(tag.begin, SequenceFormat((whole, WHITE)), "")
 
 
 def calls_in_section(
@@ -114,7 +126,7 @@ def calls_in_section(
     trigger: str | None = None,
     excludes: Sequence[str] = THINK,
 ) -> Format:
-    """Free text, then all calls in one section, after which nothing follows; it may have several begins.
+    """Free text, then all calls in one section, after which white space may follow; it may have several begins.
 
     `opening` stands before the calls; `trigger` is what the begin begins with, where text ends. Where nothing may be
     called, no section begins.
@@ -127,11 +139,11 @@ def calls_in_section(
         tuple(tags), separator, at_least_one=True, stop_after_first=not request.parallel
     )
     sections = [TagFormat(each, SequenceFormat((opening, calls)) if opening else calls, end) for each in begins]
-    at_once = SequenceFormat((WHITE, OrFormat(tuple(sections))))
+    at_once = SequenceFormat((WHITE, OrFormat(tuple(sections)), WHITE))
     if request.must_call:
         return at_once
     if request.content is not None:
         return OrFormat((at_once, text_of(request)))
     return TriggeredTagsFormat(
-        triggers, tuple(sections), stop_after_first=True, excludes=tuple(excludes), capture="content"
+        triggers, tuple(map(_then_white, sections)), stop_after_first=True, excludes=tuple(excludes), capture="content"
     )
