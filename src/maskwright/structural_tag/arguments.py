@@ -110,7 +110,7 @@ def _nothing_valid(
         return why_unsatisfiable(data, options)
     from maskwright.structural_tag.xml import no_object
 
-    return no_object()
+    return no_object(data, options)
 
 
 def _promised(schema: KeptSchema, style: SpelledStyle | None, any_order: bool) -> Promised:

@@ -16,9 +16,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from maskwright.errors import LimitError, UnsatisfiableError
+from maskwright.emptiness import admits_nothing
+from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.frontends.charset import CodePointSet, utf8
-from maskwright.frontends.json_schema import DEFAULTS, Finding, JsonSchemaOptions, normalised
+from maskwright.frontends.json_schema import (
+    DEFAULTS,
+    Finding,
+    JsonSchemaOptions,
+    normalised,
+    schema_to_ir,
+    why_unsatisfiable,
+)
 from maskwright.frontends.json_schema.documents import read_schema
 from maskwright.frontends.json_schema.emit import Emitter
 from maskwright.frontends.json_schema.formats import format_text
@@ -135,14 +143,21 @@ def xml_to_ir(
         root = writer.members(writer.of_types((node,), ("object",)), node.path)
         writer.finish()
         if root[0] == OP_NEVER:
-            raise no_object()
+            raise no_object(schema, options)
         return emitter.builder.build(emitter.builder.add("arguments", root))
 
     return normalised(schema, options, report, written)
 
 
-def no_object() -> UnsatisfiableError:
-    """The error for a schema of which no object can be spelled."""
+def no_object(schema: Any, options: JsonSchemaOptions) -> UnsatisfiableError:
+    """The error for a schema of which no object can be spelled; if it has no values at all, it names the keywords."""
+    try:
+        if admits_nothing(schema_to_ir(schema, options)):
+            return why_unsatisfiable(schema, options)
+    except UnsatisfiableError as error:
+        return error
+    except MaskwrightError:
+        pass
     return UnsatisfiableError(
         "no object that is valid against this schema can be written in this style",
         hint="change the schema, or the style",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
 from random_schemas import Maker
 
-from maskwright import GrammarCompiler, TokenizerInfo, UnsatisfiableError, check
+from maskwright import Grammar, GrammarCompiler, TokenizerInfo, UnsatisfiableError, check
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
 from maskwright.frontends import json_schema
@@ -152,3 +153,40 @@ def test_past_its_patience_it_names_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     error = json_schema.why_unsatisfiable(schema)
     assert error.pointers == ()
     assert "contradict each other" in error.message
+
+
+def in_a_tag(schema: Any, style: str) -> Grammar:
+    return Grammar.from_structural_tag({"format": {"type": "json_schema", "json_schema": schema, "style": style}})
+
+
+NO_NUMBERS: list[tuple[Any, set[str]]] = [
+    ({"type": "integer", "multipleOf": 7, "minimum": 1, "maximum": 6}, {"type", "multipleOf", "minimum", "maximum"}),
+    ({"type": "integer", "multipleOf": 10, "minimum": 1, "maximum": 9}, {"type", "multipleOf", "minimum", "maximum"}),
+    ({"type": "integer", "minimum": 0.2, "maximum": 0.8}, {"type", "minimum", "maximum"}),
+    ({"type": "number", "multipleOf": 0.3, "minimum": 0.1, "exclusiveMaximum": 0.3},
+     {"type", "multipleOf", "minimum", "exclusiveMaximum"}),
+    ({"type": "number", "multipleOf": 5, "exclusiveMinimum": -5, "exclusiveMaximum": 0},
+     {"type", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"}),
+    ({"type": "integer", "multipleOf": 0.7, "minimum": 1, "maximum": 6}, {"type", "multipleOf", "minimum", "maximum"}),
+]  # fmt: skip
+ENTRANCES = [
+    Grammar.from_json_schema,
+    COMPILER.compile_json_schema,
+    lambda schema: Grammar.from_lark(f"start: %json {json.dumps(schema)}"),
+    lambda schema: in_a_tag(schema, "json"),
+    lambda schema: in_a_tag({"type": "object", "properties": {"v": schema}, "required": ["v"]}, "glm_xml"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "keywords"), NO_NUMBERS, ids=str)
+def test_numbers_that_do_not_exist_name_their_keywords_at_every_entrance(schema: Any, keywords: set[str]) -> None:
+    for enter in ENTRANCES:
+        with pytest.raises(MaskwrightError) as caught:
+            enter(schema)
+        assert all(f"/{keyword} (" in str(caught.value) for keyword in keywords), str(caught.value)
+
+
+def test_numbers_that_do_exist_are_left() -> None:
+    for most in (6.9, 7, 7.1):
+        schema = {"type": "integer", "multipleOf": 7, "minimum": 1, "maximum": most}
+        assert is_contradictory(schema) == (most < 7)

@@ -8,7 +8,7 @@ import pytest
 from checking import check, check_texts
 
 from maskwright.errors import UnsupportedSchemaError
-from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
 
 ONE: Any = {"const": "x"}
 
@@ -136,8 +136,8 @@ def test_one_name_twice_is_one_member() -> None:
     [
         ([{"minProperties": 3}, {"required": ["a"]}], "/allOf/0/minProperties"),
         ([{"minProperties": 2}, {"minProperties": 3}], "/allOf/1/minProperties"),
-        ([{"minProperties": 3}, {"maxProperties": 9}], "/allOf/1/maxProperties"),
-        ([{"minProperties": 3}, {"not": {"minProperties": 9}}], "/allOf/1/not/minProperties"),
+        ([{"minProperties": 3}, {"maxProperties": 9}], "/allOf/0/minProperties"),
+        ([{"minProperties": 3}, {"not": {"minProperties": 9}}], "/allOf/0/minProperties"),
     ],
     ids=str,
 )
@@ -145,3 +145,11 @@ def test_a_count_is_refused_where_it_is_asked_for(rules: list[Any], pointer: str
     with pytest.raises(UnsupportedSchemaError) as refused:
         schema_to_ir({"type": "object", "allOf": rules})
     assert refused.value.pointer == pointer
+
+
+def test_what_is_left_out_leaves_the_other_bound() -> None:
+    schema = {"minProperties": 2, "maxProperties": 3}
+    check_texts(schema, ['{"a": 1}', '{"a": 1, "b": 2}'], ['{"a": 1, "b": 2, "c": 3, "d": 4}'], on_unsupported="relax")
+    report: list[Finding] = []
+    schema_to_ir(schema, JsonSchemaOptions(on_unsupported="relax"), report)
+    assert [finding.pointer for finding in report] == ["/minProperties"]

@@ -181,7 +181,7 @@ def test_recursion_at_the_same_instance_is_an_error() -> None:
 
 def test_nesting_and_combining_have_limits() -> None:
     deep: Any = {"type": "string"}
-    for _ in range(300):
+    for _ in range(3000):
         deep = {"allOf": [deep]}
     with pytest.raises(LimitError):
         schema_to_ir(deep)
@@ -193,7 +193,7 @@ def test_nesting_and_combining_have_limits() -> None:
 
 
 def test_schemas_as_text_keep_their_numbers() -> None:
-    for text, fragment in (('{"a": ', "JSON text"), ("3", "object or a boolean"), ('{"minimum": NaN}', "NaN")):
+    for text, fragment in (('{"a": ', "is not valid JSON"), ("3", "object or a boolean"), ('{"minimum": NaN}', "NaN")):
         with pytest.raises(SchemaError, match=fragment):
             schema_to_ir(text)
     assert schema_to_ir('{"const": 0.1000000000000000000001}').rules[-1].body[1] == b"0.1000000000000000000001"

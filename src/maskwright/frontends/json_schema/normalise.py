@@ -24,6 +24,7 @@ from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.complement import complement, difference
 from maskwright.frontends.json_schema.disjoint import disjoint, disjoint_objects, told_apart
 from maskwright.frontends.json_schema.documents import Document
+from maskwright.frontends.json_schema.in_place import sub_schemas_in_place
 from maskwright.frontends.json_schema.intersect import intersect, is_nothing, join
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.leaves import STRUCTURAL_KEYWORDS, content_of, keep_leaf, known_leaf
@@ -64,7 +65,8 @@ from maskwright.frontends.json_schema.unevaluated import held_to, note_seen
 from maskwright.frontends.json_schema.vocabularies import ignored_keywords
 from maskwright.turns import let_others_in
 
-MAX_IN_PLACE_DEPTH: Final = 40
+_DEEP: Final = 20  # levels of recursion, beyond which sub-schemas in place are made from the inside out
+MAX_IN_PLACE_DEPTH: Final = 40  # where complements open more on the way
 MAX_LOOKS: Final = 4  # into members, one inside another, to see what a negation leaves
 MAX_SIMPLIFYING_WORK: Final = 1000
 MAX_WORK: Final = 20_000  # units of `Normaliser.spend`
@@ -128,10 +130,10 @@ class Normaliser:
             self._note_misspelled(node)
         self._shapes[key] = None
         self._depth += 1
-        if self._depth > MAX_IN_PLACE_DEPTH:
-            raise LimitError("allOf, anyOf, $ref and the like nest too deep", limit="MAX_IN_PLACE_DEPTH")
         left_out = self._left_out
         try:
+            if self._depth > _DEEP:
+                self._make_inside(node)
             shape = self._shapes[key] = self._make(node)
             if self._left_out > left_out:
                 self._wider.add(key)
@@ -140,6 +142,27 @@ class Normaliser:
             if self._shapes[key] is None:
                 del self._shapes[key]
         return shape
+
+    def _make_inside(self, node: Node) -> None:
+        """Make the shapes of the sub-schemas in place, the innermost first, so that recursion goes no deeper."""
+        if self._depth > MAX_IN_PLACE_DEPTH:
+            raise LimitError("allOf, anyOf, $ref and the like nest too deep", limit="MAX_IN_PLACE_DEPTH")
+        waiting = [node]
+        entered = {identity(node)}
+        while waiting:
+            self.spend(1)
+            inside = []
+            for each in sub_schemas_in_place(self.document, waiting[-1]):
+                key = identity(each)
+                if key not in self._shapes and key not in entered:
+                    entered.add(key)
+                    inside.append(each)
+            if inside:
+                waiting += reversed(inside)
+            else:
+                made = waiting.pop()
+                if made is not node:
+                    self.shape(made)
 
     def _leaf(self, node: Node) -> Shape:
         self._note_misspelled(node)

@@ -212,18 +212,35 @@ def admitted_values(shape: NumberShape) -> list[Exact]:
     ]
 
 
+def has_no_multiple(shape: NumberShape) -> bool:
+    """Whether there is no multiple between the bounds."""
+    if shape.low is None or shape.high is None or not shape.multiple_of or shape.kind in (FRACTION, WRITTEN_FRACTION):
+        return False
+    low, high, unit, _ = _scaled(shape)
+    first = low // unit + 1 if shape.low_open else -(-low // unit)
+    last = -(-high // unit) - 1 if shape.high_open else high // unit
+    return first > last
+
+
+def _scaled(shape: NumberShape) -> tuple[int, int, int, int]:
+    """The bounds of a shape, and what its numbers are multiples of, times a power of ten that makes them integers."""
+    assert shape.low is not None
+    assert shape.high is not None
+    parts = list(map(digits_of, (shape.low, shape.high, *[divisor for divisor, _ in shape.multiple_of])))
+    scale = max(len(fraction) for _, _, fraction in parts)
+    low, high, *units = (
+        int(whole + fraction.ljust(scale, "0")) * (-1 if negative else 1) for negative, whole, fraction in parts
+    )
+    return low, high, lcm(*units, 10**scale) if shape.kind in INTEGERS else lcm(*units), scale
+
+
 def finite_multiples(shape: NumberShape) -> NumberShape | None:
     """Return the numbers of a shape as a finite set, if they are a few multiples between two bounds."""
     if shape.low is None or shape.high is None or not shape.multiple_of:
         return None
     if shape.kind in (FRACTION, WRITTEN_FRACTION):
         return None
-    parts = list(map(digits_of, (shape.low, shape.high, *[divisor for divisor, _ in shape.multiple_of])))
-    scale = max(len(fraction) for _, _, fraction in parts)
-    low, high, *units = (
-        int(whole + fraction.ljust(scale, "0")) * (-1 if negative else 1) for negative, whole, fraction in parts
-    )
-    unit = lcm(*units, 10**scale) if shape.kind in INTEGERS else lcm(*units)
+    low, high, unit, scale = _scaled(shape)
     if (high - low) // unit >= _MAX_FINITE:
         return None
     found = [Decimal(f"{n}e-{scale}") for n in range(-(-low // unit) * unit, high + 1, unit)]

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 
 _BLOCK: Final = 8
 _NOT_COUNTED: Final = "members that may be missing are counted only if they are few"
+_MAY_BE_ONE: Final = "members that are not declared may have the same name, and then count once"
 
 
 def object_text(emitter: Emitter, shape: ObjectShape, depth: int, closed: bool) -> Expr:
@@ -145,15 +146,20 @@ def _counted(
         except (TooManyError, LimitError):
             pass
     if others or (most is not None and not (closed and len(members) <= most)) or least > max(num_required, 1):
-        # Members that are not declared might all have one name, and then they are one member.
+        # Members that are not declared might all have one name, and then they are one member: see _MAY_BE_ONE.
         if closed or least <= num_required + 1:
             try:
                 return counted_object(emitter, members, extra, shape, others, style)
             except TooManyError:
                 pass
-        path = shape.min_path if most is None else shape.max_path
-        assert path is not None
-        emitter.refuse(Refusal(str(path[1]), path, _NOT_COUNTED))
+        if shape.min_path is not None and not closed and least > num_required + 1:
+            emitter.refuse(Refusal(str(shape.min_path[1]), shape.min_path, _MAY_BE_ONE))
+            rest = shape.copy()
+            rest.min_properties, rest.min_path = 0, None
+            return _counted(emitter, rest, members, extra, others, style)
+        for path in (shape.max_path, shape.min_path):
+            if path is not None:
+                emitter.refuse(Refusal(str(path[1]), path, _NOT_COUNTED))
     if num_required:
         return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)

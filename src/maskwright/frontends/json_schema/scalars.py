@@ -20,6 +20,7 @@ from maskwright.frontends.json_schema.numerals import (
     Numbers,
     decimals_text,
     finite_multiples,
+    has_no_multiple,
     is_long,
     multiple_text,
     number_text,
@@ -39,7 +40,7 @@ from maskwright.frontends.json_schema.shape import (
     Shape,
 )
 from maskwright.frontends.json_schema.strings import string_text
-from maskwright.ir import Expr, IRBuilder, alt, and_, literal, ref
+from maskwright.ir import Expr, IRBuilder, alt, and_, literal, never, ref
 
 # Every layout opens its grammar with this rule, and those of numerals.py.
 STRING_RULE: Final = ref(0)
@@ -112,6 +113,8 @@ def _number_text(
 ) -> Expr:
     if part.values is not None:
         return values_text(part, numbers)
+    if has_no_multiple(part):
+        return never()
     by_digits = [multiple_text(divisor) for divisor, _ in part.multiple_of]
     if not part.not_multiple_of and None not in by_digits:
         text = number_text(part, numbers, as_operand=bool(by_digits))
