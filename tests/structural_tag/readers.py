@@ -32,6 +32,7 @@ _JSON_CALLS = {
     "internlm_2_5": r'<\|action_start\|> ?<\|plugin\|>\n\{"name": "(\w+)", "(?:parameters|arguments)": ',
     "granite_20b_functioncalling": r'<function_call> \{"name": "(\w+)", "arguments": ',
     "gigachat_3": r'(?:<\|message_sep\|>\n\n)?function call<\|role_sep\|>\n\{"name": "(\w+)", "arguments": ',
+    "functionary_v3_1": r"<function=(\w+)>",
     "minimax_m1": _NAMED,
     "nemotron_nano_2": _NAMED,
     "hunyuan_a13b": _NAMED,
@@ -113,7 +114,7 @@ _THINK = {
 }
 _NEVER_THINK = (
     *("llama", "mistral_v3", "mistral_v11", "phi_4_mini", "granite_20b_functioncalling", "gigachat_3", "jamba"),
-    *("functiongemma", "llama_4_pythonic", "gemma_3", "xlam"),
+    *("functiongemma", "llama_4_pythonic", "gemma_3", "xlam", "functionary_v3_1"),
 )
 _ANSWERS = {
     "granite": r"\s*<response>(.*)</response>",
@@ -155,6 +156,7 @@ _AROUND = {
     "internlm_2_5": ("", r"}<\|action_end\|>"),
     "granite_20b_functioncalling": ("", "}"),
     "gigachat_3": ("", "}"),
+    "functionary_v3_1": ("", "</function>"),
     "qwen_3_coder": ("<tool_call>\n", "\n</tool_call>"),
     "seed_oss": ("<seed:tool_call>\n", "\n</seed:tool_call>"),
     "mimo": (r"<tool_call>\n?", r"\n?</tool_call>"),

@@ -115,6 +115,8 @@ LGAI-EXAONE/EXAONE-4.0-32B                        exaone_4
 LGAI-EXAONE/EXAONE-4.0.1-32B                      exaone_4
 ai-sage/GigaChat3-10B-A1.8B-bf16                  gigachat_3
 ai-sage/GigaChat3-702B-A36B-preview               gigachat_3
+meetkai/functionary-small-v3.1                    functionary_v3_1
+meetkai/functionary-medium-v3.2                   functionary_v3_2
 openai/gpt-oss-20b                                gpt_oss
 openai/gpt-oss-safeguard-120b                     gpt_oss
 tencent/Hunyuan-A13B-Instruct                     hunyuan_a13b
@@ -215,7 +217,8 @@ XiaomiMiMo/MiMo-7B-RL                             mimo
 LiquidAI/LFM2-VL-1.6B                             lfm_2
 ByteDance-Seed/Seed-Coder-8B-Instruct             seed_oss
 Team-ACE/ToolACE-2-Llama-3.1-8B                   toolace
-meetkai/functionary-small-v3.2                    hermes
+meetkai/functionary-small-v2.5                    functionary_v3_1
+openbmb/MiniCPM3-4B                               hermes
 HuggingFaceTB/SmolLM3-3B                          hermes
 cognitivecomputations/Dolphin3.0-Llama3.1-8B      llama_3_1
 openchat/openchat-3.5-0106                        hermes

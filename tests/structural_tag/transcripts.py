@@ -112,6 +112,7 @@ FAMILIES: dict[str, Family] = {
         f'<|action_start|><|plugin|>\n{{"name": "get_weather", "parameters": {JSON}}}<|action_end|>', between="\n"
     ),
     "granite_20b_functioncalling": Family(f"<function_call> {_LISTED}", between="\n", think=None),
+    "functionary_v3_1": Family(f"<function=get_weather>{JSON}</function>", think=None),
     "minimax_m1": Family(f"{_LISTED}\n", "<tool_calls>\n{calls}</tool_calls>"),
     "nemotron_nano_2": Family(_LISTED, "<TOOLCALL>[{calls}]</TOOLCALL>", ", "),
     "hunyuan_a13b": Family(_LISTED, "<tool_calls>[{calls}]</tool_calls>", ", "),
@@ -176,6 +177,8 @@ _K3_THINK = "Hm.<|close|>think<|sep|>"
 _GIGACHAT = f"function call<|role_sep|>\n{_LISTED}"
 _GIGACHAT_TEXT = "It is < 5 degrees."
 
+_FUNCTIONARY = f"get_weather\n{JSON}"
+
 OTHERS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
     (
         "gigachat_3",
@@ -183,6 +186,26 @@ OTHERS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
         ["", _GIGACHAT_TEXT, _GIGACHAT, f"{_GIGACHAT_TEXT}<|message_sep|>\n\n{_GIGACHAT}"],
         [_GIGACHAT[:-1], _GIGACHAT * 2, _GIGACHAT.replace("Paris", "Paris\x00"), f"{_GIGACHAT}Done."],
     ),
+    (
+        "functionary_v3_2",
+        {},
+        [
+            "all\nIt is < 5 > 4 >> 3.",
+            _FUNCTIONARY,
+            f">>>{_FUNCTIONARY}",
+            f"{_FUNCTIONARY}>>>{_FUNCTIONARY}",
+            f"all\nSee:>>>{_FUNCTIONARY}>>>get_time\n{{}}",
+        ],
+        ["", "Sunny.", f"{_FUNCTIONARY}{_FUNCTIONARY}", _FUNCTIONARY[:-1], f"all\n>>>all\n>>>{_FUNCTIONARY}"],
+    ),
+    (
+        "functionary_v3_2",
+        {"parallel_tool_calls": False},
+        [_FUNCTIONARY, f"all\nSee:>>>{_FUNCTIONARY}"],
+        [f"{_FUNCTIONARY}>>>{_FUNCTIONARY}"],
+    ),
+    ("functionary_v3_2", {"tool_choice": "required"}, [_FUNCTIONARY], ["all\nSunny.", ""]),
+    ("functionary_v3_2", {"tool_choice": "none"}, ["all\nSunny."], [_FUNCTIONARY, f"all\n>>>{_FUNCTIONARY}"]),
     ("gigachat_3", {"tool_choice": "required"}, [_GIGACHAT], ["", _GIGACHAT_TEXT]),
     ("gigachat_3", {"tool_choice": "none"}, ["", _GIGACHAT_TEXT], [_GIGACHAT]),
     (

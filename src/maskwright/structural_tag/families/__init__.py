@@ -16,6 +16,7 @@ from maskwright.structural_tag.families import (  # noqa: F401
     deepseek,
     elements,
     function_gemma,
+    functionary,
     gemma,
     glm,
     harmony,

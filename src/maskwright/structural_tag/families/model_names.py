@@ -96,6 +96,8 @@ _CERTAIN: Final[tuple[tuple[str, str, Reasoning | None], ...]] = (
     (r"ernie-4\.5(-vl)?{size}-thinking", "ernie_4_5", None),
     (r"exaone-4\.0(\.1)?{size}", "exaone_4", None),
     (r"gigachat3{size}(-preview)?", "gigachat_3", None),
+    (r"functionary-(small|medium)-v3\.1", "functionary_v3_1", None),
+    (r"functionary-(small|medium)-v3\.2", "functionary_v3_2", None),
     (r"gpt-oss(-safeguard)?{size}", "gpt_oss", None),
     (r"hunyuan-a13b-instruct", "hunyuan_a13b", None),
     (r"internlm2[._-]5{size}-chat(-1m)?", "internlm_2_5", None),
@@ -164,7 +166,8 @@ _ASKED: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (r"apertus.*", _VERSION, ("apertus",)),
     (r".*toolace.*", _VERSION, ("toolace",)),
     (r"smollm.*|trinity.*|arcee.*|afm-.*", "its chat template decides", ("hermes",)),
-    (r"functionary.*|minicpm.*|apriel.*|solar.*|hyperclova.*|laguna.*", _OWN, ()),
+    (r"functionary.*", _VERSION, ("functionary_v3_1", "functionary_v3_2")),
+    (r"minicpm.*|apriel.*|solar.*|hyperclova.*|laguna.*", _OWN, ()),
 )  # fmt: skip
 
 _HOLES: Final = {
