@@ -1,5 +1,6 @@
 #include "rule_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "family.h"
@@ -109,8 +110,12 @@ void RuleStore::keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& grou
 
 RuleStore::Recent RuleStore::take_idle() {
   Recent idle;
-  while (memory_bytes() > budget_bytes_ && recent_.size() > 1) {
-    Entry& oldest = groups_.find(recent_.back()->blueprint())->second;
+  const size_t bytes = memory_bytes();
+  size_t excess = bytes > budget_bytes_ ? bytes - budget_bytes_ : 0;
+  while (excess > 0 && idle.size() < kMostAtOnce && recent_.size() > 1) {
+    const std::shared_ptr<RuleGroup>& group = recent_.back();
+    if (group.use_count() == 1) excess -= std::min(excess, group->approximate_bytes());  // it dies with `idle`
+    Entry& oldest = groups_.find(group->blueprint())->second;
     oldest.is_recent = false;
     idle.splice(idle.begin(), recent_, oldest.recent);
   }

@@ -69,6 +69,7 @@ class RuleStore {
 
  private:
   static constexpr size_t kFirstSweep = 1024;
+  static constexpr size_t kMostAtOnce = 16;
   static constexpr size_t kMaxPairs = 4096;  // then they are forgotten, as most of the groups may be
   using Recent = StoreEntry::Recent;
   using Entry = StoreEntry;
@@ -83,7 +84,8 @@ class RuleStore {
   // The entry's group, unless it is gone or not to be used any more.
   static std::shared_ptr<RuleGroup> in_use(const Entry& entry);
   void keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& group);
-  // Takes the least recent groups out while there are too many bytes. The caller lets go of them without the lock.
+  // Takes the least recent groups out while there are too many bytes: a few each time that one comes in, so that nobody
+  // waits for many to be freed. The caller lets go of them without the lock.
   Recent take_idle();
   std::atomic<uint64_t> next_id_{1};
   std::atomic<size_t> bytes_{0};

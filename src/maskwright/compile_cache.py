@@ -20,7 +20,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, Protocol, TypeVar
 
 _MAX_CACHED = 4096
-_WEIGH_EVERY = 32
+_WEIGHED_AT_ONCE = 8  # grammars, each time that one is added
+_EVICTED_AT_ONCE = 8
 
 
 class _Sized(Protocol):
@@ -69,7 +70,10 @@ class CompileCache(Generic[_T]):
         self._limit_bytes = limit_bytes
         self._entries: OrderedDict[Hashable, _T] = OrderedDict()
         self.hits = self.misses = 0
-        self._weigh_at = _WEIGH_EVERY
+        # What the entries weighed last, those weighed longest ago first: they grow while they are used, and the parts
+        # that they have of common rules change, so some are weighed again each time that one is added.
+        self._sizes: OrderedDict[Hashable, int] = OrderedDict()
+        self._total_bytes = 0
         self.forget()
         _to_renew_in_child.add(self)
 
@@ -108,11 +112,15 @@ class CompileCache(Generic[_T]):
 
     def clear(self) -> None:
         with self._lock:
-            self._entries.clear()
+            entries, self._entries = self._entries, OrderedDict()
+            self._sizes.clear()
+            self._total_bytes = 0
+        entries.clear()  # without the lock, as they may be many
 
     def size_bytes(self) -> int:
         with self._lock:
-            return sum(entry.memory_size_bytes for entry in self._entries.values())
+            entries = list(self._entries.values())
+        return sum(entry.memory_size_bytes for entry in entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -161,29 +169,35 @@ class CompileCache(Generic[_T]):
         """Keep what was made; return what those who wait for it wait for."""
         if key is None:
             return None
+        evicted: list[_T] = []  # let go of without the lock
         with self._lock:
             awaited = self._being_made.pop(key, None)
             if made is not None and self._limit_bytes is not None:
-                self._keep(key, made, self._limit_bytes)
-            return awaited
+                self._entries[key] = made
+                self._weigh(key)
+                self._shrink(self._limit_bytes, evicted)
+        return awaited
 
-    def _keep(self, key: Hashable, made: _T, limit_bytes: int) -> None:
-        self._entries[key] = made
-        if len(self._entries) > _MAX_CACHED:
-            self._entries.popitem(last=False)
-        # Grammars grow while they are used, so they are weighed again now and then: a few for each that is made.
-        if self.misses >= self._weigh_at:
-            self._shrink(limit_bytes)
-            self._weigh_at = self.misses + max(_WEIGH_EVERY, len(self._entries) // 2)
+    def _weigh(self, key: Hashable) -> None:
+        size = self._entries[key].memory_size_bytes
+        self._total_bytes += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+        self._sizes.move_to_end(key)
 
-    def _shrink(self, limit_bytes: int) -> None:
-        sizes = {key: entry.memory_size_bytes for key, entry in self._entries.items()}
-        total = sum(sizes.values())
-        for key, size in sizes.items():
-            if total <= limit_bytes:
+    def _shrink(self, limit_bytes: int, evicted: list[_T]) -> None:
+        """Take out what was used least recently while there is too much: a little each time, so that nobody waits long.
+
+        An eighth of the limit is left for what the entries grow by until they are weighed again.
+        """
+        for _ in range(min(_WEIGHED_AT_ONCE, len(self._sizes) - 1)):
+            self._weigh(next(iter(self._sizes)))
+        most = limit_bytes - limit_bytes // 8
+        while self._entries and len(evicted) < _EVICTED_AT_ONCE:
+            if self._total_bytes <= most and len(self._entries) <= _MAX_CACHED:
                 return
-            del self._entries[key]
-            total -= size
+            key, entry = self._entries.popitem(last=False)
+            self._total_bytes -= self._sizes.pop(key)
+            evicted.append(entry)
 
 
 def _hand_over(done: Future[_T], own: Future[_T]) -> None:

@@ -212,13 +212,30 @@ def test_entries_and_bytes_are_bounded() -> None:
     cache: CompileCache[Made] = CompileCache(1000)
     for key in range(6000):
         cache.get(key, Made)
-    assert len(cache) <= 42  # ten fit; they are weighed every 32
+    assert len(cache) == 8  # ten fit; an eighth of the limit is left for growth
     cache = CompileCache(10**9)
     for key in range(6000):
         cache.get(key, Made)
     assert len(cache) == 4096
     cache.clear()
     assert len(cache) == cache.size_bytes() == 0
+
+
+def test_what_grows_is_weighed_again_and_goes_a_few_at_a_time() -> None:
+    class Growing:
+        def __init__(self) -> None:
+            self.memory_size_bytes = 10
+
+    cache: CompileCache[Growing] = CompileCache(1000)
+    made = [cache.get(key, Growing) for key in range(80)]
+    assert len(cache) == 80
+    for each in made:
+        each.memory_size_bytes = 20
+    for key in range(80, 120):
+        before = len(cache)
+        cache.get(key, Growing)
+        assert before - len(cache) <= 8
+    assert cache.size_bytes() <= 1000
 
 
 def resident_bytes() -> int:

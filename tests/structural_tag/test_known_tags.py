@@ -10,8 +10,8 @@ import pytest
 
 import maskwright as mw
 from maskwright.structural_tag import StructuralTag, get_model_structural_tag, known_tags
-from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.formats import TagFormat
+from maskwright.structural_tag.base import Format, shared
+from maskwright.structural_tag.formats import ConstStringFormat, JSONSchemaFormat, SequenceFormat, TagFormat
 from maskwright.structural_tag.kept_schemas import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS, content_key, read_known
 from maskwright.structural_tag.tokens import tokens_of
@@ -257,3 +257,29 @@ def test_deep_and_strange_data_are_left_to_the_reader() -> None:
     with pytest.raises(mw.MaskwrightError):
         COMPILER.compile_structural_tag(triggered(call("n", {**schema, "type": "nothing"})))
     assert known_tags._known_data({"tags": 3, "content": [], "elements": {}}, 0, None)["tags"] == 3
+
+
+def test_a_tool_is_known_wherever_it_stands() -> None:
+    tools = [
+        {"type": "function", "function": {"name": n, "parameters": {"type": "object", "properties": {n: {}}}}}
+        for n in ("a", "b", "c")
+    ]
+    for family in ("hermes", "harmony", "qwen_3_coder", "kimi_k3", "gemma_4"):
+        forget()
+        read_known(get_model_structural_tag(family, tools=tools))
+        count = len(TAGS)
+        assert count >= len(tools)
+        read_known(get_model_structural_tag(family, tools=tools[::-1]))
+        assert len(TAGS) == count
+
+
+def test_shared_parts_are_known_by_identity_and_lowered_once() -> None:
+    one, other = (shared(ConstStringFormat("x")) for _ in range(2))
+    assert content_key(one) != content_key(other)
+    tag = TagFormat("<", SequenceFormat((one, JSONSchemaFormat(NUMBER))), ">")
+    for _ in range(2):
+        grammar = COMPILER.compile_structural_tag(StructuralTag(tag))
+        assert accepts(grammar, "<x1>")
+        assert not accepts(grammar, "<1>")
+    assert one.known is not None
+    assert list(one.known.begun) == [tokens_of(INFO).number]

@@ -23,7 +23,7 @@ from maskwright.structural_tag.excluded_texts import without_texts
 from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.kept_schemas import KeptSchema, kept
 from maskwright.structural_tag.tokens import Tokens
-from maskwright.structural_tag.xml_styles import STYLES, SpelledStyle
+from maskwright.structural_tag.xml_styles import SpelledStyle, spelled_style
 
 _IDENTIFIER_STARTS: Final = ascii_letters.encode() + b"_"
 
@@ -43,7 +43,7 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         UnsatisfiableError: No value is valid.
         StructuralTagError: An option does not go with the style.
     """
-    style = None if it.style == "json" else STYLES[it.style].spelled(tokens)
+    style = None if it.style == "json" else spelled_style(it.style, tokens)
     if style is None and it.excludes and it.strict_mode:
         raise StructuralTagError(
             "in JSON, excludes cannot be combined with strict_mode",

@@ -16,6 +16,7 @@ from collections.abc import Hashable
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
 
+from maskwright.numbering import Numbering
 from maskwright.structural_tag.fields import Reader
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ def readers_of(cls: Any) -> dict[str, tuple[Reader, Any]]:
 
 
 TYPES: Final[dict[str, type[Format]]] = {}
+_numbers: Final = Numbering()
 _F = TypeVar("_F", bound="Format")
 
 
 class Known(NamedTuple):
-    """Of a tag that was met before (known_tags.py): what tells it from others, and what was made of it."""
+    """Of a tag that was met before (known_tags.py), or a shared part: its key, and what was made of it."""
 
     key: Hashable
     begun: dict[int, Begun]  # by the number of a `Tokens`
@@ -52,7 +54,7 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """Base of all formats. `type` is the name in JSON; a tag from an earlier request is `known`."""
+    """Base of all formats. `type` is the name in JSON; a tag from an earlier request and what is shared is `known`."""
 
     type: ClassVar[str] = ""
     known: ClassVar[Known | None] = None
@@ -76,6 +78,15 @@ class Format:
             if value != default and (captures or name != "capture"):
                 out[name] = _plain(value, captures)
         return out
+
+
+def shared(it: _F) -> _F:
+    """Return a format that stands in many tags, such as a family's header: it is known by identity, and lowered once.
+
+    It holds no tags and no schemas.
+    """
+    object.__setattr__(it, "known", Known(("shared", _numbers.take()), {}))
+    return it
 
 
 def altered(it: _F, **fields: Any) -> _F:

@@ -28,6 +28,8 @@ from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameter
 from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
 from maskwright.structural_tag.reading import MAX_DEPTH, read_format
 from maskwright.structural_tag.tag import StructuralTag, parsed
+from maskwright.structural_tag.tokens import tokens_of
+from maskwright.structural_tag.xml_styles import spelled_style
 
 TAGS: Final[ContentCache[Format]] = ContentCache()
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
@@ -36,6 +38,7 @@ _Finder: TypeAlias = "Callable[[SchemaData], KeptSchema]"
 _PARTS: Final = ("json_schema", "qwen_xml_parameter", "const_string", "regex", "any_text")
 _JOINTS: Final = ("sequence", "or", "optional")  # of such parts
 _DEPTH_OF_PARTS: Final = 4
+_BYTES_OF_A_PART: Final = 64
 
 
 def read_known(
@@ -90,8 +93,8 @@ def _key(it: Any, find: _Finder) -> Hashable:
         if it.registry is not None:
             raise ValueError("what a registry holds is not known")
         known = find(it.json_schema)
-        has_errors = it.style != "json" or not cannot_fail(it, known, None)
-        origin = it.origin if has_errors else None  # to which they and reports point
+        style = None if it.style == "json" else spelled_style(it.style, tokens_of(None))
+        origin = None if cannot_fail(it, known, style) else it.origin  # to which errors and reports point
         return (it.type, _content(known.content), it.choices, origin)
     if isinstance(it, Format):
         if it.known:
@@ -152,7 +155,7 @@ def _known_format(it: Format, depth: int, find: _Finder) -> Format:
         return it
     if isinstance(it, TagFormat) and _holds_no_tags(it.content):
         key = _content_key(it, find)
-        return it if key is None else TAGS.find(key) or _keep(_owned(it, find), key, _weight(key))
+        return it if key is None else TAGS.find(key) or _keep(_owned(it, find), key, _weight(it, find))
     return _rebuilt(it, lambda each: _known_format(each, depth + 1, find))
 
 
@@ -165,7 +168,7 @@ def _holds_no_tags(it: Any, depth: int = 0) -> bool:
         kind, fields = it.type, vars(it)
     else:
         return False
-    if kind in _PARTS:
+    if kind in _PARTS or (isinstance(it, Format) and it.known and not isinstance(it, TagFormat)):
         return True
     if kind not in _JOINTS or depth == _DEPTH_OF_PARTS:
         return False
@@ -182,6 +185,8 @@ def _owned(it: Format, find: _Finder) -> Format:
     """A copy of a tag, or a part of one, with schemas of its own."""
     if isinstance(it, (JSONSchemaFormat, QwenXMLParameterFormat)):
         return altered(it, json_schema=find(it.json_schema))
+    if it.known:
+        return it
     return _rebuilt(it, lambda each: _owned(each, find))
 
 
@@ -197,8 +202,11 @@ def _rebuilt(it: Format, change: Callable[[Format], Format]) -> Format:
     return altered(it, **found) if found else it
 
 
-def _weight(key: Any) -> int:
-    """How many bytes there are in a key."""
-    if isinstance(key, tuple):
-        return sum(map(_weight, key))
-    return len(key) if isinstance(key, (str, bytes)) else 1
+def _weight(it: Format, find: _Finder) -> int:
+    """How many bytes there are in a tag, or a part of one, which is not malformed: schemas, and some for the rest."""
+    if isinstance(it, (JSONSchemaFormat, QwenXMLParameterFormat)):
+        return len(find(it.json_schema).content or b"")
+    inner = vars(it).get("elements", (vars(it).get("content"),))
+    return _BYTES_OF_A_PART + sum(
+        [_weight(each, find) for each in inner if isinstance(each, Format) and not each.known]
+    )

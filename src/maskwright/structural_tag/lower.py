@@ -82,6 +82,21 @@ class Lowering:
 
     def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         """Return the expression for a format and what ends it."""
+        if format_.known and ends is NO_ENDS and type(format_) is not f.TagFormat:
+            return self._shared(format_, format_.known.begun, pointer)
+        return self._lower(format_, pointer, ends)
+
+    def _shared(self, it: Format, kept: dict[int, Begun], pointer: str) -> Expr:
+        """Lower a part that stands in many tags, once for a tokenizer unless it needs rules of this grammar."""
+        before = kept.get(self.tokens.number)
+        if before is not None:
+            return before.rest
+        state = self._state()
+        made = self._lower(it, pointer, NO_ENDS)
+        self._keep(kept, Begun((), made), state)
+        return made
+
+    def _lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
@@ -239,18 +254,25 @@ class Lowering:
 
     def _begin(self, tag: f.TagFormat, pointer: str) -> Begun:
         """Make what `begun` returns. It is kept unless it needs rules of this grammar, or something was reported."""
-        before = self.builder.num_rules, len(self.report), self._num_unknown
+        before = self._state()
         own = self.ends_of(tag, pointer)
         rest = self._content(tag, pointer, own)
         if tag.may_stay_open:
             rest = alt(rest, self._content(tag, pointer, NO_ENDS.without(own)))
         made = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
-        if tag.known and before == (self.builder.num_rules, len(self.report), self._num_unknown):
-            kept = tag.known.begun
+        if tag.known:
+            self._keep(tag.known.begun, made, before)
+        return made
+
+    def _state(self) -> tuple[int, int, int]:
+        """What changes when something is lowered to what is of no use to other grammars."""
+        return self.builder.num_rules, len(self.report), self._num_unknown
+
+    def _keep(self, kept: dict[int, Begun], made: Begun, before: tuple[int, int, int]) -> None:
+        if before == self._state():
             if len(kept) >= _MAX_TOKENIZERS:
                 kept.clear()
             kept[self.tokens.number] = made
-        return made
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
         return capture(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)

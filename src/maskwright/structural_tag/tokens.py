@@ -49,6 +49,7 @@ class Tokens:
         self._stop_ids: frozenset[int] = frozenset()
         self._special: dict[str, int] = {}
         self._pattern: re.Pattern[str] | None = None
+        self.styles: dict[str, object] = {}  # of arguments, by name, as these tokens spell them
         if info is not None:  # which is not kept itself: see `tokens_of`
             self._texts, self._vocab_size = info.token_bytes, info.vocab_size
             self._special_ids, self._stop_ids = frozenset(info.special_token_ids), frozenset(info.stop_token_ids)

@@ -213,3 +213,12 @@ STYLES: Final = {
         escapes=(("&", "&amp;"), ('"', "&quot;")),
     ),
 }
+
+
+def spelled_style(name: str, tokens: Tokens) -> SpelledStyle:
+    """Return the style with this name as a tokenizer's special tokens split it, made once."""
+    known = tokens.styles.get(name)
+    if known is None:
+        known = tokens.styles[name] = STYLES[name].spelled(tokens)
+    assert isinstance(known, SpelledStyle)
+    return known

@@ -15,7 +15,7 @@ are compared in tests/structural_tag/test_makers.py.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.base import Format, shared
 from maskwright.structural_tag.families.parts import content_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats import (
@@ -32,6 +32,15 @@ from maskwright.structural_tag.request import Tool, ToolRequest
 
 _START = "<|start|>assistant"
 _TEXT = AnyTextFormat(capture="content")
+
+
+def _any_of(*types: str) -> Format:
+    return shared(OrFormat(tuple(ConstStringFormat(f"{each}<|message|>") for each in types)))
+
+
+# The content type, in the spellings that models use, up to the content.
+_TYPES = _any_of("", " <|constrain|>json", "<|constrain|>json", " json")
+_TYPES_OF_BUILT_IN = _any_of("", " <|constrain|>json", "<|constrain|>json", " json", " code")
 
 
 @register_model_structural_tag("harmony", "gpt_oss", reasoning="auto")
@@ -72,11 +81,10 @@ def _calls(request: ToolRequest, tool: Tool) -> list[TagFormat]:
     """A tool's calls, the recipient behind the channel or before it, the content type in its spellings."""
     is_function = tool.kind == "function"
     recipient = f" to=functions.{tool.name}" if is_function else f" to={tool.name}"
-    types = ("", " <|constrain|>json", "<|constrain|>json", " json", *(() if is_function else (" code",)))
+    content = SequenceFormat((_TYPES if is_function else _TYPES_OF_BUILT_IN, request.arguments(tool)))
     begins = [
-        f"{head}{type_}<|message|>"
+        head
         for channel in (("commentary",) if is_function else ("commentary", "analysis"))
         for head in (f"<|channel|>{channel}{recipient}", f"{recipient}<|channel|>{channel}")
-        for type_ in types
     ]
-    return [request.call(tool, begin, request.arguments(tool), "<|call|>") for begin in begins]
+    return [request.call(tool, begin, content, "<|call|>") for begin in begins]

@@ -16,7 +16,7 @@ chat template that llama.cpp has for it.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.base import Format, shared
 from maskwright.structural_tag.families.parts import calls_in_section, content_of, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats import (
@@ -32,6 +32,8 @@ from maskwright.structural_tag.formats import (
 from maskwright.structural_tag.request import ToolRequest
 
 _NUMBER = RegexFormat("[0-9]{1,6}")
+_HEAD = shared(SequenceFormat((_NUMBER, ConstStringFormat("<|tool_call_argument_begin|>"))))
+_HEAD_OF_K3 = shared(SequenceFormat((_NUMBER, ConstStringFormat('"<|sep|>'))))
 _MARKS = ("<|open|>", "<|close|>")
 
 
@@ -40,8 +42,7 @@ def kimi(request: ToolRequest) -> Format:
     """Build the tag of Kimi K2."""
     tags = []
     for tool in request.tools:
-        argument = ConstStringFormat("<|tool_call_argument_begin|>")
-        content = SequenceFormat((_NUMBER, argument, request.arguments(tool)))
+        content = SequenceFormat((_HEAD, request.arguments(tool)))
         tags.append(request.call(tool, f"<|tool_call_begin|>functions.{tool.name}:", content, "<|tool_call_end|>"))
     answer = calls_in_section(request, "<|tool_calls_section_begin|>", tags, "<|tool_calls_section_end|>")
     return output(request, answer)
@@ -52,8 +53,7 @@ def kimi_k3(request: ToolRequest) -> Format:
     """Build the tag of Kimi K3."""
     tags = []
     for tool in request.tools:
-        head = ConstStringFormat('"<|sep|>')
-        numbered = SequenceFormat((_NUMBER, head, request.arguments(tool, "kimi_k3_xml")))
+        numbered = SequenceFormat((_HEAD_OF_K3, request.arguments(tool, "kimi_k3_xml")))
         tags.append(request.call(tool, f'<|open|>call tool="{tool.name}" index="', numbered, "<|close|>call<|sep|>"))
     free = AnyTextFormat(excludes=_MARKS, capture="content")
     ways: list[Format] = []
