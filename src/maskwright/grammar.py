@@ -79,8 +79,8 @@ class Grammar:
 
         Args:
             schema: A dict, a bool or a JSON text; or, with pydantic installed, a pydantic model or `TypeAdapter`, a
-                dataclass, a TypedDict, an Enum, a type with arguments (`Literal[...]`), or a function, which stands
-                for the object of its parameters.
+                dataclass, a TypedDict, a NamedTuple, an Enum, any type that pydantic knows (`int`, `datetime.date`,
+                `Literal[...]`), or a function, which stands for the object of its parameters.
             **options: The fields of `JsonSchemaOptions`: white space, strictness, what to do with the unsupported.
 
         Raises:

@@ -1,8 +1,11 @@
 """What may stand for a JSON Schema: data and texts, and Python types and functions, which pydantic describes.
 
     {"type": "integer"} · '{"type": "integer"}' · a pydantic model or TypeAdapter
-    a dataclass · a TypedDict · an Enum · Literal["a", "b"] and other types with arguments, such as list[int]
+    a dataclass · a TypedDict · a NamedTuple · an Enum · int, date and other types that pydantic knows
+    Literal["a", "b"] and other types with arguments, such as list[int]
     a function: the object of its parameters, for tool calls
+
+Functions and classes are tools, too (`tool_of`), named and described by themselves.
 
 Pydantic is never imported for data and texts; who passes its models has imported it already. Validation's own names
 are used (aliases), as what a model writes is to be validated.
@@ -12,7 +15,6 @@ Tested by tests/frontends/json_schema/test_schema_inputs.py.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import inspect
 import sys
 from typing import Any, get_origin
@@ -40,8 +42,7 @@ def schema_of(source: Any) -> Any:
     if kind is None:
         raise SchemaError(
             f"a schema is an object or a boolean, not {type(source).__name__}",
-            hint="pass a dict, a bool, a JSON text, a pydantic model, a dataclass, a TypedDict, an Enum, a type with "
-            "arguments, or a function",
+            hint="pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function",
         )
     try:
         from pydantic import TypeAdapter
@@ -55,22 +56,45 @@ def schema_of(source: Any) -> Any:
     return _described(source, lambda: TypeAdapter(source))
 
 
+def tool_of(source: Any) -> dict[str, Any]:
+    """Return the tool that a function or a class stands for, in the shape of Chat Completions.
+
+    Args:
+        source: A function, whose parameters are the arguments; or a class of which they are the fields: a pydantic
+            model, a dataclass, a TypedDict. The tool has its name, and is described by the first paragraph of its
+            docstring.
+
+    Raises:
+        SchemaError: It cannot be a tool: it has no name, pydantic is missing or cannot describe it.
+    """
+    name = getattr(source, "__name__", None)
+    if not (isinstance(source, type) or inspect.isfunction(source) or inspect.ismethod(source)) or not name:
+        raise SchemaError(
+            f"a tool is an object, a function or a class, not {type(source).__name__}",
+            hint="pass a dict, a function with annotated parameters, a pydantic model, a dataclass or a TypedDict",
+        )
+    function = {"name": name, "description": _description(source), "parameters": schema_of(source)}
+    return {"type": "function", "function": {key: value for key, value in function.items() if value is not None}}
+
+
+def _description(source: Any) -> str | None:
+    """The first paragraph of the docstring that somebody wrote."""
+    text = inspect.cleandoc(source.__doc__ or "").partition("\n\n")[0]
+    is_made = isinstance(source, type) and dataclasses.is_dataclass(source) and text.startswith(f"{source.__name__}(")
+    return None if is_made or not text else " ".join(text.split())
+
+
 def _kind_of(source: Any, pydantic: Any) -> str | None:
     """Name the kind of a Python type or function; None for what is neither."""
     if inspect.isfunction(source) or inspect.ismethod(source):
         return "a function"
-    if get_origin(source) is not None:
+    if get_origin(source) is not None or source is Any:
         return "a type with arguments"
     if not isinstance(source, type):
         return None
     if pydantic is not None and issubclass(source, pydantic.BaseModel):
         return "a model"
-    if dataclasses.is_dataclass(source):
-        return "a dataclass"
-    if issubclass(source, enum.Enum):
-        return "an Enum"
-    # By its mark, as `typing_extensions` has a TypedDict of its own.
-    return "a TypedDict" if dict in source.__mro__ and hasattr(source, "__total__") else None
+    return "a dataclass" if dataclasses.is_dataclass(source) else "a class"
 
 
 def _check_parameters(function: Any) -> None:
@@ -89,8 +113,8 @@ def _described(source: Any, adapter: Any) -> Any:
 
     try:
         return adapter().json_schema()
-    except (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError) as error:
-        reason = str(error).splitlines()[0]
+    except (PydanticUserError, PydanticUndefinedAnnotation, NameError, TypeError, ValueError, RecursionError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise SchemaError(
             f"pydantic cannot describe {getattr(source, '__qualname__', repr(source))[:100]}: {reason}",
             hint="annotate it with types that JSON has, or pass a dict",

@@ -91,7 +91,7 @@ CASES: dict[str, Case] = {
     "GrammarCompiler.grammar_limit_bytes": Case(
         lambda v: mw.GrammarCompiler(INFO, grammar_limit_bytes=v), "an int", "an int, a bool"
     ),
-    **_of_compiler("json_schema", "a bool, a dict", "a JSON Schema"),
+    **_of_compiler("json_schema", "a bool, a dict, a class", "a JSON Schema"),
     **_of_compiler("regex", "a str, half a character", "a str"),
     **_of_compiler("lark", "", "a str"),
     **_of_compiler("choices", "a list of str", "str or bytes"),
@@ -131,7 +131,7 @@ CASES: dict[str, Case] = {
         lambda v: mw.CompiledGrammar(GRAMMAR, INFO, memory_budget_bytes=v), "an int", "an int, a bool"
     ),
     "CompiledGrammar.precompute": Case(COMPILED.precompute, "a number", INTS + ", a float"),
-    "check": Case(mw.check, "a JSON Schema", "a bool, a dict"),
+    "check": Case(mw.check, "a JSON Schema", "a bool, a dict, a class"),
     "GrammarMatcher": Case(mw.GrammarMatcher, "a CompiledGrammar", "a CompiledGrammar"),
     "GrammarMatcher.override_stop_tokens": Case(
         lambda v: mw.GrammarMatcher(COMPILED, override_stop_tokens=v),

@@ -3,6 +3,7 @@
     tools        [{"type": "function", "function": {"name": …, "parameters": …, "strict": …}}]     Chat Completions
                  [{"type": "function", "name": …, "parameters": …, "strict": …}]                   Responses
                  [{"type": "web_search", "name": …, "parameters": …}]                              built into a model
+                 [get_weather, Order]                               functions and classes: see schema_inputs.py
     tool_choice  "none" | "auto" | "required" | {"type": "function", "function": {"name": …}} | {"type": "function",
                  "name": …} | {"type": "web_search"} | {"type": "allowed_tools", "mode": …, "tools": […]}
 
@@ -20,8 +21,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
-from maskwright.errors import RequestError
+from maskwright.errors import RequestError, SchemaError
 from maskwright.request_fields import check_near
+from maskwright.schema_inputs import tool_of
 from maskwright.structural_tag.base import Format, altered
 from maskwright.structural_tag.defaults import checked_options, with_defaults
 from maskwright.structural_tag.fields import MAX_COUNT, kind_of
@@ -196,7 +198,10 @@ def _read_tools(tools: Sequence[Any] | None) -> tuple[Tool, ...]:
 
 def _read_tool(data: Any, pointer: str) -> Tool:
     if not isinstance(data, Mapping):
-        raise _wrong("a tool: an object", data, pointer)
+        try:
+            data = tool_of(data)
+        except SchemaError as error:
+            raise RequestError(error.message, pointer=pointer, hint=error.hint) from error
     kind = data.get("type", "function")
     if not isinstance(kind, str):
         raise _wrong("a string", kind, f"{pointer}/type")

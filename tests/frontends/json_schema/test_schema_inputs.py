@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import enum
 import functools
 import subprocess
 import sys
-from typing import Any, Literal
+import typing
+import uuid
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from checking import check_texts
@@ -43,6 +46,11 @@ def search(query: Literal["cats", "dogs"], exact: bool = False) -> None:
     """Search."""
 
 
+class Pair(NamedTuple):
+    left: bool
+    right: Literal["x"] = "x"
+
+
 class Tool:
     def call(self, on: bool) -> None: ...
 
@@ -56,6 +64,18 @@ CASES: list[tuple[Any, list[str], list[str]]] = [
     (Literal["a", 1], ['"a"', "1"], ['"b"', "2"]),
     (list[bool], ["[]", "[true]"], ["[1]"]),
     (bool | None, ["null", "true"], ["1"]),
+    (int, ["1", "-7"], ['"1"', "1.5", "true"]),
+    (float, ["1.5", "1"], ['"1"']),
+    (str, ['"a"'], ["1"]),
+    (bool, ["true"], ["1"]),
+    (type(None), ["null"], ["0"]),
+    (list, ["[]", '[1,"a"]'], ["{}"]),
+    (dict, ["{}", '{"a":1}'], ["[]"]),
+    (Any, ["1", "{}"], []),
+    (datetime.date, ['"2026-02-28"'], ['"2026-02-30"', "1"]),
+    (uuid.UUID, ['"00000000-0000-0000-0000-000000000000"'], ['"x"']),
+    (Pair, ['[true,"x"]', "[true]"], ["[]", '[true,"y"]', '{"left":true}']),
+    (typing.Annotated[int, pydantic.Field(ge=3, le=4)], ["3", "4"], ["5"]),
     (search, ['{"query":"cats"}', '{"query":"dogs","exact":true}'], ["{}", '{"query":"cats","x":1}']),
     (Tool().call, ['{"on":true}'], ["{}", '{"self":1,"on":true}']),
 ]
@@ -90,7 +110,10 @@ def opaque(a: object, b: functools.partial) -> None: ...  # type: ignore[type-ar
     [
         (3, "not int"),
         (None, "not NoneType"),
-        (int, "not type"),
+        (object(), "not object"),
+        ([int], "not list"),
+        (type("Opaque", (), {}), "cannot describe Opaque"),
+        (typing.Callable[[int], int], "cannot describe"),
         (Model(n=1), "not Model"),
         (Color.RED, "not Color"),
         (functools.partial(search), "not partial"),

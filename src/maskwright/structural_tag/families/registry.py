@@ -88,7 +88,8 @@ def get_model_structural_tag(
     Args:
         model: A family, such as "llama" or "qwen_3_coder" (`model_families` lists them), or the full name of a model,
             such as "Qwen/Qwen3-8B", where that settles the family.
-        tools: Tools in the shape of Chat Completions or Responses.
+        tools: Tools in the shape of Chat Completions or Responses; or functions and classes, which stand for the tools
+            that `tool_of` makes of them.
         tool_choice: "none", "auto", "required", a named tool, or an allowed subset.
         reasoning: "enabled" (the output begins with reasoning, whose opening tag may stand in the prompt), "disabled",
             or "auto" (reasoning that the output opens, or none); True and False mean the first two. None is what the
