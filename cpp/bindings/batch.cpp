@@ -74,14 +74,15 @@ void make(PyBatch* self, const nb::typed<nb::tuple, PyMatcher, nb::ellipsis>& ma
   std::vector<PyMatcher*> sorted(all);
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    raise_error("MatcherError", "a matcher is in the batch twice", "fork() it: each sequence needs its own state");
+    raise_error("MatcherError", "a matcher is in the batch more than once",
+                "use fork(): each sequence needs its own matcher");
   new (self) PyBatch{matchers, std::move(all), max_threads, {}};
 }
 
 void check_count(const PyBatch& self, size_t count, const char* what) {
   if (count != self.size())
-    raise_error("MatcherError",
-                std::to_string(count) + " " + what + " were given for " + std::to_string(self.size()) + " matchers");
+    raise_error("MatcherError", "expected " + std::to_string(self.size()) + " " + what +
+                                    ", one for each matcher, but got " + std::to_string(count));
 }
 
 void read_token_lists(PyBatch& self, const char* name, nb::handle lists) {
@@ -90,7 +91,7 @@ void read_token_lists(PyBatch& self, const char* name, nb::handle lists) {
   const nb::object each = nb::steal(PyObject_GetIter(lists.ptr()));
   if (!each.is_valid()) {
     PyErr_Clear();
-    raise_wrong_argument(name, lists, "a list of token ids a matcher");
+    raise_wrong_argument(name, lists, "a list of token ids per matcher");
   }
   while (const nb::object list = nb::steal(PyIter_Next(each.ptr()))) {
     if (count < self.size()) read_token_ids((std::string("each of ") + name).c_str(), list, self.token_lists[count]);
@@ -242,7 +243,7 @@ void read_rows(PyBatch& self, nb::handle indices, const Bitmask& target, Count&&
   std::sort(self.row_ranges.begin(), self.row_ranges.end());
   for (size_t i = 1; i < self.size(); ++i)
     if (self.row_ranges[i].first < self.row_ranges[i - 1].second)
-      raise_error("BitmaskError", "row " + std::to_string(self.row_ranges[i].first) + " is given to two sequences");
+      raise_error("BitmaskError", "row " + std::to_string(self.row_ranges[i].first) + " is assigned to two sequences");
 }
 
 void read_bitmask(PyBatch& self, nb::handle bitmask, Bitmask& target) {

@@ -11,7 +11,7 @@
 namespace maskwright {
 namespace {
 
-constexpr const char* kHint = "make it with maskwright.allocate_token_bitmask(batch_size, vocab_size)";
+constexpr const char* kHint = "create it with maskwright.allocate_token_bitmask(batch_size, vocab_size)";
 
 [[noreturn]] void refuse(const std::string& what) {
   raise_error("BitmaskError", what, kHint);
@@ -25,7 +25,7 @@ void BitmaskReader::read(nb::handle object, uint32_t num_words, Bitmask& out) {
   else
     read_tensor(object, out);
   if (out.words_per_row_ < static_cast<int64_t>(num_words))
-    refuse("the bitmask has " + std::to_string(out.words_per_row_) + " words a row, the vocabulary needs " +
+    refuse("the bitmask has " + std::to_string(out.words_per_row_) + " words per row, but the vocabulary needs " +
            std::to_string(num_words));
 }
 
@@ -56,7 +56,7 @@ void BitmaskReader::read_tensor(nb::handle object, Bitmask& out) {
       refuse("the bitmask must have dtype torch.int32");
     if (nb::cast<std::string>(nb::str(nb::object(object.attr("device").attr("type")))) != "cpu")
       refuse("the bitmask must be on the CPU; fill it there, then copy it to the device");
-    if (!nb::cast<bool>(object.attr("is_contiguous")())) refuse("the bitmask must be contiguous");
+    if (!nb::cast<bool>(object.attr("is_contiguous")())) refuse("the bitmask must be C-contiguous");
     const nb::object shape = object.attr("shape");
     const size_t ndim = nb::len(shape);
     if (ndim != 1 && ndim != 2) refuse("the bitmask must have one or two dimensions, not " + std::to_string(ndim));
@@ -78,7 +78,7 @@ FloatRow::FloatRow(const char* name, nb::handle object, size_t size) {
   };
   nb::object array = nb::borrow(object);
   if (!PyObject_CheckBuffer(object.ptr())) {
-    if (!nb::hasattr(object, "numpy")) refuse_form("it is neither");
+    if (!nb::hasattr(object, "numpy")) refuse_form("it is something else");
     array = nb::steal(PyObject_CallMethod(object.ptr(), "numpy", nullptr));
     if (!array.is_valid()) {
       PyErr_Clear();
@@ -101,7 +101,7 @@ void Bitmask::check_rows(int64_t index, size_t count) const {
                 "row " + std::to_string(index) + " is outside the bitmask's " + std::to_string(num_rows_) + " rows");
   if (count > static_cast<size_t>(num_rows_ - index))
     raise_error("BitmaskError", std::to_string(count) + " rows from row " + std::to_string(index) +
-                                    " on are needed, the bitmask has " + std::to_string(num_rows_) + " rows");
+                                    " on are needed, but the bitmask has " + std::to_string(num_rows_) + " rows");
 }
 
 uint32_t* Bitmask::rows(int64_t index, size_t count, uint32_t num_words) const {

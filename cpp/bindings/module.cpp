@@ -44,7 +44,7 @@ std::shared_ptr<TokenizerContext> make_context(const nb::list& token_bytes, cons
     texts.emplace_back(data, static_cast<size_t>(size));
   }
   if (vocab_size < 0 || vocab_size > INT32_MAX || static_cast<size_t>(vocab_size) < texts.size())
-    raise_error("TokenizerError", "vocab_size must be at least the number of tokens and fit an int32");
+    raise_error("TokenizerError", "vocab_size must be >= the number of tokens and fit in an int32");
   const auto checked = [&](const std::vector<int64_t>& ids, const char* what) {
     std::vector<TokenId> out;
     for (const int64_t id : ids) {

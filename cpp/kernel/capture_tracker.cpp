@@ -123,8 +123,8 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
         });
     open_from(num_opened);
     if (opened.readings.size() > kMaxReadings || next.readings.size() > kMaxReadings)
-      throw LimitExceeded("capture_readings", "the output can be read in more than " + std::to_string(kMaxReadings) +
-                                                  " ways: too many to tell what was captured");
+      throw LimitExceeded("capture_readings", "the output is too ambiguous for captures: it has more than " +
+                                                  std::to_string(kMaxReadings) + " parses");
   }
   // Ends of rules lead on to their callers, which may end in turn.
   for (size_t i = 0; i < next.readings.size(); ++i) {

@@ -29,28 +29,29 @@ void Draft::start(size_t num_nodes) {
 void Draft::set_tree(std::span<const int64_t> first_child, std::span<const int64_t> next_sibling,
                      std::span<const int64_t> tokens) {
   const size_t size = tokens.size();
-  if (size == 0 || size >= kNoParent) throw InvalidDraft("a draft tree has at least the node 0, which is the present");
+  if (size == 0 || size >= kNoParent) throw InvalidDraft("a draft tree needs at least node 0, the current position");
   if (first_child.size() != size || next_sibling.size() != size)
-    throw InvalidDraft("a draft tree of " + std::to_string(size) + " tokens was given with " +
-                       std::to_string(first_child.size()) + " first children and " +
-                       std::to_string(next_sibling.size()) + " next siblings");
+    throw InvalidDraft("draft_tokens has " + std::to_string(size) + " elements, but retrieve_next_token has " +
+                       std::to_string(first_child.size()) + " and retrieve_next_sibling has " +
+                       std::to_string(next_sibling.size()));
   start(size);
   for (size_t i = 0; i < size; ++i) nodes_[i].token = as_token(tokens[i]);
   const auto visit = [&](const char* array, size_t at, int64_t index, uint32_t parent) {
     if (index == -1) return;
     if (index < -1 || index >= static_cast<int64_t>(size)) refuse(array, at, index, "there is no such node");
     Node& node = nodes_[static_cast<size_t>(index)];
-    if (index == 0 || node.parent != kNoParent) refuse(array, at, index, "the node has another place in the tree");
+    if (index == 0 || node.parent != kNoParent) refuse(array, at, index, "the node already has a parent");
     node.parent = parent;
     order_.push_back(static_cast<uint32_t>(index));
   };
-  if (next_sibling[0] != -1) refuse("next_sibling", 0, next_sibling[0], "node 0 is the root");
-  visit("first_child", 0, first_child[0], 0);
+  if (next_sibling[0] != -1)
+    refuse("retrieve_next_sibling", 0, next_sibling[0], "node 0 is the root and has no siblings");
+  visit("retrieve_next_token", 0, first_child[0], 0);
   // Each node is visited once, so this ends.
   for (size_t i = 0; i < order_.size(); ++i) {
     const uint32_t at = order_[i];
-    visit("next_sibling", at, next_sibling[at], nodes_[at].parent);
-    visit("first_child", at, first_child[at], at);
+    visit("retrieve_next_sibling", at, next_sibling[at], nodes_[at].parent);
+    visit("retrieve_next_token", at, first_child[at], at);
   }
 }
 

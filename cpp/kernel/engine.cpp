@@ -69,8 +69,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<con
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
   if (program_->has_budgets) {
     budgets().keep_viable(items, 0);
-    if (items.empty() && !root.nullable())
-      throw Unsatisfiable("no output keeps within the token budgets of this structure");
+    if (items.empty() && !root.nullable()) throw Unsatisfiable("no output fits the token budgets of this grammar");
   }
   intern_at(std::move(items), root.nullable(), 0);
 }
@@ -245,9 +244,9 @@ ConfigId Engine::initial_within(uint32_t max_tokens) {
   if (items.empty() && !complete) {
     uint32_t least = kAnyTokens;
     for (const Item& item : configs_[0].span()) least = std::min(least, budgets().least_tokens(item));
-    throw Unsatisfiable(least == kAnyTokens ? "no output at all can be written with these tokens"
-                                            : "the shortest output takes " + std::to_string(least) + " tokens, not " +
-                                                  std::to_string(max_tokens));
+    throw Unsatisfiable(least == kAnyTokens ? "no sequence of tokens of this vocabulary is an output"
+                                            : "the shortest output needs " + std::to_string(least) +
+                                                  " tokens, but max_tokens is " + std::to_string(max_tokens));
   }
   const std::lock_guard guard(lock_);
   return intern_at(std::move(items), complete, max_tokens);
@@ -397,8 +396,9 @@ Engine::Size Engine::size() {
 void Engine::allow_for_replay() {
   const size_t wanted = 2 * held_bytes();
   if (wanted > std::max(kMaxBudgetGrowth * initial_budget_bytes_, kMaxSmallBudget))
-    throw LimitExceeded("grammar_memory", "the output so far alone needs " + std::to_string(held_bytes() >> 20) +
-                                              " MiB of parse state: it nests too deep or is too ambiguous");
+    throw LimitExceeded("grammar_memory", "the parse state of the output so far takes " +
+                                              std::to_string(held_bytes() >> 20) +
+                                              " MiB: it nests too deeply or is too ambiguous");
   size_t budget = budget_bytes_.load(std::memory_order_relaxed);
   while (budget < wanted && !budget_bytes_.compare_exchange_weak(budget, wanted, std::memory_order_relaxed)) {
   }

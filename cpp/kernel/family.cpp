@@ -57,8 +57,8 @@ Instance& Family::instance(Rule& model, uint64_t parameter) {
   if (!of(model).parametric) parameter = 0;
   const auto [it, fresh] = instances_.try_emplace(Key{model.index(), parameter}, &model, parameter);
   if (fresh && instances_.size() > kMaxInstances)
-    throw LimitExceeded("parametric_instances", "rules with a parameter were needed with more than " +
-                                                    std::to_string(kMaxInstances) + " different ones");
+    throw LimitExceeded("parametric_instances", "rules with a parameter were used with more than " +
+                                                    std::to_string(kMaxInstances) + " different values");
   if (fresh) group_.account(kRecordBytes);
   return it->second;
 }

@@ -98,8 +98,8 @@ void GroupDrafts::unroll_calls(Member& member, const std::unordered_set<const Ru
     const bool bounded = count.remaining != Count::kUnlimited;
     const uint64_t copies = bounded ? count.remaining : minimum;
     if (copies > kMaxUnrolledCalls)
-      throw LimitExceeded("left_recursive_repetition", "a repetition counted up to " + std::to_string(copies) +
-                                                           " begins, before any byte, with the rule that contains it");
+      throw LimitExceeded("left_recursive_repetition", "a repetition of up to " + std::to_string(copies) +
+                                                           " items begins with the rule that contains it");
     const uint32_t argument = callee_index(member, item);
     const auto may_end = [&](uint32_t state) {
       if (terminator < 0)
@@ -145,11 +145,11 @@ void GroupDrafts::remove_left_recursion() {
     if (!is_cycle(cycle)) continue;
     for (const uint32_t i : cycle) {
       if (const auto& name = members_[i].rule->capture())
-        throw LimitExceeded("left_recursive_capture", "what \"" + *name + "\" captures begins with itself");
+        throw LimitExceeded("left_recursive_capture", "the capture \"" + *name + "\" is left-recursive");
       if (members_[i].rule->span())
         throw LimitExceeded(
             "left_recursive_span",
-            "a rule with max_tokens or temperature begins with itself; give the option to a rule around it");
+            "a rule with max_tokens or temperature is left-recursive; give the option to a rule around it");
       if (members_[i].rule->counts()) counters.insert(members_[i].rule);
     }
   }

@@ -37,7 +37,7 @@ uint32_t Linker::part(ExprId expr, bool unrolled) {
 uint32_t Linker::boolean_unit(ExprId id) {
   if (weighed_[id].form == Form::Irregular)
     throw LimitExceeded("regular_operands",
-                        "an operand of & or ~ refers to a rule, a parameter or a token; only regular ones can");
+                        "an operand of & or ~ refers to a rule, a parameter or a token; operands must be regular");
   const ExprNode& node = ir_.nodes[id];
   const auto operands = std::span(ir_.children).subspan(node.begin, node.op == Op::And ? node.end - node.begin : 0);
   const auto is_negated = [&](ExprId operand) { return ir_.nodes[operand].op == Op::Not; };

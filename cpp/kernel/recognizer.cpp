@@ -218,8 +218,8 @@ void Recognizer::add_item(const Item& item) {
   const size_t begin = levels_.back().items;
   const size_t count = items_.size() - begin;
   if (count >= kMaxItems)
-    throw LimitExceeded("parse_items", "the grammar is too ambiguous: more than " + std::to_string(kMaxItems) +
-                                           " ways to read the output so far are open at once");
+    throw LimitExceeded("parse_items", "the grammar is too ambiguous: the output so far has more than " +
+                                           std::to_string(kMaxItems) + " parses at once");
   if (count <= kLinearItems) {
     if (std::find(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), item) == items_.end())
       items_.push_back(item);

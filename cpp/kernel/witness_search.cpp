@@ -42,8 +42,8 @@ void WitnessSearch::search(Question root) {
     const Fact found = answer(question);
     if (work_ > kMaxWork)
       throw LimitExceeded("parametric_search",
-                          "whether a rule with a parameter derives anything is not decided after " +
-                              std::to_string(kMaxWork) + " steps: it takes too many values");
+                          "whether a rule with a parameter matches anything could not be decided within " +
+                              std::to_string(kMaxWork) + " steps: its parameter has too many values");
     if (found == Fact::Unknown && next_.instance) {
       enter(next_);
       continue;

@@ -69,7 +69,7 @@ class Matcher:
     def __init__(self, arg: Matcher, /) -> None: ...
     def accept_token(self, token_id: SupportsIndex) -> bool:
         """
-        Go on by one token.
+        Accept one token.
 
         Returns:
             True if the token was accepted. False, and nothing changes, if it is not allowed, for any int. A stop token
@@ -84,7 +84,7 @@ class Matcher:
 
     def accept_tokens(self, token_ids: Iterable[SupportsIndex]) -> int:
         """
-        Go on by several tokens, up to the first that is not allowed.
+        Accept several tokens, up to the first that is not allowed.
 
         Args:
             token_ids: A list, an array or a CPU tensor of integers.
@@ -255,7 +255,7 @@ class BatchMatcher:
         Raises:
             ArgumentError: `indices` is not a sequence of integers.
             BitmaskError: The bitmask has the wrong form, or a row is not there or given twice; nothing is written.
-            MatcherError: There is not one row a matcher, or a matcher is in use.
+            MatcherError: There is not exactly one row per matcher, or a matcher is in use.
             LimitError: A sequence's grammar is too ambiguous; the other rows are written.
         """
 
@@ -269,7 +269,7 @@ class BatchMatcher:
         Write the masks along a draft of each sequence; see `GrammarMatcher.fill_draft_bitmask`.
 
         Args:
-            draft_tokens: A list of integers a matcher.
+            draft_tokens: A list of integers per matcher.
             bitmask: As for `fill_next_token_bitmask`, with len(draft_tokens[i]) + 1 rows for matcher i.
             indices: The first row of each matcher; by default one after the other.
 
@@ -279,38 +279,38 @@ class BatchMatcher:
         Raises:
             ArgumentError: `draft_tokens` does not hold sequences of integers.
             BitmaskError: The bitmask has the wrong form, or a row is not there or given twice; nothing is written.
-            MatcherError: There is not one draft a matcher, or a matcher is in use.
+            MatcherError: There is not exactly one draft per matcher, or a matcher is in use.
         """
 
     def accept_token(self, token_ids: Iterable[SupportsIndex]) -> list[bool]:
         """
-        Go on by one token in each sequence.
+        Accept one token in each sequence.
 
         Args:
-            token_ids: One integer a matcher.
+            token_ids: One integer per matcher.
 
         Returns:
             For each sequence whether its token was accepted.
 
         Raises:
             ArgumentError: `token_ids` is not a sequence of integers.
-            MatcherError: There is not one token a matcher, or a matcher is in use; nothing changes.
+            MatcherError: There is not exactly one token per matcher, or a matcher is in use; nothing changes.
             LimitError: A sequence's grammar is too ambiguous; no sequence has changed.
         """
 
     def accept_tokens(self, token_ids: Iterable[Iterable[SupportsIndex]]) -> list[int]:
         """
-        Go on by several tokens in each sequence, up to the first that is not allowed.
+        Accept several tokens in each sequence, up to the first that is not allowed.
 
         Args:
-            token_ids: A list of integers a matcher.
+            token_ids: A list of integers per matcher.
 
         Returns:
             How many of each list were accepted.
 
         Raises:
             ArgumentError: `token_ids` does not hold sequences of integers.
-            MatcherError: There is not one list a matcher, or a matcher is in use; nothing changes.
+            MatcherError: There is not exactly one list per matcher, or a matcher is in use; nothing changes.
             LimitError: A sequence's grammar is too ambiguous; no sequence has changed.
         """
 
@@ -320,11 +320,11 @@ class BatchMatcher:
         Return how many tokens of each list would be accepted. Nothing changes.
 
         Args:
-            token_ids: A list of integers a matcher.
+            token_ids: A list of integers per matcher.
 
         Raises:
             ArgumentError: `token_ids` does not hold sequences of integers.
-            MatcherError: There is not one list a matcher, or a matcher is in use.
+            MatcherError: There is not exactly one list per matcher, or a matcher is in use.
         """
 
     def rollback(self, num_tokens: int | Iterable[SupportsIndex] = 1) -> None:
@@ -332,7 +332,7 @@ class BatchMatcher:
         Take back the last tokens of each sequence.
 
         Args:
-            num_tokens: How many, for all sequences or one number a matcher.
+            num_tokens: How many, for all sequences or one number per matcher.
 
         Raises:
             ArgumentError: `num_tokens` is not an integer or a sequence of integers.

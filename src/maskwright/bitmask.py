@@ -21,7 +21,7 @@ from maskwright import _kernel
 from maskwright.arguments import as_integer, as_tuple
 from maskwright.errors import BitmaskError
 
-_ALLOCATE_HINT = "make it with maskwright.allocate_token_bitmask(batch_size, vocab_size)"
+_ALLOCATE_HINT = "create it with maskwright.allocate_token_bitmask(batch_size, vocab_size)"
 
 
 @overload
@@ -73,9 +73,9 @@ def apply_token_bitmask_inplace(
     Args:
         logits: (batch, vocab) or (vocab,), float32, float16 or bfloat16 (torch), CPU, the last dimension contiguous.
         bitmask: (batch, words) or (words,) int32 of the same library or numpy, CPU, C-contiguous.
-        vocab_size: How many logits of a row to treat; by default all. Those that the bitmask does not cover are not
+        vocab_size: How many logits of each row to mask; by default all. Those that the bitmask does not cover are not
             allowed.
-        indices: The rows to treat; by default all. Row i of the bitmask belongs to row i of the logits.
+        indices: The rows to mask; by default all. Row i of the bitmask belongs to row i of the logits.
 
     Raises:
         BitmaskError: A buffer has the wrong type, dtype, shape, device or layout; nothing is written.
@@ -88,14 +88,14 @@ def apply_token_bitmask_inplace(
     if indices is None:
         if target.rows != source.rows:
             raise BitmaskError(
-                f"the logits have {target.rows} rows and the bitmask {source.rows}", hint="name the rows with indices"
+                f"the logits have {target.rows} rows, but the bitmask has {source.rows}", hint="pass indices="
             )
         rows = list(range(target.rows))
     else:
         rows = [as_integer("each of indices", i) for i in as_tuple("indices", indices, "a list of rows")]
         for row in rows:
             if not 0 <= row < min(target.rows, source.rows):
-                raise BitmaskError(f"row {row} is outside the {min(target.rows, source.rows)} rows there are")
+                raise BitmaskError(f"row {row} is out of range for {min(target.rows, source.rows)} rows")
     _kernel.apply_mask(
         target.address,
         target.kind,

@@ -39,11 +39,11 @@ _MOST_BYTES = 1 << 62  # the kernel counts in 64 bits
 
 
 class Precomputed(NamedTuple):
-    """What `precompute` did."""
+    """The result of `precompute`."""
 
     num_masks: int  # computed
     num_configurations: int  # looked at, known ones included
-    finished: bool  # nothing is left that is worth it
+    finished: bool  # nothing worth computing is left
     elapsed_us: float
 
 
@@ -323,7 +323,7 @@ def checked_compiled(name: str, value: Any) -> CompiledGrammar:
     elif isinstance(value, CompileFuture):
         hint = "await it, or pass its result()"
     elif isinstance(value, _kernel.Matcher):
-        hint = "use fork() to copy a matcher; its grammar is its compiled_grammar"
+        hint = "use fork() to copy a matcher; its grammar is matcher.compiled_grammar"
     else:
         hint = "pass what compile_json_schema or another compile_ method of GrammarCompiler returns"
     raise wrong_argument(name, value, "a CompiledGrammar", hint)

@@ -59,7 +59,7 @@ class SamplingOptions:
 
 @dataclass
 class GenerationStats:
-    """Figures of one generation; times in the unit of the name. A stop token has a mask but is no output token."""
+    """Figures of one generation; times in the unit of the name. A stop token has a mask but is not an output token."""
 
     num_tokens: int = 0
     num_forced: int = 0
@@ -121,7 +121,7 @@ class Sampler:
         (allowed,) = np.isfinite(logits).nonzero()
         if not allowed.size:
             raise MatcherError(
-                "no token of this vocabulary continues the output",
+                "no token of the vocabulary can continue the output",
                 hint="the vocabulary lacks bytes that the grammar needs; use a tokenizer with byte tokens",
             )
         if temperature == 0:
@@ -192,7 +192,7 @@ def _constrained_choice(model: LanguageModel, sampler: Sampler, matcher: Measure
             token = sampler(logits, matcher.temperature())
         accepted = matcher.accept_token(token)
         if not accepted:
-            raise MatcherError(f"token {token} is in the mask but was not accepted")
+            raise MatcherError(f"token {token} is allowed by the mask but was not accepted")
         return token
 
     return choose

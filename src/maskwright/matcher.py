@@ -31,7 +31,7 @@ _MANY_THREADS = 1 << 16  # the kernel knows how many there are
 
 
 class Capture(NamedTuple):
-    """A part of the output that a capture has matched."""
+    """A part of the output that a capture matched."""
 
     name: str
     data: bytes
@@ -84,7 +84,7 @@ class GrammarMatcher(_kernel.Matcher):
         self.compiled_grammar = compiled_grammar
 
     def accept_string(self, text: str | bytes) -> bool:
-        """Go on by some text, however it would be tokenized. False, and nothing changes, if it is not allowed.
+        """Accept some text, however it would be tokenized. False, and nothing changes, if it is not allowed.
 
         It counts as one token for `rollback`. Half a surrogate pair is three bytes that are not valid UTF-8.
         """
@@ -126,13 +126,13 @@ class GrammarMatcher(_kernel.Matcher):
     def get_captures(self) -> list[tuple[str, bytes]]:
         """Return what the grammar's captures have matched so far, as (name, bytes), in the order in which they begin.
 
-        Only those that are over, nested ones included. One that matched nothing is left out, and special tokens add no
+        Only closed ones, nested ones included. One that matched nothing is left out, and special tokens add no
         bytes. Where the output can be read in several ways, captures that begin earlier win, then those that end later;
         before the output is terminated, more of it may still decide otherwise. A call looks at what was accepted since
         the last one.
 
         Raises:
-            LimitError: The output is too ambiguous, or a capture begins with itself.
+            LimitError: The output is too ambiguous, or a capture is left-recursive.
         """
         return [(capture.name, capture.data) for capture in self.get_capture_spans()]
 
@@ -141,10 +141,10 @@ class GrammarMatcher(_kernel.Matcher):
 
         Args:
             order: `"begin"` for the order in which captures begin, outer ones before what is in them; `"end"` for that
-                in which they are over, outer ones after what is in them.
+                in which they close, outer ones after what is in them.
 
         Raises:
-            LimitError: The output is too ambiguous, or a capture begins with itself.
+            LimitError: The output is too ambiguous, or a capture is left-recursive.
             OptionError: `order` is something else.
         """
         if order not in ("begin", "end"):
@@ -155,7 +155,7 @@ class GrammarMatcher(_kernel.Matcher):
         return [Capture(name, data, start, start + len(data)) for name, data, start, _ in found]
 
     def get_open_captures(self) -> list[tuple[str, bytes]]:
-        """Return the captures that have begun but are not over, the outermost first, with their bytes so far."""
+        """Return the captures that are still open, the outermost first, with their bytes so far."""
         found = self.captures(self.compiled_grammar.capture_program)
         return [(name, data) for name, data, _, rank in found if rank < 0]
 
@@ -185,14 +185,15 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
 
     Each method does what the matcher's method of that name does, to every sequence: argument i belongs to matcher i.
     What is known already is done on the calling thread; the rest by the kernel's threads, without the GIL. There is one
-    set of threads a process, made when first needed, as many as its CPU affinity and its control groups' quota allow.
+    set of threads per process, started when first needed, as many as its CPU affinity and its control groups' quota
+    allow.
 
     While a call runs, its matchers belong to it: another thread that uses one of them, directly or in another batch,
-    gets a MatcherError, and so does the batch that finds one in use. Making a batch costs little, so make another one
-    when sequences come and go.
+    gets a MatcherError, and so does the batch that finds one in use. Creating a batch costs little, so create
+    another one when sequences come and go.
 
     Args:
-        matchers: One a sequence, none of them twice; they may belong to different grammars and tokenizers.
+        matchers: One per sequence, all different; they may belong to different grammars and tokenizers.
         max_threads: The most threads to use, the calling one included; by default as many as the process has.
 
     Raises:
@@ -210,12 +211,12 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
         self.matchers = given
 
     def accept_string(self, texts: Sequence[str | bytes]) -> list[bool]:
-        """Go on by some text in each sequence; which were accepted.
+        """Accept some text in each sequence; return which were accepted.
 
         Raises:
-            MatcherError: There is not one text a matcher; nothing changes.
+            MatcherError: There is not exactly one text per matcher; nothing changes.
         """
-        given = as_tuple("texts", texts, "a list of one str or bytes a sequence")
+        given = as_tuple("texts", texts, "a list with one str or bytes per sequence")
         return self.accept_bytes([_encoded("each of texts", text) for text in given])
 
     def __reduce__(self) -> NoReturn:

@@ -78,7 +78,7 @@ def test_time_of_the_consumer_is_not_counted() -> None:
 def test_a_vocabulary_without_the_bytes_needed_is_a_typed_error() -> None:
     model = FlatModel([b"a"])
     compiled = GrammarCompiler(model.tokenizer_info).compile_regex("ab")
-    with pytest.raises(MatcherError, match="no token of this vocabulary"):
+    with pytest.raises(MatcherError, match="no token of the vocabulary"):
         list(generate(model, "", compiled))
 
 

@@ -76,9 +76,9 @@ def test_outputs_are_complete_within_their_budget(budget: int) -> None:
 def test_the_error_says_the_least_budget() -> None:
     """Which is enough, and leaves nothing to choose that would take longer."""
     compiled = COMPILER.compile_json_schema(SCHEMA)
-    with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output takes") as info:
+    with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output needs") as info:
         GrammarMatcher(compiled, max_tokens=1)
-    least = int(str(info.value).split("takes ")[1].split()[0])
+    least = int(str(info.value).split("needs ")[1].split()[0])
     with pytest.raises(maskwright.UnsatisfiableError):
         GrammarMatcher(compiled, max_tokens=least - 1)
     assert len(random_output(GrammarMatcher(compiled, max_tokens=least), random.Random(1))) == least
@@ -135,11 +135,11 @@ def test_a_thought_within_its_budget(end: str, last: set[int]) -> None:
 def test_a_budget_that_cannot_be_kept_is_refused() -> None:
     with pytest.raises(maskwright.UnsatisfiableError, match="token budgets"):
         matcher('root ::= r\nr[max_tokens=2] ::= "xxx"')
-    with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output takes 3 tokens, not 2"):
+    with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output needs 3 tokens, but max_tokens is 2"):
         matcher('root ::= "xxx"', max_tokens=2)
     with pytest.raises(maskwright.OptionError, match="max_tokens must be >= 1, not 0"):
         matcher('root ::= "xxx"', max_tokens=0)
-    with pytest.raises(maskwright.LimitError, match="begins with itself") as info:
+    with pytest.raises(maskwright.LimitError, match="left-recursive") as info:
         matcher('root[max_tokens=5] ::= root "a" | "b"')
     assert info.value.limit == "left_recursive_span"
 

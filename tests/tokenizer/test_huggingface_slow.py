@@ -108,12 +108,12 @@ def test_word_pieces_in_python() -> None:
 
 @pytest.mark.parametrize("kind", [Slow, OwnTokensOnly])
 def test_refuses_what_it_does_not_know(kind: type[Slow]) -> None:
-    with pytest.raises(TokenizerError, match=f"slow tokenizer {kind.__name__} joins its tokens in a way"):
+    with pytest.raises(TokenizerError, match=f"slow tokenizer {kind.__name__} joins its tokens in an unknown way"):
         TokenizerInfo.from_huggingface(kind({"a": 0, "</s>": 1}, eos_token="</s>"))
 
 
 def test_refuses_a_token_that_is_no_text() -> None:
-    with pytest.raises(TokenizerError, match="no valid text"):
+    with pytest.raises(TokenizerError, match="not valid text"):
         TokenizerInfo.from_huggingface(Pieces({"\ud800": 0, "</s>": 1}, eos_token="</s>"))
 
 

@@ -78,7 +78,7 @@ def test_from_a_file(tmp_path: Path, model: Any) -> None:
 
 
 def test_refuses_files_that_are_no_models(tmp_path: Path) -> None:
-    with pytest.raises(TokenizerError, match="there is no SentencePiece model file at"):
+    with pytest.raises(TokenizerError, match="no SentencePiece model file at"):
         TokenizerInfo.from_sentencepiece(tmp_path / "missing.model")
     path = tmp_path / "broken.model"
     path.write_bytes(b"no model")

@@ -92,7 +92,7 @@ def test_refuses_an_empty_vocabulary(tokens: Any) -> None:
         ({"a": 0}, "not dict"),
         (None, "not NoneType"),
         ([b"a", 1], "token 1 is of type int"),
-        (["a", "\ud800"], "token 1 is no valid text"),
+        (["a", "\ud800"], "token 1 is not valid text"),
     ],
 )
 def test_from_vocab_refuses_what_is_no_list_of_texts(tokens: Any, message: str) -> None:

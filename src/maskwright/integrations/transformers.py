@@ -4,7 +4,7 @@
     compiled = GrammarCompiler(info).compile_regex("[0-9]+")
     model.generate(**inputs, logits_processor=LogitsProcessorList([GrammarLogitsProcessor(compiled)]))
 
-The processor is told only the token ids so far and the scores. The first call fixes the length of the prompt; each
+The processor gets only the token ids so far and the scores. The first call fixes the length of the prompt; each
 later one hands every row's new tokens to that row's matcher. A row whose past changed (beam search reorders rows,
 assisted decoding takes tokens back) is rolled back to the common part and replayed. After its stop token a row may
 only repeat stop or pad tokens.
@@ -38,7 +38,7 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
     Args:
         compiled: one grammar for all rows, or one for each prompt; with several beams or returned sequences a prompt,
             each grammar serves that many neighbouring rows. All must be compiled for the same tokenizer.
-        pad_token_id: what `generate` puts after a row's end, if it is none of the stop tokens.
+        pad_token_id: what `generate` puts after a row's end, if it is not a stop token.
         make_matcher: makes a row's matcher; `lambda compiled: GrammarMatcher(compiled, max_tokens=n)` makes sure that
             outputs are complete in `max_new_tokens=n + 1`, the last being a stop token.
     """
@@ -87,8 +87,8 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
         """Mask `scores`, (rows, vocab_size), in place, given all token ids so far, (rows, length).
 
         Raises:
-            MatcherError: a row was given a token that its grammar does not allow, or the number of rows is no multiple
-                of the number of grammars.
+            MatcherError: a row was given a token that its grammar does not allow, or the number of rows is not a
+                multiple of the number of grammars.
         """
         _check_tensor("input_ids", input_ids)
         _check_tensor("scores", scores)
@@ -152,7 +152,7 @@ class _Row:
         if not self.matcher.accept_token(token):
             raise MatcherError(
                 f"row {index}: token {token} at output position {len(self._accepted)} is not allowed by the grammar",
-                hint="put this processor last, and sample only from finite scores; to start anew, call reset()",
+                hint="put this processor last, and sample only from finite scores; call reset() to start over",
             )
         self._accepted.append(token)
 

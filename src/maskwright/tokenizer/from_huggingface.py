@@ -76,7 +76,7 @@ def _fast_decoder(backend: Any) -> TextDecoder:
         if decoder is not None:
             return decoder
     raise TokenizerError(
-        "the tokenizer has no decoder that says how the texts of its tokens make up a text",
+        "the tokenizer has no decoder, which says how its tokens are joined to text",
         hint="set tokenizer.decoder (for example tokenizers.decoders.ByteLevel()), or use TokenizerInfo.from_vocab",
     )
 
@@ -125,7 +125,7 @@ def _slow_decoder(tokenizer: Any) -> TextDecoder:
     if _joins(tokenizer, ["\u00c3", "\u00a9"], "é"):
         return latin1_decoder()
     raise TokenizerError(
-        f"the slow tokenizer {type(tokenizer).__qualname__} joins its tokens in a way that is not known",
+        f"the slow tokenizer {type(tokenizer).__qualname__} joins its tokens in an unknown way",
         hint="use its fast version, or TokenizerInfo.from_vocab with the bytes of every id",
     )
 
@@ -153,7 +153,7 @@ def _decode_all(texts: list[str | None], added: set[int], decoder: TextDecoder) 
         return [b"" if text is None else decode(text, added=i in added) for i, text in enumerate(texts)]
     except UnicodeEncodeError as error:
         raise TokenizerError(
-            f"a token is no valid text: {error.reason}", hint="use TokenizerInfo.from_vocab with the bytes of every id"
+            f"a token is not valid text: {error.reason}", hint="use TokenizerInfo.from_vocab with the bytes of every id"
         ) from error
 
 

@@ -1,7 +1,7 @@
 """Read a tokenizer of mistral-common: tekken (byte-level BPE over tiktoken) or SentencePiece.
 
 In tekken, the special tokens come first, so an id is its rank plus the number of special tokens; and many tokens that
-are no valid UTF-8 share one printed text, so only the byte interface tells them apart. Cost: about a microsecond a
+are not valid UTF-8 share one printed text, so only the byte interface tells them apart. Cost: about a microsecond a
 token. Tested by tests/tokenizer/test_mistral.py.
 """
 

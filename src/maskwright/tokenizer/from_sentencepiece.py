@@ -52,7 +52,7 @@ def _drops_leading_space(processor: Any) -> bool:
 def _load(path: str | os.PathLike[str]) -> Any:
     name = os.fspath(path)
     if not os.path.isfile(name):
-        raise TokenizerError(f"there is no SentencePiece model file at {name!r}")
+        raise TokenizerError(f"no SentencePiece model file at {name!r}")
     try:
         return import_library("sentencepiece").SentencePieceProcessor(model_file=name)
     except (OSError, RuntimeError) as error:

@@ -30,5 +30,5 @@ def _to_bytes(token: bytes | str, token_id: int) -> bytes:
         return token.encode()
     except UnicodeEncodeError as error:
         raise TokenizerError(
-            f"token {token_id} is no valid text: {error.reason}", hint="give its bytes instead of a str"
+            f"token {token_id} is not valid text: {error.reason}", hint="give its bytes instead of a str"
         ) from error

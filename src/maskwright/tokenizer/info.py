@@ -118,7 +118,7 @@ class TokenizerInfo:
         """Read a `SentencePieceProcessor`, or a model file. The stop token is the model's eos piece by default.
 
         Raises:
-            TokenizerError: no stop token is declared, the file is no model, or an argument is out of range.
+            TokenizerError: no stop token is declared, the file is not a model, or an argument is out of range.
         """
         return cls._from_raw(from_sentencepiece.read(processor_or_path), vocab_size, stop_token_ids)
 
@@ -223,7 +223,7 @@ class TokenizerInfo:
         encode = self.__dict__.get("_encode")
         if encode is None:
             raise TokenizerError(
-                "there is no tokenizer at hand that could encode", hint="pass the model's own encode function"
+                "this TokenizerInfo has no tokenizer to encode with", hint="pass the model's own encode function"
             )
         return [int(i) for i in encode(text)]
 

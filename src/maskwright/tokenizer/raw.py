@@ -90,6 +90,6 @@ def check_vocab_size(size: int) -> int:
     if size > MAX_VOCAB_SIZE:
         raise TokenizerError(
             f"a vocabulary of {size:,} ids is too large: the limit is {MAX_VOCAB_SIZE:,}",
-            hint="look for a token id that is out of place",
+            hint="check the tokenizer for an id that is far too large",
         )
     return size
