@@ -285,7 +285,7 @@ class Grammar:
         """Write the grammar in Lark's syntax, with the root rule `start`; `from_lark` reads it.
 
         Raises:
-            GrammarError: It holds bytes that are no whole characters.
+            GrammarError: It holds bytes that are not whole characters.
         """
         from maskwright.frontends.printing import to_lark
 

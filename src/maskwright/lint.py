@@ -5,7 +5,7 @@
     [('unproductive', 'a'), ('unused', 'b')]
 
 Nothing here changes what a grammar matches: unproductive rules are dropped and cycles cost nothing when masks are made.
-Whether an intersection is empty is not asked; the compiler tells if nothing is left at all.
+Whether an intersection is empty is not asked; the compiler reports it if nothing is left at all.
 Cost: linear, but for rules of many others, which are looked at again as those turn out productive.
 Tested by tests/test_lint.py.
 """
@@ -69,24 +69,24 @@ class Report(NamedTuple):
 
 
 def lint(grammar: Grammar) -> Report:
-    """Look for rules that are never used, match nothing, or lead back to themselves over nothing."""
+    """Look for rules that are never used, match nothing, or can derive themselves without consuming anything."""
     ir = instance("grammar", grammar, Grammar, "make one with Grammar.from_ebnf or from_lark").ir
     facts = _Facts(ir)
     used = _reachable(facts.calls, ir.root)
     problems = [Problem("no effect", w.rule, w.message, w.hint or "") for w in grammar.warnings]
     for index, rule in enumerate(ir.rules):
         if index not in used:
-            problems.append(
-                Problem("unused", rule.name, f"rule {rule.name!r} is never used", "leave it out, or use it")
-            )
+            problems.append(Problem("unused", rule.name, f"rule {rule.name!r} is never used", "remove it, or use it"))
         elif not facts.productive[index]:
-            hint = "give it a way out: an alternative without recursion"
+            hint = "add an alternative without recursion"
             if rule.body[0] == OP_NEVER:
                 hint = "define it, or supply a grammar of that name"
             problems.append(Problem("unproductive", rule.name, f"rule {rule.name!r} matches nothing", hint))
         elif index in facts.cyclic:
-            message = f"rule {rule.name!r} leads back to itself over nothing"
-            problems.append(Problem("cycle", rule.name, message, "it adds nothing to what is matched"))
+            message = f"rule {rule.name!r} can derive itself without consuming anything"
+            problems.append(
+                Problem("cycle", rule.name, message, "remove the cycle: it does not change what is matched")
+            )
     sizes = [facts.sizes[index] for index in used]
     on_cycles = _on_cycles(facts.calls)
     statistics = Statistics(

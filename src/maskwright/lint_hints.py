@@ -1,4 +1,4 @@
-"""What makes a grammar ambiguous or dear without changing what it matches: shapes that can be written better.
+"""What makes a grammar ambiguous or expensive without changing what it matches: shapes that can be written better.
 
     root ::= item ws        item ::= name ws        a blank belongs to either `ws`
     e ::= e "+" e | n                               1+1+1 is read in two ways
@@ -81,11 +81,16 @@ class _Search:
     def _repeat_hints(self, index: int, node: Expr, item_may_be_empty: bool) -> Iterator[Hint]:
         name = self.grammar.rules[index].name
         if item_may_be_empty:
-            message = f"rule {name!r} repeats what may be empty"
-            yield Hint("ambiguous", index, message, "repeat what is not: a* for (a?)*")
+            message = f"rule {name!r} repeats an expression that may be empty"
+            yield Hint("ambiguous", index, message, "write a* for (a?)*")
         counted = [n for n in postorder(node) if n[0] == OP_REPEAT and n[3] != n[2] and n[3] >= MANY_TIMES]
         if len(counted) > 1 and counted[-1] is node:
-            yield Hint("costly", index, f"rule {name!r} counts within a count", "bound one of them, or make one exact")
+            yield Hint(
+                "costly",
+                index,
+                f"rule {name!r} has a counted repetition inside a counted repetition",
+                "bound one of them, or make one exact",
+            )
 
     def _neighbours(self, index: int, node: Expr) -> Iterator[Hint]:
         for part, following in pairwise(node[1:]):
@@ -94,7 +99,7 @@ class _Search:
                 for loop in sorted(both):
                     name, other = self.grammar.rules[index].name, self.grammar.rules[loop].name
                     message = f"in rule {name!r}, {other!r} ends one part and begins the next"
-                    yield Hint("ambiguous", index, message, "put it at one side only")
+                    yield Hint("ambiguous", index, message, "keep it on one side only")
 
     def _empty_parts(self, body: Expr) -> dict[int, bool]:
         """Which parts of a body may be empty, guards taken to hold; what is intersected may not, to be safe."""

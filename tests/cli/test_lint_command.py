@@ -32,7 +32,7 @@ def test_errors_have_places(cli: Cli, tmp_path: Path) -> None:
     path.write_text("root ::= (a\n")
     code, out, err = cli("lint", str(path))
     assert (code, out) == (2, "")
-    assert err.startswith(f"maskwright: error: {path}:1:10: in 'root': a group that is not closed\n  hint: add )")
+    assert err.startswith(f"maskwright: error: {path}:1:10: in 'root': unclosed group\n  hint: add )")
 
 
 def test_stdin_and_unknown_endings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

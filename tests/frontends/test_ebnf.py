@@ -105,11 +105,11 @@ def test_a_body_ends_where_the_next_rule_starts() -> None:
 
 # source, part of the message, line, column, part of the hint
 ERRORS = [
-    ('root ::= "a', "not closed", 1, 10, 'add "'),
-    ("root ::= 'a\n'", "not closed", 1, 10, "add '"),
-    ("root ::= [a", "not closed", 1, 10, "add ]"),
-    ('root ::= ("a"', "not closed", 1, 10, "add )"),
-    ('root ::= ("a"\nb ::= "c")', "not closed", 1, 10, "add )"),
+    ('root ::= "a', "unterminated", 1, 10, 'add "'),
+    ("root ::= 'a\n'", "unterminated", 1, 10, "add '"),
+    ("root ::= [a", "unterminated", 1, 10, "add ]"),
+    ('root ::= ("a"', "unclosed", 1, 10, "add )"),
+    ('root ::= ("a"\nb ::= "c")', "unclosed", 1, 10, "add )"),
     ('root ::= "a")', "without its", 1, 13, ""),
     ("root ::= []", "no character", 1, 10, "\\]"),
     ("root ::= [b-a]", "is empty", 1, 11, "\\-"),

@@ -35,7 +35,7 @@ def test_bytes(source: str, accepted: list[bytes], rejected: list[bytes]) -> Non
 
 @pytest.mark.parametrize("pattern", ["é", r"\u00e9", r"\p{L}", r"a\\\p{L}", "[a-ü]"])
 def test_what_is_no_byte_is_refused(pattern: str) -> None:
-    with pytest.raises(LarkSyntaxError, match="this is no byte") as caught:
+    with pytest.raises(LarkSyntaxError, match="this is not a byte") as caught:
         Grammar.from_lark(BYTES + f"start: /{pattern}/")
     assert caught.value.hint is not None
     assert "allow_invalid_utf8" in caught.value.hint
@@ -46,5 +46,5 @@ def test_a_backslash_before_a_letter_is_none_of_those() -> None:
 
 
 def test_a_range_beyond_ascii_is_refused() -> None:
-    with pytest.raises(LarkSyntaxError, match="this is no byte"):
+    with pytest.raises(LarkSyntaxError, match="this is not a byte"):
         Grammar.from_lark(BYTES + 'start: "a".."ü"')

@@ -6,7 +6,7 @@ r"""Back from bytes to characters: which expressions spell characters in UTF-8, 
     ['aé', 'CodePointSet(E0-17F)']
 
 `pieces` reads a sequence from left to right: runs of single characters become strings, other spelled sets become
-`CodePointSet`s, and what is no whole character stays an expression. Sets are found in the forms in which
+`CodePointSet`s, and what is not a whole character stays an expression. Sets are found in the forms in which
 `charset.utf8` writes them, whatever they were joined with since. Cost: linear but for sets, which are spelled out.
 Tested by tests/frontends/test_printing.py.
 """

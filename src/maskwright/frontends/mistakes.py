@@ -12,21 +12,21 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_STATEMENTS: Final = "statements such as %ignore are Lark's: read the text as Lark"
+_STATEMENTS: Final = "statements such as %ignore belong to Lark: read the text with from_lark"
 _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"//|--|/\*", "a comment begins with #"),
     (r"/", 'alternatives are separated by |, and a regular expression stands in Regex("…")'),
     (r",", "parts follow each other without commas"),
-    (r";", "a rule ends where the next one begins, without a sign"),
+    (r";", "a rule ends where the next one begins; remove the semicolon"),
     (r"[“”„‘’«»]", "write straight quotes, \" or '"),
     (r"[$^\\]", "text stands in quotes, and a regular expression in {regex}"),
     (r"[0-9]", "text stands in quotes, and names begin with a letter"),
-    (r"@", "a grammar of one's own is named by @name in Lark only"),
-    (r"%if", "conditions are Lark's"),
+    (r"@", "@name refers to another grammar in Lark only"),
+    (r"%if", "conditions belong to Lark: read the text with from_lark"),
     (r"%", _STATEMENTS),
-    (r"!", "a token that is not to come is written !<name>"),
+    (r"!", "an excluded token is written !<name>"),
     (r"\?:", "a group is written ( … )"),
-    (r"->", "what a rule stands for is written after {sign}"),
+    (r"->", "the body of a rule is written after {sign}"),
     (r":=|::=|=|:", "a rule is written {rule}"),
 )
 _HEAD: Final = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=|:)")
@@ -62,9 +62,9 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
         return f"write {_rule('name', sign)}"
     bracket, name, found = head.groups()
     if found == "::=" and sign == ":":
-        return "this looks like EBNF: read it as such, or write name: body"
+        return "this looks like EBNF: read it with from_ebnf, or write name: body"
     if found == ":" and sign == "::=":
-        return "this looks like Lark: read it as such, or write name ::= body"
+        return "this looks like Lark: read it with from_lark, or write name ::= body"
     unbracketed = ", without < and >" if bracket else ""
     return f"write {_rule(name[:40], sign)}{unbracketed}"
 

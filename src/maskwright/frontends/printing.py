@@ -7,7 +7,7 @@ r"""Grammars written out again: as EBNF, as Lark, and, where they are regular, a
 What is printed can be read again and has the same language and captures, those that leave out their end, as structural
 tags have them, apart; the rules keep their names where the notation admits them,
 and the root of EBNF is called `root`, that of Lark `start`. Parametric rules are printed in Lark, and unfolded for the
-other two (`unfolding.py`). Bytes that are no whole characters can be written in EBNF
+other two (`unfolding.py`). Bytes that are not whole characters can be written in EBNF
 only, as `Byte("80-bf")`. Expressions are folded from their leaves, without recursion.
 Tested by tests/frontends/test_printing.py.
 """
@@ -71,7 +71,7 @@ def to_lark(grammar: GrammarIR) -> str:
     """Write a grammar in Lark's syntax.
 
     Raises:
-        GrammarError: It holds bytes that are no whole characters.
+        GrammarError: It holds bytes that are not whole characters.
     """
     if uses_parameter(grammar.rules[grammar.root].body):  # which the root cannot in Lark
         rules = (*grammar.rules, Rule("start", ref(grammar.root)))
@@ -83,7 +83,7 @@ def to_regex(grammar: GrammarIR) -> str:
     """Write a grammar as one regular expression.
 
     Raises:
-        GrammarError: It is recursive, or holds tokens, intersections, complements, or bytes that are no characters.
+        GrammarError: It is recursive, or holds tokens, intersections, complements, or bytes that are not characters.
     """
     grammar = unfolded(grammar)
     bodies = [rule.body for rule in grammar.rules]
@@ -257,7 +257,7 @@ class _Notation:
         return token_set.dump()
 
     def bytes(self, members: int | bytes) -> Shown:
-        """One byte out of a set of bits, or these bytes, that are no characters."""
+        """One byte out of a set of bits, or these bytes, that are not characters."""
         raise GrammarError(
             "the grammar holds bytes that are not whole characters",
             hint="write it as EBNF, which has Byte(…) for them: Grammar.to_ebnf, or --to ebnf",

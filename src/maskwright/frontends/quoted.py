@@ -60,7 +60,7 @@ def string_value(quoted: Quoted, source: str, error: type[GrammarError]) -> str:
         try:
             body.encode()
         except UnicodeEncodeError:
-            message, hint = "a lone surrogate is no character", "write \\UHHHHHHHH"
+            message, hint = "a lone surrogate is not a character", "write \\UHHHHHHHH"
             raise error(message, source=source, span=quoted.span, hint=hint) from None
     return body
 
@@ -84,5 +84,5 @@ def escaped_character(
     if value > 0x10FFFF:
         raise refuse("there is no character beyond U+10FFFF")
     if 0xD800 <= value <= 0xDFFF and simple is SIMPLE_ESCAPES:
-        raise refuse("a lone surrogate is no character", "write \\UHHHHHHHH or a pair")
+        raise refuse("a lone surrogate is not a character", "write \\UHHHHHHHH or a pair")
     return chr(value)

@@ -87,7 +87,7 @@ def parse_options(brackets: str, start: int, source: str, error: type[GrammarErr
 
 
 def _check_captures(options: dict[str, RuleOption], source: str, error: type[GrammarError]) -> None:
-    """What is captured must be told from the end that follows it."""
+    """What is captured must be distinguishable from the end that follows it."""
     ends = [options[name] for name in ("suffix", "stop") if name in options]
     first = next((options[name] for name in ("capture", "stop_capture") if name in options), None)
     if first is None:
@@ -98,7 +98,7 @@ def _check_captures(options: dict[str, RuleOption], source: str, error: type[Gra
         raise error("a captured rule cannot have both suffix and stop", source=source, span=ends[1].span)
     if ends and not isinstance(ends[0].value, str):
         hint = "end with a string, or capture a rule around this one"
-        message = f"a captured rule cannot have a {ends[0].name} that is no string"
+        message = f"a captured rule cannot have a {ends[0].name} that is not a string"
         raise error(message, source=source, span=ends[0].span, hint=hint)
 
 

@@ -70,9 +70,9 @@ _IS_STRING, _IS_CLASS, _IS_MACRO, _IS_NAME, _IS_DEFINITION, _OPTIONS, _IS_COUNT,
 _REGEX_ARGUMENTS: Final = re.compile(rf"\s*({STRING})\s*(?:,\s*flags\s*=\s*({STRING})\s*)?,?\s*\)")
 _COUNTS: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _UNEXPECTED: Final = {
-    '"': ("a string that is not closed", 'add "'),
-    "'": ("a string that is not closed", "add '"),
-    "[": ("a class that is not closed", "add ]"),
+    '"': ("unterminated string", 'add "'),
+    "'": ("unterminated string", "add '"),
+    "[": ("unterminated character class", "add ]"),
     "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
     "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
 }
@@ -87,7 +87,7 @@ def ebnf_to_ir(source: str, root_rule_name: str = "root", *, notes: Notes | None
         notes: Filled, for the warnings.
 
     Raises:
-        EbnfSyntaxError: The text is no grammar, a rule is missing or defined twice, or something is not supported.
+        EbnfSyntaxError: The text is not a grammar, a rule is missing or defined twice, or something is not supported.
         LimitError: It nests too deep.
     """
     parser = _Parser(source)
@@ -218,7 +218,7 @@ class _Parser:
     def _finish_rule(self) -> None:
         if self.stack:
             start = self.group.start
-            raise self.error("a group that is not closed", start, start + 1, "add )")
+            raise self.error("unclosed group", start, start + 1, "add )")
         if self.rule is not None:
             self.bodies[self.rule] = self._body()
             self.group = _Group(0)
@@ -358,7 +358,7 @@ class _Parser:
         return restricted
 
     def _body_of(self, index: int) -> Expr | None:
-        """What a rule matches that is named within a rule with options; None where that is no regular language."""
+        """What a rule matches that is named within a rule with options; None where that is not a regular language."""
         name = self.names.get(index)
         if name is None or name in self.restricting:
             return None

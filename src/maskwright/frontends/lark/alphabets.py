@@ -32,7 +32,7 @@ class Alphabet(NamedTuple):
         return text.encode().decode("latin-1") if self.is_bytes else text
 
     def beyond(self, pattern: str) -> tuple[int, int] | None:
-        """Where a pattern speaks of what is no character of the alphabet, and up to where."""
+        """Where a pattern speaks of what is not a character of the alphabet, and up to where."""
         found = _BEYOND_BYTES.search(pattern) if self.is_bytes else None
         return found.span() if found else None
 

@@ -5,8 +5,8 @@ keeps recognisers deterministic: a blank belongs to the terminal that has been, 
 
 Line comments need care. Of `"#" /[^\n]*/` every prefix is a comment too; if what follows could be anything, the rest of
 the line would be both comment and code, and `f( # )` a whole call. So an ignored text that ends in a run of characters
-goes on as far as the run does, as in Lark: what follows it, or the end, is no character of the run. Such an *open* text
-stands before an ignored text or a terminal that begins otherwise (a newline), and at the end.
+goes on as far as the run does, as in Lark: what follows it, or the end, is not a character of the run. Such an *open*
+text stands before an ignored text or a terminal that begins otherwise (a newline), and at the end.
 
     after a terminal:    (closed | open (closed, not beginning in the run))*
     a terminal itself:   terminal | open (terminal, not beginning in the run)

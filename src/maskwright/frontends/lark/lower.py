@@ -280,7 +280,7 @@ class _Lowering:
         if len(template.parameters) != len(node.arguments):
             wanted = len(template.parameters)
             if not wanted:
-                raise scope.error(f"{node.name!r} is no template", node.span, f"define it as {node.name}{{x}}")
+                raise scope.error(f"{node.name!r} is not a template", node.span, f"define it as {node.name}{{x}}")
             message = f"{node.name!r} takes {wanted} arguments, and {len(node.arguments)} are given"
             raise scope.error(message, node.span, f"write {node.name}{{{', '.join(template.parameters)}}}")
         arguments = [self._argument(argument, context) for argument in node.arguments]

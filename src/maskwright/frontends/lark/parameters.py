@@ -85,7 +85,7 @@ def value_of(term: Call, refuse: Refuse) -> Value:
     """What a call passes on.
 
     Raises:
-        LarkSyntaxError: It is no value; `refuse` makes the error.
+        LarkSyntaxError: It is not a value; `refuse` makes the error.
     """
     name, arguments = term.function, term.arguments
     if name == "_":
@@ -102,14 +102,14 @@ def value_of(term: Call, refuse: Refuse) -> Value:
         bits = _bits(arguments[0], refuse)
         return parameters.increment(bits) if name == "incr" else parameters.decrement(bits)
     hint = "write a number, _, set_bit(3), clear_bit(3), bit_and(0xf), bit_or(0xf), incr([0:4]) or decr([0:4])"
-    raise refuse("this is no value of a parameter", term.span, hint)
+    raise refuse("this is not a valid parameter value", term.span, hint)
 
 
 def condition_of(term: Call, refuse: Refuse) -> Condition:
     """Where a branch holds.
 
     Raises:
-        LarkSyntaxError: It is no condition; `refuse` makes the error.
+        LarkSyntaxError: It is not a condition; `refuse` makes the error.
     """
     name, arguments = term.function, term.arguments
     if name == "true" and not arguments:
@@ -130,7 +130,7 @@ def condition_of(term: Call, refuse: Refuse) -> Condition:
         compare = parameters.compare_count if name.startswith("bit_count_") else parameters.compare
         return compare(relation, _number(arguments[1], ALL_BITS, refuse), _bits(arguments[0], refuse))
     hint = "write bit_set(3), bit_clear(3), is_ones([0:4]), eq(_, 5), bit_count_lt(_, 3), and(…, …), not(…), true, …"
-    raise refuse("this is no condition on a parameter", term.span, hint)
+    raise refuse("this is not a valid condition", term.span, hint)
 
 
 def _number(term: Call, most: int, refuse: Refuse) -> int:

@@ -60,9 +60,9 @@ MAX_COUNT: Final = 10**9
 _TIMES: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _UNEXPECTED: Final = {
-    '"': ("a string that is not closed", 'add "'),
-    "'": ("a string that is not closed", "add '"),
-    "/": ("a regex that is not closed", "add /, and write \\/ for a slash inside"),
+    '"': ("unterminated string", 'add "'),
+    "'": ("unterminated string", "add '"),
+    "/": ("unterminated regex", "add /, and write \\/ for a slash inside"),
     "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
     "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
 }
@@ -144,7 +144,7 @@ class _Parser:
                 assert kind is not None
                 _HANDLERS[kind](self, token)
         if self.embedding and not self.is_over:
-            raise self.error("a %lark that is not closed", end, end, "add }")
+            raise self.error("unclosed %lark", end, end, "add }")
         self._end_body()
         if self.mode != "define":
             raise self.error(f"%{self.mode} without a definition", end, end, f"write %{self.mode} name: body")
@@ -195,7 +195,7 @@ class _Parser:
     def _pattern(self, token: re.Match[str]) -> None:
         pattern, flags = token[PATTERN_TEXT], token[PATTERN_FLAGS]
         if "\n" in pattern and "x" not in flags:
-            raise self.error("a regex that is not closed on its line", token.start(), token.start() + 1, "add /")
+            raise self.error("unterminated regex: it must end on its line", token.start(), token.start() + 1, "add /")
         self._push(token, ast.Pattern(Span(*token.span("pattern")), pattern, flags.replace("l", "")))
 
     def _tokens(self, token: re.Match[str]) -> None:
@@ -291,11 +291,9 @@ class _Parser:
             return
         frame = self._frame(token)
         if not self.stack:
-            raise self.error(f"a {bracket} without its opening", *_extent(token))
+            raise self.error(f"unmatched {bracket!r}", *_extent(token))
         if _CLOSING[frame.kind] != bracket:
-            raise self.error(
-                "a bracket that is not closed", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}"
-            )
+            raise self.error("unclosed bracket", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}")
         body = self._alternatives(frame)
         outer = self.frame = self.stack.pop()
         span = Span(frame.start, token.end("close"))
@@ -308,7 +306,7 @@ class _Parser:
             self._push(token, body if bracket == ")" else ast.Repeat(span, body, 0, 1))
 
     def _not_closed(self, frame: _Frame) -> LarkSyntaxError:
-        return self.error("a bracket that is not closed", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}")
+        return self.error("unclosed bracket", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}")
 
     def _sequence(self, frame: _Frame) -> ast.Node:
         if frame.tildes:

@@ -91,7 +91,7 @@ class Terminals:
         beyond = self.alphabet.beyond(pattern)
         if beyond:
             message, hint = (
-                "in the regex: this is no byte",
+                "in the regex: this is not a byte",
                 "with allow_invalid_utf8, write \\xHH, or a string in quotes",
             )
             raise scope.error(message, _within(span, *beyond), hint)
@@ -193,7 +193,7 @@ class Terminals:
         return alt(*map(self.as_expr, parts))
 
     def _intersection(self, node: ast.And, operands: list[Expr]) -> Expr:
-        """All operands; that they are texts need not be said of a complement beside one that is no complement."""
+        """All operands; that they are texts need not be said of a complement beside one that is not a complement."""
         joined = and_(*operands)
         if joined[0] != OP_AND or all(isinstance(operand, ast.Not) for operand in node.operands):
             return joined
@@ -273,7 +273,7 @@ def _in_any_case(span: Span, character: str, alphabet: Alphabet) -> regex.Node:
 
 def _range(node: ast.Range, alphabet: Alphabet, scope: Scope) -> regex.Node:
     if alphabet.is_bytes and not node.last.isascii():
-        raise scope.error("this is no byte", node.span, "with allow_invalid_utf8, write /[\\xHH-\\xHH]/")
+        raise scope.error("this is not a byte", node.span, "with allow_invalid_utf8, write /[\\xHH-\\xHH]/")
     return regex.Chars(node.span, CodePointSet.from_ranges([(ord(node.first), ord(node.last))]))
 
 
