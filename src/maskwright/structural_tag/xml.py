@@ -104,6 +104,7 @@ _INK: Final = utf8(~CodePointSet.from_ranges([(ord("\n"), ord("\n"))]))
 _SPACE: Final = star(bytes_in(b" \t\n\r"))
 _BOOLEAN: Final = alt(text("true"), text("false"))
 _ANY_BOOLEAN: Final = alt(_BOOLEAN, text("True"), text("False"))
+_ANY_NULL: Final = alt(text("null"), text("None"))
 _INTEGER: Final = regex_to_expr("-?(?:0|[1-9][0-9]*)")
 _NUMBER: Final = regex_to_expr(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _BARE: Final = optional(alt(_INK, seq(_INK, ANY_TEXT, _INK)))  # texts without a newline at either end
@@ -411,7 +412,7 @@ class Writer:
         """By type: texts without quotes that are a value of it, not a string, where values satisfy `conj`."""
         numbers = self.emitter.norm.shape_of(conj).numbers
         in_python = any(kind.spelling == "boolean" for kind in self.style.kinds)
-        found = {"null": (NULL, text("null")), "boolean": (TRUE | FALSE, _ANY_BOOLEAN if in_python else _BOOLEAN)}
+        found = {"null": (NULL, _ANY_NULL if in_python else text("null")), "boolean": (TRUE | FALSE, _ANY_BOOLEAN if in_python else _BOOLEAN)}
         if len(numbers) == 1 and numbers[0] in (FREE_NUMBERS[0], FREE_INTEGERS[0], FREE_WRITTEN_INTEGERS[0]):
             found["number"] = (NUMBER, _NUMBER if numbers[0] is FREE_NUMBERS[0] else _INTEGER)
         return found
@@ -438,7 +439,7 @@ class Writer:
         if kind.spelling == "boolean":
             return seq(self.ws, alt(*[self._boolean(each) for each in _BOOLEANS if mask & each[0]]), self.ws, close)
         if kind.spelling == "null":
-            return seq(self.captured("null", alt(text("null"), text("None"))), close)
+            return seq(self.ws, self.captured("null", _ANY_NULL), self.ws, close)
         if kind.spelling not in ("json", "members", "items"):
             return self.scalar(kind, strings, mask)
         restricted = self.of_types(conj, kind.types)

@@ -21,7 +21,7 @@ A style spells a member as `open value close`. `Kind`s say how values of certain
 
 Between members and around values in JSON there may be white space. Where `padded`, strings may have a newline before
 and one after them which do not count, as readers of that format take them off. The chat templates of Qwen and MiMo
-write `True` and `False`; readers take both spellings.
+write `True`, `False` and `None`; readers take both spellings.
 Sources: the chat templates that come with the models; for the newest styles, the outputs that XGrammar 0.2.8 accepts.
 Tested by tests/structural_tag/test_xml.py.
 """
@@ -130,7 +130,8 @@ _PLAIN: Final = (Kind(("string",), "raw"), Kind(_OTHERS, "json"))
 _WITH_BOOLEANS: Final = (
     Kind(("string",), "raw"),
     Kind(("boolean",), "boolean"),
-    Kind(("number", "null", "object", "array"), "json"),
+    Kind(("null",), "null"),
+    Kind(("number", "object", "array"), "json"),
 )
 _BY_STRING: Final = (Kind(("string",), "raw", "true"), Kind(_OTHERS, "json", "false"))
 # Readers look for the end of a name, some for the next element before that.
