@@ -199,7 +199,7 @@ def read(family: str, text: str, schemas: dict[str, Any], *, thinks: bool) -> li
 def _read_calls(family: str, text: str, schemas: dict[str, Any]) -> list[Part]:
     before, after = _AROUND.get(family, ("", ""))
     if family in _JSON_CALLS:
-        return _read_json(_JSON_CALLS[family], after, text)
+        return _read_json(_JSON_CALLS[family], after, text, ";" if family == "llama" else "")
     call, member = _ELEMENTS.get(family) or (_NESTED[family], "")
     parts: list[Part] = []
     at = 0
@@ -334,7 +334,7 @@ def _read_gemma(body: str, schema: Any, quote: str = '<|"|>') -> Any:
     return {k: [fill(item) for item in v] if isinstance(v, list) else fill(v) for k, v in data.items()}
 
 
-def _read_json(pattern: str, after: str, text: str) -> list[Part]:
+def _read_json(pattern: str, after: str, text: str, separator: str) -> list[Part]:
     parts: list[Part] = []
     at, decoder = 0, json.JSONDecoder()
     while found := re.compile(pattern).search(text, at):
@@ -342,6 +342,7 @@ def _read_json(pattern: str, after: str, text: str) -> list[Part]:
         parts += [("content", text[at : found.start()]), ("call", found[1], value)]
         closed = re.compile(rf"[ \n]*{after}").match(text, end)
         at = closed.end() if closed else end
+        at += bool(separator) and text.startswith(separator, at)
     return [*parts, ("content", text[at:])]
 
 

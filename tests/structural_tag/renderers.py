@@ -1,8 +1,8 @@
 """What chat templates and makers' libraries write for calls, in our own code: one function a family.
 
-    RENDERERS["hermes"]([("get_weather", {"city": "Paris"})])    '<tool_call>\\n{"name": "get_weather", …}\\n</tool_call>'
+    RENDERERS["hermes"]([("f", {"city": "Paris"})])    "<tool_call>\n{"name": "f", …}\n</tool_call>"
 
-Each was written from the published template that its line in SOURCES names, and writes what that writes for the calls of
+Each was written from the published template that its line in SOURCES names, and writes what that does for the calls of
 one message, from where the calls begin to where the message's end token stands. `tojson` is Jinja's in transformers:
 json.dumps without escapes beyond ASCII.
 """
@@ -136,9 +136,7 @@ def mimo(calls: Sequence[Call]) -> str:
 
 def glm_4_5(calls: Sequence[Call]) -> str:
     def call(name: str, given: dict[str, Any]) -> str:
-        members = [
-            f"<arg_key>{key}</arg_key>\n<arg_value>{_bare(value)}</arg_value>\n" for key, value in given.items()
-        ]
+        members = [f"<arg_key>{key}</arg_key>\n<arg_value>{_bare(value)}</arg_value>\n" for key, value in given.items()]
         return f"\n<tool_call>{name}\n{''.join(members)}</tool_call>"
 
     return "".join(call(*each) for each in calls)

@@ -329,7 +329,8 @@ class TriggeredTagsFormat(Format):
     a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
 
     `at_least_one`: the output begins with a tag, at once. `stop_after_first`: nothing follows the first tag.
-    `capture` names each text between tags.
+    `separator` may stand right behind a tag, and text there does not begin with it. `capture` names each text between
+    tags.
     """
 
     type = "triggered_tags"
@@ -339,6 +340,7 @@ class TriggeredTagsFormat(Format):
     stop_after_first: bool = read_by(boolean, False)
     excludes: tuple[str, ...] = read_by(several(filled), ())
     capture: str | None = read_by(optional_name, None)
+    separator: str = read_by(string, "")
 
 
 @dataclass(frozen=True)

@@ -288,6 +288,7 @@ class Lowering:
             pointer=pointer,
             where=lambda i: f"{pointer}/tags/{i}",
             name=it.capture,
+            separator=it.separator,
         )
 
     def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:

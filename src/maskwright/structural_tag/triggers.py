@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from maskwright.errors import StructuralTagError
-from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, capture, seq, star
+from maskwright.frontends.texts import ANY_BYTES
+from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, and_, capture, literal, not_, seq, star
 from maskwright.structural_tag.begun import Begun
 from maskwright.structural_tag.ends import Ends
 from maskwright.structural_tag.stops import Stops
@@ -43,6 +44,7 @@ def text_with_triggers(
     pointer: str,
     where: Callable[[int], str],
     name: str | None = None,
+    separator: str = "",
 ) -> Expr:
     """Return the expression for free text with triggers, and its end.
 
@@ -56,6 +58,7 @@ def text_with_triggers(
         pointer: For errors.
         where: The pointer to one of `started`, for errors.
         name: What the captures of the texts are called, if they are captures.
+        separator: What may stand behind one that is started. It belongs to no text: none after them begins with it.
     """
     by_text: dict[str, list[Begun]] = {}
     by_token: dict[Pieces, list[Expr]] = {}
@@ -68,20 +71,35 @@ def text_with_triggers(
     by_bytes = {trigger.encode(): found for trigger, found in by_text.items()}
     stops = Stops(tuple(by_bytes), ends.encoded, (*low.plain(excluded), *ends.absent))
     _check(stops, started, pointer, where)
-    branches = []
-    for beginning, triggers in stops.groups.items():
-        rests = [begun.after(0, len(beginning)) for t in triggers for begun in by_bytes[t]]
-        branches.append(
-            seq(capture(name, stops.leading(beginning), (beginning,)), low.builder.add("tag", _any_of(rests)))
-        )
-    text = capture(name, stops.last())
-    for leading, rests in by_token.items():
-        branches.append(seq(text, spelled(leading), low.builder.add("tag", _any_of(rests))))
-    last = [capture(name, stops.to_end(), ends.encoded)] if ends.texts else []
-    if ends.others or not ends.texts:
-        last.append(seq(text, ends.other()) if ends.others else text)
+    begun_by_text = {
+        beginning: low.builder.add("tag", _any_of([b.after(0, len(beginning)) for t in group for b in by_bytes[t]]))
+        for beginning, group in stops.groups.items()
+    }
+    begun_by_token = {leading: low.builder.add("tag", _any_of(rests)) for leading, rests in by_token.items()}
+
+    def ways(texts: Callable[[Expr], Expr]) -> tuple[Expr, Expr]:
+        """Text up to what it starts, that included, and text to the end; of those that `texts` leaves."""
+        branches = [
+            seq(capture(name, texts(stops.leading(beginning)), (beginning,)), tag)
+            for beginning, tag in begun_by_text.items()
+        ]
+        text = capture(name, texts(stops.last()))
+        branches += [seq(text, spelled(leading), tag) for leading, tag in begun_by_token.items()]
+        last = [capture(name, texts(stops.to_end()), ends.encoded)] if ends.texts else []
+        if ends.others or not ends.texts:
+            last.append(seq(text, ends.other()) if ends.others else text)
+        return alt(*branches), alt(*last)
+
     first = _any_of([begun.after(0) for _, begun in started]) if at_once else None
-    return _looped(low, alt(*branches), alt(*last), first, ends, once)
+    to_trigger, last = ways(lambda text: text)
+    if once or not separator:
+        return _looped(low, to_trigger, last, first, ends, once)
+    mark = literal(separator.encode())
+    text, after = low.builder.declare("text"), low.builder.declare("text")
+    to_next, last_after = ways(lambda text: and_(text, not_(seq(mark, ANY_BYTES))))
+    low.builder.define(text, alt(last, seq(to_trigger, after)))
+    low.builder.define(after, alt(seq(mark, text), last_after, seq(to_next, after)))
+    return text if first is None else seq(first, after)
 
 
 def _any_of(rests: list[Expr]) -> Expr:

@@ -412,7 +412,10 @@ class Writer:
         """By type: texts without quotes that are a value of it, not a string, where values satisfy `conj`."""
         numbers = self.emitter.norm.shape_of(conj).numbers
         in_python = any(kind.spelling == "boolean" for kind in self.style.kinds)
-        found = {"null": (NULL, _ANY_NULL if in_python else text("null")), "boolean": (TRUE | FALSE, _ANY_BOOLEAN if in_python else _BOOLEAN)}
+        found = {
+            "null": (NULL, _ANY_NULL if in_python else text("null")),
+            "boolean": (TRUE | FALSE, _ANY_BOOLEAN if in_python else _BOOLEAN),
+        }
         if len(numbers) == 1 and numbers[0] in (FREE_NUMBERS[0], FREE_INTEGERS[0], FREE_WRITTEN_INTEGERS[0]):
             found["number"] = (NUMBER, _NUMBER if numbers[0] is FREE_NUMBERS[0] else _INTEGER)
         return found

@@ -39,4 +39,4 @@ def llama(request: ToolRequest) -> Format:
     ]
     if not tags:  # an object with a name may be part of an answer
         return text_of(request, [_TAG])
-    return calls_in_text(request, [_SPELLINGS[0][0], _SPELLINGS[1][0], _TAG], tags, excludes=())
+    return calls_in_text(request, [_SPELLINGS[0][0], _SPELLINGS[1][0], _TAG], tags, excludes=(), separator=";")

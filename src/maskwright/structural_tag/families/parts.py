@@ -85,16 +85,22 @@ def output(
 
 
 def calls_in_text(
-    request: ToolRequest, triggers: Sequence[str], tags: Sequence[TagFormat], excludes: Sequence[str] = THINK
+    request: ToolRequest,
+    triggers: Sequence[str],
+    tags: Sequence[TagFormat],
+    excludes: Sequence[str] = THINK,
+    separator: str = "",
 ) -> Format:
     """Free text with calls in it, each a tag of its own. Where nothing may be called, no call begins.
 
-    Text may follow a call where others may; after the only one there is white space.
+    A call may have `separator` behind it, which is no text. Text may follow a call where others may; after the only
+    one there is white space.
     """
     if not tags:
         return text_of(request, [*excludes, *triggers])
     if request.content is not None and not request.must_call:
-        call = SequenceFormat((OrFormat(tuple(tags)), WHITE))
+        between = SequenceFormat((OptionalFormat(ConstStringFormat(separator)), WHITE)) if separator else WHITE
+        call = SequenceFormat((OrFormat(tuple(tags)), between))
         return OrFormat((SequenceFormat((WHITE, PlusFormat(call) if request.parallel else call)), text_of(request)))
     if request.must_call and not request.parallel:
         return SequenceFormat((WHITE, OrFormat(tuple(tags)), WHITE))
@@ -105,6 +111,7 @@ def calls_in_text(
         stop_after_first=not request.parallel,
         excludes=tuple(excludes),
         capture="content",
+        separator=separator,
     )
     return SequenceFormat((WHITE, calls)) if request.must_call else calls
 
