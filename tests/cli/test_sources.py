@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_a_file_that_is_not_utf8(cli: Cli, tmp_path: Path) -> None:
         ('{\n  "type": "object",\n  "x" 1\n}', ":3:7:", "Expecting ':' delimiter"),
         ('{"a": 1} 2', ":1:10:", "Extra data"),
         ('{"a": "', ":1:7:", "Unterminated string"),
-        ('{"minimum": NaN}', ":", "NaN is no JSON value"),
+        ('{"minimum": NaN}', ":", "NaN is not a JSON value"),
         ('{"a": ' * 100_000, ":", "nested too deeply"),
         ('{"a": ' + "9" * 10_000 + "}", ":", "integer string conversion"),
         ('{"' + "a" * 10_000 + "\n", ":1:10003:", "Invalid control character"),
@@ -107,3 +108,59 @@ def test_mistakes_inside_are_the_typed_errors_in_one_paragraph(
     assert message in err
     assert "Traceback" not in err
     assert "\n\n" not in err
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"const": 1}}}}}
+
+
+def test_tools(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps([TOOL]))
+    for choice in ("required", "f"):
+        options = ("--model-family", "hermes", "--tool-choice", choice, "--strict", "--compact", "--no-stats")
+        code, out, err = cli("generate", "--tools", str(path), *options, "--seed", "1", "--max-tokens", "200")
+        assert (code, err) == (0, "")
+        call = json.loads(out.split("<tool_call>")[1].split("</tool_call>")[0])
+        assert call["name"] == "f"
+        assert call["arguments"] in ({}, {"a": 1})
+
+
+def test_a_structural_tag(cli: Cli) -> None:
+    tag = {"format": {"type": "json_schema", "json_schema": {"type": "object"}}}
+    assert cli("generate", "--tag", json.dumps(tag), "--strict", "--compact", "--no-stats") == (0, "{}\n", "")
+
+
+def test_strict(cli: Cli) -> None:
+    assert cli("generate", "--schema", '{"type": "object"}', "--strict", "--compact", "--no-stats") == (0, "{}\n", "")
+
+
+def test_hints_name_options_of_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    path.write_text('{"type": "array", "items": {"type": "string"}, "uniqueItems": true}')
+    for command in (("generate", "--schema", str(path)), ("convert", str(path), "--to", "ebnf"), ("lint", str(path))):
+        code, _, err = cli(*command)
+        assert code == 2
+        assert "--relax" in err
+        assert "on_unsupported" not in err
+    assert cli("convert", str(path), "--to", "ebnf", "--relax")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--regex", "a", "--strict"), "need --schema, --tag or --tools"),
+        (("--regex", "a", "--compact"), "need --schema, --tag or --tools"),
+        (("--regex", "a", "--model-family", "hermes"), "--model-family needs --tools"),
+        (("--schema", "{}", "--tool-choice", "none"), "--tool-choice needs --tools"),
+        (("--tools", "[]"), "--tools needs --model-family"),
+        (("--tools", "[", "--model-family", "hermes"), "not valid JSON"),
+        (("--tools", "{}", "--model-family", "hermes"), "cannot read"),
+        (("--tools", "[]", "--model-family", "hermez"), "hermes"),
+        (("--tools", "[]", "--model-family", "hermes", "--tool-choice", "g"), "there is no tool named 'g'"),
+        (("--tag", '{"format": {"type": "tga"}}'), "did you mean"),
+    ],
+)
+def test_wrong_tools_and_tags(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = cli("generate", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err

@@ -18,6 +18,7 @@ examples:
   maskwright generate --schema '{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
   maskwright generate --regex '(mon|tues|fri)day at [0-9]{2}:[0-9]{2}' --prompt 'We meet on ' --seed 1
   maskwright generate --grammar query.ebnf --no-stats | tee query.txt
+  maskwright generate --tools tools.json --model-family hermes --tool-choice required --compact
   maskwright generate --choice yes --choice no --prompt 'Is it raining? '
   maskwright generate --schema person.json --model ./my-model --prompt 'Describe Ada Lovelace as JSON.'
 
@@ -41,7 +42,7 @@ with --json: {"files": [FILE, ...], "summary": {VERDICT: how many}}
   "suggestion"}, ...]}; "verdict" is enforced, relaxed, refused or unreadable, "outcome" is enforced, annotation,
   relaxed or refused; what is not there is null.
 
-exit codes: 0 all enforced or annotations   1 something is refused or relaxed   2 a file is no schema
+exit codes: 0 all enforced or annotations   1 something is refused or relaxed   2 a file is not a valid schema
 """
 
 
@@ -65,7 +66,7 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
 def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "generate",
-        help="generate text that follows a JSON Schema, a regex, a grammar or a list of choices",
+        help="generate text that follows a JSON Schema, a regex, a grammar, tool calls or a list of choices",
         description="Generate text that follows a structure: the text goes to stdout as it comes, figures to stderr.",
         epilog=_GENERATE_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -82,8 +83,21 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         "--grammar", metavar="FILE|EBNF", help="an EBNF (GBNF) grammar with a rule named root: likewise"
     )
     structure.add_argument("--lark", metavar="FILE|LARK", help="a Lark grammar with a rule named start: likewise")
+    structure.add_argument("--tag", metavar="FILE|JSON", help="a structural tag: likewise, as JSON")
+    structure.add_argument(
+        "--tools", metavar="FILE|JSON", help="calls of tools, a JSON array of them: likewise; needs --model-family"
+    )
     structure.add_argument("--choice", metavar="TEXT", action="append", help="one of the possible outputs; repeat it")
-    layout = command.add_argument_group("layout of JSON", "with --schema; by default, white space is free but bounded")
+    calls = command.add_argument_group("tool calls", "with --tools")
+    calls.add_argument("--model-family", metavar="NAME", help="the format of the calls, such as hermes or qwen_3_coder")
+    calls.add_argument(
+        "--tool-choice", metavar="CHOICE", help="auto, required, none, or the name of a tool (default: auto)"
+    )
+    json = command.add_argument_group("JSON Schema", "with --schema, --tag or --tools")
+    _add_strictness(json)
+    layout = command.add_argument_group(
+        "layout of JSON", "with --schema, --tag or --tools; by default, white space is free but bounded"
+    )
     spaces = layout.add_mutually_exclusive_group()
     spaces.add_argument(
         "--indent", type=_non_negative, metavar="N", help="one member a line, indented by N, as json.dumps"
@@ -157,7 +171,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="pause after every token, for eyes to follow; not in the figures (default: 6 in a terminal, else 0)",
     )
     command.add_argument(
-        "--plain", action="store_true", help="no colours and no columns, as when the output is no terminal"
+        "--plain", action="store_true", help="no colours and no columns, as when the output is not a terminal"
     )
     command.set_defaults(run=_command("demo"))
 
@@ -189,8 +203,8 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "check",
-        help="say what becomes of each keyword of JSON Schemas",
-        description="Say of each keyword whether it is enforced, an annotation, or refused; why; and what to do.",
+        help="show how each keyword of JSON Schemas is handled",
+        description="Show whether each keyword is enforced, an annotation or refused, why, and what to do about it.",
         epilog=_CHECK_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -208,6 +222,14 @@ def _add_file(command: argparse.ArgumentParser) -> None:
         dest="language",
         choices=("ebnf", "lark", "regex", "schema"),
         help="the language to read (default: by the file's ending)",
+    )
+    _add_strictness(command)
+
+
+def _add_strictness(group: argparse._ActionsContainer) -> None:
+    group.add_argument("--strict", action="store_true", help="allow declared members of JSON objects only")
+    group.add_argument(
+        "--relax", action="store_true", help="leave out what cannot be enforced of a JSON Schema instead of refusing"
     )
 
 
@@ -234,22 +256,24 @@ def _integer(text: str, least: int) -> int:
         value = int(text)
     except ValueError:
         value = least - 1
-    if value < least or value >= 1 << 63:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least}")
+    if value >= 1 << 63:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be below 2**63")
+    if value < least:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number >= {least}")
     return value
 
 
 def _temperature(text: str) -> float:
     value = _number(text)
     if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number >= 0")
     return value
 
 
 def _share(text: str) -> float:
     value = _number(text)
     if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and up to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number > 0 and <= 1")
     return value
 
 

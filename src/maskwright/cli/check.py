@@ -1,4 +1,4 @@
-"""`maskwright check`: what becomes of each keyword of one schema, or of folders of them.
+"""`maskwright check`: how each keyword of one schema, or of folders of them, is handled.
 
 `check_files` makes a `CheckedFile` of each file; `_text` and `_json` write them. The progress bar is on stderr, where
 that is a terminal and rich is installed.
@@ -19,7 +19,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.schema_report import KeywordOutcome, SchemaReport, check
 
 from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
-from .sources import parse_json, read_text
+from .sources import in_options, parse_json, read_text
 
 VERDICTS = ("enforced", "relaxed", "refused", "unreadable")
 _ALARMING = ("relaxed", "refused")
@@ -134,7 +134,7 @@ def _lines_of_keyword(keyword: KeywordOutcome) -> Iterator[str]:
     reason = "" if keyword.reason is None else f": {keyword.reason}"
     yield f"  {keyword.outcome:<10}  #{keyword.pointer}{reason}"
     if keyword.suggestion is not None:
-        yield f"  {'':<10}  hint: {keyword.suggestion}"
+        yield f"  {'':<10}  hint: {in_options(keyword.suggestion)}"
 
 
 def _table(checked: list[CheckedFile]) -> Iterator[str]:

@@ -18,7 +18,7 @@ WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    file = read_grammar_file(arguments.file, arguments.language)
+    file = read_grammar_file(arguments.file, arguments.language, strict=arguments.strict, relax=arguments.relax)
     try:
         print(WRITERS[arguments.to](file.grammar))
     except MaskwrightError as error:

@@ -14,7 +14,7 @@ from maskwright import Grammar
 from maskwright.errors import GrammarError, MaskwrightError, Span
 
 from .errors import CommandError
-from .sources import read_text
+from .sources import placed, read_text
 
 LANGUAGES = ("ebnf", "lark", "regex", "schema")
 _ENDINGS = {".ebnf": "ebnf", ".gbnf": "ebnf", ".lark": "lark", ".regex": "regex", ".re": "regex", ".json": "schema"}
@@ -38,7 +38,7 @@ class GrammarFile(NamedTuple):
         return f"{self.label}:{at.line}:{at.column}"
 
 
-def read_grammar_file(argument: str, language: str | None) -> GrammarFile:
+def read_grammar_file(argument: str, language: str | None, *, strict: bool = False, relax: bool = False) -> GrammarFile:
     """Read a grammar from a file, or from stdin for `-`.
 
     Raises:
@@ -48,20 +48,21 @@ def read_grammar_file(argument: str, language: str | None) -> GrammarFile:
     language = language or _ENDINGS.get(Path(argument).suffix)
     if language is None:
         endings = ", ".join(_ENDINGS)
-        raise CommandError(f"{label}: what language is it in?\n  hint: give --from, or a file that ends in {endings}")
+        raise CommandError(f"{label}: unknown language\n  hint: pass --from, or a file that ends in {endings}")
+    if language != "schema" and (strict or relax):
+        raise CommandError(f"{label}: --strict and --relax need a JSON Schema\n  hint: leave them out")
     try:
-        grammar = _read(text, language)
+        grammar = _read(text, language, strict, relax)
     except MaskwrightError as error:
-        separator = ":" if isinstance(error, GrammarError) and error.line is not None else ": "
-        raise CommandError(f"{label}{separator}{error}") from error
+        raise CommandError(placed(label, error)) from error
     return GrammarFile(label, text, language, grammar)
 
 
-def _read(text: str, language: str) -> Grammar:
+def _read(text: str, language: str, strict: bool, relax: bool) -> Grammar:
     if language == "ebnf":
         return Grammar.from_ebnf(text)
     if language == "lark":
         return Grammar.from_lark(text)
     if language == "regex":
         return Grammar.from_regex(text.rstrip("\n"))
-    return Grammar.from_json_schema(text)
+    return Grammar.from_json_schema(text, strict_mode=strict, on_unsupported="relax" if relax else "error")

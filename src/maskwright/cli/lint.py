@@ -15,7 +15,7 @@ from .grammar_files import read_grammar_file
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    file = read_grammar_file(arguments.file, arguments.language)
+    file = read_grammar_file(arguments.file, arguments.language, strict=arguments.strict, relax=arguments.relax)
     report = lint(file.grammar)
     # What an embedded schema brings along unused is nobody's mistake.
     problems = [p for p in report.problems if p.kind != "unused" or file.place(p.rule)]

@@ -1,7 +1,8 @@
 """The structure that the user gave, read and compiled.
 
-`--schema`, `--grammar` and `--lark` take a file, `-` for stdin, or the text itself: a JSON text that begins with `{` or
-is `true` or `false`, a grammar that holds `::=`, a Lark grammar that holds `: ` or a line break.
+`--schema`, `--tag`, `--tools`, `--grammar` and `--lark` take a file, `-` for stdin, or the text itself: a JSON text
+that begins with `{` or is `true` or `false`, tools that begin with `[`, a grammar that holds `::=`, a Lark grammar
+that holds `: ` or a line break.
 
 Invariants: every mistake becomes a `CommandError` or one of the library's typed errors, with the file's name in
 front.
@@ -46,8 +47,7 @@ class Structure(NamedTuple):
         try:
             compiled = self.compile(compiler)
         except MaskwrightError as error:
-            separator = ":" if isinstance(error, GrammarError) and error.line is not None else ": "
-            raise CommandError(f"{self.label}{separator}{error}") from error
+            raise CommandError(placed(self.label, error)) from error
         return compiled, (time.perf_counter_ns() - started) / 1e3
 
 
@@ -55,14 +55,21 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
     """Read the one structure option that is set.
 
     Raises:
-        CommandError: a file cannot be read, a schema is not JSON, or there is a layout for what is no schema, or one
-            that JSON does not have.
+        CommandError: a file cannot be read, a schema is not JSON, or options do not go
+            together, such as a layout without a schema.
     """
     layout = _layout(arguments)
+    if arguments.tools is None and (arguments.model_family or arguments.tool_choice):
+        option = "--model-family" if arguments.model_family else "--tool-choice"
+        raise CommandError(f"{option} needs --tools\n  hint: pass --tools FILE")
     if arguments.schema is not None:
         return _schema(arguments.schema, layout)
+    if arguments.tag is not None:
+        return _tag(arguments.tag, layout)
+    if arguments.tools is not None:
+        return _tools(arguments, layout)
     if layout:
-        raise CommandError("options of the layout are about JSON\n  hint: give a --schema")
+        raise CommandError("layout and schema options need --schema, --tag or --tools\n  hint: leave them out")
     if arguments.grammar is not None:
         return _grammar(arguments.grammar)
     if arguments.lark is not None:
@@ -77,6 +84,10 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
 def _layout(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of JSON Schema that are not at their defaults."""
     layout: dict[str, Any] = {name: True for name in ("any_order", "ensure_ascii") if getattr(arguments, name)}
+    if arguments.strict:
+        layout["strict_mode"] = True
+    if arguments.relax:
+        layout["on_unsupported"] = "relax"
     if arguments.numbers != "plain":
         layout["numbers"] = arguments.numbers
     if arguments.indent is not None:
@@ -103,6 +114,34 @@ def _schema(argument: str, layout: dict[str, Any]) -> Structure:
     label, text = ("--schema", argument) if inline else read_text(argument, "--schema", "JSON that begins with '{'")
     parse_json(label, text)
     return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text, **layout))
+
+
+def _tag(argument: str, layout: dict[str, Any]) -> Structure:
+    inline = argument.lstrip().startswith("{")
+    label, text = ("--tag", argument) if inline else read_text(argument, "--tag", "JSON that begins with '{'")
+    tag = parse_json(label, text)
+    return Structure(label, "json_schema", lambda compiler: compiler.compile_structural_tag(tag, **layout))
+
+
+def _tools(arguments: argparse.Namespace, layout: dict[str, Any]) -> Structure:
+    from maskwright.structural_tag import get_model_structural_tag
+
+    argument: str = arguments.tools
+    inline = argument.lstrip().startswith("[")
+    label, text = ("--tools", argument) if inline else read_text(argument, "--tools", "JSON that begins with '['")
+    tools = parse_json(label, text)
+    if arguments.model_family is None:
+        hint = "pass --model-family NAME, such as hermes or qwen_3_coder"
+        raise CommandError(f"--tools needs --model-family, the format in which tools are called\n  hint: {hint}")
+    choice: Any = arguments.tool_choice or "auto"
+    if choice not in ("auto", "required", "none"):
+        choice = {"type": "function", "function": {"name": choice}}
+
+    def compile_tools(compiler: GrammarCompiler) -> CompiledGrammar:
+        tag = get_model_structural_tag(arguments.model_family, tools, choice, **layout)
+        return compiler.compile_structural_tag(tag)
+
+    return Structure(label, "json_schema", compile_tools)
 
 
 def _grammar(argument: str) -> Structure:
@@ -164,5 +203,16 @@ def parse_json(label: str, text: str) -> Any:
         raise CommandError(f"{label}: not valid JSON: {reason}") from error
 
 
+def placed(label: str, error: MaskwrightError) -> str:
+    """The message of an error behind the name of what was read; its hint names the options of the command line."""
+    separator = ":" if isinstance(error, GrammarError) and error.line is not None else ": "
+    return in_options(f"{label}{separator}{error}")
+
+
+def in_options(message: str) -> str:
+    """A message that names an option of the library, with that of the command line instead."""
+    return message.replace('on_unsupported="relax"', "--relax")
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
