@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright import errors
+from maskwright import Grammar, errors
 from maskwright.errors import GrammarError, MaskwrightError, SchemaError, Span
+from oracle.accepting import COMPILER
 
 TREE = {
     "MaskwrightError": (Exception,),
@@ -90,3 +91,28 @@ def test_schema_error_shows_its_pointer() -> None:
 
 def test_limit_error_names_its_limit() -> None:
     assert errors.LimitError("too deep", limit="max_depth").limit == "max_depth"
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("lark", "start: ("),
+        ("lark", 'a: "x"'),
+        ("lark", 'start: "a"\n%llguidance {"x": 1}'),
+        ("ebnf", "root ::= ("),
+        ("ebnf", "a ::= 'x'"),
+        ("regex", "("),
+        ("regex", r"(a)\1"),
+        ("json_schema", {"type": 3}),
+        ("json_schema", {"type": "integer", "minimum": 2, "maximum": 1}),
+        ("choices", []),
+    ],
+)
+def test_reading_and_compiling_say_the_same(kind: str, source: object) -> None:
+    compile_ = getattr(COMPILER, "compile_grammar" if kind == "ebnf" else f"compile_{kind}")
+    with pytest.raises(MaskwrightError) as read:
+        getattr(Grammar, f"from_{kind}")(source)
+    with pytest.raises(MaskwrightError) as compiled:
+        compile_(source)
+    assert type(read.value) is type(compiled.value)
+    assert str(read.value) == str(compiled.value)
