@@ -1,4 +1,4 @@
-"""`check`: what becomes of each keyword of a JSON Schema, before anything is served with it.
+"""`check`: how each keyword of a JSON Schema is handled, before anything is served with it.
 
     >>> report = check({"type": "array", "uniqueItems": True, "title": "tags"})
     >>> report.verdict
@@ -41,12 +41,12 @@ _REWRITES = {
     "pattern": "write the pattern without back-references",
     "oneOf": "give each branch a required member with a const of its own, or use anyOf",
     "not": "say what is allowed: an enum, bounds or anyOf",
-    "if": "write the cases as anyOf, with a const that tells them apart",
+    "if": "write the cases as anyOf, each with a const of its own",
 }
 
 
 class KeywordOutcome(NamedTuple):
-    """What becomes of one keyword.
+    """How one keyword is handled.
 
     Attributes:
         pointer: Its JSON pointer in the schema; "" if the schema as a whole is meant.
@@ -66,7 +66,7 @@ class KeywordOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class SchemaReport:
-    """What becomes of a schema, keyword by keyword.
+    """How a schema is handled, keyword by keyword.
 
     Attributes:
         keywords: Keywords that apply, those of one schema object together, sub-schemas after it. Definitions
@@ -100,7 +100,7 @@ class SchemaReport:
 
 @takes_schema_options
 def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
-    """Report what becomes of each keyword of a JSON Schema.
+    """Report how each keyword of a JSON Schema is handled.
 
     Args:
         schema: As in `Grammar.from_json_schema`.
@@ -142,10 +142,10 @@ def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) ->
         if finding.pointer in outcomes and finding.reason.startswith("unknown keyword"):
             continue  # known already, with the suggestion apart
         place = _nearest(finding.pointer, outcomes)
-        told = outcomes.get(place)
-        if told is None or told.outcome != "refused":
+        known = outcomes.get(place)
+        if known is None or known.outcome != "refused":
             found = _found(finding, options)
-            outcomes[place] = found._replace(pointer=place, keyword=told.keyword if told else found.keyword)
+            outcomes[place] = found._replace(pointer=place, keyword=known.keyword if known else found.keyword)
     return list(outcomes.values())
 
 

@@ -119,7 +119,7 @@ def test_without_its_annotations_a_schema_means_the_same() -> None:
             try:
                 same = schema_to_ir(bare, RELAX) == schema_to_ir(schema, RELAX)
             except SchemaError as error:
-                same = "points at nothing" in error.message  # a reference leads into an annotation
+                same = "does not exist" in error.message  # a reference leads into an annotation
             compared += 1
             if not same:
                 wrong.append((schema, pointers))
@@ -162,7 +162,7 @@ def test_reasons_and_suggestions() -> None:
     found = {k.pointer: k for k in check({"type": "array", "uniqueItems": True, "minLenght": 1, "then": {}}).keywords}
     assert found["/type"].outcome == "enforced"
     assert found["/uniqueItems"].outcome == "refused"
-    assert "finite sets" in (found["/uniqueItems"].reason or "")
+    assert "small enum" in (found["/uniqueItems"].reason or "")
     assert "enum" in (found["/uniqueItems"].suggestion or "")
     assert found["/minLenght"][2:] == ("annotation", "unknown keyword 'minLenght'", "did you mean 'minLength'?")
     assert found["/then"][2:] == ("annotation", "there is no if next to it", "add if, or remove it")

@@ -60,9 +60,9 @@ def test_inside_it_is_an_annotation() -> None:
 
 
 def test_what_does_not_count_is_reported() -> None:
-    asked = {"item_separator": ", ", "key_separator": ":", "whitespace_pattern": " ", "coerce_one_of": True}
+    asked = {"item_separator": ", ", "key_separator": ":", "whitespace_pattern": " ", "json_allowed_escapes": "n"}
     schema = {"type": "null", "x-guidance": asked}
-    expected = ["/x-guidance/item_separator", "/x-guidance/coerce_one_of"]
+    expected = ["/x-guidance/item_separator", "/x-guidance/json_allowed_escapes"]
     assert [finding.pointer for finding in Grammar.from_json_schema(schema).report] == expected
     report = check(schema)
     assert report.verdict == "enforced"
@@ -71,7 +71,7 @@ def test_what_does_not_count_is_reported() -> None:
         "/x-guidance/item_separator": "annotation",
         "/x-guidance/key_separator": "enforced",
         "/x-guidance/whitespace_pattern": "enforced",
-        "/x-guidance/coerce_one_of": "annotation",
+        "/x-guidance/json_allowed_escapes": "annotation",
     }
 
 
@@ -93,3 +93,22 @@ def test_mistakes(guidance: Any, pointer: str, kind: type[SchemaError]) -> None:
         schema_to_ir({"type": "null", "x-guidance": guidance}, JsonSchemaOptions(on_unsupported="relax"))
     assert type(caught.value) is kind
     assert caught.value.pointer == pointer
+
+
+def test_a_lenient_schema_leaves_out_what_cannot_be_enforced() -> None:
+    schema = {"type": "array", "uniqueItems": True, "x-guidance": {"lenient": True}}
+    assert [finding[:3] for finding in Grammar.from_json_schema(schema).report] == [
+        ("/uniqueItems", "uniqueItems", "relaxed")
+    ]
+    with pytest.raises(UnsupportedSchemaError):
+        Grammar.from_json_schema({**schema, "x-guidance": {"lenient": False}})
+
+
+def test_one_of_is_coerced_where_it_cannot_be_enforced() -> None:
+    unclear = {"items": {"oneOf": [{"format": "idn-hostname"}, {"minLength": 3}]}}
+    coerced = {**unclear, "x-guidance": {"coerce_one_of": True}}
+    with pytest.raises(UnsupportedSchemaError):
+        Grammar.from_json_schema(unclear)
+    assert ("/items/oneOf", "relaxed") in [(f.pointer, f.outcome) for f in Grammar.from_json_schema(coerced).report]
+    exact = {"oneOf": [{"type": "integer"}, {"minimum": 5}], "x-guidance": {"coerce_one_of": True}}
+    check_texts(exact, ["3", "5.5", '"a"'], ["7", "4.5"])

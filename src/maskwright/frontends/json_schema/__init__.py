@@ -9,7 +9,7 @@
                                 white_space.py, or as the schema asks (guidance.py), and in
                                 ASCII alone if wanted (ascii_only.py)
 
-contradiction.py tells why, if no value is valid; reached.py finds the keywords that apply, for the report of
+contradiction.py finds out why no value is valid; reached.py finds the keywords that apply, for the report of
 `maskwright.check`.
 
 Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises
@@ -129,14 +129,14 @@ def _emitted(norm: Normaliser, emitter: Emitter, beside: Conj) -> GrammarIR | No
 
 
 def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> UnsatisfiableError:
-    """Return the error for a schema against which no value is valid; it tells which parts contradict each other.
+    """Return the error for a schema against which no value is valid; it names the parts that contradict each other.
 
     Args:
         schema: As for `schema_to_ir`, which may have made a grammar of it that turned out to admit nothing.
         options: Likewise.
     """
     from maskwright.emptiness import admits_nothing
-    from maskwright.frontends.json_schema.contradiction import contradiction, pointer, told
+    from maskwright.frontends.json_schema.contradiction import contradiction, described, pointer
 
     schema = read_schema(schema)
     options = layout_options(schema, options)
@@ -154,7 +154,7 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
 
     parts = contradiction(schema, is_contradictory)
     return UnsatisfiableError(
-        f"no value is valid against this schema: {told(schema, parts)}",
+        f"no value is valid against this schema: {described(schema, parts)}",
         pointers=tuple(map(pointer, parts)),
         hint="change or remove " + ("it" if len(parts) == 1 else "one of them"),
     )

@@ -63,11 +63,15 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     return style.array_of(items, may_be_empty=shape.min_items == 0)
 
 
+_NOT_COMPARED: Final = "items must come from a small enum, so that they can be compared"
+_NOT_COUNTED: Final = "counting the items that match takes too many states"
+
+
 def _relaxed(emitter: Emitter, shape: ArrayShape) -> ArrayShape:
     """Refuse what cannot be counted; if the caller wants that left out, return the shape without it."""
     unique = shape.unique is not None
     keyword, path = ("uniqueItems", shape.unique) if unique else ("contains", shape.contains[0].path)
-    emitter.refuse(Refusal(keyword, path, "elements are compared and counted only out of small finite sets"))
+    emitter.refuse(Refusal(keyword, path, _NOT_COMPARED if unique else _NOT_COUNTED))
     out = ArrayShape()
     out.prefix, out.rest, out.min_items, out.max_items = shape.prefix, shape.rest, shape.min_items, shape.max_items
     out.contains = shape.contains if unique else ()

@@ -59,7 +59,7 @@ def contradiction(schema: Any, is_contradictory: Callable[[Any], bool]) -> list[
     return sorted(found, key=lambda part: _position(schema, part)) if search.is_settled() else []
 
 
-def told(schema: Any, parts: list[Part]) -> str:
+def described(schema: Any, parts: list[Part]) -> str:
     """Say which parts contradict each other, with what they ask for where that is short."""
     shown = [f"#{pointer(part)}{_value(_at(schema, part))}" for part in parts[:_MOST_SHOWN]]
     if len(parts) > _MOST_SHOWN:

@@ -21,7 +21,7 @@ MAX_DIGITS: Final = 1000
 
 
 def exact(value: Any) -> Exact | None:
-    """Return a JSON number exactly; None if it is no JSON number (a bool, an infinity, another type)."""
+    """Return a JSON number exactly; None if it is not a JSON number (a bool, an infinity, another type)."""
     if type(value) is int:
         _check_digits(value.bit_length() * 0.30103)
         return value

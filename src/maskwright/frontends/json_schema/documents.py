@@ -52,7 +52,7 @@ def read_schema(schema: Any) -> Any:
             raise SchemaError(f"the schema's text cannot be read: {error}") from error
     if not isinstance(schema, (dict, bool)):
         raise SchemaError(
-            f"a schema is an object or a boolean, not {type(schema).__name__}",
+            f"a schema must be an object or a boolean, not {type(schema).__name__}",
             hint="pass a dict, a bool, or a JSON text",
         )
     check_size(schema)
@@ -230,7 +230,7 @@ class Document:
             elif isinstance(place, list) and token.isdecimal() and int(token) < len(place):
                 place = place[int(token)]
             else:
-                raise self._error(node, f"{uri} points at nothing", "define it, or correct the pointer")
+                raise self._error(node, f"{uri} does not exist", "define it, or correct the pointer")
             path = (path, token)
             if type(place) is dict and self.id_keyword in place:
                 resource = self._entered(resource, place, node.resource)

@@ -5,8 +5,10 @@
     whitespace_pattern                  what may stand between two tokens, or nothing
     whitespace_flexible                 false, without a pattern: the separators and no other white space
     item_separator, key_separator       "," and ":" if they are not given
+    lenient                             true: what cannot be enforced is left out, as with on_unsupported="relax"
+    coerce_one_of                       true: so is "only one branch" of a oneOf, where it cannot be enforced
 
-It counts in the outermost schema object only, and then instead of the caller's options of white space. White space
+It counts in the outermost schema object only, and then instead of the caller's options. White space
 that is flexible may stand around separators, so what these hold themselves is left out then.
 Source: llguidance 1.9, its documentation and what it accepts.
 Tested by tests/frontends/json_schema/test_schema_guidance.py.
@@ -23,12 +25,13 @@ from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 
 KEYWORD: Final = "x-guidance"
 _SEPARATORS: Final = {"item_separator": ",", "key_separator": ":"}
-_TYPES: Final = {**dict.fromkeys(_SEPARATORS, str), "whitespace_flexible": bool, "whitespace_pattern": str}
+_LAYOUT: Final = {**dict.fromkeys(_SEPARATORS, str), "whitespace_flexible": bool, "whitespace_pattern": str}
+_TYPES: Final = {**_LAYOUT, "lenient": bool, "coerce_one_of": bool}
 _JSON_NAMES: Final = {str: "a string", bool: "true or false"}
 
 
 def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding] | None = None) -> JsonSchemaOptions:
-    """Return the options with the white space that the schema asks for.
+    """Return the options with what the schema asks for: white space, and whether it is lenient.
 
     Args:
         schema: As `read_schema` returns it.
@@ -36,7 +39,7 @@ def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding
         report: Receives a `Finding` for each part of `x-guidance` that does not count.
 
     Raises:
-        SchemaError: `x-guidance` is malformed, or asks for what is no JSON.
+        SchemaError: `x-guidance` is malformed, or asks for what is not JSON.
     """
     if type(schema) is not dict or KEYWORD not in schema:
         return options
@@ -45,7 +48,9 @@ def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding
         report += [
             Finding(f"/{KEYWORD}/{name}", str(name), "annotation", reason) for name, reason in not_read(asked).items()
         ]
-    if asked.keys().isdisjoint(_TYPES):
+    if asked.get("lenient") is True:
+        options = replace(options, on_unsupported="relax")
+    if asked.keys().isdisjoint(_LAYOUT):
         return options
     pattern = asked.get("whitespace_pattern")
     is_fixed = pattern is None and asked.get("whitespace_flexible") is False
@@ -62,9 +67,15 @@ def layout_options(schema: Any, options: JsonSchemaOptions, report: list[Finding
         raise _wrong(error.option, error.message, error.hint) from error
 
 
+def coerces_one_of(schema: Any) -> bool:
+    """Whether a schema asks for each `oneOf` to be read as `anyOf` where it cannot be enforced."""
+    asked = schema.get(KEYWORD) if type(schema) is dict else None
+    return isinstance(asked, dict) and asked.get("coerce_one_of") is True
+
+
 def not_read(asked: Mapping[Any, Any]) -> dict[Any, str]:
     """Return the parts of `x-guidance` that do not count, and why."""
-    reasons = dict.fromkeys(asked.keys() - _TYPES.keys(), "it is not about the layout")
+    reasons = dict.fromkeys(asked.keys() - _TYPES.keys(), "it is not supported")
     has_pattern = "whitespace_pattern" in asked
     if has_pattern and "whitespace_flexible" in asked:
         reasons["whitespace_flexible"] = "whitespace_pattern says which white space there is"

@@ -32,7 +32,7 @@ def oneOf(site: Site, value: Any) -> None:
     if len(branches) == 1:
         site.applied.extend(branches)
     elif any(site.norm.is_wider((site.child("oneOf", schema, i),)) for i, schema in enumerate(value)):
-        site.refuse("oneOf", "something in its branches is left out, so that more of them seem to hold")
+        site.refuse("oneOf", "part of a branch is left out, so more branches than one may match")
         site.applied.append(site.norm.union(branches))
     else:
         site.exclusive.append(branches)
@@ -46,7 +46,7 @@ def not_(site: Site, value: Any) -> None:
     place = (site.child("not", value),)
     shape = None if site.norm.is_wider(place) else site.norm.complement(site.shape("not", value), place[0].path)
     if shape is None:
-        site.refuse("not", "the complement of this schema has no exact form")
+        site.refuse("not", "the negation of this schema cannot be expressed exactly")
     else:
         site.applied.append(shape)
 
@@ -63,7 +63,7 @@ def if_(site: Site, value: Any) -> None:
     negation = None if site.norm.is_wider(place) else site.norm.complement(condition, place[0].path)
     then = site.norm.intersect(condition, site.shape("then", schema.get("then", True)))
     if negation is None:
-        site.refuse("if", "the complement of this schema has no exact form")
+        site.refuse("if", "the negation of this schema cannot be expressed exactly")
         return
     otherwise = site.norm.intersect(negation, site.shape("else", schema.get("else", True)))
     site.applied.append(site.norm.union([then, otherwise]))

@@ -118,7 +118,7 @@ def exclusiveMaximum(site: Site, value: Any) -> None:
 def multipleOf(site: Site, value: Any) -> None:
     multiple = _number_of(site, "multipleOf", value)
     if multiple <= 0:
-        raise site.malformed("multipleOf", "a number above 0", value)
+        raise site.malformed("multipleOf", "a number > 0", value)
     site.numbers().multiple_of += ((multiple, (site.node.path, "multipleOf")),)
 
 
@@ -128,7 +128,7 @@ def multipleOf(site: Site, value: Any) -> None:
 def count_of(site: Site, keyword: str, value: Any) -> int:
     number = exact(value)
     if number is None or number < 0 or number != int(number):
-        raise site.malformed(keyword, "an integer that is not negative", value)
+        raise site.malformed(keyword, "an integer >= 0", value)
     return int(number)
 
 
@@ -155,10 +155,10 @@ def format_(site: Site, value: Any) -> None:
     if not isinstance(value, str):
         raise site.malformed("format", "a string", value)
     if site.norm.options.formats == "annotate":
-        site.annotate("format", "formats are annotations here")
+        site.annotate("format", 'formats are annotations: formats="annotate"')
     elif value in FORMATS:
         site.strings().formats += (value,)
         if value in MAX_LENGTHS:
             maxLength(site, MAX_LENGTHS[value])
     else:
-        site.annotate("format", f"the format {value[:60]!r} is not known")
+        site.annotate("format", f"unknown format {value[:60]!r}")

@@ -24,6 +24,7 @@ from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.complement import complement, difference
 from maskwright.frontends.json_schema.disjoint import disjoint, disjoint_objects, told_apart
 from maskwright.frontends.json_schema.documents import Document
+from maskwright.frontends.json_schema.guidance import coerces_one_of
 from maskwright.frontends.json_schema.in_place import sub_schemas_in_place
 from maskwright.frontends.json_schema.intersect import intersect, is_nothing, join
 from maskwright.frontends.json_schema.keywords import BY_DRAFT
@@ -88,6 +89,7 @@ class Normaliser:
         # A metaschema with vocabularies can only come from a registry.
         self.ignored = frozenset() if options.registry is None else ignored_keywords(document)
         self.dialect = " ".join([str(document.draft), options.formats, options.numbers, *sorted(self.ignored)])
+        self._coerces_one_of = coerces_one_of(document.root)
         self._keywords = BY_DRAFT[document.draft]
         self._shapes: dict[Any, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}
         self._conjunctions: dict[Any, Shape] = {}
@@ -208,7 +210,7 @@ class Normaliser:
 
         Their complement has more values than the shape's, then, and nobody knows which.
         """
-        if self.options.on_unsupported == "error":
+        if self.options.on_unsupported == "error" and not self._coerces_one_of:
             return False
         left_out = self._left_out
         self.shape_of(conj)
@@ -348,7 +350,7 @@ class Normaliser:
             if type(schema) is Union:
                 return union([self.shape_of(place) for place in schema.places])
             raise self.error(
-                node, None, f"a schema is an object or a boolean, not {type(schema).__name__}", "write {} or true"
+                node, None, f"a schema must be an object or a boolean, not {type(schema).__name__}", "write {} or true"
             )
         if self.ignored:
             schema = {keyword: value for keyword, value in schema.items() if keyword not in self.ignored}
@@ -370,7 +372,7 @@ class Normaliser:
         shape = None if wider else self.complement(self.shape_of(schema.negated), node.path)
         if shape is None:
             site = Site(self, node, {})
-            site.refuse("not", "the complement of this schema has no exact form")
+            site.refuse("not", "the negation of this schema cannot be expressed exactly")
             return ANY_SHAPE
         return shape
 
@@ -408,7 +410,7 @@ class Normaliser:
                 raise _NotExact
             return exclusive
         except (_NotExact, LimitError):
-            site.refuse("oneOf", "it cannot be shown that only one branch holds at a time")
+            site.refuse("oneOf", "its branches may overlap in a way that cannot be excluded exactly")
             return self.union(shapes)
 
     def _without(
@@ -433,7 +435,8 @@ class Normaliser:
     def refuse(self, refusal: Refusal) -> None:
         """Refuse an assertion that cannot be enforced, or report it when the caller wants it left out."""
         pointer = pointer_of(refusal.path)
-        if self.options.on_unsupported == "error":
+        is_coerced = self._coerces_one_of and refusal.keyword == "oneOf"
+        if self.options.on_unsupported == "error" and not is_coerced:
             raise UnsupportedSchemaError(
                 f"{refusal.keyword} cannot be enforced: {refusal.reason}",
                 pointer=pointer,

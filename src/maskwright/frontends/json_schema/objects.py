@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit import Emitter
 
 _BLOCK: Final = 8
-_NOT_COUNTED: Final = "members that may be missing are counted only if they are few"
-_MAY_BE_ONE: Final = "members that are not declared may have the same name, and then count once"
+_NOT_COUNTED: Final = "there are too many optional members to count"
+_MAY_BE_ONE: Final = "undeclared members may repeat a name, so they cannot be counted"
 
 
 def object_text(emitter: Emitter, shape: ObjectShape, depth: int, closed: bool) -> Expr:
@@ -85,7 +85,7 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int, closed: bool) 
     except WitnessError:
         path = shape.witnesses[-1].path
         keyword = str(path[1]) if path is not None and path[1] in ("oneOf", "if") else "not"
-        emitter.refuse(Refusal(keyword, path, "the complement of this schema has no exact form"))
+        emitter.refuse(Refusal(keyword, path, "the negation of this schema cannot be expressed exactly"))
         ways = [(shape, ())]
     return alt(*[_object(emitter, part, witnesses, depth, closed) for part, witnesses in ways])
 
@@ -294,7 +294,7 @@ def _any_value_matched(
     """
     for path in dict.fromkeys(map(_keyword_of, patterns.values())):
         assert path is not None
-        emitter.refuse(Refusal(str(path[1]), path, "too many of the patterns may overlap"))
+        emitter.refuse(Refusal(str(path[1]), path, "too many of its patterns may match the same name"))
         if path[1] == "patternProperties":
             beside = (path[0], "additionalProperties")
             emitter.refuse(Refusal("additionalProperties", beside, "the patterns next to it are left out"))

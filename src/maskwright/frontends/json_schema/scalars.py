@@ -131,7 +131,7 @@ def _number_text(
         if finite is not None:
             return values_text(finite, numbers)
         _, path = (part.multiple_of + part.not_multiple_of)[0]
-        refuse(Refusal("multipleOf", path, "there are too many remainders to tell apart"))
+        refuse(Refusal("multipleOf", path, "computing remainders takes too many states"))
         return number_text(part, numbers)
 
 

@@ -137,7 +137,7 @@ def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
     """Return the texts in which a `pattern` is found.
 
     Raises:
-        UnsupportedSchemaError: It is no regular expression, or not a regular one.
+        UnsupportedSchemaError: It is not a valid regular expression, or not a regular one.
     """
     try:
         return _pattern_text(pattern, in_json)

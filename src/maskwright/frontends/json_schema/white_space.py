@@ -1,7 +1,7 @@
 r"""The white space that a pattern of the caller's allows between tokens.
 
     white_space(r"( |\n {2,4})?")    nothing, a space, or a line break and an indent
-    white_space(r"\s?")              refused: it may match U+000B, which is no white space in JSON
+    white_space(r"\s?")              refused: it may match U+000B, which is not white space in JSON
 
 Every match has to be white space, or the output would be no JSON. That is read off the bytes that the expression is
 made of: exactly, but for assertions by which some of these bytes occur in no match.
@@ -40,7 +40,7 @@ def white_space(pattern: str) -> Expr:
     """Return the expression of the white space that a pattern matches, in the syntax of `Grammar.from_regex`.
 
     Raises:
-        OptionError: It is no regular expression, may match something else than white space, or matches nothing.
+        OptionError: It is not a valid regular expression, matches something else than white space, or nothing.
     """
     sets: list[CodePointSet] = []
 
@@ -57,7 +57,7 @@ def white_space(pattern: str) -> Expr:
     others = _bytes_of(expr) & _OTHER_BYTES
     if others:
         raise _refused(
-            f"may match U+{_lowest(others, sets):04X}, which is no white space in JSON",
+            f"may match U+{_lowest(others, sets):04X}, which is not white space in JSON",
             r"JSON has four white space characters: write [ \t\n\r] or fewer of them, also instead of \s",
         )
     return expr
