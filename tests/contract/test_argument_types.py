@@ -239,6 +239,12 @@ CASES: dict[str, Case] = {
     "get_model_structural_tag.tools": Case(
         lambda v: structural_tag.get_model_structural_tag("hermes", tools=v), "", "None, an empty list"
     ),
+    "get_model_structural_tag.tool_choice": Case(
+        lambda v: structural_tag.get_model_structural_tag("hermes", tool_choice=v), "", "None"
+    ),
+    "get_model_structural_tag.reasoning": Case(
+        lambda v: structural_tag.get_model_structural_tag("hermes", reasoning=v), "", "None, a bool"
+    ),
     "chat_completion": Case(openai_shapes.chat_completion, "", "a dict"),
     "responses": Case(openai_shapes.responses, "", "a dict"),
     "vllm": Case(openai_shapes.vllm, "", "a dict"),

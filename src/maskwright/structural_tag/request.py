@@ -141,7 +141,8 @@ def read_request(
     """
     if isinstance(reasoning, bool):
         reasoning = "enabled" if reasoning else "disabled"
-    if reasoning not in ("enabled", "disabled", "auto"):
+    given: Any = reasoning if isinstance(reasoning, str) else None
+    if given not in ("enabled", "disabled", "auto"):
         raise _wrong("enabled, disabled or auto", reasoning, "/reasoning")
     budget = _read_budget(thinking_token_budget)
     if not isinstance(parallel_tool_calls, bool):
@@ -153,7 +154,7 @@ def read_request(
     if content is not None:
         content = with_defaults(content, chosen_options)
     parallel = parallel_tool_calls and not is_named  # a tool that is named is called once
-    return ToolRequest(chosen, must_call, parallel, reasoning, content, budget, chosen_options)
+    return ToolRequest(chosen, must_call, parallel, given, content, budget, chosen_options)
 
 
 def _wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> RequestError:
@@ -253,6 +254,8 @@ def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:
 
 def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice") -> tuple[tuple[Tool, ...], bool]:
     """Return the tools that may be called, and whether one must be."""
+    if choice is not None and not isinstance(choice, str | Mapping):
+        raise _wrong("none, auto, required or an object", choice, pointer)
     if choice is None or choice == "auto":
         return tools, False
     if choice == "none":
