@@ -2,6 +2,7 @@
 
     python benchmarks/bench_tags.py --tools 1 8 32 128
 
+All model families, from new tools each time, and changing tools are the question of bench_families.py.
 Functions come from the function-calling part of MaskBench's development set beside the checkout, else from our own
 sample. Transcripts are text, a call, text, a call, in two formats, each as triggered tags:
     llama     {"name": "NAME", "parameters": {…}}
