@@ -56,7 +56,8 @@ def vocabulary_for(family: str) -> mw.TokenizerInfo:
     special = dict.fromkeys(re.findall(r"<[|｜][^<>]*[|｜]>", text))
     pieces = dict.fromkeys(re.findall(r"\n?<[^<>]*>\n?|\[/?[A-Z_]+\]\[?|[^<>\[\0]{2,}", text))
     words = ["book", "ping", "kind", "pages", '"}', '": "', '": ', "new", "</", "old <"]
-    return vocabulary(special, [piece for piece in (*pieces, *words) if piece not in special])
+    # A piece with the text of a special token in it would be text, and no reader of texts could tell.
+    return vocabulary(special, [piece for piece in (*pieces, *words) if not any(name in piece for name in special)])
 
 
 def walk(compiled: mw.CompiledGrammar, rng: random.Random) -> list[int] | None:
