@@ -69,7 +69,9 @@ ENTRANCES: dict[str, Entrance] = {
         )
     ),
     "chat_completion": lambda **o: compiled(
-        chat_completion({"response_format": {"type": "json_schema", "json_schema": NAMED}}, **o)
+        chat_completion(
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA}}}, **o
+        )
     ),
     "chat_completion tag": lambda **o: compiled(
         chat_completion({"response_format": {"type": "structural_tag", **TAG}}, **o)
