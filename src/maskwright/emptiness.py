@@ -16,12 +16,15 @@ from maskwright.ir import ANY_BYTE, OP_SPAN, OP_TOKENS, Expr, GrammarIR, Rule, p
 from maskwright.tokenizer import TokenizerInfo
 
 _MEMORY_BYTES = 1 << 20
+_MANY_IDS = 1 << 20
 _OF_TOKENS = frozenset((OP_TOKENS, OP_SPAN))
 
 
 @cache
 def _bytes() -> TokenizerInfo:
-    return TokenizerInfo.from_vocab([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=[256])
+    """Every byte is a token, and every id that tokenizers have is in it, so that named tokens are seldom replaced."""
+    tokens = [*(bytes((byte,)) for byte in range(256)), b""]
+    return TokenizerInfo.from_vocab(tokens, stop_token_ids=[256], vocab_size=_MANY_IDS)
 
 
 def admits_nothing(grammar: GrammarIR) -> bool:
