@@ -42,8 +42,9 @@ class TokenBudgets {
       : vocabulary_(vocabulary),
         stacks_(stacks),
         held_bytes_(held_bytes),
-        bytes_(vocabulary),
-        reach_(vocabulary, bytes_) {}
+        bytes_(vocabulary, ByteDistances::Bound::Enough),
+        at_least_(vocabulary, ByteDistances::Bound::AtLeast),
+        reach_(vocabulary, bytes_, at_least_) {}
 
   // Takes out the items from which some open rule cannot end in time.
   void keep_viable(std::vector<Item>& items, int64_t clock);
@@ -77,7 +78,7 @@ class TokenBudgets {
   const StackStore& stacks_;
   std::atomic<size_t>& held_bytes_;
   std::mutex lock_;
-  ByteDistances bytes_;
+  ByteDistances bytes_, at_least_;
   TokenReach reach_;
   Recognizer recognizer_;
   std::unordered_map<StackId, int64_t> tightness_;

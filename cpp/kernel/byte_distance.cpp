@@ -6,15 +6,31 @@
 #include "work.h"
 
 namespace maskwright {
+namespace {
 
-ByteDistances::ByteDistances(const Vocabulary& vocabulary) {
-  for (int byte = 0; byte < 256; ++byte) {
-    const NodeId node = vocabulary.root_child(static_cast<uint8_t>(byte));
-    if (node == Vocabulary::kRoot) continue;
+constexpr size_t kStepsAPlace = 40, kStepsAnEdge = 6;  // measured: tables and a queue
+constexpr uint32_t kFewBytes = 64;                     // in which it does not matter how long tokens are
+
+ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
+  ByteSet out;
+  for (int b = 0; b < 256; ++b) {
+    const auto byte = static_cast<uint8_t>(b);
+    const NodeId node = vocabulary.root_child(byte);
     const Vocabulary::Node& at = vocabulary.node(node);
-    if (at.token_begin < at.token_own_end) bytes_.set(static_cast<uint8_t>(byte));
+    const bool is_token = node != Vocabulary::kRoot && at.token_begin < at.token_own_end;
+    if (is_token || kind == ByteDistances::Bound::AtLeast) out.set(byte);
   }
+  return out;
 }
+
+}  // namespace
+
+ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
+    : kind_(kind),
+      bytes_(bytes_of(vocabulary, kind)),
+      has_all_bytes_(bytes_.count() == 256),
+      bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
+      strides_(vocabulary) {}
 
 // A way out needs at most two items more than it must have: with fewer allowed, counts that differ meet.
 uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
@@ -24,7 +40,36 @@ uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
   return count.reg();
 }
 
+// The items needed, and the byte after them.
+uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32_t item) {
+  Rule& rule = *place.state->rule;
+  const int terminator = rule.terminator();
+  const uint32_t last = terminator < 0 ? 0 : bytes_.test(static_cast<uint8_t>(terminator)) ? 1 : kNever;
+  if (first_item == kNever || item == kNever || last == kNever) return kNever;
+  const bool is_between = place.state == rule.head() || place.state == rule.start();
+  const uint64_t first = is_between ? 0 : first_item;
+  uint64_t items = Count::of(place.reg).needed - (is_between ? 0 : 1), tokens = 0;
+  if (kind_ == Bound::Enough && items * item > kFewBytes) {
+    const uint32_t stride = strides_.of(rule);
+    if (stride > 0) {
+      tokens = items / stride;
+      items %= stride;
+    }
+  }
+  const uint64_t total = first + tokens + items * item;
+  return sum(static_cast<uint32_t>(std::min<uint64_t>(total, kVeryFar)), last);
+}
+
+// The automaton of a plain rule knows how far its states are from the end.
+std::optional<uint32_t> ByteDistances::known_at_once(const Place& place) const {
+  Rule& rule = *place.state->rule;
+  if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
+  return rule.bytes_to_end(*place.state);
+}
+
 uint32_t ByteDistances::of(const Place& place) {
+  if (needs_items(place)) return repeated(place, of({place.state, kItem}), of({place.state->rule->head(), kItem}));
+  if (const auto known = known_at_once(place)) return *known;
   if (const auto it = known_.find(place); it != known_.end()) return it->second;
   bounds_.clear();
   open_.assign(1, place);
@@ -34,9 +79,9 @@ uint32_t ByteDistances::of(const Place& place) {
     for (size_t i = 0; i < open_.size(); ++i) {
       const Place at = open_[i];
       const uint32_t found = search(at);
-      uint32_t& bound = bounds_[at];
-      changed = changed || found < bound;
-      bound = std::min(bound, found);
+      uint32_t& known = bounds_[at];
+      changed = changed || found < known;
+      known = std::min(known, found);
     }
   }
   known_.insert(bounds_.begin(), bounds_.end());
@@ -58,18 +103,23 @@ uint32_t ByteDistances::search(const Place& from) {
   visits_.push_back({from, 0, kNever});
   queue.emplace(0, 0);
   while (!queue.empty() && queue.top().first < shortest) {
-    Work::spend(1);
+    Work::spend(kStepsAPlace);
     const auto [distance, visit] = queue.top();
     queue.pop();
     const Place at = visits_[visit].place;
     for_each_edge(at, [&, distance = distance, visit = visit](DfaState* target, uint64_t reg, uint32_t bytes) {
-      const uint32_t there = sum(distance, bytes);
+      Work::spend(kStepsAnEdge);
+      uint32_t there = sum(distance, bytes);
       if (there == kNever) return;
-      if ((!target || may_end(*target, reg)) && there < shortest) {
+      const bool is_item = from.reg == kItem;
+      const bool is_far = target && !is_item && needs_items({target, reg});
+      if (is_far) there = sum(there, found_so_far({target, reg}));
+      const bool is_end = !target || is_far || (is_item ? target->counter_head : may_end(*target, reg));
+      if (is_end && there < shortest) {
         shortest = there;
         last_ = visit;
       }
-      if (!target || !may_continue(*target, reg)) return;
+      if (!target || is_far || (is_item && is_end) || !may_continue(*target, reg)) return;
       const auto [it, fresh] = best.try_emplace({target, reg}, there);
       if (!fresh && it->second <= there) return;
       it->second = there;
@@ -80,20 +130,22 @@ uint32_t ByteDistances::search(const Place& from) {
   return shortest;
 }
 
-// What a call's rule needs, as far as it is known; a rule met for the first time is looked at in the next round.
+// What is known so far; a place met for the first time is looked at in the next round.
+uint32_t ByteDistances::found_so_far(const Place& place) {
+  if (needs_items(place))
+    return repeated(place, found_so_far({place.state, kItem}), found_so_far({place.state->rule->head(), kItem}));
+  if (const auto known = known_at_once(place)) return *known;
+  if (const auto it = known_.find(place); it != known_.end()) return it->second;
+  const auto [found, fresh] = bounds_.try_emplace(place, kNever);
+  if (fresh) open_.push_back(place);
+  return found->second;
+}
+
 uint32_t ByteDistances::call_bytes(const CallEdge& call) {
   DfaState& start = *call.callee->start();
-  const Place place{&start, bounded_register(start, call.reg)};
-  uint32_t bytes = kNever;
-  if (const auto it = known_.find(place); it != known_.end()) {
-    bytes = it->second;
-  } else if (const auto [bound, fresh] = bounds_.try_emplace(place, kNever); fresh) {
-    open_.push_back(place);
-  } else {
-    bytes = bound->second;
-  }
+  const uint32_t bytes = found_so_far({&start, bounded_register(start, call.reg)});
   const auto& span = call.callee->span();
-  return span && span->max_tokens > 0 && bytes > span->max_tokens ? kNever : bytes;
+  return kind_ == Bound::Enough && span && span->max_tokens > 0 && bytes > span->max_tokens ? kNever : bytes;
 }
 
 // Reports where one byte, token or call leads: the state, its register and the bytes; no state where the rule ends.
@@ -113,7 +165,7 @@ void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
   for (TokenEdge& tokens : state.token_edges) {
     if (rule.token_set(tokens.argument).empty()) continue;
     DfaState* target = rule.target(state, tokens);
-    edge(target, entering(*target, from.reg), 1);
+    edge(target, entering(*target, from.reg), bytes_a_named_token_);
   }
   for (CallEdge& call : state.calls) {
     DfaState* target = rule.target(state, call);

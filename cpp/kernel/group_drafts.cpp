@@ -203,7 +203,7 @@ void GroupDrafts::merge_left_corner(const std::vector<uint32_t>& cycle, const st
     if (before[k].rule == out.rule) out.draft.add(offset[k] + kFinal, EdgeKind::Epsilon, 0, kFinal);
   }
   num_merged_edges_ += out.draft.edges.size();
-  Work::spend(4 * out.draft.edges.size());
+  Work::spend(8 * out.draft.edges.size());
   if (num_merged_edges_ > kMaxEdges) too_large();
   out.draft.trim();
   loop_self_calls(out);

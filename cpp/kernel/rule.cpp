@@ -270,7 +270,7 @@ DfaState* Rule::build_target(DfaState& state, EdgeKind kind, uint32_t argument, 
 }
 
 uint32_t Rule::bytes_to_end(const DfaState& state) {
-  assert(is_plain() && !derivatives_ && !product_);
+  assert(is_plain_nfa());
   const auto* known = distances_.load(std::memory_order_acquire);
   const std::vector<uint32_t>& distances = known ? *known : build_distances();
   uint32_t nearest = Nfa::kNever;

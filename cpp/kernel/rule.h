@@ -201,6 +201,8 @@ class Rule {
   bool counts_characters() const { return counts_characters_; }
   int terminator() const { return facts_.terminator; }  // -1: none
   DfaState* end() const { return end_; }                // the state after the terminator
+  // Of a counting rule that has been started and is no product: the state where an item ends.
+  DfaState* head() const { return head_; }
   // Of a product's state whose only operand that is no complement stands in `sole`: the bytes on which complements go
   // on. On all others it goes where `sole` goes. Nothing for other states.
   std::optional<ByteSet> complement_bytes(const DfaState& state, const DfaState& sole) const {
@@ -218,6 +220,8 @@ class Rule {
 
   // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
   bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts(); }
+  // Whether its automaton is its own, made of nothing else: then bytes_to_end may be asked.
+  bool is_plain_nfa() const { return is_plain() && !derivatives_ && !product_; }
   bool nullable() const { return facts_.nullable; }      // matches the empty string, which the automaton leaves out
   bool productive() const { return facts_.productive; }  // matches some other string
   const ByteSet& first() const { return facts_.first; }

@@ -7,6 +7,11 @@
 #include "work.h"
 
 namespace maskwright {
+namespace {
+
+constexpr size_t kStepsAnEvent = 6, kStepsAUse = 30, kStepsANeed = 3;  // measured: tables
+
+}  // namespace
 
 void TokenEnds::add(const TokenEnd& end) {
   const auto known = std::ranges::find(ends_, end.at, &TokenEnd::at);
@@ -36,9 +41,25 @@ const std::vector<TokenEnd>& TokenReach::ends(const Place& place, uint32_t most)
 }
 
 TokenReach::Known& TokenReach::at(const Place& place) {
-  std::unique_ptr<Known>& known = known_[place];
-  if (!known) known = std::make_unique<Known>(place);
-  return *known;
+  if (const auto it = known_.find(place); it != known_.end()) return *it->second;
+  auto known = std::make_unique<Known>(place, first_end(place));
+  return *(known_[place] = std::move(known));
+}
+
+// The tokens before which no way from the place ends.
+uint32_t TokenReach::first_end(const Place& place) {
+  const uint32_t bytes = at_least_.to_end(*place.state, place.reg);
+  const uint32_t tokens = bytes / longest_ + (bytes % longest_ > 0 ? 1 : 0);
+  return place.entry == kBetweenTokens ? std::max(tokens, 1U) : tokens - std::min(tokens, 1U);
+}
+
+// The tokens of a place, entered so many later, that are of use to what stands below the stack: as long as no rule on
+// the stack has run out of them.
+std::optional<uint32_t> TokenReach::of_use(const Known& user, StackId stack, uint32_t tokens) const {
+  int64_t most = user.most;
+  if (const int64_t deadline = steps_.stacks().deadline(stack); deadline != kNoDeadline)
+    most = std::min(most, user.begun() + deadline - 1);
+  return most < tokens ? std::nullopt : std::optional(static_cast<uint32_t>(most - tokens));
 }
 
 // What the place uses is needed with it. The farthest first: so each is gone through once, however many ways lead
@@ -49,11 +70,13 @@ void TokenReach::need(Known& known, uint32_t most) {
   while (!open.empty()) {
     const auto [tokens, at] = open.top();
     open.pop();
+    unspent_ += kStepsANeed;
     if (at->is_needed && tokens <= at->most) continue;
     at->most = tokens;
-    if (!std::exchange(at->is_needed, true)) post({at, kRootStack, kOpen}, at->begun());
+    if (!std::exchange(at->is_needed, true)) post({at, kRootStack, kOpen}, at->first_end);
     for (const Later& later : std::exchange(at->later, {})) post(later.event, later.tokens);
-    for (const User& use : at->uses) open.emplace(tokens - use.tokens, use.known);
+    for (const User& use : at->uses)
+      if (const auto most_there = of_use(*at, use.stack, use.tokens)) open.emplace(*most_there, use.known);
   }
 }
 
@@ -85,7 +108,7 @@ void TokenReach::solve() {
 }
 
 void TokenReach::process(const Event& event, uint32_t tokens) {
-  Work::spend(1);
+  Work::spend(kStepsAnEvent + std::exchange(unspent_, 0));
   if (event.at == kOpen)
     open(*event.known);
   else if (event.stack == kRootStack)
@@ -109,10 +132,11 @@ void TokenReach::open(Known& known) {
 // The ends of another place are those of what stands on the stack, so many tokens later.
 void TokenReach::use(Known& user, const Place& place, StackId stack, uint32_t tokens) {
   Known& used = at(place);
+  unspent_ += kStepsAUse;
   if (!uses_.insert({&user, stack, reinterpret_cast<uintptr_t>(&used)}).second) return;
   user.uses.push_back({&used, stack, tokens});
   used.users.push_back({&user, stack, tokens});
-  need(used, user.most - tokens);
+  if (const auto most = of_use(user, stack, tokens)) need(used, *most);
   for (const TokenEnd& end : used.ends) post({&user, stack, end.at}, tokens + end.tokens);
 }
 
@@ -122,7 +146,7 @@ void TokenReach::end_on(Known& known, StackId stack, EntryId entry, uint32_t tok
   const StackStore& stacks = steps_.stacks();
   for (const Frame& frame : stacks.frames(stack))
     if (frame.target) frame.target->rule->link(*frame.target);
-  if (!ended_.insert({&known, stack, entry}).second) return;
+  if (ended_.contains({&known, stack, entry})) return;
   const int64_t deadline = stacks.mark(stack).deadline;
   if (deadline != kNoDeadline && tokens - known.begun() >= deadline) return;
   for (const Frame& frame : stacks.frames(stack)) {
@@ -137,9 +161,11 @@ void TokenReach::end_on(Known& known, StackId stack, EntryId entry, uint32_t tok
     if (const EntryId narrowed = steps_.narrowed(entry, target); narrowed != kNowhere)
       use(known, {&target, reg, narrowed}, frame.parent, tokens);
   }
+  ended_.insert({&known, stack, entry});
 }
 
 void TokenReach::conclude(Known& known, EntryId entry, uint32_t tokens) {
+  unspent_ += known.users.size() + known.ends.size() / 8;
   const auto covers = [&](const TokenEnd& end) { return steps_.covers(end.at, entry); };
   if (std::ranges::any_of(known.ends, covers)) return;
   known.ends.push_back({entry, tokens});

@@ -19,12 +19,16 @@
 // A rule begun within that lies in at most N tokens drops the ends that take longer. Fewest tokens are best for each
 // rule by itself and for all around it, so ends may be composed.
 //
+// A place is not looked at for fewer tokens than hold the bytes that it needs: "a"{1000000} does not end within three.
+//
 // Cost: a walk of the vocabulary for each place that lies within so many tokens, once.
 // Tested by tests/exhaustive/test_token_budgets.py.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -56,7 +60,10 @@ class TokenEnds {
 
 class TokenReach {
  public:
-  TokenReach(const Vocabulary& vocabulary, ByteDistances& bytes) : steps_(vocabulary, bytes) {}
+  TokenReach(const Vocabulary& vocabulary, ByteDistances& enough, ByteDistances& at_least)
+      : longest_(std::max<uint32_t>(vocabulary.max_token_length(), 1)),
+        at_least_(at_least),
+        steps_(vocabulary, enough) {}
 
   // The ends of a place, of up to so many tokens, in their order; perhaps more than these.
   const std::vector<TokenEnd>& ends(const Place& place, uint32_t most);
@@ -81,10 +88,11 @@ class TokenReach {
     uint32_t tokens;
   };
   struct Known {
-    explicit Known(const Place& at) : place(at) {}
+    Known(const Place& at, uint32_t first) : place(at), first_end(first) {}
     uint32_t begun() const { return place.entry == kBetweenTokens ? 1 : 0; }
     const Place place;
-    uint32_t most = 0;  // tokens up to which it is of use
+    const uint32_t first_end;  // the tokens before which no way from here ends
+    uint32_t most = 0;         // tokens up to which it is of use
     bool is_needed = false;
     std::vector<TokenEnd> ends;
     std::vector<User> users;
@@ -103,6 +111,8 @@ class TokenReach {
   static constexpr EntryId kOpen = 0xFFFFFFFF;
 
   Known& at(const Place& place);
+  uint32_t first_end(const Place& place);
+  std::optional<uint32_t> of_use(const Known& user, StackId stack, uint32_t tokens) const;
   void need(Known& known, uint32_t most);
   void post(const Event& event, uint32_t tokens);
   void solve();
@@ -112,9 +122,12 @@ class TokenReach {
   void conclude(Known& known, EntryId entry, uint32_t tokens);
   void use(Known& user, const Place& place, StackId stack, uint32_t tokens);
 
+  const uint32_t longest_;  // token, in bytes
+  ByteDistances& at_least_;
   TokenSteps steps_;
   std::unordered_map<Place, std::unique_ptr<Known>, PlaceHash> known_;
   std::unordered_set<Visit, VisitHash> ended_, uses_;
+  size_t unspent_ = 0;                              // steps taken where nothing may throw
   std::map<uint32_t, std::vector<Event>> waiting_;  // by tokens, which may be very many
 };
 

@@ -1,6 +1,7 @@
 #include "token_steps.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,8 @@
 
 namespace maskwright {
 namespace {
+
+constexpr size_t kStepsAPlace = 60, kStepsALanding = 12;  // measured: tables, and what is found twice
 
 uint64_t hash_exits(const StateMask& exits) {
   uint64_t h = exits.exit_ranges.size();
@@ -95,20 +98,84 @@ class TokenSteps::Sink {
 const TokenSteps::Steps& TokenSteps::from(const Place& place) {
   std::unique_ptr<Steps>& known = steps_[place];
   if (known) return *known;
-  Work::spend(1);
   place.state->rule->link(*place.state);
-  auto steps = std::make_unique<Steps>();
+  const auto alike = nearest_alike(place);
+  auto steps = std::make_unique<Steps>(alike ? moved(from(*alike), *alike, place) : walked(place));
   add_calls(place, *steps);
-  Sink sink(*this);
-  walk(place, sink);
-  Part found = sink.finish();
-  for (const Item& item : found.items) steps->landings.push_back({item, bytes_down(item)});
-  if (found.ends_behind) steps->ends.push_back(kBetweenTokens);
-  if (found.exits.has_exits()) steps->ends.push_back(intern(std::move(found.exits)));
+  Work::spend(kStepsAPlace + kStepsALanding * (steps->landings.size() + steps->ends.size()));
   bytes_held_ += sizeof(Steps) + steps->landings.capacity() * sizeof(Landing) + steps->calls.capacity() * sizeof(Call) +
                  steps->ends.capacity() * sizeof(EntryId);
   known = std::move(steps);
   return *known;
+}
+
+// But the calls.
+TokenSteps::Steps TokenSteps::walked(const Place& place) {
+  Steps steps;
+  Sink sink(*this);
+  walk(place, sink);
+  Part found = sink.finish();
+  for (const Item& item : found.items) steps.landings.push_back({item, bytes_down(item)});
+  if (found.ends_behind) steps.ends.push_back(kBetweenTokens);
+  if (found.exits.has_exits()) steps.ends.push_back(intern(std::move(found.exits)));
+  return steps;
+}
+
+// The place as near to the end as can be whose steps are the same but for the items still needed.
+std::optional<Place> TokenSteps::nearest_alike(const Place& place) const {
+  const uint32_t enough = vocabulary_.max_token_length() + 1;  // items: no token takes as many
+  if (!place.state->rule->counts() || place.state->bounded || Count::of(place.reg).needed <= enough) return {};
+  return Place{place.state, Count{enough, Count::kUnlimited}.reg(), place.entry};
+}
+
+namespace {
+
+// The register that goes on from `to` as `reg` does from `from`.
+uint64_t moved_register(uint64_t reg, uint64_t from, uint64_t to) {
+  const uint32_t items = Count::of(from).needed - Count::of(reg).needed;
+  const Count count = Count::of(to);
+  const uint32_t remaining = count.remaining == Count::kUnlimited ? count.remaining : count.remaining - items;
+  return Count{count.needed - items, remaining}.reg();
+}
+
+}  // namespace
+
+TokenSteps::Steps TokenSteps::moved(const Steps& steps, const Place& from, const Place& to) {
+  Steps out;
+  std::unordered_map<StackId, StackId> known{{kRootStack, kRootStack}};
+  for (Landing landing : steps.landings) {
+    if (landing.item.stack == kRootStack)
+      landing.item.reg = moved_register(landing.item.reg, from.reg, to.reg);
+    else
+      landing.item.stack = moved_stack(landing.item.stack, from, to, known);
+    landing.bytes = bytes_down(landing.item);
+    out.landings.push_back(landing);
+  }
+  assert(steps.ends.empty());
+  return out;
+}
+
+// Frames on the unknown stack are those of the place's rule.
+StackId TokenSteps::moved_stack(StackId id, const Place& from, const Place& to,
+                                std::unordered_map<StackId, StackId>& known) {
+  std::vector<StackId> open{id};
+  while (!open.empty()) {
+    const StackId at = open.back();
+    const std::vector<Frame> frames(stacks_.frames(at).begin(), stacks_.frames(at).end());
+    const size_t before = open.size();
+    for (const Frame& frame : frames)
+      if (!known.contains(frame.parent)) open.push_back(frame.parent);
+    if (open.size() > before) continue;
+    open.pop_back();
+    std::vector<Frame> out = frames;
+    for (Frame& frame : out) {
+      if (frame.parent == kRootStack) frame.reg = moved_register(frame.reg, from.reg, to.reg);
+      frame.parent = known[frame.parent];
+    }
+    std::sort(out.begin(), out.end());
+    known[at] = stacks_.intern(out, stacks_.mark(at));
+  }
+  return known[id];
 }
 
 void TokenSteps::add_calls(const Place& place, Steps& steps) {

@@ -11,11 +11,13 @@
 // by all its callers. And most states of a text lead to the same one by most bytes, so what follows a token's first
 // byte is kept by where it leads.
 //
-// A rule may end between two tokens or inside one, and says so by the entry of the place that follows it.
+// A rule may end between two tokens or inside one, and says so by the entry of the place that follows it. A repetition
+// that needs more items than a token has bytes takes the same steps however many they are.
 // Cost: one walk of the vocabulary a place, once. Tested by tests/exhaustive/test_token_budgets.py.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -81,6 +83,10 @@ class TokenSteps {
     StateMask exits;
     bool ends_behind = false;
   };
+  Steps walked(const Place& place);
+  std::optional<Place> nearest_alike(const Place& place) const;
+  Steps moved(const Steps& steps, const Place& from, const Place& to);
+  StackId moved_stack(StackId id, const Place& from, const Place& to, std::unordered_map<StackId, StackId>& known);
   void walk(const Place& place, Sink& sink);
   void walk_new_token(const Place& place, Sink& sink);
   void walk_on(NodeId node, Sink& sink);
