@@ -110,14 +110,14 @@ ERRORS = [
     ("root ::= [a", "unterminated", 1, 10, "add ]"),
     ('root ::= ("a"', "unclosed", 1, 10, "add )"),
     ('root ::= ("a"\nb ::= "c")', "unclosed", 1, 10, "add )"),
-    ('root ::= "a")', "without its", 1, 13, ""),
+    ('root ::= "a")', "unmatched", 1, 13, ""),
     ("root ::= []", "no character", 1, 10, "\\]"),
     ("root ::= [b-a]", "is empty", 1, 11, "\\-"),
     (r"root ::= [\d-z]", "set at an end", 1, 11, "\\-"),
     ("root ::= *", "nothing to repeat", 1, 10, ""),
     ('root ::= "a" | +', "nothing to repeat", 1, 16, ""),
     ('root ::= "a"{}', "malformed", 1, 13, "{n}"),
-    ('root ::= "a"{,}', "malformed", 1, 13, "{n}"),
+    ('root ::= "a"{}', "malformed", 1, 13, "{n}"),
     ('root ::= "a"{x}', "malformed", 1, 13, "{n}"),
     ('root ::= "a"{3,2}', "upper bound", 1, 13, ""),
     ('root ::= "a"{10000000000}', "count above", 1, 13, ""),
@@ -272,3 +272,12 @@ def test_errors_at_the_head_of_a_rule_name_it(head: str, rule: str) -> None:
     with pytest.raises(EbnfSyntaxError) as info:
         ebnf_to_ir(f"root ::= a\na ::= 'x'\n{head}\n")
     assert (info.value.rule, info.value.line) == (rule, 3)
+
+
+def test_a_count_without_bounds_and_the_largest() -> None:
+    assert ebnf_to_ir('root ::= "a"{,}') == ebnf_to_ir('root ::= "a"*')
+    assert ebnf_to_ir('root ::= "a"{2147483647}') != ebnf_to_ir('root ::= "a"*')
+
+
+def test_the_escape_of_a_question_mark() -> None:
+    assert ebnf_to_ir(r'root ::= "\?"') == ebnf_to_ir('root ::= "?"')

@@ -27,6 +27,7 @@ SIMPLE_ESCAPES: Final = {
     "\\": "\\",
     "/": "/",
     "'": "'",
+    "?": "?",
     "n": "\n",
     "r": "\r",
     "t": "\t",
@@ -37,7 +38,7 @@ SIMPLE_ESCAPES: Final = {
     "0": "\0",
     "e": "\x1b",
 }
-_KNOWN: Final = r"known: \" \' \\ \/ \n \r \t \b \f \a \v \0 \e \xHH \uHHHH \UHHHHHHHH"
+_KNOWN: Final = r"known: \" \' \? \\ \/ \n \r \t \b \f \a \v \0 \e \xHH \uHHHH \UHHHHHHHH"
 
 
 class Quoted(NamedTuple):

@@ -47,7 +47,7 @@ from maskwright.frontends.token_literals import token_set
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
 
 MAX_DEPTH: Final = 100
-MAX_COUNT: Final = 10**9
+MAX_COUNT: Final = 2**31 - 1
 
 # No alternative can match the same text in two ways, so a token that fails, fails in linear time.
 _TOKEN: Final = re.compile(
@@ -252,7 +252,7 @@ class _Parser:
             self.group = _Group(position, symbol == "(=")
         elif symbol == ")":
             if not self.stack:
-                raise self.error("a ) without its (", position, position + 1)
+                raise self.error("unmatched ')'", position, position + 1)
             body = EMPTY if self.group.is_hint else self._body()
             start, self.group = self.group.start, self.stack.pop()
             self._push(body, start)
@@ -271,7 +271,7 @@ class _Parser:
         start, end = token.span(_IS_COUNT)
         if any(digits and (len(digits) > 10 or int(digits) > MAX_COUNT) for digits in (low, high)):
             raise self.error(f"a count above {MAX_COUNT:,}", start, end)
-        if not low and not high:
+        if comma is None and not low:
             raise self.error(*_UNEXPECTED["{"][:1], start, end, _UNEXPECTED["{"][1])
         minimum = int(low or 0)
         maximum = minimum if comma is None else int(high) if high else UNBOUNDED

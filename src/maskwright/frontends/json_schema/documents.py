@@ -65,6 +65,7 @@ def check_size(schema: Any) -> None:
     Parts that are shared count as often as they can be reached: written out, they would be.
 
     Raises:
+        SchemaError: The key of an object is not a string.
         LimitError: There are more than a million objects and arrays, or they nest too deep.
     """
     content = bytes_of(schema)
@@ -73,6 +74,9 @@ def check_size(schema: Any) -> None:
     level, count, depth = [schema], 0, 0
     while level:
         depth += 1
+        for whole in level:
+            if isinstance(whole, dict):
+                _check_keys(whole)
         level = [
             part
             for whole in level
@@ -84,6 +88,12 @@ def check_size(schema: Any) -> None:
             raise LimitError(f"the schema nests deeper than {_MAX_DEPTH} levels", limit="schema_depth")
         if count > _MAX_CONTAINERS:
             raise LimitError(f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size")
+
+
+def _check_keys(whole: dict[Any, Any]) -> None:
+    for key in whole:
+        if not isinstance(key, str):
+            raise SchemaError(f"the key {str(key)[:60]} is not a string", hint="JSON has strings as keys only")
 
 
 def _refuse_constant(name: str) -> Any:

@@ -31,7 +31,7 @@ from maskwright.frontends.regex.scanner import (
     Scanner,
 )
 
-MAX_COUNT: Final = 10**9
+MAX_COUNT: Final = 2**31 - 1
 
 _PLAIN: Final = re.compile(r"[^\\\[(){*+?|.^$\ud800-\udfff]+")
 _PLAIN_VERBOSE: Final = re.compile(r"[^\\\[(){*+?|.^$\ud800-\udfff# \t\n\r\f\v]+")
@@ -286,7 +286,7 @@ class _Parser(Scanner):
 
     def _close(self) -> None:
         if not self.stack:
-            raise self.error("a ) without its (", self.position, self.position + 1, "write \\) for a parenthesis")
+            raise self.error("unmatched ')'", self.position, self.position + 1, "write \\) for a parenthesis")
         self.position += 1
         body, frame = self._body(), self.frame
         span = self._span(frame.start)
