@@ -6,9 +6,9 @@
     vllm({"choice": ["yes", "no"]})
     sglang({"regex": "[0-9]+"})
 
-Each returns None where the request constrains nothing. Fields that are not about the output's form are not looked at,
-but one that is near to one that is read is an error (request_fields.py). An error is a 400 for a server; but for
-`LimitError`, it quotes the JSON pointer of the field.
+Each returns None if the request does not constrain the output. Other fields are ignored, but one that looks like a
+misspelling of a supported one is an error (request_fields.py). A server answers errors with a 400; all but `LimitError`
+have the JSON pointer of the field.
 Sources: OpenAI's API reference (chat/create, responses/create); the documentation of vLLM 0.33 and SGLang 0.5.
 Tested by tests/structural_tag/test_openai_shapes.py.
 """
@@ -68,17 +68,17 @@ def chat_completion(
 ) -> Grammar | None:
     """Read `response_format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Chat Completions request.
 
-    Also `thinking_token_budget`, as vLLM and TensorRT-LLM call it: how many tokens of reasoning there may be.
+    Also `thinking_token_budget`, as vLLM and TensorRT-LLM call it: the largest number of tokens of reasoning.
 
     Args:
         request: The request's body.
         model: The family in whose format tools are called and reasoning is written; see `get_model_structural_tag`.
-        reasoning: Whether the output begins with reasoning, as in `get_model_structural_tag`: None is what the
-            family's models do, and no reasoning without `model`.
+        reasoning: Whether the output begins with reasoning, as in `get_model_structural_tag`: None means what the
+            family's models do, or no reasoning without `model`.
         tokenizer_info: The tokenizer, for special tokens.
-        **options: The fields of `JsonSchemaOptions`, for what the request does not say: its `strict` wins over
-            `strict_mode`. With `on_unsupported="relax"`, what cannot be enforced is left out, and `Grammar.report`
-            tells where in the request it stands.
+        **options: The fields of `JsonSchemaOptions`, where the request does not set them: its `strict` takes
+            precedence over `strict_mode`. With `on_unsupported="relax"`, what cannot be enforced is left out, and
+            `Grammar.report` has its JSON pointer in the request.
 
     Raises:
         RequestError: A field is malformed; `pointer` leads to it.
@@ -106,7 +106,7 @@ def responses(
 ) -> Grammar | None:
     """Read `text.format`, `tools`, `tool_choice` and `parallel_tool_calls` of a Responses request.
 
-    Arguments and errors are those of `chat_completion`, and `thinking_token_budget` is read as well.
+    Arguments and errors are those of `chat_completion`; `thinking_token_budget` is also supported.
     """
     _checked(options)
     _check_body(request, READ_OF_RESPONSES, OF_A_RESPONSE)
@@ -128,12 +128,12 @@ def vllm(
 ) -> Grammar | None:
     """Read vLLM's `structured_outputs`: one of json, regex, choice, grammar, json_object, structural_tag.
 
-    With json and json_object, `whitespace_pattern` is read as in `JsonSchemaOptions`, `disable_any_whitespace` leaves
-    no white space, and `disable_additional_properties` is `strict_mode`; `options` are the fields of
-    `JsonSchemaOptions` for what it does not say.
+    With json and json_object, `whitespace_pattern` is that of `JsonSchemaOptions`, `disable_any_whitespace` allows no
+    white space, and `disable_additional_properties` is `strict_mode`; `options` are the fields of `JsonSchemaOptions`
+    where the dictionary does not set them.
 
     Raises:
-        RequestError: There is more than one, or a field is malformed; `pointer` leads to it.
+        RequestError: More than one is given, or a field is malformed; `pointer` leads to it.
         SchemaError: A schema is malformed or cannot be enforced.
         StructuralTagError: A structural tag is malformed.
     """
@@ -213,7 +213,7 @@ def sglang(
 
 def _check_body(request: Any, read: Collection[str], others: Collection[str]) -> None:
     if not isinstance(request, Mapping):
-        raise _wrong("the request's body: an object", request, "")
+        raise _wrong("a request body (an object)", request, "")
     check_body(request, read, others)
 
 
@@ -245,15 +245,15 @@ def _output(
     if model is None:
         if thinks:
             raise RequestError(
-                "reasoning is asked for, but not the format in which the model writes it",
+                "reasoning requires the argument model: each model family marks reasoning in its own way",
                 pointer="/reasoning",
-                hint="pass model=, a family's name; see maskwright.structural_tag.model_families()",
+                hint="pass model=, the name of a model or a family; see maskwright.structural_tag.model_families()",
             )
         if tools:
             raise RequestError(
-                "tools are given, but not the format in which the model calls them",
+                "tools require the argument model: each model family writes tool calls in its own format",
                 pointer="/tools",
-                hint="pass model=, a family's name; see maskwright.structural_tag.model_families()",
+                hint="pass model=, the name of a model or a family; see maskwright.structural_tag.model_families()",
             )
         assert content is not None
         return Grammar.from_structural_tag(StructuralTag(format=content), tokenizer_info=tokenizer_info, **options)
@@ -285,7 +285,7 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
         return None
     if kind is None:
         types = "text, json_object or json_schema"
-        raise RequestError("a format needs a type", pointer=pointer, hint=f"add 'type': {types}")
+        raise RequestError("the format has no type", pointer=pointer, hint=f"add 'type': {types}")
     if kind in ("text", "json_object"):
         check_all(value, ("type",), pointer)
     if kind == "text":
@@ -296,7 +296,7 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
         raise RequestError(
             f"unknown type {str(kind)[:60]!r}",
             pointer=f"{pointer}/type",
-            hint="the types are text, json_object, json_schema" + (", structural_tag" if nested else ""),
+            hint="the types are: text, json_object, json_schema" + (", structural_tag" if nested else ""),
         )
     inner = ("name", "description", "schema", "strict")
     check_all(value, ("type", *(inner if nested is None else (nested,))), pointer)
@@ -307,7 +307,7 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
         check_all(value, inner, pointer)
     schema = value.get("schema", True)
     if not isinstance(schema, (dict, bool)):
-        raise _wrong("a JSON Schema: an object", schema, f"{pointer}/schema")
+        raise _wrong("a JSON Schema (an object)", schema, f"{pointer}/schema")
     strict = optional_flag(value.get("strict"), f"{pointer}/strict")
     return JSONSchemaFormat(schema, strict_mode=strict, origin=f"{pointer}/schema")
 
@@ -324,7 +324,7 @@ def _only_one(
     if not names:
         return None
     if len(names) > 1:
-        raise RequestError(f"{' and '.join(names)} exclude each other", pointer=pointer, hint="give one of them")
+        raise RequestError(f"{' and '.join(names)} cannot be combined", pointer=pointer, hint="use one of them")
     value, at = given[names[0]], f"{pointer}/{names[0]}"
     if names[0] in ("regex", "grammar", "ebnf") and not isinstance(value, str):
         raise _wrong("a string", value, at)
@@ -349,9 +349,11 @@ def _at(pointer: str) -> Iterator[None]:
     except StructuralTagError as error:
         raise StructuralTagError(error.message, pointer=pointer + error.pointer, hint=error.hint) from error
     except UnicodeEncodeError as error:
-        raise RequestError("half of a surrogate pair is not valid text", pointer=pointer) from error
+        raise RequestError(
+            "the field contains a lone surrogate, which is not valid Unicode text", pointer=pointer
+        ) from error
     except UnsatisfiableError as error:
-        raise RequestError(f"nothing satisfies this: {error.message}", pointer=pointer, hint=error.hint) from error
+        raise RequestError(f"no output is valid: {error.message}", pointer=pointer, hint=error.hint) from error
     except GrammarError as error:
         where = "" if error.line is None else f" (line {error.line}, column {error.column})"
         raise RequestError(f"{error.message}{where}", pointer=pointer, hint=error.hint) from error

@@ -1,10 +1,10 @@
-"""The fields of requests: those that say something about the output's form, those that do not, and slips of the pen.
+"""The fields of requests: those that say something about the output's form, those that do not, and misspelled ones.
 
     check_fields({"response_formt": …}, READ, "", others=OF_A_CHAT)     RequestError: did you mean 'response_format'?
 
-A request's body has many fields that are none of our business, and servers add their own; what is near to a field that
-is read, and is not a known one, is an error, and so is what other requests call the output's form. In objects that are
-about the form alone, and in the dictionaries of engines, every field has to be known.
+A request's body has many fields that do not concern the output's form, and servers add their own. An unknown field that
+looks like a misspelling of a supported one is an error, and so is the name that another API uses for the output's form.
+In objects that are about the form alone, and in the dictionaries of engines, every field must be known.
 Sources: OpenAI's API reference (chat/create, responses/create), vLLM's `StructuredOutputsParams`, SGLang's
 `SamplingParams`.
 Tested by tests/structural_tag/test_openai_shapes.py.

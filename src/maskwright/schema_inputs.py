@@ -25,10 +25,10 @@ _DATA = (dict, str, bool, bytes, bytearray)
 
 
 def schema_of(source: Any) -> Any:
-    """Return the JSON Schema that an input stands for: data and texts are their own.
+    """Return the JSON Schema of an input; dicts and JSON texts are returned as they are.
 
     Raises:
-        SchemaError: It stands for none: it is something else, pydantic is missing, or it cannot describe it.
+        SchemaError: It has no schema, pydantic is not installed, or pydantic cannot describe it.
 
     >>> schema_of({"type": "null"})
     {'type': 'null'}
@@ -48,7 +48,7 @@ def schema_of(source: Any) -> Any:
         from pydantic import TypeAdapter
     except ImportError as error:
         raise SchemaError(
-            f"the schema of {kind} is made by pydantic, which is not installed",
+            f"the schema of {kind} requires pydantic, which is not installed",
             hint="pip install 'maskwright[pydantic]', or pass a dict",
         ) from error
     if kind == "a function":
@@ -57,20 +57,19 @@ def schema_of(source: Any) -> Any:
 
 
 def tool_of(source: Any) -> dict[str, Any]:
-    """Return the tool that a function or a class stands for, in the shape of Chat Completions.
+    """Return a function or a class as a tool in the shape of Chat Completions.
 
     Args:
-        source: A function, whose parameters are the arguments; or a class of which they are the fields: a pydantic
-            model, a dataclass, a TypedDict. The tool has its name, and is described by the first paragraph of its
-            docstring.
+        source: A function, whose parameters become the arguments, or a class, whose fields do: a pydantic model, a
+            dataclass, a TypedDict. The tool takes its name, and the first paragraph of its docstring as description.
 
     Raises:
-        SchemaError: It cannot be a tool: it has no name, pydantic is missing or cannot describe it.
+        SchemaError: It has no name, pydantic is not installed, or pydantic cannot describe it.
     """
     name = getattr(source, "__name__", None)
     if not (isinstance(source, type) or inspect.isfunction(source) or inspect.ismethod(source)) or not name:
         raise SchemaError(
-            f"a tool is an object, a function or a class, not {type(source).__name__}",
+            f"a tool must be an object, a function or a class, not {type(source).__name__}",
             hint="pass a dict, a function with annotated parameters, a pydantic model, a dataclass or a TypedDict",
         )
     function = {"name": name, "description": _description(source), "parameters": schema_of(source)}
@@ -103,7 +102,7 @@ def _check_parameters(function: Any) -> None:
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
             raise SchemaError(
                 f"the parameter {parameter.name!r} of {function.__qualname__} cannot be passed by name",
-                hint="an object holds arguments by name: make it an ordinary parameter",
+                hint="arguments are passed by name: make it an ordinary parameter",
             )
 
 
@@ -117,5 +116,5 @@ def _described(source: Any, adapter: Any) -> Any:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise SchemaError(
             f"pydantic cannot describe {getattr(source, '__qualname__', repr(source))[:100]}: {reason}",
-            hint="annotate it with types that JSON has, or pass a dict",
+            hint="use annotations that have a JSON Schema, or pass a dict",
         ) from error

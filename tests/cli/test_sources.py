@@ -156,7 +156,7 @@ def test_hints_name_options_of_the_command_line(cli: Cli, tmp_path: Path) -> Non
         (("--tools", "[", "--model-family", "hermes"), "not valid JSON"),
         (("--tools", "{}", "--model-family", "hermes"), "cannot read"),
         (("--tools", "[]", "--model-family", "hermez"), "hermes"),
-        (("--tools", "[]", "--model-family", "hermes", "--tool-choice", "g"), "there is no tool named 'g'"),
+        (("--tools", "[]", "--model-family", "hermes", "--tool-choice", "g"), "unknown tool 'g'"),
         (("--tag", '{"format": {"type": "tga"}}'), "did you mean"),
     ],
 )

@@ -271,7 +271,7 @@ def test_stop_texts_that_come_twice(language: str, source: str, rule: str) -> No
     assert warning.rule == rule
     assert warning.line is not None
     assert "has to come twice: a matches it" in warning.message
-    assert "leave it out after a" in (warning.hint or "")
+    assert "remove it after a" in (warning.hint or "")
 
 
 def test_stop_texts_that_come_once() -> None:

@@ -221,7 +221,7 @@ def test_model_is_a_name() -> None:
 
 
 def test_python_cannot_call_every_name() -> None:
-    with pytest.raises(RequestError, match="cannot be called in Python") as caught:
+    with pytest.raises(RequestError, match="is not a valid function name in Python") as caught:
         get_model_structural_tag("llama_4_pythonic", [{"type": "function", "function": {"name": "get-weather"}}])
     assert caught.value.pointer == "/tools/0/function/name"
 

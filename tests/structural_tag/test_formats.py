@@ -107,26 +107,26 @@ def wrong(format_: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("data", "pointer", "message"),
     [
-        ("[1]", "", "is an object"),
-        ("{", "", "no JSON text"),
-        ({"type": "json_schema"}, "/type", "expected the type structural_tag"),
-        ({"type": "structural_tag"}, "", "needs 'format'"),
+        ("[1]", "", "must be an object"),
+        ("{", "", "invalid JSON"),
+        ({"type": "json_schema"}, "/type", "expected the type 'structural_tag'"),
+        ({"type": "structural_tag"}, "", "requires the field 'format'"),
         (wrong(3), "/format", "a format"),
-        (wrong({"value": "x"}), "/format", "without a type"),
+        (wrong({"value": "x"}), "/format", "has no type"),
         (wrong({"type": "any_txt"}), "/format/type", "did you mean 'any_text'"),
-        (wrong({"type": "const_string"}), "/format", "needs 'value'"),
+        (wrong({"type": "const_string"}), "/format", "requires the field 'value'"),
         (wrong({"type": "const_string", "value": 1}), "/format/value", "expected a string, found a number"),
         (wrong({"type": "const_string", "value": "\ud800"}), "/format/value", "surrogate"),
         (wrong({"type": "any_text", "exclude": []}), "/format/exclude", "did you mean 'excludes'"),
         (wrong({"type": "any_text", "excludes": ["a", ""]}), "/format/excludes/1", "empty"),
-        (wrong({"type": "any_text", "max_chars": "3"}), "/format/max_chars", "whole number"),
-        (wrong({"type": "any_text", "max_chars": 10**12}), "/format/max_chars", "expected a number"),
+        (wrong({"type": "any_text", "max_chars": "3"}), "/format/max_chars", "an integer"),
+        (wrong({"type": "any_text", "max_chars": 10**12}), "/format/max_chars", "expected an integer"),
         (wrong({"type": "json_schema", "json_schema": []}), "/format/json_schema", "JSON Schema"),
         (wrong({"type": "json_schema", "json_schema": {}, "style": "toml"}), "/format/style", "expected one of json"),
         (wrong({"type": "sequence", "elements": []}), "/format/elements", "empty"),
         (wrong({"type": "sequence", "elements": [TEXT, {"type": "x"}]}), "/format/elements/1/type", "unknown"),
         (wrong({"type": "or", "elements": {}}), "/format/elements", "expected an array"),
-        (wrong({"type": "repeat", "min": 3, "max": 2, "content": TEXT}), "/format/max", "below min"),
+        (wrong({"type": "repeat", "min": 3, "max": 2, "content": TEXT}), "/format/max", "must be >= min"),
         (wrong({"type": "repeat", "min": -1, "max": 2, "content": TEXT}), "/format/min", "from 0 to"),
         (wrong({**TAG, "begin": TEXT}), "/format/begin", "expected a string or a token"),
         (wrong({"type": "triggered_tags", "triggers": [], "tags": [TAG]}), "/format/triggers", "empty"),
@@ -139,8 +139,8 @@ def wrong(format_: Any) -> dict[str, Any]:
         (wrong({"type": "dispatch", "rules": [["<"]]}), "/format/rules/0", "a pair"),
         (wrong({"type": "dispatch", "rules": [["<", 1]]}), "/format/rules/0/1", "a format"),
         (wrong({"type": "token", "token": 1.5}), "/format/token", "a token"),
-        (wrong({"type": "token", "token": -1}), "/format/token", "no token -1"),
-        (wrong({"type": "regex", "pattern": "("}), "/format/pattern", "cannot be read"),
+        (wrong({"type": "token", "token": -1}), "/format/token", "no token with id -1"),
+        (wrong({"type": "regex", "pattern": "("}), "/format/pattern", "invalid pattern"),
         (wrong({"type": "grammar", "grammar": "root ::= x"}), "/format/grammar", "line 1, column 10"),
         (
             wrong({"type": "json_schema", "json_schema": {}, "whitespace_pattern": "x"}),
@@ -153,14 +153,14 @@ def wrong(format_: Any) -> dict[str, Any]:
             "max_whitespace_cnt",
         ),
         (wrong({"type": "regex", "pattern": "a$b"}), "/format/pattern", "no text matches"),
-        (wrong({"type": "regex", "pattern": "a", "excludes": ["a"]}), "/format/pattern", "without what it excludes"),
-        (wrong({"type": "grammar", "grammar": 'root ::= "[" root "]"'}), "/format/grammar", "no text at all"),
+        (wrong({"type": "regex", "pattern": "a", "excludes": ["a"]}), "/format/pattern", "without an excluded text"),
+        (wrong({"type": "grammar", "grammar": 'root ::= "[" root "]"'}), "/format/grammar", "no text matches"),
         (wrong({"type": "json_schema", "json_schema": NO_TEXT}), "/format/json_schema", "contradict each other"),
         (wrong({"type": "json_schema", "json_schema": ENDLESS}), "/format/json_schema", "contradict each other"),
         (
             wrong({"type": "json_schema", "json_schema": NO_TEXT, "style": "qwen_xml"}),
             "/format/json_schema",
-            "no object that is valid",
+            "contradict each other",
         ),
         ({"structures": {}, "triggers": ["<"]}, "/structures", "an array"),
         ({"structures": [{"begin": "<"}], "triggers": ["<"]}, "/structures/0", "begin, schema and end"),
@@ -213,5 +213,5 @@ def test_names_of_captures_can_be_left_out() -> None:
     assert st.StructuralTag.from_json(tag.to_json()) == tag
     assert '"capture"' in tag.to_json()
     assert '"capture"' not in tag.to_json(captures=False)
-    with pytest.raises(StructuralTagError, match="zero character"):
+    with pytest.raises(StructuralTagError, match="NUL character"):
         st.AnyTextFormat(capture="a\0")

@@ -80,7 +80,7 @@ def test_names() -> None:
     }.items():
         assert accepts(grammar, text) == good, text
     for name in ("a-b", "class", ""):
-        with pytest.raises(UnsupportedSchemaError, match="cannot be the name of an argument"):
+        with pytest.raises(UnsupportedSchemaError, match="is not a valid argument name"):
             compiled(of({name: {}}), "python")
 
 

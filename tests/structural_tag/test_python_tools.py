@@ -121,9 +121,9 @@ def opaque(a: object, b: functools.partial) -> None: ...  # type: ignore[type-ar
         (Order(item="tea"), "not Order"),
         (positional, "cannot be passed by name"),
         (opaque, "cannot describe opaque"),
-        (lambda city: city, "cannot be the name of a tool"),
-        (Pair, "arguments are an object"),
-        (int, "arguments are an object"),
+        (lambda city: city, "is not a valid tool name"),
+        (Pair, "the type of parameters must be 'object'"),
+        (int, "the type of parameters must be 'object'"),
     ],
     ids=str,
 )

@@ -47,7 +47,7 @@ def test_arguments_are_objects_whatever_else_the_schema_is_for() -> None:
         **OBJECT,
         "required": ["a"],
     }
-    with pytest.raises(RequestError, match="arguments are an object") as caught:
+    with pytest.raises(RequestError, match="the type of parameters must be 'object'") as caught:
         read_request([{"name": "f", "parameters": {"type": ["array", "null"]}}], None)
     assert caught.value.pointer == "/tools/0/parameters/type"
 
@@ -60,9 +60,9 @@ def test_custom_tools_are_told_apart_by_name(nested: bool) -> None:
     request = read_request([named("a"), named("b")], named("b"))
     assert [tool.name for tool in request.tools] == ["b"]
     assert request.must_call
-    with pytest.raises(RequestError, match="no tool named 'c'"):
+    with pytest.raises(RequestError, match="unknown tool 'c'"):
         read_request([named("a")], named("c"))
-    with pytest.raises(RequestError, match="no tool of the type"):
+    with pytest.raises(RequestError, match="no tool of type"):
         read_request([{"name": "a"}], named("a"))
 
 
@@ -122,18 +122,18 @@ def test_reasoning() -> None:
     [
         ("f", "auto", "/tools", "an array"),
         ([3], "auto", "/tools/0", "a tool"),
-        ([F, {"type": "function"}], "auto", "/tools/1/name", "needs a name"),
-        ([{"type": "function", "function": {"name": ""}}], "auto", "/tools/0/function/name", "needs a name"),
+        ([F, {"type": "function"}], "auto", "/tools/1/name", "has no name"),
+        ([{"type": "function", "function": {"name": ""}}], "auto", "/tools/0/function/name", "has no name"),
         ([{"type": "function", "function": 3}], "auto", "/tools/0/function", "an object"),
-        ([F, F], "auto", "/tools/1", "two tools named 'f'"),
+        ([F, F], "auto", "/tools/1", "duplicate tool name 'f'"),
         ([{"type": 3}], "auto", "/tools/0/type", "a string"),
         ([{**G, "strict": "yes"}], "auto", "/tools/0/strict", "true or false"),
         ([{**G, "parameters": []}], "auto", "/tools/0/parameters", "JSON Schema"),
         ([F] * 10_001, "auto", "/tools", "more than"),
-        ([{**G, "name": "a b"}], "auto", "/tools/0/name", "cannot be the name"),
-        ([{**G, "name": 'a">'}], "auto", "/tools/0/name", "cannot be the name"),
-        ([{**G, "name": "\ud800"}], "auto", "/tools/0/name", "cannot be the name"),
-        ([{**G, "parameters": {"type": "array"}}], "auto", "/tools/0/parameters/type", "an object"),
+        ([{**G, "name": "a b"}], "auto", "/tools/0/name", "not a valid tool name"),
+        ([{**G, "name": 'a">'}], "auto", "/tools/0/name", "not a valid tool name"),
+        ([{**G, "name": "\ud800"}], "auto", "/tools/0/name", "not a valid tool name"),
+        ([{**G, "parameters": {"type": "array"}}], "auto", "/tools/0/parameters/type", "must be 'object'"),
         ([{"name": "f", "input_schema": {}}], "auto", "/tools/0/input_schema", "use 'parameters'"),
         ([{"name": "f", "paramters": {}}], "auto", "/tools/0/paramters", "did you mean 'parameters'"),
         (
@@ -143,22 +143,22 @@ def test_reasoning() -> None:
             "'strict'",
         ),
         ([F], "f", "/tool_choice", '"type": "function"'),
-        ([F], "any", "/tool_choice", "write 'required'"),
+        ([F], "any", "/tool_choice", "use 'required'"),
         ([], "required", "/tool_choice", "there are no tools"),
-        ([F], "any", "/tool_choice", "none, auto, required"),
-        ([F], 3, "/tool_choice", "none, auto, required"),
+        ([F], "any", "/tool_choice", "'none', 'auto', 'required'"),
+        ([F], 3, "/tool_choice", "'none', 'auto', 'required'"),
         ([F], {"name": "f"}, "/tool_choice", "a type"),
         ([F], {"type": "function"}, "/tool_choice", "a name"),
         ([F], {"type": "function", "function": {"name": "ff"}}, "/tool_choice/function/name", "did you mean 'f'"),
-        ([F], {"type": "code"}, "/tool_choice/type", "no tool of the type"),
+        ([F], {"type": "code"}, "/tool_choice/type", "no tool of type"),
         ([F], {"type": "allowed_tools"}, "/tool_choice", "mode and tools"),
-        ([F], {"type": "allowed_tools", "mode": "x", "tools": []}, "/tool_choice/mode", "auto or required"),
+        ([F], {"type": "allowed_tools", "mode": "x", "tools": []}, "/tool_choice/mode", "'auto' or 'required'"),
         ([F], {"type": "allowed_tools", "mode": "required", "tools": []}, "/tool_choice", "there are no tools"),
         (
             [F],
             {"type": "allowed_tools", "allowed_tools": {"tools": [{"type": "function", "name": "x"}]}},
             "/tool_choice/allowed_tools/tools/0/name",
-            "no tool named",
+            "unknown tool",
         ),
     ],
 )

@@ -128,7 +128,12 @@ def test_harmony_has_one_message_of_reasoning() -> None:
 
 @pytest.mark.parametrize(
     ("budget", "message"),
-    [(-1, "from 0 to"), (10**10, "from 0 to"), (True, "a number of tokens"), ("5", "a number of tokens")],
+    [
+        (-1, "from 0 to"),
+        (10**10, "from 0 to"),
+        (True, "expected an integer"),
+        ("5", "expected an integer"),
+    ],
 )
 def test_errors(budget: Any, message: str) -> None:
     with pytest.raises(RequestError, match=message) as caught:

@@ -195,7 +195,7 @@ def test_idle_triggers_and_tags(triggers: list[str], begin: str, pointer: str) -
 
 def test_a_trigger_that_is_never_met() -> None:
     tags = [Tag("<ab>", "", "x").to_dict(), Tag("b", "", "x").to_dict()]
-    with pytest.raises(StructuralTagError, match="'b' in it comes first") as caught:
+    with pytest.raises(StructuralTagError, match="'b' inside it matches first") as caught:
         mw.Grammar.from_structural_tag({"format": {"type": "triggered_tags", "triggers": ["<ab>", "b"], "tags": tags}})
     assert caught.value.pointer == "/format/tags/0"
 
@@ -223,7 +223,7 @@ def test_thousands_of_triggers_that_begin_differently() -> None:
 def test_triggers_that_overlap_in_many_ways_are_refused() -> None:
     triggers = [f"{a}{b}" for a, b in zip(map(chr, range(0x100, 0x180)), map(chr, range(0x101, 0x181)), strict=True)]
     tags = [Tag(trigger, "1", "!").to_dict() for trigger in triggers]
-    with pytest.raises(LimitError, match="overlap in more than 64 ways"):
+    with pytest.raises(LimitError, match="overlap one another in more than 64 ways"):
         mw.Grammar.from_structural_tag({"format": {"type": "triggered_tags", "triggers": triggers, "tags": tags}})
 
 

@@ -374,7 +374,7 @@ def test_long_bounds(style: str, most: int) -> None:
 def test_names_that_cannot_be_written(style: str, name: str) -> None:
     schema = of({"s": {"type": "string"}, "in": of({name: {"type": "string"}}, name)}, "s")
     schema["properties"][name] = {"type": "string"}
-    with pytest.raises(SchemaError, match="cannot be a name in this style") as caught:
+    with pytest.raises(SchemaError, match="is not a valid property name in this style") as caught:
         compiled({**schema, "required": ["s", name]}, style)
     assert caught.value.pointer == f"/format/json_schema/properties/{name}"
     # Left out, whether it is required or not, and reported; in JSON inside the style it is a name like others.
@@ -410,7 +410,7 @@ def test_names_that_would_end_early(style: str, good: list[str], bad: list[str])
         text = text.replace("=s>", f"={written}>").replace("key>s<", f"key>{written}<")
         assert accepts(grammar, text), (name, text)
     for name in bad:
-        with pytest.raises(SchemaError, match="cannot be a name in this style"):
+        with pytest.raises(SchemaError, match="is not a valid property name in this style"):
             compiled(of({name: {"type": "string"}}, name), style)
 
 

@@ -26,7 +26,7 @@ def doubled_stops(grammar: GrammarIR, stops: Mapping[int, str]) -> list[Shadowed
                 if stop and _begins_with(following, stop.encode(), grammar):
                     shown, name = json.dumps(stop, ensure_ascii=False), grammar.rules[part[1]].name
                     message = f"the stop text {shown} has to come twice: {name} matches it, and it is written again"
-                    hint = f"leave it out after {name}: stop and suffix keep their text in the output"
+                    hint = f"remove it after {name}: stop and suffix keep their text in the output"
                     found.setdefault(f"{index} {name}", Shadowed(index, message, hint))
     return list(found.values())
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_STATEMENTS: Final = "statements such as %ignore belong to Lark: read the text with from_lark"
+_STATEMENTS: Final = "statements such as %ignore are Lark syntax: use from_lark"
 _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"//|--|/\*", "a comment begins with #"),
     (r"/", 'alternatives are separated by |, and a regular expression stands in Regex("…")'),
@@ -21,8 +21,8 @@ _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"[“”„‘’«»]", "write straight quotes, \" or '"),
     (r"[$^\\]", "text stands in quotes, and a regular expression in {regex}"),
     (r"[0-9]", "text stands in quotes, and names begin with a letter"),
-    (r"@", "@name refers to another grammar in Lark only"),
-    (r"%if", "conditions belong to Lark: read the text with from_lark"),
+    (r"@", "@name is Lark syntax for another grammar"),
+    (r"%if", "conditions are Lark syntax: use from_lark"),
     (r"%", _STATEMENTS),
     (r"!", "an excluded token is written !<name>"),
     (r"\?:", "a group is written ( … )"),
@@ -62,9 +62,9 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
         return f"write {_rule('name', sign)}"
     bracket, name, found = head.groups()
     if found == "::=" and sign == ":":
-        return "this looks like EBNF: read it with from_ebnf, or write name: body"
+        return "this looks like EBNF: use from_ebnf, or write name: body"
     if found == ":" and sign == "::=":
-        return "this looks like Lark: read it with from_lark, or write name ::= body"
+        return "this looks like Lark: use from_lark, or write name ::= body"
     unbracketed = ", without < and >" if bracket else ""
     return f"write {_rule(name[:40], sign)}{unbracketed}"
 

@@ -55,7 +55,7 @@ from maskwright.ir import (
 )
 from maskwright.parameters import SELF
 
-_REGULAR_HINT: Final = "write it as EBNF: Grammar.to_ebnf, or --to ebnf"
+_REGULAR_HINT: Final = "use EBNF: Grammar.to_ebnf, or --to ebnf"
 MAX_PRINTED: Final = 20_000_000  # characters
 
 _ALT, _AND, _SEQ, _REPEAT, _ATOM = 0, 1, 2, 3, 4  # how tightly a shown expression holds together
@@ -90,7 +90,7 @@ def to_regex(grammar: GrammarIR) -> str:
     supplied = {index for index, _ in grammar.token_sets}
     root = spelled_out(bodies[grammar.root], lambda index: None if index in supplied else bodies[index])
     if root is None or grammar.root in supplied:
-        raise GrammarError("the grammar is not regular: it is recursive or holds tokens", hint=_REGULAR_HINT)
+        raise GrammarError("the grammar is not regular: it is recursive or contains tokens", hint=_REGULAR_HINT)
     return _Regex(grammar).expression(root)
 
 
@@ -259,8 +259,8 @@ class _Notation:
     def bytes(self, members: int | bytes) -> Shown:
         """One byte out of a set of bits, or these bytes, that are not characters."""
         raise GrammarError(
-            "the grammar holds bytes that are not whole characters",
-            hint="write it as EBNF, which has Byte(…) for them: Grammar.to_ebnf, or --to ebnf",
+            "the grammar contains bytes that are not whole characters",
+            hint="use EBNF, which has Byte(…) for them: Grammar.to_ebnf, or --to ebnf",
         )
 
 
@@ -352,8 +352,8 @@ class _Regex(_Notation):
 
     def intersection(self, parts: list[Shown]) -> Shown:
         raise GrammarError(
-            "the grammar holds an intersection",
-            hint="write it as EBNF or Lark, which have & and ~: Grammar.to_ebnf, or --to ebnf",
+            "the grammar contains an intersection",
+            hint="use EBNF or Lark, which have & and ~: Grammar.to_ebnf, or --to ebnf",
         )
 
     def complement(self, part: Shown) -> Shown:

@@ -192,7 +192,7 @@ def _number(first: int, minimum: int, maximum: int) -> _Limits:
 
 def _too_many_bits(needed: int) -> LimitError:
     return LimitError(
-        f"what may come in any order needs {needed} bits to keep track of, and a parameter has {_BITS}",
+        f"items in any order need {needed} bits of state, more than the {_BITS} of a parameter",
         limit="parameter_bits",
         hint="let fewer items be in any order",
     )

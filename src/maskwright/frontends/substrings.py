@@ -39,8 +39,8 @@ def substrings(chunks: Sequence[str], builder: IRBuilder) -> Expr:
         LimitError: There are too many.
     """
     if len(chunks) > MAX_CHUNKS:
-        hint = "cut the text into words, or give a part of it"
-        raise LimitError(f"more than {MAX_CHUNKS:,} chunks to take substrings of", limit="substring chunks", hint=hint)
+        hint = "split the text into words, or use a part of it"
+        raise LimitError(f"substrings of more than {MAX_CHUNKS:,} chunks", limit="substring chunks", hint=hint)
     states, lengths = _suffix_automaton([chunk for chunk in chunks if chunk])
     num_ways = [0] * len(states)  # into each state
     for transitions in states:

@@ -89,7 +89,7 @@ class _Unfolding:
         for node in postorder(body, lambda node: self._parts(node, value)):
             self._num_nodes += 1
             if self._num_nodes > MAX_UNFOLDED:
-                hint = "print Lark, which has parameters"
+                hint = "use Lark, which has parameters"
                 raise LimitError("parameters take too many values to print", limit="unfolded size", hint=hint)
             done[id(node)] = self._rebuilt(node, value, done)
         return done[id(body)]

@@ -41,12 +41,12 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
     Raises:
         SchemaError: The schema is malformed, or cannot be enforced; pointers start at the schema.
         UnsatisfiableError: No value is valid.
-        StructuralTagError: An option does not go with the style.
+        StructuralTagError: An option cannot be combined with the style.
     """
     style = None if it.style == "json" else spelled_style(it.style, tokens)
     if style is None and it.excludes and it.strict_mode:
         raise StructuralTagError(
-            "in JSON, excludes cannot be combined with strict_mode",
+            "excludes cannot be combined with strict_mode in the style json",
             pointer=f"{pointer}/excludes",
             hint="set additionalProperties to false in the schema instead",
         )
@@ -54,7 +54,9 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         for name in ("whitespace_pattern", "indent", "separators"):
             if getattr(it, name) is not None:
                 raise StructuralTagError(
-                    "the white space of this style is fixed", pointer=f"{pointer}/{name}", hint=f"leave out {name}"
+                    f"{name} is not supported in the style {it.style}, whose white space is fixed",
+                    pointer=f"{pointer}/{name}",
+                    hint=f"remove {name}",
                 )
     schema = kept(it.json_schema)
     if it.registry is not None:  # whose content is not known here
@@ -105,7 +107,7 @@ def _nothing_valid(
     data: Any, style: SpelledStyle | None, options: JsonSchemaOptions, excluded: tuple[bytes, ...]
 ) -> UnsatisfiableError:
     if style is None and excluded:
-        return UnsatisfiableError("no value is valid against this schema without the texts that are excluded")
+        return UnsatisfiableError("every value that is valid against this schema contains an excluded text")
     if style is None:
         return why_unsatisfiable(data, options)
     from maskwright.structural_tag.xml import no_object

@@ -38,7 +38,7 @@ def with_defaults(it: Format, options: Mapping[str, Any]) -> Format:
 
 def _with_defaults(it: Format, options: Mapping[str, Any], depth: int) -> Format:
     if depth > MAX_DEPTH:
-        raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+        raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")
     if isinstance(it, QwenXMLParameterFormat):
         it = JSONSchemaFormat(it.json_schema, "qwen_xml")
     if isinstance(it, JSONSchemaFormat):

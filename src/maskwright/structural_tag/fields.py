@@ -41,7 +41,9 @@ def string(value: Any, pointer: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise StructuralTagError("half a surrogate pair is no text", pointer=pointer) from None
+        raise StructuralTagError(
+            "the string contains a lone surrogate, which is not valid Unicode text", pointer=pointer
+        ) from None
     return value
 
 
@@ -53,9 +55,9 @@ def boolean(value: Any, pointer: str) -> bool:
 
 def count(value: Any, pointer: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise wrong("a whole number", value, pointer)
+        raise wrong("an integer", value, pointer)
     if not 0 <= value <= MAX_COUNT:
-        raise StructuralTagError(f"expected a number from 0 to {MAX_COUNT:,}", pointer=pointer)
+        raise StructuralTagError(f"expected an integer from 0 to {MAX_COUNT:,}", pointer=pointer)
     return value
 
 
@@ -71,14 +73,14 @@ def count_or_any(value: Any, pointer: str) -> int:
 def token(value: Any, pointer: str) -> int | str:
     """A token, by its id or its text."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise wrong("a token: its id or its text", value, pointer)
+        raise wrong("a token id or the text of a token", value, pointer)
     return value
 
 
 def schema(value: Any, pointer: str) -> Any:
     """A schema's data; or what is known of them, which stands for them in tags from earlier requests."""
     if not isinstance(value, (dict, bool, KeptSchema)):
-        raise wrong("a JSON Schema: an object or a boolean", value, pointer)
+        raise wrong("a JSON Schema (an object or a boolean)", value, pointer)
     return value
 
 
@@ -89,7 +91,7 @@ def several(reader: Reader, *, at_least: int = 0) -> Reader:
         if not isinstance(value, (list, tuple)):
             raise wrong("an array", value, pointer)
         if len(value) < at_least:
-            raise StructuralTagError("the array is empty", pointer=pointer, hint="give at least one")
+            raise StructuralTagError("the array must not be empty", pointer=pointer, hint="add at least one item")
         return tuple([reader(item, f"{pointer}/{i}") for i, item in enumerate(value)])
 
     return read
@@ -101,7 +103,7 @@ tokens = several(token)
 
 def filled(value: Any, pointer: str) -> str:
     if string(value, pointer) == "":
-        raise StructuralTagError("the string is empty", pointer=pointer, hint="give at least one character")
+        raise StructuralTagError("the string must not be empty", pointer=pointer)
     return str(value)
 
 
@@ -112,7 +114,7 @@ def optional_string(value: Any, pointer: str) -> str | None:
 def optional_name(value: Any, pointer: str) -> str | None:
     """The name of a capture, or None."""
     if value is not None and "\0" in filled(value, pointer):
-        raise StructuralTagError("a name holds a zero character", pointer=pointer)
+        raise StructuralTagError("a capture name must not contain the NUL character", pointer=pointer)
     return value if value is None else str(value)
 
 
@@ -122,7 +124,7 @@ def optional(reader: Reader) -> Reader:
 
 
 def one_of(*choices: str) -> Reader:
-    """Return the reader of one out of several words."""
+    """Return the reader of one of several words."""
 
     def read(value: Any, pointer: str) -> str:
         if value not in choices:

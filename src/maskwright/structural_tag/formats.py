@@ -86,7 +86,7 @@ def _tags(value: Any, pointer: str) -> tuple[TagFormat, ...]:
 def _rule(first: Reader) -> Reader:
     def read(value: Any, pointer: str) -> tuple[Any, Format]:
         if not isinstance(value, (list, tuple)) or len(value) != 2:
-            raise wrong("a pair of a pattern and a format", value, pointer)
+            raise wrong("a pair [pattern, format]", value, pointer)
         return first(value[0], f"{pointer}/0"), read_format(value[1], f"{pointer}/1")
 
     return read
@@ -104,17 +104,17 @@ class ConstStringFormat(Format):
 class JSONSchemaFormat(Format):
     """A value that is valid against a JSON Schema, as JSON or in one of the styles in which models write arguments.
 
-    `excludes` are texts that no string written without quotes may contain; in the style json no string may, names of
-    members included. With `capture`, a value in JSON is a capture of this name, and its outermost members are captures
-    too; see reader.py.
+    `excludes` are texts that must not occur in strings written without quotes; in the style json, in any string,
+    property names included. `capture` captures a value in JSON under this name, and its outermost members as well; see
+    reader.py.
 
-    All other fields but the last two are the options of `JsonSchemaOptions`. Those that are None are left to whoever
-    reads the tag: they are what `compile_structural_tag` was given, else the default. A format that says anything of
-    the layout (`LAYOUT_OPTIONS`) says it all. White space goes for what stands between elements too; a fixed layout
-    (`any_whitespace=False`) for values in JSON only.
+    The other fields, except the last two, are the options of `JsonSchemaOptions`. An option that is None takes the
+    value passed to `compile_structural_tag`, or else the default. The layout options (`LAYOUT_OPTIONS`) are taken
+    together: a format that sets one of them does not inherit the others. White space options also apply between
+    elements; a fixed layout (`any_whitespace=False`) applies to values in JSON only.
 
-    `registry` is that of `JsonSchemaOptions`, which JSON does not have. `origin` is where the schema stands in the
-    caller's request: errors point there.
+    `registry` is that of `JsonSchemaOptions`; it is not part of the tag's JSON. `origin` is the JSON pointer of the
+    schema in the caller's request, at which errors point.
     """
 
     type = "json_schema"
@@ -143,7 +143,7 @@ class JSONSchemaFormat(Format):
 
     @property
     def options(self) -> JsonSchemaOptions:
-        """The options, those that are left open being the defaults."""
+        """The options; those that are None have their defaults."""
         options = _options(_said(self))
         return options if self.registry is None else replace(options, registry=self.registry)
 
@@ -185,8 +185,8 @@ class QwenXMLParameterFormat(Format):
 class AnyTextFormat(Format):
     """Any text in which none of `excludes` occurs, of at most `max_chars` characters, in at most `max_tokens` tokens.
 
-    As a tag's content it ends where the tag's end string first occurs, whose tokens are not counted. `capture` names
-    the text, its end left out.
+    As a tag's content it ends where the tag's end string first occurs, whose tokens are not counted. `capture` is the
+    name under which the text is captured, without its end.
     """
 
     type = "any_text"
@@ -231,7 +231,7 @@ class ExcludeTokenFormat(Format):
 
 @dataclass(frozen=True)
 class AnyTokensFormat(Format):
-    """Any number of tokens, at most `max_tokens`, that are no stop tokens and not among `exclude_tokens`."""
+    """Any number of tokens, at most `max_tokens`, that are neither stop tokens nor among `exclude_tokens`."""
 
     type = "any_tokens"
     exclude_tokens: tuple[int | str, ...] = read_by(tokens, ())
@@ -280,7 +280,7 @@ class StarFormat(Format):
 
 @dataclass(frozen=True)
 class RepeatFormat(Format):
-    """The content `min` to `max` times; -1 is without bound."""
+    """The content `min` to `max` times; -1 means no upper limit."""
 
     type = "repeat"
     min: int = read_by(count)
@@ -289,7 +289,7 @@ class RepeatFormat(Format):
 
     def check(self, pointer: str) -> None:
         if -1 < self.max < self.min:
-            raise StructuralTagError("max is below min", pointer=f"{pointer}/max")
+            raise StructuralTagError("max must be >= min, or -1 for no limit", pointer=f"{pointer}/max")
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ class TagFormat(Format):
 
     With the empty string among several, the content may also end where what follows the tag begins, or the output ends.
 
-    `capture` names the content.
+    `capture` is the name under which the content is captured.
     """
 
     type = "tag"
@@ -325,7 +325,7 @@ class TriggeredTagsFormat(Format):
 
     Read from the left: where the first trigger ends, a tag has begun whose `begin` starts with that trigger, and the
     output goes on as that tag. So no trigger ever occurs in the text, and a tag once begun cannot be text. Of triggers
-    that end at the same character all count; a trigger that contains another can never be met first, and is refused if
+    that end at the same character all count; a trigger that contains another can never match first, and is refused if
     a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
 
     `at_least_one`: the output begins with a tag, at once. `stop_after_first`: nothing follows the first tag.

@@ -91,7 +91,7 @@ def _finder() -> _Finder:
 def _key(it: Any, find: _Finder) -> Hashable:
     if isinstance(it, JSONSchemaFormat):
         if it.registry is not None:
-            raise ValueError("what a registry holds is not known")
+            raise ValueError("the contents of a registry are not known")
         known = find(it.json_schema)
         style = None if it.style == "json" else spelled_style(it.style, tokens_of(None))
         origin = None if cannot_fail(it, known, style) else it.origin  # to which errors and reports point
@@ -107,7 +107,7 @@ def _key(it: Any, find: _Finder) -> Hashable:
 
 def _content(known: bytes | None) -> bytes:
     if known is None:
-        raise ValueError("a schema that is no plain data")
+        raise ValueError("a schema that is not plain data")
     return known
 
 

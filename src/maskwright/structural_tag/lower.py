@@ -53,12 +53,13 @@ _QWEN_XML: Final = f.JSONSchemaFormat(True, style="qwen_xml")
 
 
 def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
-    """Return the grammar of a structural tag, and what was reported of its schemas.
+    """Return the grammar of a structural tag, and the findings about its schemas.
 
     Raises:
-        StructuralTagError: The tag contradicts itself, or names a token that is not there.
-        SchemaError: A schema in it cannot be enforced; the pointer starts at the tag, or where its request has it.
-        LimitError: It nests too deep.
+        StructuralTagError: The tag contradicts itself, or names an unknown token.
+        SchemaError: A schema in it cannot be enforced; the pointer starts at the tag, or at the request
+            that the schema came with.
+        LimitError: It is nested too deeply.
     """
     low = Lowering(known)
     root = low.lower(tag.format, "/format", NO_ENDS)
@@ -99,7 +100,7 @@ class Lowering:
     def _lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+            raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")
         expr = _LOWER[type(format_)](self, format_, pointer, ends)
         self._depth -= 1
         return expr
@@ -156,7 +157,9 @@ class Lowering:
         except GrammarError as error:
             raise StructuralTagError(error.message, pointer=origin, hint=error.hint) from error
         except UnicodeEncodeError as error:
-            raise StructuralTagError("half of a surrogate pair in it cannot be written", pointer=origin) from error
+            raise StructuralTagError(
+                "the schema contains a lone surrogate, which is not valid Unicode text", pointer=origin
+            ) from error
         if snippet.report:
             self.report += [found._replace(pointer=origin + found.pointer) for found in snippet.report]
         return ends.after(capture(it.capture, snippet.expr) if it.style == "json" else snippet.expr)
@@ -176,10 +179,10 @@ class Lowering:
             ir = ebnf_to_ir(it.grammar)
         except GrammarError as error:
             where = f" (line {error.line}, column {error.column})" if error.line is not None else ""
-            message = f"the grammar cannot be read: {error.message}{where}"
+            message = f"invalid grammar: {error.message}{where}"
             raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=error.hint) from error
         if admits_nothing(ir):
-            raise StructuralTagError("the grammar admits no text at all", pointer=f"{pointer}/grammar")
+            raise StructuralTagError("no text matches this grammar", pointer=f"{pointer}/grammar")
         return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
@@ -187,17 +190,17 @@ class Lowering:
         try:
             texts = texts_of(it.pattern, excluded)
         except GrammarError as error:
-            message = f"the pattern cannot be read: {error.message}"
+            message = f"invalid pattern: {error.message}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
         if texts.is_empty:
-            without = " without what it excludes" if excluded else ""
+            without = " without an excluded text" if excluded else ""
             raise StructuralTagError(f"no text matches this pattern{without}", pointer=f"{pointer}/pattern")
         for text, end in zip(ends.texts, ends.encoded, strict=True):
             if may_go_on_with(it.pattern, excluded, end):
                 raise StructuralTagError(
-                    f"where a text of this pattern ends could not be told: it may go on with its end, {text[:60]!r}",
+                    f"the end of this pattern is ambiguous: a match may continue with the end string {text[:60]!r}",
                     pointer=f"{pointer}/pattern",
-                    hint="write any_text, which stops at its end, or exclude what the end begins with",
+                    hint="use any_text, which stops at the end string, or exclude what the end string begins with",
                 )
         return ends.after(texts.expr)
 
@@ -300,7 +303,7 @@ class Lowering:
             begin = tag.begin
             if not isinstance(begin, str):
                 raise StructuralTagError(
-                    "a tag of triggered_tags begins with a string",
+                    "the begin of a tag in triggered_tags must be a string",
                     pointer=f"{pointer}/tags/{i}/begin",
                     hint="use token_triggered_tags for tags that begin with a token",
                 )
@@ -312,7 +315,7 @@ class Lowering:
                     shortest = shortest or beginning
             if shortest is None:
                 raise StructuralTagError(
-                    f"no trigger starts this tag: none is a prefix of {begin[:60]!r}",
+                    f"no trigger is a prefix of this tag's begin, {begin[:60]!r}",
                     pointer=f"{pointer}/tags/{i}/begin",
                 )
             known = tag.known
@@ -321,9 +324,9 @@ class Lowering:
         for i, trigger in enumerate(it.triggers):
             if idle[trigger]:
                 raise StructuralTagError(
-                    f"the trigger {trigger[:60]!r} starts no tag",
+                    f"no tag begins with the trigger {trigger[:60]!r}",
                     pointer=f"{pointer}/triggers/{i}",
-                    hint="a trigger is a prefix of the begin of its tags",
+                    hint="remove the trigger, or let a tag begin with it",
                 )
         return started
 
@@ -334,20 +337,22 @@ class Lowering:
             where = f"{pointer}/tags/{i}"
             if not isinstance(tag.begin, f.TokenFormat):
                 raise StructuralTagError(
-                    "a tag of token_triggered_tags begins with a token",
+                    "the begin of a tag in token_triggered_tags must be a token",
                     pointer=f"{where}/begin",
-                    hint='write {"type": "token", "token": …}, or use triggered_tags',
+                    hint='use {"type": "token", "token": …}, or triggered_tags',
                 )
             token = self.token_of(tag.begin.token, f"{where}/begin/token")
             if token not in triggers and self._are_told_apart((token, *triggers)):
-                raise StructuralTagError("no trigger starts this tag", pointer=f"{where}/begin")
+                raise StructuralTagError("no trigger token is this tag's begin", pointer=f"{where}/begin")
             started.append((token, self.begun(tag, where).rest))
         begun = [token for token, _ in started]
         for i, trigger in enumerate(it.trigger_tokens):
             token = self.token_of(trigger, f"{pointer}/trigger_tokens/{i}")
             if token not in begun and self._are_told_apart((token, *begun)):
                 shown = str(trigger)[:60]
-                raise StructuralTagError(f"the trigger {shown} starts no tag", pointer=f"{pointer}/trigger_tokens")
+                raise StructuralTagError(
+                    f"no tag begins with the trigger token {shown}", pointer=f"{pointer}/trigger_tokens"
+                )
         return tokens_with_triggers(
             self,
             started,

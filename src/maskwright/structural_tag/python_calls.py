@@ -69,7 +69,7 @@ class PythonWriter(Writer):
     def why_unwritable(self, name: str) -> str | None:
         if self._in_dict or (name.isidentifier() and not keyword.iskeyword(name)):
             return None
-        return f"{name[:60]!r} cannot be the name of an argument in Python"
+        return f"{name[:60]!r} is not a valid argument name in Python"
 
     def name(self, name: str) -> Expr:
         return text(json.dumps(name, ensure_ascii=False) if self._in_dict else name)

@@ -10,7 +10,7 @@
                 case ValueDelta(json): print(json, end="")
 
 The matcher knows where it is in the output, so there is no second parser. Families name their parts (`capture=` of the
-formats); an event is told as soon as every reading of the output agrees on it, and is never taken back by more output.
+formats); an event is reported as soon as all parses of the output agree on it, and more output never retracts it.
 
     captures                       events
     content, reasoning             TextDelta, ReasoningDelta
@@ -20,8 +20,8 @@ formats); an event is told as soon as every reading of the output agrees on it, 
       object, array, true …
 
 Joined, the deltas of a field are the JSON text of its value, and `CallDone.arguments` is that of all arguments.
-After a rollback, what was told past that point no longer holds: `read` drops it from `events` and tells anew.
-Invariant: `events` is what a reader that is new would tell, up to where deltas are cut.
+After a rollback, what was reported past that point no longer holds: `read` drops it from `events` and reports again.
+Invariant: `events` is what a new reader would report, up to where deltas are cut.
 Cost: about a microsecond a byte of output, plus about ten for a call of `read`.
 Tested by tests/structural_tag/test_reader.py.
 """
@@ -244,10 +244,10 @@ class _Mark(NamedTuple):
 
 
 class EventReader:
-    """Tells the events of one matcher's output.
+    """Reports the output of one matcher as events.
 
     Args:
-        matcher: Of a structural tag whose parts have names, as those of `get_model_structural_tag` have.
+        matcher: The matcher of a structural tag whose formats have captures, as those of `get_model_structural_tag` do.
 
     Raises:
         ArgumentError: `matcher` is not a `GrammarMatcher`.
@@ -260,7 +260,7 @@ class EventReader:
         if not matcher.compiled_grammar.has_captures:
             raise MatcherError(
                 "there are no events to read: the grammar has no captures",
-                hint="use get_model_structural_tag, or name the parts of the tag: capture='content'",
+                hint="use get_model_structural_tag, or set capture in the tag's formats, such as capture='content'",
             )
         self._teller = _Teller()
         self._marks = [_Mark(0, 0, False, 0, 0, _Place())]

@@ -23,23 +23,23 @@ def read_format(data: Any, pointer: str) -> Format:
     """Make a format of JSON data.
 
     Raises:
-        StructuralTagError: It is none; `pointer` says where.
-        LimitError: It nests deeper than MAX_DEPTH.
+        StructuralTagError: It is not a valid format; `pointer` says where.
+        LimitError: It is nested deeper than MAX_DEPTH.
     """
     if isinstance(data, Format):
         return data
     if type(data) is not dict and not isinstance(data, Mapping):
-        raise wrong("a format: an object with a type", data, pointer)
+        raise wrong("a format (an object with a type)", data, pointer)
     name = data.get("type")
     if name is None:
-        raise StructuralTagError("a format without a type", pointer=pointer, hint='add "type"')
+        raise StructuralTagError("the format has no type", pointer=pointer, hint='add "type"')
     found = TYPES.get(name) if isinstance(name, str) else None
     if found is None:
         near = get_close_matches(str(name)[:60], TYPES, 1, 0.3)
         hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(TYPES)}"
         raise StructuralTagError(f"unknown format type {str(name)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
     if pointer.count("/") > 3 * MAX_DEPTH:  # a level of formats takes up to three names
-        raise LimitError(f"formats nest deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+        raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")
     return _read_fields(found, data, pointer)
 
 
@@ -51,13 +51,13 @@ def _read_fields(cls: type[Format], data: Mapping[Any, Any], pointer: str) -> Fo
             given[name] = readers[name][0](value, f"{pointer}/{name}")
         elif name != "type":
             near = get_close_matches(str(name)[:60], readers, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"its fields are: {', '.join(readers)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"the fields are: {', '.join(readers)}"
             raise StructuralTagError(
                 f"{cls.type} has no field {str(name)[:60]!r}", pointer=f"{pointer}/{name}", hint=hint
             )
     if len(given) < len(readers):
         name = next(name for name in readers if name not in given)
-        raise StructuralTagError(f"{cls.type} needs {name!r}", pointer=pointer, hint=f"add {name!r}")
+        raise StructuralTagError(f"{cls.type} requires the field {name!r}", pointer=pointer, hint=f"add {name!r}")
     made = object.__new__(cls)  # not by __init__, which would read all fields again
     object.__setattr__(made, "__dict__", given)
     made.check(pointer)

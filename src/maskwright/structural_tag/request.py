@@ -54,12 +54,12 @@ class Tool(NamedTuple):
     """A tool that may be called.
 
     Attributes:
-        name: what the model calls it.
+        name: its name.
         parameters: the schema of its arguments.
-        strict: whether members that it does not declare are not allowed; None if that is left to the options.
+        strict: whether undeclared properties are forbidden; None leaves that to the options.
         kind: "function", or the type of a built-in.
-        pointer: where the schema stands.
-        declared: the schema that it came with, if its arguments are free all the same.
+        pointer: the JSON pointer of the schema.
+        declared: with `strict: false`, the schema that it came with.
     """
 
     name: str
@@ -71,16 +71,16 @@ class Tool(NamedTuple):
 
 
 class ToolRequest(NamedTuple):
-    """What a family's builder needs to know.
+    """The checked request, as a family's builder receives it.
 
     Attributes:
-        tools: those that may be called; none for `tool_choice="none"`.
+        tools: those that may be called; empty for `tool_choice="none"`.
         must_call: whether one must be called.
         parallel: whether several may be called.
-        reasoning: whether the output begins with reasoning; "auto" leaves that to the model.
-        thinking_token_budget: how many tokens of reasoning there may be; None for any number.
-        content: what the model's answer looks like where it calls nothing; None for free text.
-        options: for all arguments, the fields of `JsonSchemaOptions` that the caller chose.
+        reasoning: whether the output begins with reasoning; with "auto", the model decides.
+        thinking_token_budget: the largest number of tokens of reasoning; None for no limit.
+        content: the format of the answer where no tool is called; None for free text.
+        options: the fields of `JsonSchemaOptions` that the caller set, for all arguments.
     """
 
     tools: tuple[Tool, ...]
@@ -92,9 +92,9 @@ class ToolRequest(NamedTuple):
     options: Mapping[str, Any] = _NO_OPTIONS
 
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
-        """Return the format of a tool's arguments. Strings without quotes do not contain any of `excludes`.
+        """Return the format of a tool's arguments. None of `excludes` occurs in strings without quotes.
 
-        A style that needs all members declared holds free arguments to their schema.
+        In a style that can write declared properties only, arguments with `strict: false` follow their schema, too.
         """
         usual = _usual_arguments(style, excludes, tuple(self.options.items()))
         schema = tool.declared if tool.declared is not None and style in _OF_DECLARED_MEMBERS else tool.parameters
@@ -102,11 +102,11 @@ class ToolRequest(NamedTuple):
         return altered(usual, json_schema=schema, strict_mode=strict, origin=tool.pointer)
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
-        """Return the tag of a call of a tool, whose name is known where `begin` ends."""
+        """Return the tag of a call of a tool; `begin` must contain its name."""
         return altered(_usual_call(end), begin=begin, content=content, capture=f"call:{tool.name}")
 
     def thought(self, begin: str, end: str, *excludes: str) -> TagFormat:
-        """Return the tag of reasoning within its budget; the text contains none of `excludes`."""
+        """Return the tag of reasoning within `thinking_token_budget`; none of `excludes` occurs in it."""
         text = AnyTextFormat(excludes, self.thinking_token_budget, capture="reasoning")
         return TagFormat(begin, text, end)
 
@@ -133,17 +133,17 @@ def read_request(
     thinking_token_budget: Any = None,
     options: Mapping[str, Any] = _NO_OPTIONS,
 ) -> ToolRequest:
-    """Check what a request says of tools.
+    """Check the fields of a request that are about tools and reasoning.
 
     Raises:
-        RequestError: A field is malformed, or asks for a tool that is not there; `pointer` says which.
+        RequestError: A field is malformed, or names an unknown tool; `pointer` says which.
         OptionError: There is no such option, or one is wrong.
     """
     if isinstance(reasoning, bool):
         reasoning = "enabled" if reasoning else "disabled"
     given: Any = reasoning if isinstance(reasoning, str) else None
     if given not in ("enabled", "disabled", "auto"):
-        raise _wrong("enabled, disabled or auto", reasoning, "/reasoning")
+        raise _wrong("'enabled', 'disabled' or 'auto'", reasoning, "/reasoning")
     budget = _read_budget(thinking_token_budget)
     if not isinstance(parallel_tool_calls, bool):
         raise _wrong("true or false", parallel_tool_calls, "/parallel_tool_calls")
@@ -174,9 +174,9 @@ def _read_budget(value: Any) -> int | None:
         return value
     pointer = "/thinking_token_budget"
     if type(value) is not int:
-        raise _wrong("a number of tokens", value, pointer)
-    hint = "leave it out for reasoning of any length"
-    raise RequestError(f"expected a number from 0 to {MAX_COUNT:,}", pointer=pointer, hint=hint)
+        raise _wrong("an integer (a number of tokens)", value, pointer)
+    hint = "omit it for reasoning of any length"
+    raise RequestError(f"expected an integer from 0 to {MAX_COUNT:,}", pointer=pointer, hint=hint)
 
 
 def _read_tools(tools: Sequence[Any] | None) -> tuple[Tool, ...]:
@@ -185,13 +185,13 @@ def _read_tools(tools: Sequence[Any] | None) -> tuple[Tool, ...]:
     if not isinstance(tools, (list, tuple)):
         raise _wrong("an array of tools", tools, "/tools")
     if len(tools) > MAX_TOOLS:
-        raise RequestError(f"more than {MAX_TOOLS} tools", pointer="/tools")
+        raise RequestError(f"there are more than {MAX_TOOLS:,} tools", pointer="/tools")
     read: dict[str, Tool] = {}
     for i, each in enumerate(tools):
         tool = _read_tool(each, f"/tools/{i}")
         if tool.name in read:
             raise RequestError(
-                f"there are two tools named {tool.name[:60]!r}", pointer=f"/tools/{i}", hint="names must differ"
+                f"duplicate tool name {tool.name[:60]!r}", pointer=f"/tools/{i}", hint="tool names must be unique"
             )
         read[tool.name] = tool
     return tuple(read.values())
@@ -211,10 +211,10 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         raise _wrong("an object", body, at)
     name = body.get("name", kind if kind != "function" else None)
     if not isinstance(name, str) or not name:
-        raise RequestError("a tool needs a name", pointer=f"{at}/name", hint='add "name"')
+        raise RequestError("the tool has no name", pointer=f"{at}/name", hint='add "name"')
     if _UNSPEAKABLE.search(name):
         raise RequestError(
-            f"{name[:60]!r} cannot be the name of a tool", pointer=f"{at}/name", hint="use letters, digits, _ and -"
+            f"{name[:60]!r} is not a valid tool name", pointer=f"{at}/name", hint="use letters, digits, _ and -"
         )
     if "parameters" not in body and "input_schema" in body:
         raise RequestError("input_schema is not supported", pointer=f"{at}/input_schema", hint="use 'parameters'")
@@ -229,7 +229,7 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         declared = parameters if isinstance(parameters, dict) else None
         return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters", declared)
     elif not isinstance(parameters, dict):
-        raise _wrong("a JSON Schema: an object", parameters, f"{at}/parameters")
+        raise _wrong("a JSON Schema (an object)", parameters, f"{at}/parameters")
     else:
         parameters = _of_objects(parameters, f"{at}/parameters/type")
     return Tool(name, parameters, strict, kind, f"{at}/parameters")
@@ -248,7 +248,7 @@ def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:
     if isinstance(types, list) and "object" in types:
         return {**schema, "type": "object"}
     if isinstance(types, list) or types in _TYPES_OF_NO_ARGUMENTS:
-        raise RequestError("arguments are an object", pointer=pointer, hint="write 'object'")
+        raise RequestError("the type of parameters must be 'object'", pointer=pointer, hint="use 'object'")
     return schema  # what is wrong with it is for the one who reads it
 
 
@@ -262,13 +262,13 @@ def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice")
         return (), False
     if choice == "required":
         if not tools:
-            raise RequestError("a call is required, but there are no tools", pointer=pointer, hint="give tools")
+            raise RequestError("tool_choice is 'required', but there are no tools", pointer=pointer, hint="pass tools")
         return tools, True
     if not isinstance(choice, Mapping):
-        hint = "write 'required'" if choice == "any" else None
+        hint = "use 'required'" if choice == "any" else None
         if any(choice == tool.name for tool in tools):
-            hint = 'write {"type": "function", "function": {"name": …}}'
-        raise _wrong("none, auto, required or an object", choice, pointer, hint)
+            hint = 'use {"type": "function", "function": {"name": …}}'
+        raise _wrong("'none', 'auto', 'required' or an object", choice, pointer, hint)
     if choice.get("type") == "allowed_tools":
         inner, at = choice, pointer
         if "allowed_tools" in choice:
@@ -284,7 +284,7 @@ def _allowed(tools: tuple[Tool, ...], choice: Any, pointer: str) -> tuple[tuple[
     names = {_named(tools, each, f"{pointer}/tools/{i}").name for i, each in enumerate(given)}
     mode = choice.get("mode", "auto")
     if mode not in ("auto", "required"):
-        raise _wrong("auto or required", mode, f"{pointer}/mode")
+        raise _wrong("'auto' or 'required'", mode, f"{pointer}/mode")
     return _choose(tuple(tool for tool in tools if tool.name in names), mode, pointer)
 
 
@@ -297,7 +297,7 @@ def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if kind != "function":
         if all(tool.kind != kind for tool in tools):
-            raise RequestError(f"there is no tool of the type {kind[:60]!r}", pointer=f"{pointer}/type")
+            raise RequestError(f"tools has no tool of type {kind[:60]!r}", pointer=f"{pointer}/type")
         tools = tuple(tool for tool in tools if tool.kind == kind)
         if name is None and inner is choice:
             return tools[0]
@@ -306,6 +306,6 @@ def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
     by_name = {tool.name: tool for tool in tools}
     if name not in by_name:
         near = get_close_matches(name[:60], list(by_name)[:1000], 1)
-        hint = f"did you mean {near[0]!r}?" if near else "it must be one of tools"
-        raise RequestError(f"there is no tool named {name[:60]!r}", pointer=f"{at}/name", hint=hint)
+        hint = f"did you mean {near[0]!r}?" if near else "it must be the name of one of the tools"
+        raise RequestError(f"unknown tool {name[:60]!r}", pointer=f"{at}/name", hint=hint)
     return by_name[name]

@@ -39,7 +39,7 @@ class Stops:
 
     Attributes:
         groups: lists of triggers that share one `leading` text, by their common beginning.
-        dead: triggers and ends that can never be met first, each with the string inside it that is.
+        dead: triggers and ends that can never match first, each with the string inside it that is.
     """
 
     def __init__(self, triggers: Sequence[bytes], ends: Sequence[bytes], excluded: Sequence[bytes]) -> None:
@@ -72,9 +72,9 @@ class Stops:
                 fewer.setdefault(b"" if stop in apart else beginning, []).append(stop)
         if len(fewer) > MAX_OVERLAPS:
             raise LimitError(
-                f"the triggers overlap in more than {MAX_OVERLAPS} ways, each an automaton of its own",
+                f"the triggers overlap one another in more than {MAX_OVERLAPS} ways",
                 limit="trigger overlaps",
-                hint="let triggers begin with a character that ends none, such as <",
+                hint="let all triggers begin with a character with which none of them ends, such as <",
             )
         return fewer
 

@@ -38,34 +38,34 @@ class StructuralTag:
 
     @classmethod
     def from_json(cls, data: str | bytes | Mapping[str, Any]) -> StructuralTag:
-        """Read JSON text or data; the older form with `structures` and `triggers` as well.
+        """Read JSON text or data, also in the older form with `structures` and `triggers`.
 
         Raises:
-            StructuralTagError: It is no structural tag; `pointer` says where.
-            LimitError: It nests too deep.
+            StructuralTagError: It is not a valid structural tag; `pointer` says where.
+            LimitError: It is nested too deeply.
         """
         if isinstance(data, (str, bytes, bytearray)):
             data = parsed(data)
         if not isinstance(data, Mapping):
-            raise StructuralTagError(f"a structural tag is an object, not {kind_of(data)}")
+            raise StructuralTagError(f"a structural tag must be an object, not {kind_of(data)}")
         if data.get("type", "structural_tag") != "structural_tag":
             raise StructuralTagError(
-                f"expected the type structural_tag, found {str(data['type'])[:60]!r}",
+                f"expected the type 'structural_tag', found {str(data['type'])[:60]!r}",
                 pointer="/type",
-                hint='put the format into {"type": "structural_tag", "format": …}',
+                hint='wrap the format: {"type": "structural_tag", "format": …}',
             )
         if "structures" in data and "format" not in data:
             return cls(format=_legacy(data))
         if "format" not in data:
-            raise StructuralTagError("a structural tag needs 'format'", hint="add 'format'")
+            raise StructuralTagError("a structural tag requires the field 'format'", hint="add 'format'")
         return cls(format=read_format(data["format"], "/format"))
 
     def to_dict(self, *, captures: bool = True) -> dict[str, Any]:
-        """Return the tag as JSON data; without names of captures for engines that do not know them."""
+        """Return the tag as JSON data; `captures=False` omits the `capture` fields, which other engines do not know."""
         return {"type": self.type, "format": self.format.to_dict(captures=captures)}
 
     def to_json(self, *, captures: bool = True) -> str:
-        """Return the tag as JSON text; without names of captures for engines that do not know them."""
+        """Return the tag as JSON text; `captures=False` omits the `capture` fields, which other engines do not know."""
         return json.dumps(self.to_dict(captures=captures), ensure_ascii=False)
 
 
@@ -74,9 +74,9 @@ def parsed(text: str | bytes | bytearray) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise LimitError("the text nests too deep", limit="recursion") from error
+        raise LimitError("the JSON text is nested too deeply", limit="recursion") from error
     except ValueError as error:
-        raise StructuralTagError(f"this is no JSON text: {error}") from error
+        raise StructuralTagError(f"invalid JSON: {error}") from error
 
 
 def _legacy(data: Mapping[str, Any]) -> Format:
@@ -87,7 +87,7 @@ def _legacy(data: Mapping[str, Any]) -> Format:
     for i, each in enumerate(structures):
         pointer = f"/structures/{i}"
         if not isinstance(each, Mapping) or not {"begin", "end"} <= each.keys():
-            raise StructuralTagError("a structure has begin, schema and end", pointer=pointer)
+            raise StructuralTagError("a structure requires begin, schema and end", pointer=pointer)
         inner = each.get("schema", each.get("schema_", True))
         inner = parsed(inner) if isinstance(inner, str) else {} if inner is None else inner
         content = JSONSchemaFormat(schema(inner, f"{pointer}/schema"), origin=f"{pointer}/schema")

@@ -80,7 +80,7 @@ class Tokens:
         """
         if isinstance(token, int):
             if token < 0 or (self.is_known and token >= self._vocab_size):
-                raise StructuralTagError(f"there is no token {token}", pointer=pointer)
+                raise StructuralTagError(f"there is no token with id {token}", pointer=pointer)
             return token
         assert self.is_known
         found = self._special.get(token)

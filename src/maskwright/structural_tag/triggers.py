@@ -140,7 +140,7 @@ def _check(stops: Stops, started: Sequence[Started], pointer: str, where: Callab
         mine = [i for i, (trigger, _) in enumerate(started) if trigger.encode() == string]
         what = "the trigger" if mine else "the end"
         raise StructuralTagError(
-            f"{what} {string.decode()[:60]!r} can never be met: {inside.decode()[:60]!r} in it comes first",
+            f"{what} {string.decode()[:60]!r} can never match: {inside.decode()[:60]!r} inside it matches first",
             pointer=where(mine[0]) if mine else pointer,
-            hint="take one of the two away",
+            hint="remove one of the two",
         )

@@ -161,7 +161,7 @@ def no_object(schema: Any, options: JsonSchemaOptions) -> UnsatisfiableError:
         pass
     return UnsatisfiableError(
         "no object that is valid against this schema can be written in this style",
-        hint="change the schema, or the style",
+        hint="change the schema or the style",
     )
 
 
@@ -228,7 +228,9 @@ class Writer:
             return never()
         if not closed and least > num_required + 1:
             # Members that are not declared might all have one name, and then they are one member.
-            self._refuse("minProperties", shape.min_path, "members that are not declared are not told apart")
+            self._refuse(
+                "minProperties", shape.min_path, "this style cannot count undeclared properties, whose names may repeat"
+            )
             least = 0
         in_any_order = self.emitter.layout.options.any_order and len(members) + (not closed) > 1
         is_free = least <= num_required and (most == UNBOUNDED or (closed and len(members) <= most))
@@ -283,7 +285,7 @@ class Writer:
             builder.define(rest, optional(more) if may_end else more)
         return optional(choice) if may_end else choice
 
-    def _refuse(self, keyword: str, path: Path, reason: str = "this style has no exact form for it") -> None:
+    def _refuse(self, keyword: str, path: Path, reason: str = "this style cannot enforce it exactly") -> None:
         self.emitter.refuse(Refusal(keyword, path, reason))
 
     def _extra(self, shape: ObjectShape, declared: dict[str, Conj]) -> Expr:
@@ -292,7 +294,7 @@ class Writer:
         try:
             matches = sets_of_patterns(patterns)
         except OverlapError:
-            self._refuse("patternProperties", next(iter(patterns.values())), "too many of the patterns may overlap")
+            self._refuse("patternProperties", next(iter(patterns.values())), "too many of the patterns overlap")
             return never()
         members = []
         for matched in matches:
@@ -310,11 +312,13 @@ class Writer:
     ) -> bool:
         """Whether the caller lets members end with any name: a grammar cannot remember how they began."""
         if patterns:
-            self._refuse("patternProperties", next(iter(patterns.values())), "this style writes declared members only")
+            self._refuse(
+                "patternProperties", next(iter(patterns.values())), "this style supports declared properties only"
+            )
             return False
         if declared or not (conj or shape is FREE_OBJECTS[0]):
             return False
-        reason = "a member ends with its name in this style, which is known of those in properties only"
+        reason = "an element ends with its name in this style, so only declared properties are supported"
         self._refuse("additionalProperties", self._path, reason)
         return True
 
@@ -355,7 +359,7 @@ class Writer:
         forbidden = () if self.style.escapes else self.style.not_in_names
         if name and not any(c < " " for c in name) and not any(each in name for each in forbidden):
             return None
-        return f"{name[:60]!r} cannot be a name in this style"
+        return f"{name[:60]!r} is not a valid property name in this style"
 
     def name(self, name: str) -> Expr:
         """A declared name as it is written."""

@@ -117,28 +117,28 @@ _CERTAIN: Final[tuple[tuple[str, str, Reasoning | None], ...]] = (
     (r"(llama-)?xlam-2{size}-fc-r", "xlam_2", None),
 )
 
-_BASE: Final = "a base model is not trained for one format of calls"
-_MIXED: Final = "a distilled or merged model keeps to the format of neither side for certain"
-_PROMPT: Final = "the prompt decides which of its formats this model writes"
+_BASE: Final = "base models are not trained for a format of tool calls"
+_MIXED: Final = "a distilled or merged model may use the format of any of the models that it was made from"
+_PROMPT: Final = "the prompt determines which format this model writes"
 _VERSION: Final = "the format changed between versions"
-_OWN: Final = "the format of this model's calls is not among the families"
+_OWN: Final = "this model's format of tool calls is not supported"
 
 # pattern, why the name does not settle it, families to choose from
 _ASKED: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (r".*(distill|merge|chimera|abliterated|uncensored|frankenm).*", _MIXED, ()),
     (r"deepseek-r1-0528-qwen3-8b|openthinker.*|deepseek-r1t.*", _MIXED, ("deepseek_r1", "qwen_3")),
-    (r"ernie.*", "only the thinking models write calls", ("ernie_4_5",)),
+    (r"ernie.*", "only the thinking models call tools", ("ernie_4_5",)),
     (r"(.*-)?(base|pt|pretrain|midtrain)(-[a-z0-9.]+)?|.*-base-.*", _BASE, ()),
     (r"(meta-)?llama-3\.[123]{size}(-vision)?", _BASE, ("llama_3_1", "llama_3_2", "llama_3_3")),
     (r"(meta-)?llama-4-(scout|maverick).*", _PROMPT, ("llama_4_pythonic", "llama_4")),
     (r"(meta-)?llama-3{size}(-instruct)?|llama-2.*|codellama.*|llama-guard.*", _OWN, ("llama_3_1",)),
-    (r"mistral-7b(-instruct)?-v0\.[123]|mistral-7b-instruct", _BASE + " or has none before v0.3", ("mistral_v3",)),
+    (r"mistral-7b(-instruct)?-v0\.[123]|mistral-7b-instruct", _BASE + ", nor those before v0.3", ("mistral_v3",)),
     (r"(mixtral|mistral|ministral|magistral|devstral|codestral|voxtral|pixtral|mathstral).*", _VERSION,
         ("mistral_v3", "mistral_v11", "mistral_v13")),
     (r"qwen2\.5{size}|qwen2\.5-coder{size}", _BASE, ("qwen_2_5",)),
     (r"(qwen|qwq|qvq|code-?qwen).*", _VERSION, ("qwen_2_5", "qwen_3", "qwen_3_coder", "qwen_3_5")),
     (r"deepseek.*", _VERSION, ("deepseek_r1", "deepseek_v3", "deepseek_v3_1", "deepseek_v3_2", "deepseek_v4")),
-    (r"(nous-)?(open)?-?hermes.*", "Hermes writes calls from version 2 Pro on", ("hermes",)),
+    (r"(nous-)?(open)?-?hermes.*", "Hermes supports tool calls from version 2 Pro on", ("hermes",)),
     (r".*nemotron.*", _VERSION, ("llama_nemotron", "nemotron_nano_2", "nemotron_3", "llama_3_1")),
     (r"minimax.*", _VERSION, ("minimax_m1", "minimax_m2", "minimax_m3")),
     (r"(kimi|moonlight).*", _VERSION, ("kimi_k2", "kimi_k3")),
@@ -165,7 +165,7 @@ _ASKED: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (r"dots.*", _VERSION, ("dots",)),
     (r"apertus.*", _VERSION, ("apertus",)),
     (r".*toolace.*", _VERSION, ("toolace",)),
-    (r"smollm.*|trinity.*|arcee.*|afm-.*", "its chat template decides", ("hermes",)),
+    (r"smollm.*|trinity.*|arcee.*|afm-.*", "its chat template determines the format", ("hermes",)),
     (r"functionary.*", _VERSION, ("functionary_v3_1", "functionary_v3_2")),
     (r"minicpm.*|apriel.*|solar.*|hyperclova.*|laguna.*", _OWN, ()),
 )  # fmt: skip

@@ -71,12 +71,12 @@ def _calls(request: ToolRequest, style: str) -> list[TagFormat]:
     """The calls of all tools.
 
     Raises:
-        RequestError: Python has no such name for a function.
+        RequestError: A name is not a valid function name in Python.
     """
     for tool in request.tools:
         if not tool.name.isidentifier() or keyword.iskeyword(tool.name):
             raise RequestError(
-                f"{tool.name[:60]!r} cannot be called in Python",
+                f"{tool.name[:60]!r} is not a valid function name in Python",
                 pointer=f"{tool.pointer.removesuffix('parameters')}name",
                 hint="use letters, digits and _, or another family",
             )

@@ -49,14 +49,14 @@ _FAMILIES: dict[str, Family] = {}  # by the letters and digits of the name
 def register_model_structural_tag(
     *names: str, reasoning: Reasoning = "disabled", any_order: bool = True
 ) -> Callable[[Builder], Builder]:
-    """Make a function the builder of a family, under one name or several. A later one replaces an earlier one.
+    """Register a function as the builder of a family, under one or more names; a name may be registered again.
 
     Args:
-        names: What the family is called.
-        reasoning: What its models do by default: "disabled" if they do not reason, "auto" if they open their reasoning
-            themselves where there is any, "enabled" if the prompt opens it.
-        any_order: Whether its models write the members of arguments in any order, as they do where the chat template
-            keeps the caller's order.
+        names: The names of the family.
+        reasoning: What its models do by default: "disabled" if they do not reason, "auto" if they may open their
+            reasoning themselves, "enabled" if the prompt opens it.
+        any_order: Whether its models write the properties of arguments in any order, as they do where the chat
+            template keeps the caller's order.
     """
 
     def register(builder: Builder) -> Builder:
@@ -67,7 +67,7 @@ def register_model_structural_tag(
 
 
 def model_families() -> tuple[str, ...]:
-    """Return all names that have a builder."""
+    """Return the names of all registered families."""
     return tuple(family.name for family in _FAMILIES.values())
 
 
@@ -83,36 +83,36 @@ def get_model_structural_tag(
     thinking_token_budget: int | None = None,
     **options: Unpack[JsonSchemaKeywords],
 ) -> StructuralTag:
-    """Return the structural tag of what a model writes, tool calls and reasoning included.
+    """Return the structural tag for a model's output: text, tool calls and reasoning.
 
     Args:
         model: A family, such as "llama" or "qwen_3_coder" (`model_families` lists them), or the full name of a model,
-            such as "Qwen/Qwen3-8B", where that settles the family.
-        tools: Tools in the shape of Chat Completions or Responses; or functions and classes, which stand for the tools
-            that `tool_of` makes of them.
+            such as "Qwen/Qwen3-8B", where that determines the family.
+        tools: Tools in the shape of Chat Completions or Responses, or Python functions and classes, which `tool_of`
+            converts.
         tool_choice: "none", "auto", "required", a named tool, or an allowed subset.
         reasoning: "enabled" (the output begins with reasoning, whose opening tag may stand in the prompt), "disabled",
-            or "auto" (reasoning that the output opens, or none); True and False mean the first two. None is what the
-            family's models do with the defaults of their chat template.
+            or "auto" (reasoning that the output opens itself, or none); True and False mean the first two. None means
+            what the family's models do with the defaults of their chat template.
         parallel_tool_calls: Whether there may be more than one call. If not, nothing follows the first.
-        content: What the answer looks like where no tool is called, such as a `JSONSchemaFormat`; None for free text.
-        thinking_token_budget: How many tokens of reasoning there may be between its opening and its end, after which
-            only the end is allowed; 0 closes it at once, None is without bound.
-        **options: The fields of `JsonSchemaOptions`, for all arguments, and for the content where it says nothing. A
-            tool's own `strict` wins over `strict_mode`. Without `any_order`, or with None, members come as the family's
-            models write them: in any order, in declared order, or sorted. What `on_unsupported="relax"` leaves out is
-            reported when the tag is compiled, in `Grammar.report`.
+        content: The format of the answer where no tool is called, such as a `JSONSchemaFormat`; None for free text.
+        thinking_token_budget: The largest number of tokens of reasoning between its opening and its end, after which
+            only the end is allowed; 0 closes it at once, None means no limit.
+        **options: The fields of `JsonSchemaOptions`, for all arguments, and for `content` where it does not set them. A
+            tool's own `strict` takes precedence over `strict_mode`. Without `any_order`, or with None, properties come
+            as the family's models write them: in any order, or sorted. What `on_unsupported="relax"` does not enforce
+            is reported when the tag is compiled, in `Grammar.report`.
 
     Raises:
-        RequestError: The family is unknown or not certain, or tools and tool choice are malformed; `pointer` says
-            where.
+        RequestError: The family is unknown, the model's name does not determine it, or tools or tool choice are
+            malformed; `pointer` says where.
         OptionError: An option is wrong, or contradicts another one; `option` names it.
 
     >>> get_model_structural_tag("hermes").format.type
     'any_text'
     """
     if not isinstance(model, str):
-        raise RequestError(f"expected the name of a model family, found {kind_of(model)}", pointer="/model")
+        raise RequestError(f"expected the name of a model or a model family, found {kind_of(model)}", pointer="/model")
     family = _family(model)
     request = read_request(
         tools,
@@ -142,12 +142,12 @@ def _family(model: str) -> Family:
         family = _FAMILIES[_bare(found.family)]
         return family if found.reasoning is None else family._replace(reasoning=found.reasoning)
     if found is None:
-        raise RequestError(f"unknown model family {model[:60]!r}", pointer="/model", hint=_hint(_bare(model)))
+        raise RequestError(f"unknown model or model family {model[:60]!r}", pointer="/model", hint=_hint(_bare(model)))
     names = ", ".join(map(repr, found.families or model_families()))
     raise RequestError(
-        f"the name {model[:60]!r} does not settle the format: {found.reason}",
+        f"the model name {model[:60]!r} does not determine the format of tool calls: {found.reason}",
         pointer="/model",
-        hint=f"name the family: {names}",
+        hint=f"pass one of the families: {names}",
     )
 
 
