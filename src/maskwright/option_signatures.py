@@ -9,7 +9,7 @@
 
 Editors and type checkers read the annotation. What looks at the function itself would show `**options`, so it gets a
 signature that spells them out, made when somebody asks for it: `import maskwright` does not load the front-end.
-Tested by tests/contract/test_schema_keywords.py.
+Tested by tests/contract/test_option_keywords.py.
 """
 
 from __future__ import annotations
