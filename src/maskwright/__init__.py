@@ -10,7 +10,13 @@ step, as a packed bitmask that an inference engine applies to the logits before 
     matcher = mw.GrammarMatcher(grammar)
     bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
     matcher.fill_next_token_bitmask(bitmask)
+
+The submodules `grammars`, `lint`, `openai_shapes` and `structural_tag` are imported when they are first used.
 """
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from maskwright.bitmask import allocate_token_bitmask as allocate_token_bitmask
 from maskwright.bitmask import apply_token_bitmask_inplace as apply_token_bitmask_inplace
@@ -39,6 +45,12 @@ from maskwright.matcher import GrammarMatcher as GrammarMatcher
 from maskwright.schema_report import SchemaReport as SchemaReport
 from maskwright.schema_report import check as check
 from maskwright.tokenizer import TokenizerInfo as TokenizerInfo
+
+if _TYPE_CHECKING:
+    from maskwright import grammars as grammars
+    from maskwright import lint as lint
+    from maskwright import openai_shapes as openai_shapes
+    from maskwright import structural_tag as structural_tag
 
 __version__ = "0.1.0"
 __all__ = [
@@ -70,3 +82,15 @@ __all__ = [
     "apply_token_bitmask_inplace",
     "check",
 ]
+
+_SUBMODULES = ("grammars", "lint", "openai_shapes", "structural_tag")
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _SUBMODULES:
+        return _import_module(f"maskwright.{name}")
+    raise AttributeError(f"module 'maskwright' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_SUBMODULES]

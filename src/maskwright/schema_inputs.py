@@ -49,7 +49,7 @@ def schema_of(source: Any) -> Any:
     except ImportError as error:
         raise SchemaError(
             f"the schema of {kind} requires pydantic, which is not installed",
-            hint="pip install 'maskwright[pydantic]', or pass a dict",
+            hint="pip install pydantic, or pass a dict",
         ) from error
     if kind == "a function":
         _check_parameters(source)

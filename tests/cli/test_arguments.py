@@ -21,7 +21,7 @@ import maskwright
         (("generate", "--regex", "a", "--max-tokens", "0"), "'0' must be a whole number >= 1"),
         (("generate", "--regex", "a", "--max-tokens", "many"), "'many' must be a whole number"),
         (("generate", "--regex", "a", "--seed", "-1"), "'-1' must be a whole number >= 0"),
-        (("generate", "--regex", "a", "--seed", str(1 << 64)), "must be below 2**63"),
+        (("generate", "--regex", "a", "--seed", str(1 << 64)), "must be < 2**63"),
         (("generate", "--regex", "a", "--temperature", "-0.1"), "'-0.1' must be a number >= 0"),
         (("generate", "--regex", "a", "--temperature", "inf"), "'inf' must be a number >= 0"),
         (("generate", "--regex", "a", "--top-p", "0"), "'0' must be a number > 0"),

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import maskwright
+
 HEAVY = (
     "torch",
     "transformers",
@@ -46,3 +48,17 @@ def test_no_extra_is_imported() -> None:
 def test_import_is_fast() -> None:
     """Compared with numpy, which takes 0.06 s where this was written: together under 0.2 s, whatever the machine."""
     assert min(run_import()[0] for _ in range(5)) < 2
+
+
+def test_submodules_are_imported_when_they_are_used() -> None:
+    script = "import maskwright as mw, sys; assert 'maskwright.structural_tag' not in sys.modules; "
+    script += "print(*(getattr(mw, name).__name__ for name in sys.argv[1:]))"
+    names = ("structural_tag", "openai_shapes", "grammars", "lint")
+    command = [sys.executable, "-c", script, *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == [f"maskwright.{name}" for name in names]
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        maskwright.no_such_name  # noqa: B018

@@ -28,19 +28,19 @@ exit codes:
 """
 
 _DEMO_EPILOG = """\
-Every case runs the embedded model twice with the same seed: held to a structure, and free. Nothing is downloaded,
-and nothing is prepared: the text is sampled while it is shown. With the default seed the free run goes wrong in all
-five cases; over many seeds it goes wrong in nine of ten, in six of ten already for the parser.
+Each case runs the built-in model twice with the same seed: held to a structure, and unconstrained. Nothing is
+downloaded and nothing is prerecorded: the text is sampled while it is shown. With the default seed the unconstrained
+run fails in all five cases; over many seeds it fails in nine of ten, in six of ten already at the parser.
 """
 
 
 _CHECK_EPILOG = """\
-One file: every keyword that applies. Several: those refused or relaxed, and a table by reason.
+For one file, every keyword that applies is listed; for several, those refused or relaxed, and a table by reason.
 
 with --json: {"files": [FILE, ...], "summary": {VERDICT: how many}}
   FILE: {"file", "verdict", "error", "complete", "keywords": [{"pointer", "keyword", "outcome", "reason",
   "suggestion"}, ...]}; "verdict" is enforced, relaxed, refused or unreadable, "outcome" is enforced, annotation,
-  relaxed or refused; what is not there is null.
+  relaxed or refused; absent values are null.
 
 exit codes: 0 all enforced or annotations   1 something is refused or relaxed   2 a file is not a valid schema
 """
@@ -66,8 +66,8 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
 def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "generate",
-        help="generate text that follows a JSON Schema, a regex, a grammar, tool calls or a list of choices",
-        description="Generate text that follows a structure: the text goes to stdout as it comes, figures to stderr.",
+        help="generate text that follows a JSON Schema, a regex, a grammar, tools or a list of choices",
+        description="Generate text that follows a structure. The text is streamed to stdout, statistics go to stderr.",
         epilog=_GENERATE_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -76,20 +76,24 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         required=True
     )
     structure.add_argument(
-        "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON itself"
+        "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON text itself"
     )
-    structure.add_argument("--regex", metavar="PATTERN", help="a regular expression that the whole output matches")
+    structure.add_argument("--regex", metavar="PATTERN", help="a regular expression that the whole output must match")
     structure.add_argument(
-        "--grammar", metavar="FILE|EBNF", help="an EBNF (GBNF) grammar with a rule named root: likewise"
+        "--grammar", metavar="FILE|EBNF", help="an EBNF or GBNF grammar with a rule named root: a file, -, or the text"
     )
-    structure.add_argument("--lark", metavar="FILE|LARK", help="a Lark grammar with a rule named start: likewise")
-    structure.add_argument("--tag", metavar="FILE|JSON", help="a structural tag: likewise, as JSON")
     structure.add_argument(
-        "--tools", metavar="FILE|JSON", help="calls of tools, a JSON array of them: likewise; needs --model-family"
+        "--lark", metavar="FILE|LARK", help="a Lark grammar with a rule named start: a file, -, or the text"
     )
-    structure.add_argument("--choice", metavar="TEXT", action="append", help="one of the possible outputs; repeat it")
+    structure.add_argument("--tag", metavar="FILE|JSON", help="a structural tag: a file, -, or the JSON text")
+    structure.add_argument(
+        "--tools", metavar="FILE|JSON", help="tools to call, a JSON array: a file, -, or the text; needs --model-family"
+    )
+    structure.add_argument("--choice", metavar="TEXT", action="append", help="a possible output; repeat for each")
     calls = command.add_argument_group("tool calls", "with --tools")
-    calls.add_argument("--model-family", metavar="NAME", help="the format of the calls, such as hermes or qwen_3_coder")
+    calls.add_argument(
+        "--model-family", metavar="NAME", help="the format of tool calls, such as hermes or qwen_3_coder"
+    )
     calls.add_argument(
         "--tool-choice", metavar="CHOICE", help="auto, required, none, or the name of a tool (default: auto)"
     )
@@ -100,59 +104,65 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     spaces = layout.add_mutually_exclusive_group()
     spaces.add_argument(
-        "--indent", type=_non_negative, metavar="N", help="one member a line, indented by N, as json.dumps"
+        "--indent", type=_non_negative, metavar="N", help="one member per line, indented by N, like json.dumps"
     )
-    spaces.add_argument("--compact", action="store_true", help="no white space at all")
+    spaces.add_argument("--compact", action="store_true", help="no white space")
     spaces.add_argument(
-        "--whitespace", metavar="PATTERN", help="a regular expression for what stands between any two tokens of JSON"
+        "--whitespace", metavar="PATTERN", help="a regular expression for the white space between any two JSON tokens"
     )
-    layout.add_argument("--ensure-ascii", action="store_true", help="characters beyond ASCII as escapes, as json.dumps")
+    layout.add_argument("--ensure-ascii", action="store_true", help="escape characters beyond ASCII, like json.dumps")
     layout.add_argument(
         "--numbers",
         choices=("plain", "any"),
         default="plain",
         help="any: every spelling that JSON Schema allows, such as 1.0 for an integer (default: plain)",
     )
-    layout.add_argument("--any-order", action="store_true", help="members in any order, not only the schema's")
+    layout.add_argument("--any-order", action="store_true", help="allow members in any order, not only in the schema's")
     model = command.add_argument_group("model")
     model.add_argument(
         "--model",
         default="embedded",
-        help="a transformers model directory or hub id; the default, %(default)r, is small and needs no download",
+        help="a transformers model directory or hub id; the default, %(default)r, is built in and needs no download",
     )
-    model.add_argument("--prompt", default="", metavar="TEXT", help="the text that the output follows (default: none)")
+    model.add_argument("--prompt", default="", metavar="TEXT", help="the text to continue (default: none)")
     _add_sampling(command.add_argument_group("sampling"))
     command.add_argument(
         "--stats",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="statistics on stderr at the end (default: yes)",
+        help="print statistics to stderr at the end (default: yes)",
     )
     command.set_defaults(run=_command("generate"))
 
 
 def _add_sampling(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--max-tokens", type=_positive, default=512, metavar="N", help="at most so many tokens (%(default)s)"
+        "--max-tokens", type=_positive, default=512, metavar="N", help="the maximum number of tokens (%(default)s)"
     )
     group.add_argument(
-        "--temperature", type=_temperature, default=0.8, metavar="T", help="0 takes the likeliest token (%(default)s)"
+        "--temperature",
+        type=_temperature,
+        default=0.8,
+        metavar="T",
+        help="0 always takes the most likely token (%(default)s)",
     )
     group.add_argument(
         "--top-p",
         type=_share,
         default=0.95,
         metavar="P",
-        help="sample from the likeliest tokens that hold this share (%(default)s)",
+        help="sample from the most likely tokens whose probabilities sum to P (%(default)s)",
     )
-    group.add_argument("--seed", type=_non_negative, metavar="N", help="make the output repeatable (default: random)")
+    group.add_argument(
+        "--seed", type=_non_negative, metavar="N", help="the seed, to make the output reproducible (default: random)"
+    )
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "demo",
-        help="show the embedded model with and without a structure, side by side",
-        description="Show what a structure does to a language model, with the figures.",
+        help="show the built-in model with and without a structure, side by side",
+        description="Show what a structure does to a language model's output, and what it costs.",
         epilog=_DEMO_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -162,16 +172,16 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         type=_non_negative,
         default=11,
         metavar="N",
-        help="the seed of the first case, then counting up (%(default)s)",
+        help="the seed of the first case; each further case adds one (%(default)s)",
     )
     command.add_argument(
         "--pace",
         type=_temperature,
         metavar="MS",
-        help="pause after every token, for eyes to follow; not in the figures (default: 6 in a terminal, else 0)",
+        help="pause after every token, not counted in the timings (default: 6 in a terminal, else 0)",
     )
     command.add_argument(
-        "--plain", action="store_true", help="no colours and no columns, as when the output is not a terminal"
+        "--plain", action="store_true", help="no colors and no columns, as when the output is not a terminal"
     )
     command.set_defaults(run=_command("demo"))
 
@@ -180,7 +190,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command = commands.add_parser(
         "lint",
         help="look for mistakes in a grammar file",
-        description="Look for rules that are unused, match nothing, or lead back to themselves, and show figures.",
+        description="Look for rules that are unused, match nothing or lead back to themselves, and print statistics.",
         epilog="exit codes: 0 nothing found   1 problems found   2 the grammar cannot be read",
         allow_abbrev=False,
     )
@@ -191,8 +201,8 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "convert",
-        help="write a grammar file in another language",
-        description="Read a grammar, a regex or a JSON Schema; write it as EBNF, Lark, a regex or as the rules inside.",
+        help="convert a grammar file to another language",
+        description="Read a grammar, a regex or a JSON Schema; write it as EBNF, Lark, a regex or the internal rules.",
         allow_abbrev=False,
     )
     _add_file(command)
@@ -204,14 +214,18 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = commands.add_parser(
         "check",
         help="show how each keyword of JSON Schemas is handled",
-        description="Show whether each keyword is enforced, an annotation or refused, why, and what to do about it.",
+        description="Show whether each keyword is enforced, an annotation, or refused; why; and what to do about it.",
         epilog=_CHECK_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    command.add_argument("files", metavar="FILE", nargs="+", help="a schema, a folder of *.json files, or - for stdin")
-    command.add_argument("--relax", action="store_true", help="leave out what cannot be enforced instead of refusing")
-    command.add_argument("--json", action="store_true", help="write JSON: see below")
+    command.add_argument(
+        "files", metavar="FILE", nargs="+", help="a schema, a directory of *.json files, or - for stdin"
+    )
+    command.add_argument(
+        "--relax", action="store_true", help="leave out what cannot be enforced instead of refusing the schema"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON; see below")
     command.set_defaults(run=_command("check"))
 
 
@@ -221,15 +235,15 @@ def _add_file(command: argparse.ArgumentParser) -> None:
         "--from",
         dest="language",
         choices=("ebnf", "lark", "regex", "schema"),
-        help="the language to read (default: by the file's ending)",
+        help="the language to read (default: by the file extension)",
     )
     _add_strictness(command)
 
 
 def _add_strictness(group: argparse._ActionsContainer) -> None:
-    group.add_argument("--strict", action="store_true", help="allow declared members of JSON objects only")
+    group.add_argument("--strict", action="store_true", help="allow only the declared members of JSON objects")
     group.add_argument(
-        "--relax", action="store_true", help="leave out what cannot be enforced of a JSON Schema instead of refusing"
+        "--relax", action="store_true", help="leave out what cannot be enforced in a JSON Schema instead of refusing it"
     )
 
 
@@ -257,7 +271,7 @@ def _integer(text: str, least: int) -> int:
     except ValueError:
         value = least - 1
     if value >= 1 << 63:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be below 2**63")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be < 2**63")
     if value < least:
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number >= {least}")
     return value

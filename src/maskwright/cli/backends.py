@@ -80,8 +80,7 @@ class TransformersBackend:
             import transformers
         except ImportError as error:
             raise CommandError(
-                f"--model {name}: needs torch and transformers ({error})\n"
-                "  hint: pip install 'maskwright[transformers]'"
+                f"--model {name}: needs torch and transformers ({error})\n  hint: pip install torch transformers"
             ) from error
         _require_model_directory_or_hub_id(name)
         library: Any = transformers

@@ -81,7 +81,7 @@ def import_library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise TokenizerError(
-            f"the library {name} is not installed", hint="pip install 'maskwright[tokenizers]'"
+            f"the library {name} is not installed", hint=f"pip install {name.replace('_', '-')}"
         ) from error
 
 
