@@ -29,7 +29,8 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxBeginning = 64;  // rules
-constexpr int kMaxNesting = 64;       // subgrammars in subgrammars
+constexpr size_t kMaxChunkBytes = 1 << 30;
+constexpr int kMaxNesting = 64;  // subgrammars in subgrammars
 
 // The nodes made from Python objects so far: a hash table with open addressing.
 class NodeOfObject {
@@ -150,7 +151,7 @@ class Reader {
     const Py_ssize_t size = PyTuple_Size(object);
     if (size < 1) throw nb::type_error("an expression must be a maskwright Expr");
     const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (op < 0 || op > static_cast<long>(Op::Span)) throw nb::type_error("an expression has an unknown op");
+    if (op < 0 || op > static_cast<long>(Op::Substrings)) throw nb::type_error("an expression has an unknown op");
     switch (static_cast<Op>(op)) {
       case Op::Seq:
       case Op::Alt:
@@ -217,6 +218,10 @@ class Reader {
         ir_.token_sets.push_back(std::move(ids));
         break;
       }
+      case Op::Substrings:
+        node.begin = static_cast<uint32_t>(ir_.chunk_lists.size());
+        ir_.chunk_lists.push_back(chunk_list(field(object, 1)));
+        break;
       case Op::Subgrammar: {
         const nb::handle subgrammar = field(object, 1);
         const auto number = nb::cast<uint64_t>(subgrammar.attr("number"));
@@ -290,6 +295,23 @@ class Reader {
       out.max_tokens = static_cast<uint32_t>(count);
     }
     if (temperature != Py_None) out.temperature = nb::cast<double>(nb::handle(temperature));
+    return out;
+  }
+
+  static ChunkList chunk_list(PyObject* chunks) {
+    if (!PyTuple_Check(chunks)) throw nb::type_error("chunks must be a tuple");
+    ChunkList out;
+    for (nb::handle chunk : nb::borrow<nb::tuple>(chunks)) {
+      char* data;
+      Py_ssize_t size;
+      if (PyBytes_AsStringAndSize(chunk.ptr(), &data, &size) != 0) throw nb::python_error();
+      if (size == 0) throw nb::type_error("a chunk is empty");
+      out.bytes.append(data, static_cast<size_t>(size));
+      if (out.bytes.size() > kMaxChunkBytes)
+        throw LimitExceeded("grammar_size", "the text to take substrings of is too long");
+      out.ends.push_back(static_cast<uint32_t>(out.bytes.size()));
+    }
+    if (out.ends.empty()) throw nb::type_error("there are no chunks");
     return out;
   }
 

@@ -53,6 +53,14 @@ ExprId BlueprintWriter::tokens(const std::vector<TokenId>& ids) {
   return id;
 }
 
+ExprId BlueprintWriter::substrings(const ChunkList& chunks) {
+  const ExprId id = begin(Op::Substrings);
+  number(chunks.size());
+  for (size_t i = 0; i < chunks.size(); ++i) number(chunks[i].size());
+  text_ += chunks.bytes;
+  return id;
+}
+
 ExprId BlueprintWriter::many(Op op, std::span<const ExprId> operands) {
   const ExprId id = begin(op);
   number(operands.size());
@@ -194,6 +202,16 @@ Blueprint Blueprint::read(std::string_view text) {
         node.begin = static_cast<uint32_t>(ir.token_sets.size());
         auto& ids = ir.token_sets.emplace_back(number());
         for (TokenId& id : ids) id = static_cast<TokenId>(number());
+        break;
+      }
+      case Op::Substrings: {
+        node.begin = static_cast<uint32_t>(ir.chunk_lists.size());
+        ChunkList& chunks = ir.chunk_lists.emplace_back();
+        chunks.ends.resize(number());
+        uint32_t end = 0;
+        for (uint32_t& chunk_end : chunks.ends) chunk_end = end += index();
+        chunks.bytes = text.substr(at, end);
+        at += end;
         break;
       }
       case Op::Seq:

@@ -63,6 +63,7 @@ class BlueprintWriter {
   ExprId literal(std::string_view bytes);
   ExprId set(const ByteSet& set);
   ExprId tokens(const std::vector<TokenId>& ids);
+  ExprId substrings(const ChunkList& chunks);
   ExprId many(Op op, std::span<const ExprId> operands);
   ExprId repeat(ExprId item, int64_t minimum, int64_t maximum);
   ExprId negation(ExprId operand);

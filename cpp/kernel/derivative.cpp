@@ -79,6 +79,7 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Call:
       case Op::Capture:
       case Op::Subgrammar:
+      case Op::Substrings:
       case Op::Span: break;  // excluded by the precondition
     }
     done[id] = term;

@@ -10,6 +10,11 @@ namespace {
 
 constexpr uint32_t kMaxDecidedDepth = 500;  // deeper ones may be too deep for derivatives, and that shall show at once
 
+// Of their automaton, an empty move to the end from each state among them.
+uint64_t most_edges(const ChunkList& chunks) {
+  return 5 * chunks.size() + 2 * chunks.bytes.size();
+}
+
 bool is_call(const ExprNode& node) {
   return node.op == Op::Ref || node.op == Op::Call;
 }
@@ -60,6 +65,7 @@ void GroupFacts::weigh() {
   for (ExprId id = 0; id < ir.nodes.size(); ++id) {
     const ExprNode& node = ir.nodes[id];
     if (node.op == Op::Literal) edges[id] = node.end - node.begin;
+    if (node.op == Op::Substrings) edges[id] = most_edges(ir.chunk_lists[node.begin]);
     if (node.op == Op::Seq || node.op == Op::Alt)
       for (uint32_t c = node.begin; c < node.end; ++c) edges[id] += edges[ir.children[c]];
     if (node.op == Op::Repeat)
@@ -142,7 +148,9 @@ uint32_t GroupFacts::num_true_operands(const ExprNode& node, Fact fact) const {
 }
 
 void GroupFacts::solve_all() {
-  const auto consumes = [](Op op) { return op == Op::Literal || op == Op::Set || op == Op::Tokens; };
+  const auto consumes = [](Op op) {
+    return op == Op::Literal || op == Op::Set || op == Op::Tokens || op == Op::Substrings;
+  };
   const auto known = [](bool truth) { return truth ? 0 : kNever; };
   const auto if_any = [](bool possible) { return possible ? 1 : kNever; };
 
@@ -305,6 +313,11 @@ void GroupFacts::add_first(ExprId root, RuleFacts& out, std::vector<uint32_t>& m
     switch (node.op) {
       case Op::Literal: out.first.set(static_cast<uint8_t>(ir.bytes[node.begin])); break;
       case Op::Set: out.first |= ir.sets[node.begin]; break;
+      case Op::Substrings: {
+        const ChunkList& chunks = ir.chunk_lists[node.begin];
+        for (size_t i = 0; i < chunks.size(); ++i) out.first.set(static_cast<uint8_t>(chunks[i][0]));
+        break;
+      }
       case Op::Tokens: out.first_has_tokens = true; break;
       case Op::Alt: open_.insert(open_.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end); break;
       case Op::Repeat:

@@ -6,6 +6,7 @@
 #include "family.h"
 #include "literal_dfa.h"
 #include "registers.h"
+#include "substring_automaton.h"
 
 namespace maskwright {
 namespace {
@@ -168,6 +169,7 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       }
       case Op::Set: draft.add(from, EdgeKind::Set, set_index(member, ir.sets[node.begin]), to); break;
       case Op::Tokens: draft.add(from, EdgeKind::Tokens, tokens_index(member, ir.token_sets[node.begin]), to); break;
+      case Op::Substrings: draft_substrings(member, ir.chunk_lists[node.begin], from, to); break;
       case Op::Ref: {
         Rule& callee = target(node);
         if (is_productive(callee.facts(), node.minimum))
@@ -249,6 +251,28 @@ void GroupBuilder::draft_literals(Member& member, std::vector<std::string_view> 
     if (dfa.final(s) && !ends(s)) draft.add(state_of[s], EdgeKind::Epsilon, 0, to);
     for (const auto& [byte, target] : dfa.edges(s)) draft.add(state_of[s], EdgeKind::Byte, byte, state_of[target]);
   }
+  if (draft.edges.size() > kMaxEdges) too_large();
+}
+
+void GroupBuilder::draft_substrings(Member& member, const ChunkList& chunks, uint32_t from, uint32_t to) {
+  NfaDraft& draft = member.draft;
+  const SubstringAutomaton automaton(chunks);
+  std::vector<uint32_t> after_first_byte(automaton.num_states());  // of the chunk before the state
+  std::vector<uint32_t> state_of(automaton.num_states(), from);
+  for (uint32_t s = 1; s < automaton.num_states(); ++s) {
+    const std::string_view bytes = automaton.bytes_before(s);
+    uint32_t state = after_first_byte[s] = draft.add_state();
+    for (const char byte : bytes.substr(1)) {
+      const uint32_t next = draft.add_state();
+      draft.add(state, EdgeKind::Byte, static_cast<uint8_t>(byte), next);
+      state = next;
+    }
+    draft.add(state, EdgeKind::Epsilon, 0, to);
+    state_of[s] = state;
+  }
+  for (const SubstringAutomaton::Edge& edge : automaton.edges())
+    draft.add(state_of[edge.source], EdgeKind::Byte, static_cast<uint8_t>(automaton.bytes_before(edge.target)[0]),
+              after_first_byte[edge.target]);
   if (draft.edges.size() > kMaxEdges) too_large();
 }
 

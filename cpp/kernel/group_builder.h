@@ -38,6 +38,7 @@ class GroupBuilder : GroupDrafts {
   void keep_templates();
   void draft_expression(Member& member, ExprId root);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
+  void draft_substrings(Member& member, const ChunkList& chunks, uint32_t from, uint32_t to);
   void draft_counter(Member& member, const ExprNode& call);
   void build_product(Rule& rule, const ExprNode& intersection);
   void decide(Rule& rule);

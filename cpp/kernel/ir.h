@@ -16,6 +16,7 @@
 #include "known_rules.h"
 #include "parameter.h"
 #include "subgrammar.h"
+#include "substring_automaton.h"
 
 namespace maskwright {
 
@@ -35,7 +36,8 @@ enum class Op : uint8_t {
   Call,
   Capture,
   Subgrammar,
-  Span
+  Span,
+  Substrings
 };
 
 inline constexpr int64_t kUnbounded = -1;
@@ -54,7 +56,8 @@ struct ExprNode {
   // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index. Guard: begin = the operand,
   // end = index into conditions. Call: begin = rule index, end = index into values. Capture: begin = the operand,
   // end = index into names; left out where captures are not asked for. Subgrammar: begin = index into subgrammars.
-  // Span: begin = the operand, end = index into spans; left out where captures are.
+  // Span: begin = the operand, end = index into spans; left out where captures are. Substrings: begin = index into
+  // chunk_lists.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat
@@ -73,6 +76,7 @@ struct GrammarIr {
   std::vector<std::string> names;
   std::vector<Subgrammar> subgrammars;
   std::vector<SpanRule> spans;
+  std::vector<ChunkList> chunk_lists;
   std::vector<ExprId> rules;
   uint32_t root = 0;
   std::shared_ptr<KnownRules> known_rules;  // the first of `rules`, if many grammars begin with them

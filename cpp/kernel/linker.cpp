@@ -107,7 +107,7 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
     } else if (node.op == Op::Repeat) {
       walk_.insert(walk_.end(), static_cast<size_t>(node.maximum), node.begin);
     }
-    weight += node.op == Op::Literal ? known.weight : 1;
+    weight += node.op == Op::Literal || node.op == Op::Substrings ? known.weight : 1;
     if (weight + walk_.size() > kMaxInlinedWeight) return false;
   }
   return true;

@@ -106,6 +106,7 @@ ExprId Linker::write_node(const ExprNode& node, bool regular) {
     case Op::Literal: return writer_.literal(bytes(node, 0));
     case Op::Set: return writer_.set(ir_.sets[node.begin]);
     case Op::Tokens: return writer_.tokens(ir_.token_sets[node.begin]);
+    case Op::Substrings: return writer_.substrings(ir_.chunk_lists[node.begin]);
     case Op::Repeat: return writer_.repeat(number(node.begin), node.minimum, node.maximum);
     case Op::Not: return writer_.negation(number(node.begin));
     case Op::Guard: return writer_.guard(number(node.begin), ir_.conditions[node.end]);

@@ -42,6 +42,10 @@ void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed) {
         out.longest = node.end - node.begin;
         break;
       case Op::Set: out.longest = 1; break;
+      case Op::Substrings:
+        out.weight = 2 * ir.chunk_lists[node.begin].bytes.size();
+        out.form = Form::Irregular;
+        break;
       case Op::Seq:
       case Op::Alt:
         for (uint32_t c = node.begin; c < node.end; ++c) {

@@ -101,6 +101,7 @@ ERRORS = [
     ("start: a\na[foo=0.5]: 'x'", "unknown rule option 'foo'", 2, 3, "known"),
     ("start: a\na[lazy]: a 'x'", "cannot use the rule 'a'", 2, 10, ""),
     ("start: a\na[stop=X]: 'x'", "'X' is not defined", 2, 3, ""),
+    ('start: %regex {"substring_chars": "a\\ud800"}', "a lone surrogate is not a character", 1, 8, "pair"),
     ('start: %regex {"foo": 1}', "malformed %regex", 1, 8, "substring_words"),
     ('start: %json {"foo": }', "not valid JSON", 1, 22, ""),
     ("start: %lark { start: 'a'", "unclosed %lark", 1, 26, "add }"),

@@ -14,6 +14,7 @@ Tested by tests/frontends/test_printing.py.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -41,6 +42,7 @@ from maskwright.ir import (
     OP_SEQ,
     OP_SET,
     OP_SPAN,
+    OP_SUBSTRINGS,
     OP_TOKENS,
     UNBOUNDED,
     Expr,
@@ -83,12 +85,15 @@ def to_regex(grammar: GrammarIR) -> str:
     """Write a grammar as one regular expression.
 
     Raises:
-        GrammarError: It is recursive, or holds tokens, intersections, complements, or bytes that are not characters.
+        GrammarError: It is recursive, or holds tokens, intersections, complements, bytes that are not characters, or
+            substrings of a long text.
     """
     grammar = unfolded(grammar)
     bodies = [rule.body for rule in grammar.rules]
     supplied = {index for index, _ in grammar.token_sets}
     root = spelled_out(bodies[grammar.root], lambda index: None if index in supplied else bodies[index])
+    if root is None and any(node[0] == OP_SUBSTRINGS for body in bodies for node in postorder(body)):
+        raise GrammarError("the grammar takes substrings of too long a text", hint=_REGULAR_HINT)
     if root is None or grammar.root in supplied:
         raise GrammarError("the grammar is not regular: it is recursive or contains tokens", hint=_REGULAR_HINT)
     return _Regex(grammar).expression(root)
@@ -207,6 +212,8 @@ class _Notation:
             return Shown(self.reference(node[1]), _ATOM)
         if op == OP_EMPTY:
             return Shown(self.empty, _ATOM)
+        if op == OP_SUBSTRINGS:
+            return Shown(self.substrings(self._chunks(node)), _ATOM)
         if op == OP_TOKENS:
             return Shown(self.tokens(TokenSet(id_ranges=tuple(_id_ranges(node[1])))), _ATOM)
         if op == OP_AND:
@@ -256,6 +263,16 @@ class _Notation:
     def tokens(self, token_set: TokenSet) -> str:
         return token_set.dump()
 
+    def substrings(self, chunks: list[str]) -> str:
+        raise NotImplementedError
+
+    def _chunks(self, node: Expr) -> list[str]:
+        try:
+            return [chunk.decode() for chunk in node[1]]
+        except UnicodeDecodeError:
+            hint = "no notation has chunks of such bytes; dump() shows them"
+            raise GrammarError("the grammar takes substrings of bytes that are not characters", hint=hint) from None
+
     def bytes(self, members: int | bytes) -> Shown:
         """One byte out of a set of bits, or these bytes, that are not characters."""
         raise GrammarError(
@@ -287,6 +304,9 @@ class _Ebnf(_Notation):
         for first, last in token_set.id_ranges:
             members += map(str, range(first, last + 1))
         return f"{'ExcludeToken' if token_set.negated else 'Token'}({', '.join(members)})"
+
+    def substrings(self, chunks: list[str]) -> str:
+        return f"Substring({', '.join(self.literal(chunk).text for chunk in chunks)})"
 
     def bytes(self, members: int | bytes) -> Shown:
         if isinstance(members, bytes):
@@ -335,6 +355,9 @@ class _Lark(_Notation):
 
     def characters(self, chars: CodePointSet) -> Shown:
         return Shown(f"/{_char_class(chars, _REGEX_CLASS)}/", _ATOM)
+
+    def substrings(self, chunks: list[str]) -> str:
+        return "%regex " + json.dumps({"substring_chunks": chunks}, ensure_ascii=False)
 
 
 class _Regex(_Notation):

@@ -34,6 +34,7 @@ from maskwright.ir import (
     OP_SET,
     OP_SPAN,
     OP_SUBGRAMMAR,
+    OP_SUBSTRINGS,
     OP_TOKENS,
     Expr,
     alt,
@@ -49,7 +50,9 @@ MAX_SPELLED_OUT: Final = 500_000  # nodes
 MAX_SPELLED_DEPTH: Final = 2_000
 ASCII: Final = (1 << 128) - 1  # as a set of bytes
 
-_IRREGULAR: Final = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SPAN, OP_SUBGRAMMAR))
+_IRREGULAR: Final = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SPAN, OP_SUBGRAMMAR, OP_SUBSTRINGS))
+
+_NEVER_REGULAR: Final = _IRREGULAR - {OP_REF, OP_CAPTURE}
 
 
 def is_regular(root: Expr) -> bool:
@@ -162,7 +165,7 @@ def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] |
     if node[0] == OP_REF:
         body = body_of(node[1])
         return None if body is None else [body]
-    return None if node[0] in (OP_TOKENS, OP_GUARD, OP_CALL, OP_SPAN, OP_SUBGRAMMAR) else operands(node)
+    return None if node[0] in _NEVER_REGULAR else operands(node)
 
 
 def rebuilt(node: Expr, parts: list[Expr]) -> Expr:

@@ -1,4 +1,4 @@
-"""All substrings of a sequence of chunks, as right-linear rules for the states of its suffix automaton.
+"""All substrings of a sequence of chunks: in short, right-linear rules for the states of its suffix automaton.
 
     >>> builder = IRBuilder()
     >>> print(builder.build(substrings(["a", "b", "a"], builder)).dump())
@@ -7,9 +7,13 @@
 
 The automaton is deterministic in chunks, has fewer than twice as many states as there are chunks, and every state
 accepts, the empty string included. A state that only one other leads to is part of the rule of that one, to some depth.
-Cost: linear, some microseconds a chunk.
+Rules can be spelled out, written as a regular expression and compared with others. More chunks than can be spelled out
+(`regular.MAX_SPELLED_DEPTH`) are one leaf of the grammar, of which the kernel makes the automaton
+(cpp/kernel/substring_automaton.h), which is some twenty times as fast.
+Cost: linear; a kilobyte costs up to a millisecond, reading, compiling and the first mask together, where the kernel
+makes it.
 Source: Blumer et al., The smallest automaton recognizing the subwords of a text, 1985.
-Tested by tests/frontends/test_texts.py.
+Tested by tests/frontends/test_texts.py, tests/kernel/test_substrings.py.
 """
 
 from __future__ import annotations
@@ -20,8 +24,11 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.ir import EMPTY, Expr, IRBuilder, alt, optional, seq, text
+from maskwright.ir import substrings as of_bytes
 
-MAX_CHUNKS: Final = 100_000
+MAX_CHUNKS: Final = 500_000
+MAX_BYTES: Final = 1_000_000
+MAX_IN_RULES: Final = 1_000  # chunks
 _MAX_INLINED: Final = 8  # states in each other
 
 _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]+")
@@ -41,6 +48,12 @@ def substrings(chunks: Sequence[str], builder: IRBuilder) -> Expr:
     if len(chunks) > MAX_CHUNKS:
         hint = "split the text into words, or use a part of it"
         raise LimitError(f"substrings of more than {MAX_CHUNKS:,} chunks", limit="substring chunks", hint=hint)
+    if len("".join(chunks).encode()) > MAX_BYTES:
+        raise LimitError(
+            f"substrings of more than {MAX_BYTES:,} bytes", limit="substring bytes", hint="use a part of the text"
+        )
+    if len(chunks) > MAX_IN_RULES:
+        return builder.add("substring", of_bytes([chunk.encode() for chunk in chunks]))
     states, lengths = _suffix_automaton([chunk for chunk in chunks if chunk])
     num_ways = [0] * len(states)  # into each state
     for transitions in states:

@@ -47,6 +47,7 @@ from maskwright.ir.expressions import repeat as repeat
 from maskwright.ir.expressions import seq as seq
 from maskwright.ir.expressions import span as span
 from maskwright.ir.expressions import star as star
+from maskwright.ir.expressions import substrings as substrings
 from maskwright.ir.expressions import text as text
 from maskwright.ir.expressions import tokens as tokens
 from maskwright.ir.grammar import GrammarIR as GrammarIR
@@ -68,6 +69,7 @@ from maskwright.ir.ops import OP_SEQ as OP_SEQ
 from maskwright.ir.ops import OP_SET as OP_SET
 from maskwright.ir.ops import OP_SPAN as OP_SPAN
 from maskwright.ir.ops import OP_SUBGRAMMAR as OP_SUBGRAMMAR
+from maskwright.ir.ops import OP_SUBSTRINGS as OP_SUBSTRINGS
 from maskwright.ir.ops import OP_TOKENS as OP_TOKENS
 from maskwright.ir.ops import UNBOUNDED as UNBOUNDED
 from maskwright.ir.subgrammars import Promised as Promised

@@ -8,8 +8,8 @@ absorbed.
     '"ab" | [x-y]'
 
 Invariants: an expression equals another iff their tuples are equal; operands of `and_`/`not_` are regular (no `ref`,
-`call`, `guard`, `tokens`); a byte set is an int whose bit b stands for byte b. Cost: about a quarter of a microsecond a
-node.
+`call`, `guard`, `tokens`) and without `substrings`; a byte set is an int whose bit b stands for byte b. Cost: about a
+quarter of a microsecond a node.
 Tested by tests/test_ir.py.
 """
 
@@ -35,6 +35,7 @@ from maskwright.ir.ops import (
     OP_SEQ,
     OP_SET,
     OP_SPAN,
+    OP_SUBSTRINGS,
     OP_TOKENS,
     UNBOUNDED,
 )
@@ -221,6 +222,12 @@ def tokens(token_ids: Iterable[int]) -> Expr:
     """Exactly one token out of these ids, whatever its bytes."""
     ids = tuple(sorted(set(token_ids)))
     return Expr((OP_TOKENS, ids)) if ids else _NEVER
+
+
+def substrings(chunks: Iterable[bytes]) -> Expr:
+    """Any number of chunks that follow each other in the list, none included."""
+    parts = tuple([chunk for chunk in chunks if chunk])
+    return optional(Expr((OP_SUBSTRINGS, parts)) if len(parts) > 1 else literal(b"".join(parts)))
 
 
 def and_(*operands: Expr) -> Expr:

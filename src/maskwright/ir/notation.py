@@ -4,6 +4,7 @@
     A & ~B                       intersection, which binds less than a sequence, and complement
     <[1,5]>  <x: A>              one token by id; a capture, `<x: A - "b">` without an end
     <[max_tokens=9] A>           A in at most so many tokens
+    substrings("a", "b")         one or more that follow each other in the list
     @name                        a subgrammar, by the name of its root
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
@@ -31,6 +32,7 @@ from maskwright.ir.ops import (
     OP_SET,
     OP_SPAN,
     OP_SUBGRAMMAR,
+    OP_SUBSTRINGS,
     OP_TOKENS,
     UNBOUNDED,
 )
@@ -50,7 +52,7 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_NEVER:
         return "[]"
     if op == OP_LITERAL:
-        return '"' + "".join(_byte(b, '"') for b in expr[1]) + '"'
+        return _literal(expr[1])
     if op == OP_SET:
         return _set(expr[1])
     if op == OP_REF:
@@ -59,6 +61,8 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
         return "<[" + ",".join(map(str, expr[1])) + "]>"
     if op == OP_SUBGRAMMAR:
         return f"@{expr[1].ir.rules[expr[1].ir.root].name}"
+    if op == OP_SUBSTRINGS:
+        return "substrings(" + ", ".join(_literal(chunk) for chunk in expr[1]) + ")"
     if op == OP_REPEAT:
         return _shown(expr[1], names, _PRECEDENCE_ATOM) + _suffix(expr[2], expr[3])
     if op == OP_NOT:
@@ -82,6 +86,10 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     parts = [_shown(part, names, level + 1) for part in expr[1:]]
     shown = joint.join(parts)
     return f"({shown})" if outer > level else shown
+
+
+def _literal(data: bytes) -> str:
+    return '"' + "".join(_byte(b, '"') for b in data) + '"'
 
 
 def _suffix(minimum: int, maximum: int) -> str:

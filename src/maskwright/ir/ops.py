@@ -24,6 +24,7 @@ OP_CALL: Final = 12  # (op, rule index, value)    a rule with a parameter; a ref
 OP_CAPTURE: Final = 13  # (op, expr, name, ends)  the expression; its text, without an end, can be asked for by name
 OP_SUBGRAMMAR: Final = 14  # (op, Subgrammar)     what a grammar of its own matches
 OP_SPAN: Final = 15  # (op, expr, max tokens or None, temperature or None)  the expression, in at most so many tokens
+OP_SUBSTRINGS: Final = 16  # (op, (bytes, ...))   one or more that follow each other in the list
 
 UNBOUNDED: Final = -1
 ALL_BYTES: Final = (1 << 256) - 1

@@ -32,12 +32,13 @@ from maskwright.ir.ops import (
     OP_SET,
     OP_SPAN,
     OP_SUBGRAMMAR,
+    OP_SUBSTRINGS,
     OP_TOKENS,
 )
 from maskwright.turns import let_others_in
 
 _TURN: Final = 0xFF  # others are let in whenever as many nodes are done, less one
-_LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR))
+_LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS))
 _NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
 _ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN))
 

@@ -348,12 +348,25 @@ class _Lowering:
         kind, value = (
             next(iter(node.value.items())) if isinstance(node.value, dict) and len(node.value) == 1 else ("", 0)
         )
+        chunks: Sequence[str] | None = None
         if kind == "substring_chunks" and isinstance(value, list) and all(isinstance(chunk, str) for chunk in value):
-            return substrings(value, self.builder)
-        if kind in ("substring_words", "substring_chars") and isinstance(value, str):
-            return substrings(words(value) if kind == "substring_words" else value, self.builder)
+            chunks = value
+        elif kind in ("substring_words", "substring_chars") and isinstance(value, str):
+            chunks = words(value) if kind == "substring_words" else value
+        if chunks is not None:
+            if not _is_encodable(chunks):
+                raise scope.error("a lone surrogate is not a character", node.span, "write a pair: \\uHHHH\\uHHHH")
+            return substrings(chunks, self.builder)
         hint = 'write {"substring_chunks": ["…", "…"]}, {"substring_words": "…"} or {"substring_chars": "…"}'
         raise scope.error("a malformed %regex", node.span, hint)
+
+
+def _is_encodable(chunks: Sequence[str]) -> bool:
+    try:
+        "".join(chunks).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
