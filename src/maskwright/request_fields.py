@@ -1,4 +1,4 @@
-"""The fields of requests: those that say something about the output's form, those that do not, and misspelled ones.
+"""The fields of requests: those about the output's form, all others, and misspelled ones.
 
     check_fields({"response_formt": …}, READ, "", others=OF_A_CHAT)     RequestError: did you mean 'response_format'?
 
@@ -71,10 +71,10 @@ _NEAR: Final = 0.75
 
 
 def check_body(request: Mapping[Any, Any], read: Collection[str], others: Collection[str]) -> None:
-    """Refuse fields of a request's body that are about the output's form and are not read.
+    """Raise an error for unsupported fields about the output's form, and for misspelled ones.
 
     Raises:
-        RequestError: There is one, or one that is probably meant to be one that is read; `pointer` leads to it.
+        RequestError: There is one; `pointer` leads to it.
     """
     for name, value in request.items():
         if name in read or value is None:
@@ -87,7 +87,7 @@ def check_body(request: Mapping[Any, Any], read: Collection[str], others: Collec
 
 
 def check_near(given: Mapping[Any, Any], read: Collection[str], others: Collection[str], pointer: str) -> None:
-    """Refuse fields that are probably meant to be one that is read, in an object with others of its own.
+    """Raise an error for misspelled fields in an object that may have fields of its own.
 
     Raises:
         RequestError: There is one; `pointer` leads to it.
@@ -102,7 +102,7 @@ def check_near(given: Mapping[Any, Any], read: Collection[str], others: Collecti
 
 
 def check_all(given: Mapping[Any, Any], known: Collection[str], pointer: str, ignored: Collection[str] = ()) -> None:
-    """Refuse every field that is not known; None stands for a field that is left out.
+    """Raise an error for every unknown field; None stands for a missing field.
 
     Raises:
         RequestError: There is one; `pointer` leads to it.

@@ -318,7 +318,7 @@ def _cached(encode: Encoding) -> Encoding:
 
 @_cached
 def utf8(characters: CodePointSet) -> Expr:
-    """One character out of a set, in UTF-8: shortest forms only, no surrogates.
+    """One character of a set, in UTF-8: shortest forms only, no surrogates.
 
     >>> print(utf8(ALL_CHARACTERS - CodePointSet.from_string("a")).dump())  # doctest: +ELLIPSIS
     [\\xc2-\\xdf] [\\x80-\\xbf] | ...
@@ -343,7 +343,7 @@ def utf8(characters: CodePointSet) -> Expr:
 
 @_cached
 def json_string_chars(characters: CodePointSet) -> Expr:
-    r"""One character out of a set, inside a JSON string, in each of its spellings.
+    r"""One character of a set, inside a JSON string, in each of its spellings.
 
     A character is spelled raw in UTF-8 (not below U+0020, not `"`, not `\`), by a short escape
     (`\" \\ \/ \b \f \n \r \t`), by `\uXXXX` in any case, or, above U+FFFF, by a pair of those. A lone surrogate is no

@@ -64,7 +64,7 @@ class Automaton:
         self.num_made = 0
 
     def after_bytes(self, states: int, members: int) -> int:
-        """Where one byte out of a set leads from some of these states."""
+        """Where one byte of a set leads from some of these states."""
         classes = [chars for chars in self.classes if chars & members]
         reached = 0
         while states:

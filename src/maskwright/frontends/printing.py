@@ -274,7 +274,7 @@ class _Notation:
             raise GrammarError("the grammar takes substrings of bytes that are not characters", hint=hint) from None
 
     def bytes(self, members: int | bytes) -> Shown:
-        """One byte out of a set of bits, or these bytes, that are not characters."""
+        """One byte of a set of bits, or these bytes, that are not characters."""
         raise GrammarError(
             "the grammar contains bytes that are not whole characters",
             hint="use EBNF, which has Byte(…) for them: Grammar.to_ebnf, or --to ebnf",

@@ -1,8 +1,8 @@
-r"""What a constraint begins with, and how to keep that out of the free text beside it.
+r"""What a constraint begins with, and how to exclude that from the free text beside it.
 
     >>> from maskwright.ir import byte_set, plus, seq, text
     >>> rewrite(seq(text("<call>"), plus(byte_set(0x3FF << 48))), "TEXT", [], at_start=False)
-    'keep what begins it out of the free text: TEXT & ~(TEXT "<call" TEXT)'
+    'exclude its beginning from the free text: TEXT & ~(TEXT "<call" TEXT)'
 
 Only words for people: nothing here changes a grammar. That the rewritten grammars hold their arguments is tested.
 Tested by tests/frontends/test_shadowing.py.
@@ -63,13 +63,13 @@ def rewrite(part: Expr, name: str, bodies: Sequence[Expr], *, at_start: bool, as
     name = name or "TEXT"
     marks = _marks(part, bodies, 0)
     if not marks:
-        return f'leave out of {name} what begins it, as in {name} & ~({name} "<call>" {name}){where}'
+        return f'exclude its beginning from {name}, as in {name} & ~({name} "<call>" {name}){where}'
     shown = [_quoted(mark) for mark in dict.fromkeys(marks)]
     either = shown[0] if len(shown) == 1 else f"({' | '.join(shown)})"
     if as_head:
-        return f"end the free text at the first mark, by a rule of its own: head[lazy]: {name} {either}{where}"
+        return f"end the free text at the first mark, in a rule of its own: head[lazy]: {name} {either}{where}"
     before = "" if at_start and all(len(mark) == 1 for mark in marks) else f"{name} "
-    return f"keep what begins it out of the free text: {name} & ~({before}{either} {name}){where}"
+    return f"exclude its beginning from the free text: {name} & ~({before}{either} {name}){where}"
 
 
 def _marks(expr: Expr, bodies: Sequence[Expr], depth: int) -> list[str]:

@@ -486,5 +486,5 @@ def _apposed(name: str, where: str) -> str:
 
 
 def _is_narrow(expr: Expr) -> bool:
-    """Whether an item is one byte out of a few."""
+    """Whether an item is one of a few bytes."""
     return bool(expr[0] == OP_SET and (expr[1] & PRINTABLE).bit_count() <= 64)

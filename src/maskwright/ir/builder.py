@@ -1,4 +1,4 @@
-"""Grammars made rule by rule, and out of other grammars.
+"""Grammars made rule by rule, and from other grammars.
 
 Tested by tests/test_ir.py.
 """
@@ -68,7 +68,7 @@ class IRBuilder:
         return Expr((OP_REF, len(self._bodies) - 1))
 
     def add_tokens(self, token_set: TokenSet) -> Expr:
-        """Exactly one token out of a set that only a tokenizer can tell."""
+        """Exactly one token of a set that is resolved with a tokenizer."""
         for index, known in self._token_sets:
             if known == token_set:
                 return ref(index)
@@ -86,7 +86,7 @@ class IRBuilder:
         return references[grammar.root]
 
     def build(self, root: Expr) -> GrammarIR:
-        """Finish. `root` may be any expression; one that is no reference becomes a rule of its own."""
+        """Finish. `root` may be any expression; one that is not a reference becomes a rule of its own."""
         if root[0] != OP_REF:
             root = self.add("root", root)
         rules = []

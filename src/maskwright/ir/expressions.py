@@ -63,14 +63,14 @@ def text(string: str) -> Expr:
 
 
 def byte_set(mask: int) -> Expr:
-    """One byte out of a set, given as a 256-bit integer."""
+    """One byte of a set, given as a 256-bit integer."""
     if mask & (mask - 1):
         return Expr((OP_SET, mask))
     return _BYTE_LITERALS[mask.bit_length() - 1] if mask else _NEVER
 
 
 def bytes_in(members: bytes) -> Expr:
-    """One byte out of those in `members`."""
+    """One of the bytes in `members`."""
     mask = 0
     for b in members:
         mask |= 1 << b
@@ -219,7 +219,7 @@ def span(body: Expr, max_tokens: int | None = None, temperature: float | None = 
 
 
 def tokens(token_ids: Iterable[int]) -> Expr:
-    """Exactly one token out of these ids, whatever its bytes."""
+    """Exactly one token with one of these ids, whatever its bytes."""
     ids = tuple(sorted(set(token_ids)))
     return Expr((OP_TOKENS, ids)) if ids else _NEVER
 

@@ -1,4 +1,4 @@
-"""A grammar: named rules and a root, and token sets that only a tokenizer can tell.
+"""A grammar: named rules and a root, and token sets that are resolved with a tokenizer.
 
     >>> TokenSet(names=("<think>",)).dump()
     '<think>'

@@ -11,12 +11,12 @@ from typing import Final
 OP_EMPTY: Final = 0  # (op,)                      the empty string
 OP_NEVER: Final = 1  # (op,)                      no string at all
 OP_LITERAL: Final = 2  # (op, bytes)              at least one byte
-OP_SET: Final = 3  # (op, 256-bit int)            one byte out of a set of at least two
+OP_SET: Final = 3  # (op, 256-bit int)            one byte of a set of at least two
 OP_SEQ: Final = 4  # (op, expr, expr, ...)        two or more
 OP_ALT: Final = 5  # (op, expr, expr, ...)        two or more
 OP_REPEAT: Final = 6  # (op, expr, min, max)      max -1 = unbounded
 OP_REF: Final = 7  # (op, rule index)
-OP_TOKENS: Final = 8  # (op, (token id, ...))     exactly one token out of a sorted set, whatever its text
+OP_TOKENS: Final = 8  # (op, (token id, ...))     exactly one token of a sorted set, whatever its text
 OP_AND: Final = 9  # (op, expr, expr, ...)        strings in all of them
 OP_NOT: Final = 10  # (op, expr)                  all byte strings but these
 OP_GUARD: Final = 11  # (op, expr, condition)     the expression where the rule's parameter meets the condition

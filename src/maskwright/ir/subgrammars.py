@@ -16,7 +16,7 @@ A deferred subgrammar is made when it is looked at: by whoever wants its rules, 
 it (cpp/kernel/deferred.h). Of 128 tools, only those are compiled that are called.
 
 Invariants: two leaves are equal only if they are the same; numbers are never used again. Operands of `and_` and `not_`
-hold no leaves. Token sets that only a tokenizer can tell cannot stand in a subgrammar.
+hold no leaves. Token sets that are resolved with a tokenizer cannot be part of a subgrammar.
 Cost: nothing, whatever its size, for the kernel to read and link one that the tokenizer knows.
 Tested by tests/test_subgrammars.py, tests/kernel/test_linked_subgrammars.py, tests/kernel/test_deferred.py.
 """

@@ -49,7 +49,7 @@ def operands(expr: Expr) -> list[Expr]:
 
 
 def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands) -> list[Expr]:
-    """All parts of an expression, each once and after its own parts. Parts are told apart by identity."""
+    """All parts of an expression, each once and after its own parts. Parts are distinguished by identity."""
     order: list[Expr] = []
     seen: set[int] = set()
     stack = [(root, False)]

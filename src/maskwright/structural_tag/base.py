@@ -68,10 +68,10 @@ class Format:
         self.check("")
 
     def check(self, pointer: str) -> None:
-        """Refuse fields that do not go together."""
+        """Raise an error for fields that cannot be combined."""
 
     def to_dict(self, *, captures: bool = True) -> dict[str, Any]:
-        """Return the format as JSON data; fields that have their default are left out, and so are unwanted captures."""
+        """Return the format as JSON data without fields that have their default; `captures=False` omits `capture`."""
         out: dict[str, Any] = {"type": self.type}
         for name, (_, default) in readers_of(type(self)).items():
             value = getattr(self, name)

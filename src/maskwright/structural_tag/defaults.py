@@ -1,4 +1,4 @@
-"""JSON Schema options that a caller gives beside a structural tag, written into the formats that they are meant for.
+"""JSON Schema options that are passed with a structural tag, written into the formats that they apply to.
 
     with_defaults(JSONSchemaFormat(schema, any_order=True), {"strict_mode": True, "any_order": False})
         →   JSONSchemaFormat(schema, any_order=True, strict_mode=True)
@@ -24,7 +24,7 @@ def checked_options(given: Mapping[str, Any], *others: str) -> dict[str, Any]:
     """Return the options that are not left to their defaults, in the form that formats keep.
 
     Raises:
-        OptionError: There is no such option, or one is wrong; `others` are arguments that the caller may have meant.
+        OptionError: An option is unknown or invalid; `others` are arguments that the caller may have meant.
     """
     chosen = chosen_options(given, others)
     options = JsonSchemaOptions(**chosen)

@@ -3,11 +3,11 @@
     {"type": "structural_tag", "format": {"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "<"}}
     StructuralTag(format=TagFormat(begin="<a>", content=AnyTextFormat(), end="<"))
 
-Both spellings mean the same; names and fields are those of the interchange format that vLLM, SGLang and TensorRT-LLM
-pass around. A class lists its fields and their readers; where a format is expected, its dict does as well.
+Both forms mean the same; names and fields are those of the interchange format of vLLM, SGLang and TensorRT-LLM. A class
+lists its fields and their readers; where a format is expected, its dict is accepted as well.
 
-Invariants: formats are immutable and checked when made; what was a list is a tuple. An error names the JSON pointer.
-What each format means is said at its class; docs/structural_tags.md shows them at work.
+Invariants: formats are immutable and checked when made; lists become tuples. Errors have a JSON pointer.
+The docstring of a class says what its format matches; docs/structural_tags.md has examples.
 Tested by tests/structural_tag/test_formats.py.
 """
 
@@ -138,7 +138,7 @@ class JSONSchemaFormat(Format):
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """All that is said beside the schema, but for the registry."""
+        """All fields but the schema and the registry."""
         return _choices(self)
 
     @property
@@ -149,7 +149,7 @@ class JSONSchemaFormat(Format):
 
     @property
     def says_layout(self) -> bool:
-        """Whether it says how values are laid out."""
+        """Whether it sets a layout option."""
         return _layout(self) != _NO_LAYOUT
 
     def check(self, pointer: str) -> None:
@@ -198,7 +198,7 @@ class AnyTextFormat(Format):
 
 @dataclass(frozen=True)
 class GrammarFormat(Format):
-    """What the rule `root` of an EBNF grammar matches."""
+    """A match of the rule `root` of an EBNF grammar."""
 
     type = "grammar"
     grammar: str = read_by(string)
@@ -206,7 +206,7 @@ class GrammarFormat(Format):
 
 @dataclass(frozen=True)
 class RegexFormat(Format):
-    """A text that matches a regular expression as a whole, and in which none of `excludes` occurs."""
+    """A full match of a regular expression, in which none of `excludes` occurs."""
 
     type = "regex"
     pattern: str = read_by(string)
@@ -240,7 +240,7 @@ class AnyTokensFormat(Format):
 
 @dataclass(frozen=True)
 class SequenceFormat(Format):
-    """These formats, one after the other."""
+    """These formats in order."""
 
     type = "sequence"
     elements: tuple[Format, ...] = read_by(_several_formats)
@@ -256,7 +256,7 @@ class OrFormat(Format):
 
 @dataclass(frozen=True)
 class OptionalFormat(Format):
-    """The content once or not at all."""
+    """The content, or nothing."""
 
     type = "optional"
     content: Format = read_by(read_format)
@@ -264,7 +264,7 @@ class OptionalFormat(Format):
 
 @dataclass(frozen=True)
 class PlusFormat(Format):
-    """The content once or more."""
+    """The content one or more times."""
 
     type = "plus"
     content: Format = read_by(read_format)
@@ -280,7 +280,7 @@ class StarFormat(Format):
 
 @dataclass(frozen=True)
 class RepeatFormat(Format):
-    """The content `min` to `max` times; -1 means no upper limit."""
+    """The content `min` to `max` times; a `max` of -1 means no upper limit."""
 
     type = "repeat"
     min: int = read_by(count)
@@ -294,9 +294,10 @@ class RepeatFormat(Format):
 
 @dataclass(frozen=True)
 class TagFormat(Format):
-    """`begin content end`. With several end strings, any of them ends it; the empty string ends nothing.
+    """`begin content end`. With several end strings, any of them ends the tag; a single empty string means no end.
 
-    With the empty string among several, the content may also end where what follows the tag begins, or the output ends.
+    With the empty string among several, the end is optional: the content may also end where the next format begins, or
+    where the output ends.
 
     `capture` is the name under which the content is captured.
     """
@@ -309,26 +310,26 @@ class TagFormat(Format):
 
     @property
     def ends(self) -> tuple[str | TokenFormat, ...]:
-        """All ends; none if the end is the empty string."""
+        """All ends; empty if the only end is the empty string."""
         each = self.end if isinstance(self.end, tuple) else (self.end,)
         return tuple(end for end in each if end != "")
 
     @property
     def may_stay_open(self) -> bool:
-        """Whether there are ends, and none is needed."""
+        """Whether there are ends, and they are optional."""
         return isinstance(self.end, tuple) and "" in self.end and self.ends != ()
 
 
 @dataclass(frozen=True)
 class TriggeredTagsFormat(Format):
-    """Free text in which a trigger starts a tag, and after the tag text again.
+    """Free text in which a trigger starts a tag; text may follow the tag.
 
     Read from the left: where the first trigger ends, a tag has begun whose `begin` starts with that trigger, and the
-    output goes on as that tag. So no trigger ever occurs in the text, and a tag once begun cannot be text. Of triggers
-    that end at the same character all count; a trigger that contains another can never match first, and is refused if
-    a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
+    output continues with that tag. So no trigger ever occurs in the text, and a tag once begun cannot be text. All
+    triggers that end at the same character count; a trigger that contains another can never match first, and is refused
+    if a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
 
-    `at_least_one`: the output begins with a tag, at once. `stop_after_first`: nothing follows the first tag.
+    `at_least_one`: the output begins with a tag. `stop_after_first`: nothing follows the first tag.
     `separator` may stand right behind a tag, and text there does not begin with it. `capture` names each text between
     tags.
     """
@@ -345,7 +346,7 @@ class TriggeredTagsFormat(Format):
 
 @dataclass(frozen=True)
 class TokenTriggeredTagsFormat(Format):
-    """As `triggered_tags`, with tokens for triggers: any tokens but these and `exclude_tokens` are the text."""
+    """As `triggered_tags`, with tokens as triggers: the text is any tokens but these and `exclude_tokens`."""
 
     type = "token_triggered_tags"
     trigger_tokens: tuple[int | str, ...] = read_by(several(token, at_least=1))
@@ -357,7 +358,7 @@ class TokenTriggeredTagsFormat(Format):
 
 @dataclass(frozen=True)
 class TagsWithSeparatorFormat(Format):
-    """Tags with a separator between them and no other text; one at most with `stop_after_first`."""
+    """Tags with a separator between them and no other text; at most one with `stop_after_first`."""
 
     type = "tags_with_separator"
     tags: tuple[TagFormat, ...] = read_by(_tags)
@@ -368,7 +369,7 @@ class TagsWithSeparatorFormat(Format):
 
 @dataclass(frozen=True)
 class DispatchFormat(Format):
-    """Free text in which each pattern must be followed by its format; then, with `loop`, text again."""
+    """Free text in which each pattern must be followed by its format; with `loop`, text follows again."""
 
     type = "dispatch"
     rules: tuple[tuple[str, Format], ...] = read_by(several(_rule(filled), at_least=1))
@@ -378,7 +379,7 @@ class DispatchFormat(Format):
 
 @dataclass(frozen=True)
 class TokenDispatchFormat(Format):
-    """As `dispatch`, with tokens for patterns."""
+    """As `dispatch`, with tokens as patterns."""
 
     type = "token_dispatch"
     rules: tuple[tuple[int | str, Format], ...] = read_by(several(_rule(token), at_least=1))

@@ -52,7 +52,7 @@ def read_known(
 
     Raises:
         StructuralTagError, LimitError: As `StructuralTag.from_json`.
-        OptionError: There is no such option, or one is wrong.
+        OptionError: An option is unknown or invalid.
     """
     options = checked_options(given) if given else given
     if not isinstance(tag, StructuralTag):
@@ -64,7 +64,7 @@ def read_known(
 
 
 def content_key(it: Any) -> Hashable:
-    """Return what tells a format, or the value of a field, apart from others; None if it cannot be told."""
+    """Return a key that distinguishes a format, or the value of a field, from others; None if there is none."""
     return _content_key(it, kept)
 
 
@@ -160,7 +160,7 @@ def _known_format(it: Format, depth: int, find: _Finder) -> Format:
 
 
 def _holds_no_tags(it: Any, depth: int = 0) -> bool:
-    """Whether a format, or its data, is made of a few parts that are no tags."""
+    """Whether a format, or its data, is made of a few parts that are not tags."""
     if type(it) is dict:
         kind: Any = it.get("type")
         fields = it

@@ -342,13 +342,13 @@ class Lowering:
                     hint='use {"type": "token", "token": …}, or triggered_tags',
                 )
             token = self.token_of(tag.begin.token, f"{where}/begin/token")
-            if token not in triggers and self._are_told_apart((token, *triggers)):
+            if token not in triggers and self._are_distinct((token, *triggers)):
                 raise StructuralTagError("no trigger token is this tag's begin", pointer=f"{where}/begin")
             started.append((token, self.begun(tag, where).rest))
         begun = [token for token, _ in started]
         for i, trigger in enumerate(it.trigger_tokens):
             token = self.token_of(trigger, f"{pointer}/trigger_tokens/{i}")
-            if token not in begun and self._are_told_apart((token, *begun)):
+            if token not in begun and self._are_distinct((token, *begun)):
                 shown = str(trigger)[:60]
                 raise StructuralTagError(
                     f"no tag begins with the trigger token {shown}", pointer=f"{pointer}/trigger_tokens"
@@ -362,8 +362,8 @@ class Lowering:
             once=it.stop_after_first,
         )
 
-    def _are_told_apart(self, given: Sequence[Token]) -> bool:
-        """Whether tokens that are not equal differ; without a tokenizer, an id and a name may be the same."""
+    def _are_distinct(self, given: Sequence[Token]) -> bool:
+        """Whether unequal tokens are certainly different; without a tokenizer, an id and a name may be the same."""
         return len({isinstance(token, int) for token in given}) == 1
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:

@@ -1,6 +1,6 @@
 """The pattern of a `regex` format: its texts, and whether one of them can go on with what ends it.
 
-    [ab]*    before "ab"      at "ab" the text may be over, or may go on: nobody could tell
+    [ab]*    before "ab"      at "ab" the text may be over, or may go on: ambiguous
     .*       before "aa"      likewise, also without "aa" in it: "a" and "aa" begin with "aa"
     "[^"]*"  before "</a>"    may hold the end, but is not over before its last quote
 
@@ -58,7 +58,7 @@ def texts_of(pattern: str, excluded: tuple[bytes, ...]) -> Texts:
 
 
 def may_go_on_with(pattern: str, excluded: tuple[bytes, ...], end: bytes) -> bool:
-    """Whether a text and `end` may be how a longer text and `end` begin, as far as that can be told."""
+    """Whether a text and `end` may be how a longer text and `end` begin, as far as that is decidable."""
     return (_kept_answer if len(pattern) <= _MAX_KEPT_LENGTH else _may_go_on_with)(pattern, excluded, end)
 
 

@@ -1,4 +1,4 @@
-"""Reading a model's output as it comes: content, reasoning, tool calls and their arguments, from the captures.
+"""Reading a model's output as it is generated: content, reasoning, tool calls and their arguments, from the captures.
 
     reader = EventReader(matcher)                    # of a grammar from get_model_structural_tag
     while not matcher.is_terminated():
@@ -9,7 +9,7 @@
                 case CallStarted(name): print(f"calling {name}")
                 case ValueDelta(json): print(json, end="")
 
-The matcher knows where it is in the output, so there is no second parser. Families name their parts (`capture=` of the
+The matcher knows where it is in the output, so no second parser is needed. Families name their parts (`capture=` of the
 formats); an event is reported as soon as all parses of the output agree on it, and more output never retracts it.
 
     captures                       events
@@ -70,13 +70,13 @@ class ValueDelta(NamedTuple):
 
 
 class FieldDone(NamedTuple):
-    """The current argument is over; the JSON text of its value."""
+    """The current argument is complete; `json` is the JSON text of its value."""
 
     json: str
 
 
 class CallDone(NamedTuple):
-    """The current call is over; the JSON text of all its arguments."""
+    """The current call is complete; `arguments` is the JSON text of all its arguments."""
 
     name: str
     arguments: str
@@ -123,7 +123,7 @@ class _Place(NamedTuple):
     open: tuple[_Open, ...] = ()
 
 
-class _Teller:
+class _Recorder:
     """Makes events of captures that open and close, and of the text in between."""
 
     def __init__(self) -> None:
@@ -211,7 +211,7 @@ class _Teller:
 
     @property
     def _holder(self) -> str:
-        """The kind of the innermost capture that is no name."""
+        """The kind of the innermost capture that is not a name."""
         return next(each.kind for each in reversed(self._open) if each.kind not in _NAMES)
 
     def _count(self) -> int:
@@ -262,19 +262,19 @@ class EventReader:
                 "there are no events to read: the grammar has no captures",
                 hint="use get_model_structural_tag, or set capture in the tag's formats, such as capture='content'",
             )
-        self._teller = _Teller()
+        self._recorder = _Recorder()
         self._marks = [_Mark(0, 0, False, 0, 0, _Place())]
 
     @property
     def events(self) -> list[Event]:
         """All events so far, up to the last call of `read`."""
-        return self._teller.events
+        return self._recorder.events
 
     def read(self) -> list[Event]:
         """Return the events since the last call; after a rollback, since the last call that still holds.
 
         Raises:
-            LimitError: The output is too ambiguous.
+            LimitError: The output has too many parses.
         """
         last = self._last_that_holds()
         edges, data, (num_entries, serial) = self._matcher.settled_captures(
@@ -282,14 +282,14 @@ class EventReader:
         )
         at = 0
         for name, position, opens in edges:
-            self._teller.text(data[at : position - last.num_bytes].decode("utf-8", "replace"))
+            self._recorder.text(data[at : position - last.num_bytes].decode("utf-8", "replace"))
             at = position - last.num_bytes
             if opens:
-                self._teller.begin(name)
+                self._recorder.begin(name)
             else:
-                self._teller.end()
+                self._recorder.end()
         rest, half = _decoded(data[at:])
-        self._teller.text(rest)
+        self._recorder.text(rest)
         self._marks.append(
             _Mark(
                 num_entries,
@@ -297,13 +297,13 @@ class EventReader:
                 self._matcher.is_terminated(),
                 last.num_edges + len(edges),
                 last.num_bytes + len(data) - half,
-                self._teller.place(),
+                self._recorder.place(),
             )
         )
         return self.events[last.place.num_events :]
 
     def _last_that_holds(self) -> _Mark:
-        """Forget what was read of a history that is no more."""
+        """Drop what was read of a history that was rolled back."""
         marks, matcher = self._marks, self._matcher
         last = marks[-1]
         while len(marks) > 1:
@@ -314,7 +314,7 @@ class EventReader:
                 break
             marks.pop()
             last = marks[-1]
-            self._teller.go_back(last.place)
+            self._recorder.go_back(last.place)
         return last
 
 

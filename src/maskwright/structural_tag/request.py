@@ -1,4 +1,4 @@
-"""Tools and tool choice as a request gives them, checked and in one form.
+"""Tools and tool choice of a request, checked and normalised.
 
     tools        [{"type": "function", "function": {"name": …, "parameters": …, "strict": …}}]     Chat Completions
                  [{"type": "function", "name": …, "parameters": …, "strict": …}]                   Responses
@@ -7,8 +7,8 @@
     tool_choice  "none" | "auto" | "required" | {"type": "function", "function": {"name": …}} | {"type": "function",
                  "name": …} | {"type": "web_search"} | {"type": "allowed_tools", "mode": …, "tools": […]}
 
-Arguments: by the schema as the standard reads it; with `strict: true` members that are not declared are not allowed;
-with `strict: false` any object. A function without `parameters` has none. Errors quote the field's JSON pointer.
+Arguments follow the schema as the standard defines it; `strict: true` forbids undeclared properties, and with
+`strict: false` any object is accepted. A function without `parameters` takes none. Errors have a JSON pointer.
 Source: OpenAI's API reference, chat/create and responses/create.
 Tested by tests/structural_tag/test_request.py and test_thinking_budget.py.
 """
@@ -137,7 +137,7 @@ def read_request(
 
     Raises:
         RequestError: A field is malformed, or names an unknown tool; `pointer` says which.
-        OptionError: There is no such option, or one is wrong.
+        OptionError: An option is unknown or invalid.
     """
     if isinstance(reasoning, bool):
         reasoning = "enabled" if reasoning else "disabled"
@@ -255,7 +255,7 @@ def _of_objects(schema: dict[str, Any], pointer: str) -> dict[str, Any]:
 def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice") -> tuple[tuple[Tool, ...], bool]:
     """Return the tools that may be called, and whether one must be."""
     if choice is not None and not isinstance(choice, str | Mapping):
-        raise _wrong("none, auto, required or an object", choice, pointer)
+        raise _wrong("'none', 'auto', 'required' or an object", choice, pointer)
     if choice is None or choice == "auto":
         return tools, False
     if choice == "none":

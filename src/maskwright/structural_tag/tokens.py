@@ -76,7 +76,7 @@ class Tokens:
         """Return the id of a token that is given by id or, with a tokenizer, by text.
 
         Raises:
-            StructuralTagError: There is no such token.
+            StructuralTagError: The tokenizer has no such token.
         """
         if isinstance(token, int):
             if token < 0 or (self.is_known and token >= self._vocab_size):
