@@ -196,6 +196,8 @@ class Document:
         except MalformedError as error:
             raise self._malformed(node, uri) from error
         except LookupError as error:
+            if self._has_wrong_base(node):
+                raise self._malformed(node, uri) from error
             raise self._error(
                 node,
                 f"{uri} cannot be resolved",
@@ -209,6 +211,11 @@ class Document:
         if plain:
             return self._by_pointer(node, uri, resource, fragment, (None, uri))
         return self._checked(node, uri, Node(place, resource, (None, uri)))
+
+    def _has_wrong_base(self, node: Node) -> bool:
+        """Whether what a reference is relative to is the root's identifier, and that is not a URI."""
+        own_uri = self.root.get(self.id_keyword) if isinstance(self.root, dict) else None
+        return not node.resource.uri and isinstance(own_uri, str) and not is_uri(own_uri)
 
     def _check_dialect(self, node: Node, uri: str, root: Any) -> None:
         """Refuse a document whose keywords would mean less in the draft of the root schema, in which all are read."""

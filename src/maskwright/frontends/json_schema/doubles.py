@@ -17,13 +17,13 @@ from typing import Final
 
 from maskwright.frontends.json_schema.decimals import digits_of
 from maskwright.frontends.json_schema.ranges import DIGIT, MINUS, NONZERO, POINT, Form, natural_range
-from maskwright.frontends.json_schema.shape import Exact, NumberShape
+from maskwright.frontends.json_schema.shape import INTEGERS, Exact, NumberShape
 from maskwright.ir import EMPTY, Expr, alt, byte_range, bytes_in, literal, never, optional, repeat, seq
 
 SAFE_INTEGER: Final = 2**53 - 1
 _SIGNIFICANT_DIGITS: Final = 17
 MAX_WHOLE_DIGITS: Final = 21
-_ZEROS_AFTER_POINT: Final = 20
+ZEROS_AFTER_POINT: Final = 20
 _LARGEST: Final = "17976931348623157"  # the digits of the largest double, times 10**292
 _LARGEST_EXPONENT: Final = 308
 _LEAST_EXPONENT: Final = -323
@@ -45,7 +45,7 @@ def _decimals_from_one() -> Expr:
 
 def _decimals_below_one() -> Expr:
     """Without exponent, above 0 and below 1: the first zeros are not significant."""
-    zeros = repeat(literal(b"0"), 0, _ZEROS_AFTER_POINT)
+    zeros = repeat(literal(b"0"), 0, ZEROS_AFTER_POINT)
     return seq(literal(b"0."), zeros, NONZERO, repeat(DIGIT, 0, _SIGNIFICANT_DIGITS - 1))
 
 
@@ -70,16 +70,17 @@ def _up_to(digits: str) -> Expr:
     return out
 
 
+def scientific(most: int) -> Expr:
+    """Numbers without sign with an exponent of at most so much, below the largest."""
+    return alt(seq(NONZERO, _fraction(_SIGNIFICANT_DIGITS - 1), _exponent(_LEAST_EXPONENT, most)), _SMALLEST)
+
+
 def _scientific() -> Expr:
     largest = seq(literal(_LARGEST[:1].encode()), optional(seq(POINT, _up_to(_LARGEST[1:]))))
-    return alt(
-        seq(NONZERO, _fraction(_SIGNIFICANT_DIGITS - 1), _exponent(_LEAST_EXPONENT, _LARGEST_EXPONENT - 1)),
-        seq(largest, _exponent(_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
-        _SMALLEST,
-    )
+    return alt(scientific(_LARGEST_EXPONENT - 1), seq(largest, _exponent(_LARGEST_EXPONENT, _LARGEST_EXPONENT)))
 
 
-_ZERO: Final = seq(literal(b"0"), optional(seq(POINT, repeat(literal(b"0"), 1, _ZEROS_AFTER_POINT))))
+_ZERO: Final = seq(literal(b"0"), optional(seq(POINT, repeat(literal(b"0"), 1, ZEROS_AFTER_POINT))))
 _DECIMALS: Final = alt(_decimals_from_one(), _decimals_below_one(), _ZERO)
 _SCIENTIFIC: Final = _scientific()
 # The two as they are: the kernel knows them again, by identity, as operands of products.
@@ -120,8 +121,12 @@ def _natural_from(low: int, large: Expr) -> Expr:
 
 
 def speaks_of_more(shape: NumberShape) -> bool:
-    """Whether a schema itself has bounds or divisors that doubles do not hold, so that its numbers need not either."""
-    values = [shape.low, shape.high, *[divisor for divisor, _ in shape.multiple_of]]
+    """Whether a schema itself has bounds or divisors beyond safe integers or doubles: its integers may be so, too.
+
+    Of other numbers, only what is written as an integer says so: 1e60 is a double.
+    """
+    values = [value for value in (shape.low, shape.high) if shape.kind in INTEGERS or isinstance(value, int)]
+    values += [divisor for divisor, _ in shape.multiple_of]
     return any(_is_beyond(value) for value in values if value is not None)
 
 

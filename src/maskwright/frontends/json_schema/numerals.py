@@ -6,7 +6,8 @@
 
 "plain" is what any reader of JSON gives back as the same value, of the same type: integers have digits only, numbers
 are those that a double holds (doubles.py), and values of `enum` and `const` are written as numbers of the type that
-they have in the schema. Where a schema's own bounds or divisors are beyond doubles, its numbers may be so, too.
+they have in the schema. What would be invalid once it is a double is left out (rounding.py, fractions.py). Where a
+schema's own bounds or divisors are beyond safe integers, its integers may be so, too.
 
 "any" has more spellings of each value. An integer may end in zeros after the point, and have an exponent that is not
 negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. For numbers see ranges.py.
@@ -33,6 +34,7 @@ from maskwright.frontends.json_schema.doubles import (
     safe_integers_to,
     speaks_of_more,
 )
+from maskwright.frontends.json_schema.fractions import fractions_text, short_fractions_text
 from maskwright.frontends.json_schema.intersect import admits_number
 from maskwright.frontends.json_schema.ranges import (
     ANY_FORM,
@@ -41,17 +43,16 @@ from maskwright.frontends.json_schema.ranges import (
     EXPONENT,
     FRACTION_PART,
     MINUS,
-    NATURAL,
     NONZERO,
     NUMBER_TEXT,
     PLAIN_INTEGER,
     POINT,
     SOME_NONZERO,
     ZERO_FRACTION,
-    ZEROS,
     integer_range,
     number_range,
 )
+from maskwright.frontends.json_schema.rounding import bound_from, bound_to
 from maskwright.frontends.json_schema.shape import (
     ANY_KIND,
     FRACTION,
@@ -61,7 +62,7 @@ from maskwright.frontends.json_schema.shape import (
     Exact,
     NumberShape,
 )
-from maskwright.ir import EMPTY, Expr, alt, and_, bytes_in, literal, optional, plus, ref, seq
+from maskwright.ir import Expr, alt, and_, bytes_in, literal, optional, plus, ref, seq
 
 Numbers: TypeAlias = Literal["plain", "any"]
 
@@ -89,16 +90,42 @@ def number_text(shape: NumberShape, numbers: Numbers, *, as_operand: bool = Fals
     """Return the spellings of the numbers of a kind within bounds; as an operand of a product, without references."""
     if shape.kind in INTEGERS:
         return _integer_text(shape, numbers, LARGE_TEXT if as_operand else LARGE_RULE)
-    is_plain = numbers == "plain" and not speaks_of_more(shape)
-    if shape.low is not None or shape.high is not None:
-        plain_form = DOUBLE_FORM if as_operand or shape.kind != ANY_KIND else _FORM_BY_RULES
-        form = plain_form if is_plain else ANY_FORM
-        text = number_range(shape.low, shape.low_open, shape.high, shape.high_open, form)
+    if numbers == "plain" and shape.kind == FRACTION:
+        return and_(_double_text(shape, as_operand), short_fractions_text() if as_operand else fractions_text())
+    if numbers == "plain":
+        text = _double_text(shape, as_operand)
+    elif shape.low is not None or shape.high is not None:
+        text = number_range(shape.low, shape.low_open, shape.high, shape.high_open)
     else:
-        text = DOUBLE_TEXT if is_plain else NUMBER_TEXT
+        text = NUMBER_TEXT
     if shape.kind == FRACTION:
         return and_(text, _NOT_INTEGRAL)
     return and_(text, _WRITTEN_FRACTION) if shape.kind == WRITTEN_FRACTION else text
+
+
+def _double_text(shape: NumberShape, as_operand: bool) -> Expr:
+    """Numbers within bounds that a double holds; also longer integers, if bounds or divisors are beyond doubles."""
+    low, low_open = bound_from(shape.low, shape.low_open)
+    high, high_open = bound_to(shape.high, shape.high_open)
+    if shape.kind == FRACTION:  # all of them are below what doubles count in ones
+        low = None if low is not None and low < -SAFE_INTEGER else low
+        high = None if high is not None and high > SAFE_INTEGER else high
+    if low is None and high is None:
+        text = NUMBER_TEXT if shape.kind == FRACTION else DOUBLE_TEXT
+    elif low is not None and high is not None and low > high:  # no double lies between the bounds
+        return number_range(shape.low, shape.low_open, shape.high, shape.high_open)
+    else:
+        by_rules = _FORM_BY_RULES if shape.kind == ANY_KIND and not as_operand else DOUBLE_FORM
+        form = ANY_FORM if shape.kind == FRACTION else by_rules  # fractions are doubles already
+        text = number_range(low, low_open, high, high_open, form)
+    if shape.kind == ANY_KIND and speaks_of_more(shape):
+        return alt(text, integers_text(shape))
+    return text
+
+
+def integers_text(shape: NumberShape) -> Expr:
+    """Integers within bounds, in digits; of any length, as far as the bounds let them."""
+    return integer_range(*_integer_bounds(shape), minus_zero=False)
 
 
 def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr) -> Expr:
@@ -115,7 +142,7 @@ def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr) -> Expr:
             return safe_integers_from(low, large)
         if low is None and high is not None and high >= -SAFE_INTEGER:
             return safe_integers_to(high, large)
-    return integer_range(low, high, minus_zero=False)
+    return integers_text(shape)
 
 
 def _integer_bounds(shape: NumberShape) -> tuple[int | None, int | None]:
@@ -127,13 +154,10 @@ def _integer_bounds(shape: NumberShape) -> tuple[int | None, int | None]:
     return low, high
 
 
-# Multiples
-
-
 def decimals_text(shape: NumberShape) -> Expr:
     """Return the plain spellings of the numbers of a kind within bounds, without exponents and of any length."""
     if shape.kind in INTEGERS:
-        return integer_range(*_integer_bounds(shape), minus_zero=False)
+        return integers_text(shape)
     text = number_range(shape.low, shape.low_open, shape.high, shape.high_open)
     kind = _NOT_INTEGRAL if shape.kind == FRACTION else _POINTED if shape.kind == WRITTEN_FRACTION else _DECIMAL
     return and_(text, kind)
@@ -144,62 +168,9 @@ def is_long(shape: NumberShape) -> bool:
     return shape.kind not in INTEGERS or shape.low is None or shape.high is None
 
 
-# Multiples
-
-_LAST_DIGITS_LIMIT: Final = 3
-_MAX_FINITE: Final = 500
-
-
-def multiple_text(multiple: Exact) -> Expr | None:
-    """Plain spellings of the multiples of a number that divides a power of ten; None for other numbers."""
-    _, whole, fraction = digits_of(multiple)
-    scale = len(fraction)
-    unit = int(whole + fraction)
-    if unit == 0:
-        return None
-    width = next((k for k in range(_LAST_DIGITS_LIMIT + 1) if 10**k % unit == 0), None)
-    if width is None:
-        while unit % 10 == 0:
-            unit //= 10
-        return _round_text(whole) if unit == 1 and not scale else None
-    return _ending_text(unit, width, scale)
-
-
-def _round_text(whole: str) -> Expr:
-    zeros = len(whole) - 1
-    return seq(optional(MINUS), alt(literal(b"0"), seq(NONZERO, DIGITS, literal(b"0" * zeros))), ZERO_FRACTION)
-
-
-def _ending_text(unit: int, width: int, scale: int) -> Expr:
-    """Numbers whose digits, `scale` of them after the point, end in a multiple of `unit` modulo 10**width."""
-    endings = [f"{n:0{width}d}" for n in range(0, 10**width, unit)] if width else [""]
-    parts = []
-    for ending in endings:
-        padded = ending.rjust(scale, "?") if len(ending) < scale else ending
-        whole_end, fraction_end = padded[: len(padded) - scale], padded[len(padded) - scale :]
-        whole = _whole_ending(whole_end)
-        parts.append(seq(whole, _fraction_ending(fraction_end)))
-    return seq(optional(MINUS), alt(*parts))
-
-
-def _whole_ending(ending: str) -> Expr:
-    if not ending:
-        return NATURAL
-    return and_(NATURAL, alt(seq(DIGITS, literal(ending.encode())), literal((ending.lstrip("0") or "0").encode())))
-
-
-def _fraction_ending(ending: str) -> Expr:
-    """`.` and these digits, `?` being any, then zeros; zeros at the end may be left out."""
-    parts: list[Expr] = []
-    for cut in range(len(ending), -1, -1):
-        if set(ending[cut:]) - {"0", "?"}:
-            break
-        kept = [DIGIT if c == "?" else literal(c.encode()) for c in ending[:cut]]
-        parts.append(seq(POINT, *kept, ZEROS if cut == len(ending) else EMPTY) if kept else EMPTY)
-    return alt(*parts, ZERO_FRACTION) if not set(ending) - {"0", "?"} else alt(*parts)
-
-
 # Finite sets
+
+_MAX_FINITE: Final = 500
 
 
 def admitted_values(shape: NumberShape) -> list[Exact]:

@@ -181,7 +181,8 @@ def _plain(low: tuple[str, str], low_open: bool, high: tuple[str, str] | None, h
 # Numbers as d.ddde±dd
 
 
-def _exponent_range(low: int | None, high: int | None) -> Expr:
+def exponent_range(low: int | None, high: int | None) -> Expr:
+    """`e` and an exponent between the bounds, included; None is no bound."""
     parts = []
     if high is None or high >= 0:
         top = None if high is None else str(high)
@@ -205,12 +206,12 @@ def _scientific_from(low: tuple[str, str], low_open: bool) -> Expr:
     mantissa = seq(NONZERO, optional(FRACTION_PART))
     bound = _scientific_of(low)
     if bound is None:
-        return seq(mantissa, _exponent_range(None, None))
+        return seq(mantissa, exponent_range(None, None))
     first, rest, exponent = bound
     equal = alt(
         seq(literal(first.encode()), _fraction_from(rest, low_open)), seq(_after(first), optional(FRACTION_PART))
     )
-    return alt(seq(mantissa, _exponent_range(exponent + 1, None)), seq(equal, _exponent_range(exponent, exponent)))
+    return alt(seq(mantissa, exponent_range(exponent + 1, None)), seq(equal, exponent_range(exponent, exponent)))
 
 
 def _scientific_to(high: tuple[str, str], high_open: bool) -> Expr:
@@ -221,7 +222,7 @@ def _scientific_to(high: tuple[str, str], high_open: bool) -> Expr:
     first, rest, exponent = bound
     below = byte_range(0x31, ord(first) - 1)
     equal = alt(seq(literal(first.encode()), _fraction_to(rest, high_open)), seq(below, optional(FRACTION_PART)))
-    return alt(seq(mantissa, _exponent_range(None, exponent - 1)), seq(equal, _exponent_range(exponent, exponent)))
+    return alt(seq(mantissa, exponent_range(None, exponent - 1)), seq(equal, exponent_range(exponent, exponent)))
 
 
 class Form(NamedTuple):

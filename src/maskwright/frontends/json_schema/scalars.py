@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from maskwright.frontends.json_schema.decimals import is_integral
 from maskwright.frontends.json_schema.doubles import speaks_of_more
+from maskwright.frontends.json_schema.last_digits import multiple_text
 from maskwright.frontends.json_schema.multiples import TooManyStatesError, multiples_rule
 from maskwright.frontends.json_schema.numerals import (
     INTEGER_RULE,
@@ -21,16 +23,19 @@ from maskwright.frontends.json_schema.numerals import (
     decimals_text,
     finite_multiples,
     has_no_multiple,
+    integers_text,
     is_long,
-    multiple_text,
     number_text,
     values_text,
 )
 from maskwright.frontends.json_schema.shape import (
+    ANY_KIND,
     FALSE,
+    FRACTION,
     FREE_INTEGERS,
     FREE_NUMBERS,
     FREE_STRINGS,
+    INTEGERS,
     NULL,
     TRUE,
     Exact,
@@ -115,6 +120,8 @@ def _number_text(
         return values_text(part, numbers)
     if has_no_multiple(part):
         return never()
+    if part.kind == FRACTION and any(is_integral(divisor) for divisor, _ in part.multiple_of):
+        return never()
     by_digits = [multiple_text(divisor) for divisor, _ in part.multiple_of]
     if not part.not_multiple_of and None not in by_digits:
         text = number_text(part, numbers, as_operand=bool(by_digits))
@@ -125,6 +132,11 @@ def _number_text(
         divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
         if numbers == "plain" and not speaks_of_more(part):
             return multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=is_long(part))
+        if numbers == "plain" and part.kind not in INTEGERS:
+            short = multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=True)
+            if part.kind != ANY_KIND:
+                return short
+            return alt(short, multiples_rule(integers_text(part), divisors, others, builder))
         return multiples_rule(number_text(part, numbers, as_operand=True), divisors, others, builder)
     except TooManyStatesError:
         finite = finite_multiples(part)
