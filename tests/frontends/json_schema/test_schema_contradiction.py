@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from time import process_time
 from typing import Any
 
 import pytest
@@ -123,7 +124,7 @@ def test_what_is_named_is_contradictory_and_all_of_it_is_needed() -> None:
         schema = {keyword: rng.choice(values) for keyword, values in rng.sample(keywords, rng.randint(2, 8))}
         if not is_contradictory(schema):
             continue
-        parts = contradiction(schema, is_contradictory)
+        parts = contradiction(schema, lambda other: (is_contradictory(other), 0))
         kept = {str(part[0]): schema[str(part[0])] for part in parts}
         assert is_contradictory(kept), (schema, kept)
         for keyword in kept:
@@ -138,7 +139,7 @@ def test_whatever_the_schema_it_ends_and_names_places() -> None:
     for seed in range(400):
         schema = Maker(seed).document()
         if is_contradictory(schema):
-            parts = contradiction(schema, is_contradictory)
+            parts = contradiction(schema, lambda other: (is_contradictory(other), 0))
             for part in parts:
                 _at(schema, part)
             found, told = found + 1, told + bool(parts)
@@ -146,13 +147,32 @@ def test_whatever_the_schema_it_ends_and_names_places() -> None:
     assert told >= 0.9 * found
 
 
-def test_past_its_patience_it_names_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = {"minimum": 3, "maximum": 2, "type": "integer"}
-    assert json_schema.why_unsatisfiable(schema).pointers
-    monkeypatch.setattr(json_schema, "_PATIENCE_SECONDS", -1)
+def test_work_is_limited_and_what_is_named_then_is_still_contradictory(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"minimum": 3, "maximum": 2, "type": "integer", "multipleOf": 7}
+    assert json_schema.why_unsatisfiable(schema).pointers == ("/minimum", "/maximum", "/type")
+    monkeypatch.setattr(json_schema.contradiction, "_MOST_WORK", 0)
+    assert set(json_schema.why_unsatisfiable(schema).pointers) == {"/minimum", "/maximum", "/type", "/multipleOf"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "required": [f"p{i}" for i in range(800)], "maxProperties": 799},
+        {"type": "object", "properties": {f"p{i}": IMPOSSIBLE for i in range(2000)}, "required": ["p1999"]},
+        {"anyOf": [{"type": "string", "minLength": 5, "maxLength": i % 5} for i in range(2000)]},
+        {
+            "allOf": [{"required": [f"p{i}" for i in range(j)]} for j in range(200)],
+            "maxProperties": 3,
+            "type": "object",
+        },
+    ],
+    ids=["required", "properties", "anyOf", "allOf"],
+)
+def test_it_is_found_or_given_up_soon(schema: Any) -> None:
+    started = process_time()
     error = json_schema.why_unsatisfiable(schema)
-    assert error.pointers == ()
-    assert "contradict each other" in error.message
+    assert process_time() - started < 2  # half a second where nothing else runs
+    assert error.pointers
 
 
 def in_a_tag(schema: Any, style: str) -> Grammar:

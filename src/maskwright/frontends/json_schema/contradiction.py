@@ -7,8 +7,9 @@ though without any one of its parts some would be valid. First the keywords of t
 inside those that matter, references included. The inside of `not`, `if` and `oneOf` is taken as a whole: to leave
 something out there asks for more instead of less.
 
-Cost: each question is a run of the front-end, about k log n of them for k parts out of n. Past _MOST_WORK, nothing more
-is left out.
+Cost: each question is a run of the front-end and of the kernel's search for an empty language; there are about k log n
+of them for k parts out of n. Work is counted by the parts of the schema and the rules of its grammar, not by a clock.
+Past _MOST_WORK, nothing more is left out.
 Source: Junker, QuickXplain: Preferred Explanations and Relaxations for Over-Constrained Problems (AAAI 2004).
 Tested by tests/frontends/json_schema/test_schema_contradiction.py.
 """
@@ -26,24 +27,27 @@ from maskwright.frontends.json_schema.shape import Path
 
 _MOST_SHOWN: Final = 8
 _MOST_CHARACTERS: Final = 40
-_MOST_WORK: Final = 60_000  # parts of the schema that are looked at, all questions together
+_MOST_WORK: Final = 65_000  # parts of schemas that are looked at, all questions together; so much is half a second
+_WORK_OF_A_RULE: Final = 10
 _NO_ASSERTIONS: Final = NAME_SCHEMAS | ANNOTATIONS | {"$id", "id"}
 _BY_POSITION: Final = frozenset(("allOf", "prefixItems"))
 _ONE_SCHEMA: Final = HOLD_SCHEMAS - _BY_POSITION - {"anyOf", "oneOf", "not", "if"}
 
 Part = tuple[str | int, ...]  # where it stands, from the root
+Ask = Callable[[Any], tuple[bool, int]]
 
 
-def contradiction(schema: Any, is_contradictory: Callable[[Any], bool]) -> list[Part]:
+def contradiction(schema: Any, ask: Ask) -> list[Part]:
     """Return parts of a schema that admit no value together, in the order in which they stand there.
 
     They are minimal, unless that takes too long; none, if leaving parts out did not lead to any.
 
     Args:
         schema: As `read_schema` returns it. No value is valid against it.
-        is_contradictory: Whether it is certain that no value is valid against a schema.
+        ask: Tells of a schema whether it is certain that no value is valid against it, and of
+            how many rules its grammar is.
     """
-    search = _Search(schema, is_contradictory)
+    search = _Search(schema, ask)
     found: list[Part] = []
     waiting: list[Part] = [()]
     seen: set[Part] = {()}
@@ -86,8 +90,8 @@ def _value(value: Any) -> str:
 
 
 class _Search:
-    def __init__(self, schema: Any, is_contradictory: Callable[[Any], bool]) -> None:
-        self._schema, self._is_contradictory = schema, is_contradictory
+    def __init__(self, schema: Any, ask: Ask) -> None:
+        self._schema, self._ask = schema, ask
         self._left_out: set[Part] = set()
         self._work_left = _MOST_WORK
 
@@ -100,7 +104,7 @@ class _Search:
 
     def is_settled(self) -> bool:
         """Whether what is left is contradictory: it may not be, where leaving something out asked for more."""
-        return self._is_contradictory(_without(self._schema, list(self._left_out)))
+        return self._ask(_without(self._schema, list(self._left_out)))[0]
 
     def _needed(self, parts: list[Part], kept: list[Part], added: list[Part], open_: list[Part]) -> list[Part]:
         """QuickXplain: those of `open_` that are needed beside `kept`, of which `added` came last."""
@@ -119,8 +123,9 @@ class _Search:
             return False
         is_kept = set(kept)
         rest = _without(self._schema, [*self._left_out, *(part for part in parts if part not in is_kept)])
-        self._work_left -= _size(rest)
-        return self._is_contradictory(rest)
+        is_contradictory, num_rules = self._ask(rest)
+        self._work_left -= _size(rest) + _WORK_OF_A_RULE * num_rules
+        return is_contradictory
 
 
 def _inside(schema: Any, part: Part) -> Iterator[Part]:
