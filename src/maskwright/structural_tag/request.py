@@ -162,6 +162,13 @@ def _wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> 
     return RequestError(f"expected {expected}, found {found}", pointer=pointer, hint=hint)
 
 
+def _lacks(field: str, value: Any, pointer: str) -> RequestError:
+    """Return the error for what should be an object with this field."""
+    if isinstance(value, Mapping):
+        return RequestError(f"the object requires the field {field}", pointer=pointer)
+    return _wrong("an object", value, pointer)
+
+
 def optional_flag(value: Any, pointer: str) -> bool | None:
     """True, false or nothing; a number is none of these."""
     if value is None or isinstance(value, bool):
@@ -280,7 +287,7 @@ def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice")
 def _allowed(tools: tuple[Tool, ...], choice: Any, pointer: str) -> tuple[tuple[Tool, ...], bool]:
     given = choice.get("tools") if isinstance(choice, Mapping) else None
     if not isinstance(given, (list, tuple)):
-        raise _wrong("an object with mode and tools", choice, pointer)
+        raise _lacks("'tools' (an array)", choice, pointer)
     names = {_named(tools, each, f"{pointer}/tools/{i}").name for i, each in enumerate(given)}
     mode = choice.get("mode", "auto")
     if mode not in ("auto", "required"):
@@ -291,7 +298,7 @@ def _allowed(tools: tuple[Tool, ...], choice: Any, pointer: str) -> tuple[tuple[
 def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
     """The tool that a choice names."""
     if not isinstance(choice, Mapping) or not isinstance(choice.get("type"), str):
-        raise _wrong("an object with a type", choice, pointer)
+        raise _lacks("'type' (a string)", choice, pointer)
     kind = choice["type"]
     inner, at = _named_part(choice, kind, pointer)
     name = inner.get("name") if isinstance(inner, Mapping) else None
@@ -302,7 +309,7 @@ def _named(tools: tuple[Tool, ...], choice: Any, pointer: str) -> Tool:
         if name is None and inner is choice:
             return tools[0]
     if not isinstance(name, str):
-        raise _wrong("an object with a name", inner, at)
+        raise _lacks("'name' (a string)", inner, at)
     by_name = {tool.name: tool for tool in tools}
     if name not in by_name:
         near = get_close_matches(name[:60], list(by_name)[:1000], 1)

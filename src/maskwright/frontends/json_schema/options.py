@@ -1,7 +1,7 @@
 """What the caller chooses about JSON Schemas, and what the front-end reports.
 
     read_options({"strict_mode": True})     JsonSchemaOptions(strict_mode=True)
-    read_options({"strict": True})          OptionError: there is no option 'strict'; did you mean 'strict_mode'?
+    read_options({"strict": True})          OptionError: unknown option 'strict'; did you mean 'strict_mode'?
 
 Every public function that reads JSON Schemas takes the options as keyword arguments, `**options:
 Unpack[JsonSchemaKeywords]`, and None stands for an option's default.
@@ -88,7 +88,7 @@ class JsonSchemaOptions:
         if self.any_whitespace and (self.indent is not None or self.separators is not None):
             fixed = "separators" if self.indent is None else "indent"
             raise OptionError(
-                f"{fixed} says how a fixed layout looks, but white space is free",
+                f"{fixed} requires any_whitespace=False",
                 option=fixed,
                 hint="set any_whitespace=False",
             )
@@ -107,9 +107,9 @@ class JsonSchemaOptions:
         for other, is_said in others.items():
             if is_said:
                 raise OptionError(
-                    f"whitespace_pattern and {other} both say what white space there is",
+                    f"whitespace_pattern cannot be combined with {other}",
                     option="whitespace_pattern",
-                    hint=f"leave {other} out, and let the pattern say it, or leave out the pattern",
+                    hint=f"remove {other} or whitespace_pattern",
                 )
 
 
@@ -170,7 +170,7 @@ def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict
         names = [*JsonSchemaOptions.__dataclass_fields__, *others]
         near = [_OTHER_NAMES[name]] if name in _OTHER_NAMES else get_close_matches(name[:60], names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the options are: {', '.join(names)}"
-        raise OptionError(f"there is no option {name[:60]!r}", option=name, hint=hint)
+        raise OptionError(f"unknown option {name[:60]!r}", option=name, hint=hint)
     return chosen
 
 

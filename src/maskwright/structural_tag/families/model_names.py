@@ -132,7 +132,7 @@ _ASKED: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (r"(meta-)?llama-3\.[123]{size}(-vision)?", _BASE, ("llama_3_1", "llama_3_2", "llama_3_3")),
     (r"(meta-)?llama-4-(scout|maverick).*", _PROMPT, ("llama_4_pythonic", "llama_4")),
     (r"(meta-)?llama-3{size}(-instruct)?|llama-2.*|codellama.*|llama-guard.*", _OWN, ("llama_3_1",)),
-    (r"mistral-7b(-instruct)?-v0\.[123]|mistral-7b-instruct", _BASE + ", nor those before v0.3", ("mistral_v3",)),
+    (r"mistral-7b(-instruct)?-v0\.[123]|mistral-7b-instruct", _BASE + ", nor is any before v0.3", ("mistral_v3",)),
     (r"(mixtral|mistral|ministral|magistral|devstral|codestral|voxtral|pixtral|mathstral).*", _VERSION,
         ("mistral_v3", "mistral_v11", "mistral_v13")),
     (r"qwen2\.5{size}|qwen2\.5-coder{size}", _BASE, ("qwen_2_5",)),
