@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+
+import pytest
 
 import maskwright
 from maskwright.ir import (
@@ -10,8 +14,10 @@ from maskwright.ir import (
     OP_SUBGRAMMAR,
     Expr,
     GrammarIR,
+    Promised,
     Rule,
     alt,
+    deferred_subgrammar,
     literal,
     never,
     ref,
@@ -87,3 +93,15 @@ def test_depth_is_no_matter_of_the_stack() -> None:
 
     deep = next(expr for i, expr in enumerate(chain()) if i == 5_000)
     assert len(spelled_out(one(deep)).rules) == 5_001
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))], ids=["copy", "pickle"])
+def test_copies_have_numbers_of_their_own(copied: Callable[[Expr], Expr]) -> None:
+    made = with_prelude(seq(ref(0), text("x")), text("yy"))
+    later = deferred_subgrammar(lambda: one(seq(text("z"), made)), Promised(b"z"))
+    for leaf in (made, later):
+        other = copied(leaf)
+        assert other[1].number != leaf[1].number
+        assert spelled_out(one(seq(other, text("!")))) == spelled_out(one(seq(leaf, text("!"))))
+    both = copied(seq(made, with_prelude(seq(ref(0), text("zz")))))
+    assert both[1][1].prelude is both[2][1].prelude

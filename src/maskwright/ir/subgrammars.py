@@ -71,6 +71,10 @@ class Subgrammar:
         self.prelude = prelude
         self.number = _numbers.take()
 
+    def __reduce__(self) -> tuple[type[Subgrammar], tuple[GrammarIR, tuple[Rule, ...]]]:
+        """A copy, and what another process unpickles, has a number of its own: there, this one may be another's."""
+        return Subgrammar, (self.ir, self.prelude)
+
     def __del__(self, forget: Callable[[int, None], object] = _deferred.pop) -> None:
         forget(self.number, None)
 
