@@ -75,6 +75,14 @@ PATTERNS: list[tuple[str, str, Answer, Answer, Answer]] = [
     ("(?=a)ab", "ab", True, ERROR, ERROR),
     (r"\d+", "१", True, False, True),
     ("ab", "xaby", False, False, False),
+    ("[a-z&&[^aeiou]]+", "xyz", True, False, True),
+    ("[a-z&&[^aeiou]]+", "xaz", False, False, False),
+    ("[[a-z]--[aeiou]]+", "xaz", False, False, False),
+    ("[a-c[x-z]]", "y", ERROR, False, True),
+    (r"\U{1F600}", "😀", True, ERROR, True),
+    (r"(?-u:\w)", "é", False, ERROR, False),
+    ("(?R)a", "a", ERROR, ERROR, True),
+    (r"\<a", "<a", ERROR, True, ERROR),
 ]
 
 

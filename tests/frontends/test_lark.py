@@ -66,7 +66,7 @@ ERRORS = [
     ('start: "ab".."c"', "malformed range", 1, 12, "one character"),
     ('start: "c".."a"', "malformed range", 1, 11, ""),
     (r'start: "\q"', "unknown or incomplete escape", 1, 9, "known"),
-    ("start: /a(/", "in the regex: a group", 1, 10, "add )"),
+    ("start: /a(/", "in the regex: the group", 1, 10, "add )"),
     ("start: /(a)\\1/", "back-reference", 1, 12, ""),
     ("start: b\nbb: 'x'", "rule 'b' is not defined", 1, 8, "'bb'"),
     ("start: NAMES\nNAME: 'x'", "terminal 'NAMES' is not defined", 1, 8, "'NAME'"),

@@ -196,7 +196,7 @@ class _Parser:
         pattern, flags = token[PATTERN_TEXT], token[PATTERN_FLAGS]
         if "\n" in pattern and "x" not in flags:
             raise self.error("unterminated regex: it must end on its line", token.start(), token.start() + 1, "add /")
-        self._push(token, ast.Pattern(Span(*token.span("pattern")), pattern, flags.replace("l", "")))
+        self._push(token, ast.Pattern(Span(*token.span("pattern")), pattern, flags))
 
     def _tokens(self, token: re.Match[str]) -> None:
         span = Span(*token.span("tokens"))

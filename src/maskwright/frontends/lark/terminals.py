@@ -96,7 +96,7 @@ class Terminals:
             )
             raise scope.error(message, _within(span, *beyond), hint)
         try:
-            return _parse(pattern, flags + "a" if self.alphabet.is_bytes and "a" not in flags else flags)
+            return _parse(pattern, flags, self.alphabet.is_bytes)
         except (RegexSyntaxError, LimitError) as error:
             within = error.span if isinstance(error, RegexSyntaxError) else None
             if within is not None and error.source is not None:  # type: ignore[union-attr]
@@ -201,16 +201,20 @@ class Terminals:
 
 
 # Grammars repeat their patterns, and are read again and again: the small ones are kept, as trees and as expressions.
-_kept_parse = lru_cache(maxsize=512)(parse)
+@lru_cache(maxsize=512)
+def _kept_parse(pattern: str, flags: str, is_bytes: bool) -> regex.Node:
+    return parse(pattern, flags, is_bytes=is_bytes)
 
 
-def _parse(pattern: str, flags: str) -> regex.Node:
-    return _kept_parse(pattern, flags) if len(pattern) <= _MAX_KEPT else parse(pattern, flags)
+def _parse(pattern: str, flags: str, is_bytes: bool) -> regex.Node:
+    if len(pattern) <= _MAX_KEPT:
+        return _kept_parse(pattern, flags, is_bytes)
+    return parse(pattern, flags, is_bytes=is_bytes)
 
 
 @lru_cache(maxsize=512)
 def _pattern_expr(pattern: str, flags: str, alphabet: Alphabet) -> Expr:
-    return lowered(_parse(pattern, flags + "a" if alphabet.is_bytes and "a" not in flags else flags), alphabet)
+    return lowered(_parse(pattern, flags, alphabet.is_bytes), alphabet)
 
 
 def check_no_regex_rules(expr: Expr, span: Span, scope: Scope) -> None:

@@ -3,9 +3,10 @@ r"""Regular expressions: `parse` makes a syntax tree with spans, `lower` makes t
     >>> print(regex_to_expr(r"\d{3}", dialect="ecma").dump())
     [0-9]{3}
 
-The files in the order of the work: `ast.py`, `classes.py` (named sets of characters), `scanner.py` (escapes and
-classes), `parser.py`, `lower.py`; and for assertions `lookaround.py` (lookarounds become intersections), `context.py`
-(conditions on neighbours), `plain.py` (pieces of expressions). The result is regular: it holds no rule reference.
+The files in the order of the work: `ast.py`, `classes.py` (named sets of characters), `refused.py` (what is refused by
+name), `scanner.py` (escapes), `brackets.py` (classes), `parser.py`, `lower.py`; and for assertions `lookaround.py`
+(lookarounds become intersections), `context.py` (conditions on neighbours), `plain.py` (pieces of expressions). The
+result is regular: it holds no rule reference.
 Tested by tests/frontends/test_regex.py.
 """
 
@@ -26,7 +27,7 @@ def regex_to_expr(
 
     Args:
         pattern: The regular expression.
-        flags: Letters out of `imsxua`.
+        flags: Letters of `imsxua`.
         search: Whether the pattern may match anywhere in the text (True) or must match all of it (False).
         encode: How one character is spelled: `utf8`, `json_string_chars`.
         dialect: `"python"` (Unicode `\d \w \s \b`) or `"ecma"` (JSON Schema's `pattern`).

@@ -142,9 +142,11 @@ class Group(Node):
 
 
 class Anchor(Node):
-    """A condition on the characters around a position: `start`, `end`, `line_start`, `line_end`, `word`, `not_word`.
+    r"""A condition on the characters around a position.
 
-    `chars` are the newlines or the word characters that it means.
+    One of `start`, `end`, `line_start`, `line_end`, `word`, `not_word`, `word_start`, `word_end`, `word_start-half`,
+    `word_end-half` (Rust's `\b{start-half}`: only that no word character comes before). `chars` are the newlines
+    or the word characters that it means.
     """
 
     __slots__ = ("chars", "kind")
@@ -198,7 +200,7 @@ class Boundary(Node):
 
 
 class And(Node):
-    """The strings that all operands match. The first operand is no `Not`."""
+    """The strings that all operands match. The first operand is not a `Not`."""
 
     __slots__ = ("operands",)
 

@@ -120,7 +120,15 @@ def _anchor_pairs(kind: str, chars: CodePointSet) -> Pairs:
     if kind == "line_end":
         return ((ANYTHING, Side(chars, True)),)
     word, other = Side(chars, False), Side(~chars, True)
-    return ((word, other), (other, word)) if kind == "word" else ((word, word), (other, other))
+    pairs: dict[str, Pairs] = {
+        "word": ((word, other), (other, word)),
+        "not_word": ((word, word), (other, other)),
+        "word_start": ((other, word),),
+        "word_end": ((word, other),),
+        "word_start-half": ((other, ANYTHING),),
+        "word_end-half": ((ANYTHING, other),),
+    }
+    return pairs[kind]
 
 
 @lru_cache(maxsize=64)

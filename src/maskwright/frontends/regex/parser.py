@@ -1,14 +1,14 @@
 r"""From the text of a regular expression to its syntax tree.
 
 One pass, left to right, with a stack of open groups of its own: nesting costs no Python frames, and is limited. What
-the tree can not hold is refused here: back-references, recursion, conditionals, atomic groups and possessive
-quantifiers.
+the tree cannot hold is refused by name, with a way out (refused.py): back-references, recursion, conditionals, atomic
+groups and possessive quantifiers.
 
     >>> str(parse("a(b|c)*?$"))
     "seq('a', repeat(group(alt('b', 'c')), 0, inf, lazy), end)"
 
 Invariant: every character of the pattern is in the tree, or is a comment or blank of the `x` flag. Cost: linear.
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/test_regex.py, tests/frontends/test_regex_dialects.py.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from typing import Final, get_args
 from maskwright.errors import LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.regex import ast
-from maskwright.frontends.regex.classes import fold
+from maskwright.frontends.regex.brackets import Brackets
+from maskwright.frontends.regex.classes import ASCII, fold
+from maskwright.frontends.regex.refused import refused_flag, refused_group
 from maskwright.frontends.regex.scanner import (
     ASCII_ONLY,
     DOT_ALL,
     IGNORE_CASE,
     MULTILINE,
+    NO_UNICODE,
     VERBOSE,
     Dialect,
-    Scanner,
 )
 
 MAX_COUNT: Final = 2**31 - 1
@@ -40,19 +42,10 @@ _COUNT: Final = re.compile(r"[*+?]|\{(?:([0-9]+)(?:(,)([0-9]*))?|,([0-9]*))\}")
 _FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME: Final = re.compile(r"\(\?P?<([^>]*)>")
 _SIMPLE_COUNTS: Final = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
-# `u` is how every pattern is read here, and `U` only swaps greedy and lazy.
-_FLAG_BITS: Final = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0, "U": 0}
+_FLAG_BITS: Final = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0}
+_BYTES_HINT: Final = "write (?a:…) for ASCII \\d \\w \\s \\b; bytes need allow_invalid_utf8, an option of Lark grammars"
+_NOT_TEXT: Final = "under (?-u) this matches single bytes, which are not text"
 _LOOKS: Final = {"(?=": (True, False), "(?!": (True, True), "(?<=": (False, False), "(?<!": (False, True)}
-_REFUSED_GROUPS: Final = {
-    "(?P=": "a back-reference is not regular",
-    "(?P>": "a call of a group is not regular",
-    "(?&": "a call of a group is not regular",
-    "(?R": "recursion is not regular",
-    "(?(": "a conditional group is not regular",
-    "(?>": "an atomic group is not supported",
-    "(?|": "a branch-reset group is not supported",
-    "(*": "a verb is not supported",
-}
 
 
 class _Frame:
@@ -70,13 +63,14 @@ class _Frame:
         self.look = (True, False)
 
 
-def parse(pattern: str, flags: str = "", dialect: Dialect = "python") -> ast.Node:
+def parse(pattern: str, flags: str = "", dialect: Dialect = "python", *, is_bytes: bool = False) -> ast.Node:
     """Parse a regular expression.
 
     Args:
         pattern: The regular expression.
-        flags: Letters out of `imsxua`; `a` is ASCII-only `\\d \\w \\s \\b`.
+        flags: Letters of `imsxua`; `a` is ASCII-only `\\d \\w \\s \\b`, `u` (the default) is Unicode.
         dialect: `"python"` or `"ecma"`.
+        is_bytes: Whether each character stands for a byte; `\\d \\w \\s \\b` are then ASCII.
 
     Raises:
         RegexSyntaxError: The pattern is malformed, or holds something that is not regular.
@@ -84,18 +78,22 @@ def parse(pattern: str, flags: str = "", dialect: Dialect = "python") -> ast.Nod
     """
     if dialect not in get_args(Dialect):
         raise ValueError(f"unknown dialect {dialect!r}; known: {', '.join(get_args(Dialect))}")
-    bits = 0
+    bits = ASCII_ONLY if is_bytes else 0
     for letter in flags:
         if letter not in _FLAG_BITS:
-            raise RegexSyntaxError(f"unknown flag {letter!r}", hint="known: i, m, s, x, u, a")
+            refusal = refused_flag(letter)
+            raise RegexSyntaxError(refusal.why, hint=refusal.instead)
         bits |= _FLAG_BITS[letter]
-    return _Parser(pattern, dialect, bits).parse()
+    if "a" in flags and "u" in flags:
+        raise RegexSyntaxError("the flags a and u exclude each other", hint="u is the default: leave one out")
+    return _Parser(pattern, dialect, bits, is_bytes).parse()
 
 
-class _Parser(Scanner):
-    def __init__(self, pattern: str, dialect: Dialect, flags: int) -> None:
+class _Parser(Brackets):
+    def __init__(self, pattern: str, dialect: Dialect, flags: int, is_bytes: bool) -> None:
         super().__init__(pattern, dialect)
         self.flags = flags
+        self.is_bytes = is_bytes
         self.frame = _Frame(0, "whole", flags)
         self.stack: list[_Frame] = []
         self.names: set[str] = set()
@@ -114,14 +112,22 @@ class _Parser(Scanner):
                 self.position = blank.end()
             else:
                 at = self.position
-                raise self.error("a surrogate is no character", at, at + 1, "name the character itself")
+                raise self.error("a surrogate is not a character", at, at + 1, "write the character itself")
         if self.stack:
-            raise self.error("a group that is not closed", self.frame.start, self.frame.start + 1, "add )")
+            raise self.error("the group is not closed", self.frame.start, self.frame.start + 1, "add )")
         return self._body()
 
     def _push(self, node: ast.Node, quantifiable: bool = True) -> None:
         self.frame.items.append(node)
         self.quantifiable = quantifiable
+
+    def _push_text(self, node: ast.Chars | ast.Literal) -> None:
+        """Push what matches characters, if these can be text."""
+        if self.flags & NO_UNICODE and not self.is_bytes:
+            is_text = node.text.isascii() if isinstance(node, ast.Literal) else node.chars.issubset(ASCII)
+            if not is_text:
+                raise self.error(_NOT_TEXT, *node.span, _BYTES_HINT)
+        self._push(node)
 
     def _span(self, start: int) -> Span:
         return Span(start, self.position)
@@ -130,15 +136,15 @@ class _Parser(Scanner):
         start = self.position
         self.position += len(text)
         if not self.flags & IGNORE_CASE:
-            self._push(ast.Literal(self._span(start), text))
+            self._push_text(ast.Literal(self._span(start), text))
             return
         for i, c in enumerate(text, start):
-            self._push(_character(Span(i, i + 1), ord(c), self.flags))
+            self._push_text(_character(Span(i, i + 1), ord(c), self.flags))
 
     def _class(self) -> None:
         start = self.position
         chars = self.char_class(self.flags)
-        self._push(ast.Chars(self._span(start), chars))
+        self._push_text(ast.Chars(self._span(start), chars))
 
     def _escape(self) -> None:
         start = self.position
@@ -146,17 +152,17 @@ class _Parser(Scanner):
         if isinstance(value, ast.Anchor):
             self._push(value, quantifiable=False)
         elif isinstance(value, CodePointSet):
-            self._push(ast.Chars(self._span(start), value))
+            self._push_text(ast.Chars(self._span(start), value))
         elif 0xD800 <= value <= 0xDFFF:
             raise self.error("a lone surrogate matches no text", start, self.position, "write \\u{…} or a pair")
         else:
-            self._push(_character(self._span(start), value, self.flags))
+            self._push_text(_character(self._span(start), value, self.flags))
 
     def _dot(self) -> None:
         start = self.position
         self.position += 1
         excluded = CodePointSet(()) if self.flags & DOT_ALL else self.newlines()
-        self._push(ast.Chars(self._span(start), ~excluded))
+        self._push_text(ast.Chars(self._span(start), ~excluded))
 
     def _anchor(self) -> None:
         start = self.position
@@ -183,7 +189,8 @@ class _Parser(Scanner):
         if lazy:
             self.position += 1
         elif self.pattern.startswith("+", self.position):
-            raise self.error("a possessive quantifier is not supported", start, self.position + 1, "leave out the +")
+            hint = "leave out the last +; without it, the repetition may also match less"
+            raise self.error("a possessive quantifier is not supported", start, self.position + 1, hint)
         self._repeat(minimum, maximum, lazy)
 
     def _counts(self, match: re.Match[str]) -> tuple[int, int]:
@@ -191,15 +198,17 @@ class _Parser(Scanner):
             return _SIMPLE_COUNTS[match.group()]
         low, comma, high, only_high = match.groups()
         if any(digits and len(digits.lstrip("0")) > 10 for digits in (low, high, only_high)):
-            raise self.error(f"a count above {MAX_COUNT:,}", *match.span())
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span())
         if low is None and not self.python:
-            raise self.error("a count without lower bound", *match.span(), "write {0,n}")
+            raise self.error("the count has no lower bound", *match.span(), "write {0,n}")
         minimum = int(low or 0)
         maximum = minimum if low is not None and not comma else int(high or only_high or ast.INFINITE)
         if minimum > MAX_COUNT or MAX_COUNT < maximum < ast.INFINITE:
-            raise self.error(f"a count above {MAX_COUNT:,}", *match.span())
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span())
         if maximum < minimum:
-            raise self.error("an upper bound below the lower bound", *match.span())
+            raise self.error(
+                "the upper bound is below the lower bound", *match.span(), f"write {{{maximum},{minimum}}}"
+            )
         return minimum, maximum
 
     def _repeat(self, minimum: int, maximum: int, lazy: bool) -> None:
@@ -244,20 +253,23 @@ class _Parser(Scanner):
         if self.python and pattern.startswith("(?#", start):
             end = pattern.find(")", start)
             if end < 0:
-                raise self.error("a comment that is not closed", start, start + 3, "add )")
+                raise self.error("the comment is not closed", start, start + 3, "add )")
             self.position = end + 1
             return False
-        for opening, reason in _REFUSED_GROUPS.items():
-            if pattern.startswith(opening, start):
-                raise self.error(reason, start, start + len(opening))
+        refused = refused_group(pattern, start, self.python)
+        if refused is not None:
+            raise self.refusal(refused[0], start, refused[1])
         return self._inline_flags(frame)
 
     def _group_name(self, frame: _Frame) -> None:
         match = _NAME.match(self.pattern, self.position)
         if match is None or not match[1].isidentifier():
-            raise self.error("a group's name is missing or is no identifier", self.position, self.position + 3)
+            hint = "use letters, digits and _, as in (?<name>…)"
+            raise self.error(
+                "a group's name is missing or is not an identifier", self.position, self.position + 3, hint
+            )
         if match[1] in self.names:
-            raise self.error(f"two groups named {match[1][:40]!r}", *match.span())
+            raise self.error(f"two groups are named {match[1][:40]!r}", *match.span(), "use another name, or (?:…)")
         self.names.add(match[1])
         frame.name = match[1]
         self.position = match.end()
@@ -270,10 +282,16 @@ class _Parser(Scanner):
         bits = self.flags
         for letter in match[1]:
             bits |= self._flag(letter, match)
+        if "u" in match[1]:
+            if "a" in match[1]:
+                raise self.error("the flags a and u exclude each other", *match.span(), "leave one of them out")
+            bits &= ~(ASCII_ONLY | NO_UNICODE)
         for letter in match[2] or "":
-            if letter in "ua":
-                raise self.error(f"flag {letter} cannot be taken back", *match.span(), "use (?a:…) for ASCII classes")
+            if letter == "a":
+                raise self.error("flag a cannot be taken back", *match.span(), "use (?u:…) for Unicode classes")
             bits &= ~self._flag(letter, match)
+        if "u" in (match[2] or ""):
+            bits |= ASCII_ONLY | NO_UNICODE
         self.flags = bits
         self.position = match.end()
         frame.kind = "plain"
@@ -281,7 +299,7 @@ class _Parser(Scanner):
 
     def _flag(self, letter: str, match: re.Match[str]) -> int:
         if letter not in _FLAG_BITS:
-            raise self.error(f"unknown flag {letter!r}", *match.span(), "known: i, m, s, x, u, a")
+            raise self.refusal(refused_flag(letter), *match.span())
         return _FLAG_BITS[letter]
 
     def _close(self) -> None:
@@ -322,7 +340,7 @@ class _Parser(Scanner):
         return ast.Alt(Span(branches[0].span.start, last.span.end), (*branches, last))
 
 
-def _character(span: Span, code_point: int, flags: int) -> ast.Node:
+def _character(span: Span, code_point: int, flags: int) -> ast.Chars | ast.Literal:
     chars = _cases(code_point, bool(flags & ASCII_ONLY)) if flags & IGNORE_CASE else None
     return ast.Literal(span, chr(code_point)) if chars is None else ast.Chars(span, chars)
 
