@@ -84,7 +84,7 @@ def schema_to_ir(
     grammar = _grammar_of(schema, options, report, capture_members, beside)
     if grammar is None:
         if beside:
-            raise UnsatisfiableError("no value satisfies both this schema and the excluded texts")
+            raise UnsatisfiableError("every value that is valid against this schema contains an excluded text")
         raise why_unsatisfiable(schema, options)
     return grammar
 
