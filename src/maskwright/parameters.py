@@ -240,7 +240,7 @@ def _join(op: int, neutral: Condition, absorbing: Condition, conditions: tuple[C
 def _bits(bits: Bits) -> Bits:
     first, last = bits
     if not 0 <= first < last <= 64:
-        raise ValueError(f"[{first}:{last}] is no range of bits within 0 to 64")
+        raise ValueError(f"[{first}:{last}] is not a valid range of bits: bits count from 0 to 64")
     return first, last
 
 
@@ -252,7 +252,7 @@ def _bit(bit: int) -> int:
 
 def _word(value: int) -> int:
     if not 0 <= value <= ALL_BITS:
-        raise ValueError(f"{value} is no number of 64 bits")
+        raise ValueError(f"{value} is not a 64-bit number")
     return value
 
 
