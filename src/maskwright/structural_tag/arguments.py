@@ -100,7 +100,10 @@ def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) 
     made = _read(data, report, style, options, excluded, captures)
     if admits_nothing(made):
         raise _nothing_valid(data, style, options, excluded)
-    return Snippet(subgrammar(made, layout_of(options).prelude), tuple(report))
+    prelude = layout_of(options).prelude
+    if made.rules[0] is not prelude[0]:  # its escapes are others
+        prelude = ()
+    return Snippet(subgrammar(made, prelude), tuple(report))
 
 
 def _nothing_valid(

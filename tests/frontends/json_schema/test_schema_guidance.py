@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from checking import check_texts
+from grammar_matcher import accepts_text
 
-from maskwright import Grammar, check
+from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, check
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 
@@ -60,9 +62,9 @@ def test_inside_it_is_an_annotation() -> None:
 
 
 def test_what_does_not_count_is_reported() -> None:
-    asked = {"item_separator": ", ", "key_separator": ":", "whitespace_pattern": " ", "json_allowed_escapes": "n"}
+    asked = {"item_separator": ", ", "key_separator": ":", "whitespace_pattern": " ", "json_escapes": "n"}
     schema = {"type": "null", "x-guidance": asked}
-    expected = ["/x-guidance/item_separator", "/x-guidance/json_allowed_escapes"]
+    expected = ["/x-guidance/item_separator", "/x-guidance/json_escapes"]
     assert [finding.pointer for finding in Grammar.from_json_schema(schema).report] == expected
     report = check(schema)
     assert report.verdict == "enforced"
@@ -71,7 +73,7 @@ def test_what_does_not_count_is_reported() -> None:
         "/x-guidance/item_separator": "annotation",
         "/x-guidance/key_separator": "enforced",
         "/x-guidance/whitespace_pattern": "enforced",
-        "/x-guidance/json_allowed_escapes": "annotation",
+        "/x-guidance/json_escapes": "annotation",
     }
 
 
@@ -83,6 +85,8 @@ def test_what_does_not_count_is_reported() -> None:
         ({"item_separator": None}, "/x-guidance/item_separator", SchemaError),
         ({"item_separator": ";"}, "/x-guidance/item_separator", UnsupportedSchemaError),
         ({"key_separator": ":\\s?"}, "/x-guidance/key_separator", UnsupportedSchemaError),
+        ({"json_allowed_escapes": "nx"}, "/x-guidance/json_allowed_escapes", SchemaError),
+        ({"json_allowed_escapes": ["n"]}, "/x-guidance/json_allowed_escapes", SchemaError),
         ({"whitespace_pattern": "x"}, "/x-guidance/whitespace_pattern", SchemaError),
         ({"whitespace_pattern": "("}, "/x-guidance/whitespace_pattern", SchemaError),
     ],
@@ -112,3 +116,65 @@ def test_one_of_is_coerced_where_it_cannot_be_enforced() -> None:
     assert ("/items/oneOf", "relaxed") in [(f.pointer, f.outcome) for f in Grammar.from_json_schema(coerced).report]
     exact = {"oneOf": [{"type": "integer"}, {"minimum": 5}], "x-guidance": {"coerce_one_of": True}}
     check_texts(exact, ["3", "5.5", '"a"'], ["7", "4.5"])
+
+
+TEXTS_OF_STRINGS = [
+    "a",
+    "é",
+    r"\n",
+    r"\u000a",
+    r"\"",
+    r"\\",
+    r"\/",
+    "/",
+    r"\u00e9",
+    r"\ud83d\ude00",
+    "😀",
+    r"a\tb\nc",
+    r"\u0022",
+]
+
+
+@pytest.mark.parametrize("letters", ["", "n", 'nrbtf\\"', 'nrbtf\\"u', "u", 'tn"/\\'])
+@pytest.mark.parametrize(
+    "inside",
+    [{"type": "string"}, {"pattern": "(?s)^.*$", "type": "string"}, {"minLength": 1, "type": "string"}],
+    ids=str,
+)
+def test_only_allowed_escapes_are_written(letters: str, inside: Any) -> None:
+    def is_allowed(text: str) -> bool:
+        return all(escape[1] in letters for escape in re.findall(r"\\.", text))
+
+    plain = [text for text in TEXTS_OF_STRINGS if accepts_text(schema_to_ir(inside), f'"{text}"')]
+    assert len(plain) > 8
+    asked = {"x-guidance": {"json_allowed_escapes": letters}}
+    accepted = [text for text in plain if is_allowed(text)]
+    for schema, form in (
+        ({**inside, **asked}, '"%s"'),
+        ({"items": inside, **asked}, '["a", "%s"]'),
+        ({"additionalProperties": inside, "properties": {"b": True}, **asked}, '{"b": "%s", "c": "%s"}'),
+    ):
+        right = [form.replace("%s", text) for text in accepted]
+        check_texts(schema, right, [form.replace("%s", text) for text in plain if text not in accepted])
+
+
+def test_values_and_names_are_written_with_allowed_escapes() -> None:
+    values = {"enum": ["a\n/", 'q"', {"k\t": 1}], "x-guidance": {"json_allowed_escapes": "u"}}
+    check_texts(values, [r'"a\u000a/"', r'"q\u0022"', r'{"k\u0009": 1}'], [r'"a\n/"', r'"q\""', r'{"k\t": 1}'])
+    for schema in ({"const": "a\n"}, {"properties": {"a\u0001": {}}}):
+        with pytest.raises(UnsupportedSchemaError, match="which json_allowed_escapes leaves out") as caught:
+            schema_to_ir({**schema, "x-guidance": {"json_allowed_escapes": '\\"'}})
+        assert caught.value.pointer == "/x-guidance/json_allowed_escapes"
+
+
+def test_in_a_tag_other_schemas_keep_their_escapes() -> None:
+    pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
+    info = TokenizerInfo.from_vocab([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=[256])
+    free = {"type": "array", "items": {"type": "string"}}
+    held = {**free, "x-guidance": {"json_allowed_escapes": '"'}}
+    elements = [{"type": "json_schema", "json_schema": schema} for schema in (free, held, free)]
+    tag = {"format": {"type": "sequence", "elements": elements}}
+    compiled = GrammarCompiler(info).compile_structural_tag(tag)
+    for texts, is_accepted in (((r"\n", r"\"", r"\n"), True), ((r"\n", r"\n", r"\n"), False)):
+        output = "".join(f'["{text}"]' for text in texts)
+        assert GrammarMatcher(compiled).accept_string(output) == is_accepted

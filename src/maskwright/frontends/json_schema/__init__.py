@@ -6,8 +6,8 @@
                                 shapes; leaves.py shares those of schemas without sub-schemas
     emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
                                 where something is counted, laid out as layout.py says, with the white space of
-                                white_space.py, or as the schema asks (guidance.py), and in
-                                ASCII alone if wanted (ascii_only.py)
+                                white_space.py, or as the schema asks (guidance.py), in ASCII
+                                alone if wanted (ascii_only.py), with some escapes only (escapes.py)
 
 contradiction.py finds out why no value is valid; reached.py finds the keywords that apply, for the report of
 `maskwright.check`.
@@ -27,7 +27,8 @@ from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.frontends.json_schema.ascii_only import in_ascii
 from maskwright.frontends.json_schema.documents import Document, read_schema
 from maskwright.frontends.json_schema.emit import Emitter
-from maskwright.frontends.json_schema.guidance import layout_options
+from maskwright.frontends.json_schema.escapes import with_escapes
+from maskwright.frontends.json_schema.guidance import allowed_escapes, layout_options
 from maskwright.frontends.json_schema.layout import layout_of
 from maskwright.frontends.json_schema.normalise import Normaliser
 from maskwright.frontends.json_schema.options import DEFAULTS as DEFAULTS
@@ -86,7 +87,8 @@ def schema_to_ir(
         if beside:
             raise UnsatisfiableError("every value that is valid against this schema contains an excluded text")
         raise why_unsatisfiable(schema, options)
-    return grammar
+    letters = allowed_escapes(schema)
+    return grammar if letters is None else with_escapes(grammar, letters)
 
 
 def _grammar_of(

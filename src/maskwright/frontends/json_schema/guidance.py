@@ -7,6 +7,7 @@
     item_separator, key_separator       "," and ":" if they are not given
     lenient                             true: what cannot be enforced is left out, as with on_unsupported="relax"
     coerce_one_of                       true: so is "only one branch" of a oneOf, where it cannot be enforced
+    json_allowed_escapes                the letters that may stand behind a backslash in strings (escapes.py)
 
 It counts in the outermost schema object only, and then instead of the caller's options. White space
 that is flexible may stand around separators, so what these hold themselves is left out then.
@@ -21,12 +22,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from maskwright.errors import OptionError, SchemaError, UnsupportedSchemaError
+from maskwright.frontends.json_schema.escapes import LETTERS
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 
 KEYWORD: Final = "x-guidance"
 _SEPARATORS: Final = {"item_separator": ",", "key_separator": ":"}
 _LAYOUT: Final = {**dict.fromkeys(_SEPARATORS, str), "whitespace_flexible": bool, "whitespace_pattern": str}
-_TYPES: Final = {**_LAYOUT, "lenient": bool, "coerce_one_of": bool}
+_ESCAPES: Final = "json_allowed_escapes"
+_TYPES: Final = {**_LAYOUT, "lenient": bool, "coerce_one_of": bool, _ESCAPES: str}
 _JSON_NAMES: Final = {str: "a string", bool: "true or false"}
 
 
@@ -73,6 +76,12 @@ def coerces_one_of(schema: Any) -> bool:
     return isinstance(asked, dict) and asked.get("coerce_one_of") is True
 
 
+def allowed_escapes(schema: Any) -> str | None:
+    """Return the letters that a schema allows behind a backslash in strings; None if it does not say."""
+    asked = schema.get(KEYWORD) if type(schema) is dict else None
+    return asked.get(_ESCAPES) if isinstance(asked, dict) else None
+
+
 def not_read(asked: Mapping[Any, Any]) -> dict[Any, str]:
     """Return the parts of `x-guidance` that do not count, and why."""
     reasons = dict.fromkeys(asked.keys() - _TYPES.keys(), "it is not supported")
@@ -92,6 +101,9 @@ def _checked(asked: Any) -> dict[Any, Any]:
     for name, kind in _TYPES.items():
         if name in asked and not isinstance(asked[name], kind):
             raise _wrong(name, f"{name} must be {_JSON_NAMES[kind]}", None)
+    other = next((letter for letter in asked.get(_ESCAPES, "") if letter not in LETTERS), None)
+    if other is not None:
+        raise _wrong(_ESCAPES, f"JSON has no escape \\{other}", f"use letters out of {LETTERS}")
     for name, usual in _SEPARATORS.items():
         if asked.get(name, usual).strip(" \t\n\r") != usual:
             raise UnsupportedSchemaError(
