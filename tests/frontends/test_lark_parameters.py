@@ -113,9 +113,9 @@ ERRORS = [
     ("start: p::set_bit(1)\np::_: 'a'", "only a rule with a parameter", 1, 11, "name::_"),
     ("start: 'a' %if is_zeros(_)", "only a rule with a parameter", 1, 16, "name::_"),
     ("start: p::0\np::_: t{p::_}\nt{x}: x", "only a rule with a parameter", 2, 12, "name::_"),
-    ("start: p::0\np::_: 'a' %if true 'b'", "ends its alternative", 2, 20, "parentheses"),
-    ("start: p::0\np::_: 'a' %if true *", "ends its alternative", 2, 20, "parentheses"),
-    ("start: p::0\np::_: 'a' %if true %if true", "ends its alternative", 2, 20, "parentheses"),
+    ("start: p::0\np::_: 'a' %if true 'b'", "must come last in its alternative", 2, 20, "parentheses"),
+    ("start: p::0\np::_: 'a' %if true *", "must come last in its alternative", 2, 20, "parentheses"),
+    ("start: p::0\np::_: 'a' %if true %if true", "must come last in its alternative", 2, 20, "parentheses"),
     ("start: p::0\np::_: 'a' %if eq(_ 1)", "malformed parameter", 2, 20, "bit_clear"),
     ("start: p::0\np::_: 'a' %if eq(_, )", "malformed parameter", 2, 21, "bit_clear"),
     ("start: p::0\np::_: 'a' %if", "malformed parameter", 2, 14, "bit_clear"),
@@ -124,7 +124,7 @@ ERRORS = [
     ("start: p::0\np::_: 'a' %if and(true)", "not a valid condition", 2, 15, "and(…, …)"),
     ("start: p::is_ones(_)\np::_: 'a'", "not a valid parameter value", 1, 11, "incr([0:4])"),
     ("start: p::set_bit(64)\np::_: 'a'", "the last is 63", 1, 19, ""),
-    ("start: p::set_bit(_)\np::_: 'a'", "a number is expected", 1, 19, "0x"),
+    ("start: p::set_bit(_)\np::_: 'a'", "expected a number", 1, 19, "0x"),
     ("start: p::18446744073709551616\np::_: 'a'", "at most 18446744073709551615", 1, 11, ""),
     (f"start: p::0x{'f' * 10_000}\np::_: 'a'", "at most 18446744073709551615", 1, 11, ""),
     ("start: p::0\np::_: 'a' %if is_ones([3:3])", "a range of bits", 2, 23, "low < high"),
@@ -132,8 +132,8 @@ ERRORS = [
     ("start: p::0\np::_: 'a' %if is_ones(7)", "a range of bits", 2, 23, "[low:high]"),
     ("start: p::0\np{x}::_: 'a'", "a template cannot have a parameter", 2, 1, "name::_"),
     ("start: P::0\nP::_: 'a'", "a terminal cannot have a parameter", 2, 1, "name::_"),
-    ("start: T\nT: 'a' %if true", "a condition cannot stand in a terminal", 2, 4, "rule"),
-    ("start: p::0\np::_: 'a'\n%extend p: 'b'", "other parameters", 3, 9, ""),
+    ("start: T\nT: 'a' %if true", "a condition is not allowed in a terminal", 2, 4, "rule"),
+    ("start: p::0\np::_: 'a'\n%extend p: 'b'", "different parameters", 3, 9, ""),
 ]
 
 

@@ -98,7 +98,7 @@ def test_options_hold_within_rules_with_options() -> None:
 # a header with options, part of the message
 REFUSED = [
     ("a[capture, stop=/x/]", "a stop that is not a string"),
-    ('a[stop_capture="e"]', "stop_capture without"),
+    ('a[stop_capture="e"]', "stop_capture needs"),
     ('a[capture, stop="x", suffix="y"]', "both suffix and stop"),
     ("a[capture=3]", "a name in quotes"),
     ('a[capture=""]', "a name in quotes"),

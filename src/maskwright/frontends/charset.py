@@ -1,7 +1,8 @@
 """Sets of characters, and their spellings as byte expressions.
 
 A `CodePointSet` is an immutable set of Unicode scalar values, kept as sorted, disjoint, non-adjacent ranges. Surrogates
-are no scalar values, so no set ever holds one. An *encoding* turns a set into the expression for "one character of it":
+are not scalar values, so no set ever holds one. An *encoding* turns a set into the expression for "one of these
+characters":
 
     >>> digits = CodePointSet.from_ranges([(0x30, 0x39)])
     >>> print(utf8(digits).dump())

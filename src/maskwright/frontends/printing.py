@@ -93,7 +93,7 @@ def to_regex(grammar: GrammarIR) -> str:
     supplied = {index for index, _ in grammar.token_sets}
     root = spelled_out(bodies[grammar.root], lambda index: None if index in supplied else bodies[index])
     if root is None and any(node[0] == OP_SUBSTRINGS for body in bodies for node in postorder(body)):
-        raise GrammarError("the grammar takes substrings of too long a text", hint=_REGULAR_HINT)
+        raise GrammarError("the grammar contains substrings of a text that is too long to print", hint=_REGULAR_HINT)
     if root is None or grammar.root in supplied:
         raise GrammarError("the grammar is not regular: it is recursive or contains tokens", hint=_REGULAR_HINT)
     return _Regex(grammar).expression(root)
@@ -270,8 +270,8 @@ class _Notation:
         try:
             return [chunk.decode() for chunk in node[1]]
         except UnicodeDecodeError:
-            hint = "no notation has chunks of such bytes; dump() shows them"
-            raise GrammarError("the grammar takes substrings of bytes that are not characters", hint=hint) from None
+            hint = "no notation can write such chunks; use dump()"
+            raise GrammarError("the grammar contains substrings of bytes that are not characters", hint=hint) from None
 
     def bytes(self, members: int | bytes) -> Shown:
         """One byte of a set of bits, or these bytes, that are not characters."""

@@ -83,7 +83,7 @@ def escaped_character(
         return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
     value = int(hex2 or hex4 or hex8, 16)
     if value > 0x10FFFF:
-        raise refuse("there is no character beyond U+10FFFF")
+        raise refuse("the code point is above U+10FFFF")
     if 0xD800 <= value <= 0xDFFF and simple is SIMPLE_ESCAPES:
         raise refuse("a lone surrogate is not a character", "write \\UHHHHHHHH or a pair")
     return chr(value)

@@ -76,7 +76,7 @@ def parse_options(brackets: str, start: int, source: str, error: type[GrammarErr
         match = _OPTION.match(brackets, at)
         if match is None:
             span = Span(start + at, start + end)
-            raise error("a malformed rule option", source=source, span=span, hint="write name or name=value")
+            raise error("malformed rule option", source=source, span=span, hint="write name or name=value")
         option = _option(match, start, source, error)
         if option.name in options:
             raise error(f"the option {option.name} is given twice", source=source, span=option.span)
@@ -93,7 +93,7 @@ def _check_captures(options: dict[str, RuleOption], source: str, error: type[Gra
     if first is None:
         return
     if "stop_capture" in options and not ends:
-        raise error("stop_capture without stop or suffix", source=source, span=first.span, hint="add suffix=…")
+        raise error("stop_capture needs stop or suffix", source=source, span=first.span, hint="add suffix=…")
     if len(ends) > 1:
         raise error("a captured rule cannot have both suffix and stop", source=source, span=ends[1].span)
     if ends and not isinstance(ends[0].value, str):

@@ -192,7 +192,7 @@ def _number(first: int, minimum: int, maximum: int) -> _Limits:
 
 def _too_many_bits(needed: int) -> LimitError:
     return LimitError(
-        f"items in any order need {needed} bits of state, more than the {_BITS} of a parameter",
+        f"items in any order need {needed} bits of state, and at most {_BITS} are supported",
         limit="parameter_bits",
-        hint="let fewer items be in any order",
+        hint="use fewer items in any order",
     )

@@ -47,10 +47,14 @@ def substrings(chunks: Sequence[str], builder: IRBuilder) -> Expr:
     """
     if len(chunks) > MAX_CHUNKS:
         hint = "split the text into words, or use a part of it"
-        raise LimitError(f"substrings of more than {MAX_CHUNKS:,} chunks", limit="substring chunks", hint=hint)
+        raise LimitError(
+            f"the text of substrings has more than {MAX_CHUNKS:,} chunks", limit="substring chunks", hint=hint
+        )
     if len("".join(chunks).encode()) > MAX_BYTES:
         raise LimitError(
-            f"substrings of more than {MAX_BYTES:,} bytes", limit="substring bytes", hint="use a part of the text"
+            f"the text of substrings has more than {MAX_BYTES:,} bytes",
+            limit="substring bytes",
+            hint="use a part of the text",
         )
     if len(chunks) > MAX_IN_RULES:
         return builder.add("substring", of_bytes([chunk.encode() for chunk in chunks]))

@@ -79,7 +79,7 @@ def text_before(body: Expr, end: Expr) -> Expr:
     # The literal may also come earlier and overlap with its last occurrence, as "aa" does in "aaa".
     overlaps = [size for size in range(1, len(data)) if data[:size] == data[-size:]]
     if len(overlaps) > MAX_OVERLAPS:
-        hint = "use an end text that repeats itself less"
+        hint = "use an end text without repeated parts"
         raise LimitError("the end text overlaps with itself too often", limit="overlaps", hint=hint)
     earlier = [not_(seq(body, literal(data[:-size]))) for size in overlaps]
     return and_(body, not_(seq(body, end, ANY_BYTES)), *earlier)
@@ -137,7 +137,7 @@ def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes]
         if stop[len(stop) - size :] == end[:size]
     ]
     if len(overlaps) > MAX_OVERLAPS:
-        hint = "use an end text that repeats itself less"
+        hint = "use an end text without repeated parts"
         raise LimitError("the end text overlaps with itself too often", limit="overlaps", hint=hint)
     early = [not_(seq(ANY_BYTES, literal(start))) for start in overlaps]  # then a stop ends within `end`
     return and_(text_without((*ends, *excluded), body), *early)

@@ -41,7 +41,7 @@ def token_set(literal: str, span: Span, source: str, error: type[GrammarError]) 
             names.append(member)
         else:
             hint = "write ids and ranges: <[1,3-5]>, or * for all"
-            raise error("a malformed token literal", source=source, span=span, hint=hint)
+            raise error("malformed token literal", source=source, span=span, hint=hint)
     if any(first > last or last > MAX_ID for first, last in ranges):
-        raise error("a range of tokens that is empty or too large", source=source, span=span)
+        raise error("the range of tokens is empty or too large", source=source, span=span)
     return TokenSet(tuple(names), tuple(ranges), negated)

@@ -5,7 +5,7 @@
     ExcludeToken(1, 2)                              one token that is none of these
     TagDispatch(("<a>", rule), …, options)          free text in which a tag starts its rule
     TokenTagDispatch((1, rule), …, options)         the same with tokens
-    Byte("80-bf,c2")                                one byte out of a set, in hexadecimal, where it is no character
+    Byte("80-bf,c2")                                one byte of a set, in hexadecimal, where it is not a character
 
     >>> arguments = parse_arguments('Token(1, "<a>", loop=false)', 6)
     >>> [a.value for a in arguments.positional], arguments.named["loop"].value
@@ -82,30 +82,30 @@ def parse_arguments(source: str, start: int) -> Arguments:
     while True:
         token = _ARGUMENT.match(source, at)
         if token is None:
-            raise refuse("a malformed argument", Span(at, at + 1))
+            raise refuse("malformed argument", Span(at, at + 1))
         kind, span = token.lastgroup, Span(*token.span(token.lastgroup or 0))
         at = token.end()
         if kind == "mark" and token["mark"] == ",":
             if not needs_comma:
-                raise refuse("a comma without an argument before it", span)
+                raise refuse("expected an argument before this comma", span)
             needs_comma = False
             continue
         if kind == "mark" and token["mark"] == ")":
             if group is None:
                 if keyword is not None:
-                    raise refuse("an option without a value", span)
+                    raise refuse("this option has no value", span)
                 return Arguments(positional, named, span.end)
             value, group = Value(tuple(group), Span(group_start, span.end)), None
         elif needs_comma:
-            raise refuse("a comma is missing", span)
+            raise refuse("expected a comma", span)
         elif kind == "mark":
             if group is not None:
-                raise refuse("parentheses in parentheses", span)
+                raise refuse("parentheses cannot be nested here", span)
             group, group_start = [], span.start
             continue
         elif kind == "keyword":
             if keyword is not None or group is not None:
-                raise refuse("an option cannot stand here", span)
+                raise refuse("an option is not allowed here", span)
             keyword = token["keyword"]
             continue
         else:
@@ -140,7 +140,9 @@ def token_macro(arguments: Arguments, context: Context) -> Expr:
     """`Token(id, "name", …)`."""
     _options(arguments, {}, context)
     if not arguments.positional:
-        raise _error("no token at all", Span(arguments.end - 1, arguments.end), context, 'write Token(1, "<think>")')
+        raise _error(
+            "expected at least one token", Span(arguments.end - 1, arguments.end), context, 'write Token(1, "<think>")'
+        )
     return context.builder.add_tokens(_tokens(arguments.positional, context))
 
 
@@ -187,7 +189,7 @@ def byte_macro(arguments: Arguments, context: Context) -> Expr:
         for member in value.value.split(",") if isinstance(value.value, str) and value.value else ():
             match = _BYTES.fullmatch(member.strip())
             if match is None:
-                raise _error("a malformed set of bytes", value.span, context, 'write "80-bf,c2"')
+                raise _error("malformed set of bytes", value.span, context, 'write "80-bf,c2"')
             first, last = int(match[1], 16), int(match[2] or match[1], 16)
             mask |= (1 << (last + 1)) - (1 << first) if first <= last else 0
     return byte_set(mask)
@@ -225,19 +227,19 @@ def _options(arguments: Arguments, defaults: dict[str, Any], context: Context) -
 def _pair(value: Value, context: Context) -> tuple[Value, Value]:
     if isinstance(value.value, tuple) and len(value.value) == 2:
         return value.value[0], value.value[1]
-    raise _error("a tag and a rule are expected here", value.span, context, 'write ("tag", rule)')
+    raise _error("expected a tag and a rule", value.span, context, 'write ("tag", rule)')
 
 
 def _string(value: Value, context: Context) -> str:
     if isinstance(value.value, str) and not isinstance(value.value, RuleName) and value.value:
         return value.value
-    raise _error("a string that is not empty is expected here", value.span, context, 'write "…"')
+    raise _error("expected a non-empty string", value.span, context, 'write "…"')
 
 
 def _rule(value: Value, context: Context) -> Expr:
     if isinstance(value.value, RuleName):
         return context.rule(value.value, value.span.start)
-    raise _error("the name of a rule is expected here", value.span, context)
+    raise _error("expected the name of a rule", value.span, context)
 
 
 def _tokens(values: list[Value] | tuple[Value, ...], context: Context) -> TokenSet:
@@ -248,5 +250,5 @@ def _tokens(values: list[Value] | tuple[Value, ...], context: Context) -> TokenS
         elif isinstance(value.value, str) and not isinstance(value.value, RuleName) and value.value:
             names.append(value.value)
         else:
-            raise _error("a token is expected here", value.span, context, 'write its id, or its text in "…"')
+            raise _error("expected a token", value.span, context, 'write its id, or its text in "…"')
     return TokenSet(tuple(names), tuple(ranges))

@@ -73,8 +73,8 @@ _UNEXPECTED: Final = {
     '"': ("unterminated string", 'add "'),
     "'": ("unterminated string", "add '"),
     "[": ("unterminated character class", "add ]"),
-    "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
-    "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
+    "{": ("malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
+    "<": ("malformed token literal", "write <name> or <[1,2-5]>"),
 }
 
 
@@ -191,7 +191,7 @@ class _Parser:
     def _check_regular(self, expr: Expr, position: int) -> None:
         if not is_regular(expr):
             hint = "rules and tokens cannot be intersected or complemented"
-            raise self.error("an operand of & or ~ that is not regular", position, position + 1, hint)
+            raise self.error("the operands of & and ~ must be regular", position, position + 1, hint)
 
     def _reference(self, name: str, place: int) -> Expr:
         reference = self.references.get(name)
@@ -270,13 +270,13 @@ class _Parser:
         _, low, comma, high = token.groups()[_IS_COUNT - 1 : _IS_COUNT + 3]
         start, end = token.span(_IS_COUNT)
         if any(digits and (len(digits) > 10 or int(digits) > MAX_COUNT) for digits in (low, high)):
-            raise self.error(f"a count above {MAX_COUNT:,}", start, end)
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", start, end)
         if comma is None and not low:
             raise self.error(*_UNEXPECTED["{"][:1], start, end, _UNEXPECTED["{"][1])
         minimum = int(low or 0)
         maximum = minimum if comma is None else int(high) if high else UNBOUNDED
         if maximum != UNBOUNDED and maximum < minimum:
-            raise self.error("an upper bound below the lower bound", start, end)
+            raise self.error("the upper bound is below the lower bound", start, end)
         self._repeat(minimum, maximum, start, end)
 
     def _repeat(self, minimum: int, maximum: int, start: int, end: int) -> None:
@@ -285,7 +285,7 @@ class _Parser:
             raise self.error("nothing to repeat", start, end, 'write "…" around characters that stand for themselves')
         group.repetitions += 1
         if group.repetitions > MAX_DEPTH:
-            raise LimitError(f"more than {MAX_DEPTH} repetitions of one item", limit="ebnf depth")
+            raise LimitError(f"an item has more than {MAX_DEPTH} repetition operators", limit="ebnf depth")
         group.items[-1] = repeat(group.items[-1], minimum, maximum)
 
     def _macro(self, token: re.Match[str]) -> int:
@@ -306,16 +306,16 @@ class _Parser:
 
     def _unexpected(self, position: int) -> EbnfSyntaxError:
         character = self.source[position]
-        message, hint = _UNEXPECTED.get(character, ("an unexpected character", None))
+        message, hint = _UNEXPECTED.get(character, ("unexpected character", None))
         if self.rule is None:
-            message, hint = "a rule is expected here", hint_at_head(self.source, position, "::=")
+            message, hint = "expected a rule", hint_at_head(self.source, position, "::=")
         return self.error(message, position, position + 1, hint or hint_at(self.source, position))
 
     def _grammar(self, root_rule_name: str) -> GrammarIR:
         for name, reference in self.references.items():
             if name not in self.bodies:
                 near = get_close_matches(name, list(self.bodies)[:200], 1)
-                hint = f"did you mean {near[0]!r}?" if near else "define it, or put text into quotes"
+                hint = f"did you mean {near[0]!r}?" if near else "define it, or put text in quotes"
                 place = self.places[name]
                 self.rule = max((self.places[rule], rule) for rule in self.bodies if self.places[rule] <= place)[1]
                 raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
@@ -340,7 +340,7 @@ class _Parser:
         body: Expr | None = self.bodies[name]
         if not may_have_any_body(options):
             if len(self.restricting) >= MAX_DEPTH:
-                raise LimitError(f"more than {MAX_DEPTH} rules with options in each other", limit="ebnf depth")
+                raise LimitError(f"rules with options nest more than {MAX_DEPTH} levels deep", limit="ebnf depth")
             self.restricting.append(name)
             body = spelled_out(self.bodies[name], self._body_of)
             self.restricting.pop()

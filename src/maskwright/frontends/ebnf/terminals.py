@@ -26,7 +26,7 @@ _SETS: Final = {"d": ASCII_SHORTHANDS.digit, "w": ASCII_SHORTHANDS.word, "s": AS
 
 
 def class_expr(body: str, start: int, source: str) -> Expr:
-    """One character out of a class; `body` is what stands between the brackets, `start` where it does."""
+    """One character of a class; `body` is what stands between the brackets, `start` where it does."""
     cached = _plain_class(body) if len(body) <= 64 else None
     return cached if cached is not None else utf8(_class_set(body, start, source))
 
@@ -43,7 +43,7 @@ def _plain_class(body: str) -> Expr | None:
 def _class_set(body: str, start: int, source: str) -> CodePointSet:
     if body.startswith("[:") and body.endswith(":"):
         span, hint = Span(start - 1, start + len(body) + 1), f'write Regex("[[{body[1:]}]]")'
-        raise EbnfSyntaxError("a POSIX class outside of Regex", source=source, span=span, hint=hint)
+        raise EbnfSyntaxError("POSIX classes are only supported in Regex", source=source, span=span, hint=hint)
     negated = body.startswith("^")
     at, end = int(negated), len(body)
     ranges: list[tuple[int, int]] = []
@@ -56,9 +56,9 @@ def _class_set(body: str, start: int, source: str) -> CodePointSet:
         else:
             high, at = _class_item(body, at + 1, start, source)
             if isinstance(low, CodePointSet) or isinstance(high, CodePointSet) or high < low:
-                wrong = "is empty" if isinstance(low, int) and isinstance(high, int) else "has a set at an end"
+                wrong = "is empty" if isinstance(low, int) and isinstance(high, int) else "has a set as an endpoint"
                 span = Span(start + begin, start + at)
-                raise EbnfSyntaxError(f"a range that {wrong}", source=source, span=span, hint="write \\- for a hyphen")
+                raise EbnfSyntaxError(f"the range {wrong}", source=source, span=span, hint="write \\- for a hyphen")
         if isinstance(low, CodePointSet):
             sets |= low
         else:
@@ -68,7 +68,7 @@ def _class_set(body: str, start: int, source: str) -> CodePointSet:
     if not members and not negated:
         span = Span(start - 1, start + end + 1)
         raise EbnfSyntaxError(
-            "a class that matches no character", source=source, span=span, hint="write \\] for a bracket in a class"
+            "the class matches no character", source=source, span=span, hint="write \\] for a bracket in a class"
         )
     return ~members if negated else members
 
@@ -83,7 +83,7 @@ def _class_item(body: str, at: int, start: int, source: str) -> tuple[int | Code
         return ~_SETS[letter.lower()] if letter.isupper() else _SETS[letter], match.end()
     if letter and letter in "pP":
         span, hint = Span(start + at, start + match.end()), 'write Regex("\\\\p{…}")'
-        raise EbnfSyntaxError("properties are known to regular expressions only", source=source, span=span, hint=hint)
+        raise EbnfSyntaxError("Unicode properties are only supported in Regex", source=source, span=span, hint=hint)
     return ord(escaped_character(match, _IN_CLASS, start, source, EbnfSyntaxError)), match.end()
 
 

@@ -98,7 +98,7 @@ class Use(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """One token out of a set: `<think>`, `<[1-5]>`."""
+    """One token of a set: `<think>`, `<[1-5]>`."""
 
     span: Span
     token_set: TokenSet

@@ -313,8 +313,10 @@ class _Lowering:
 
     def _declare(self, key: Hashable, name: str) -> Expr:
         if len(self.references) >= MAX_INSTANCES:
-            hint = "a template must not use itself with ever longer arguments"
-            raise LimitError(f"more than {MAX_INSTANCES:,} rules", limit="lark templates", hint=hint)
+            hint = "a template must not use itself with arguments that keep growing"
+            raise LimitError(
+                f"templates expand to more than {MAX_INSTANCES:,} rules", limit="lark templates", hint=hint
+            )
         reference = self.references[key] = self.builder.declare(name)
         return reference
 
@@ -358,7 +360,7 @@ class _Lowering:
                 raise scope.error("a lone surrogate is not a character", node.span, "write a pair: \\uHHHH\\uHHHH")
             return substrings(chunks, self.builder)
         hint = 'write {"substring_chunks": ["…", "…"]}, {"substring_words": "…"} or {"substring_chars": "…"}'
-        raise scope.error("a malformed %regex", node.span, hint)
+        raise scope.error("malformed %regex", node.span, hint)
 
 
 def _is_encodable(chunks: Sequence[str]) -> bool:
@@ -387,5 +389,5 @@ def _is_terminal(node: ast.Node, scope: Scope) -> bool:
 
 def _check_has_parameter(context: Context, span: Span) -> None:
     if not context.has_parameter:
-        message = "only a rule with a parameter has a value that can be asked for or passed on"
+        message = "only a rule with a parameter can test it or pass it on"
         raise context.scope.error(message, span, "define the rule as name::_")

@@ -52,7 +52,7 @@ def parse_term(source: str, start: int) -> tuple[Call, int]:
         token = _TOKEN.match(source, at)
         if token is None:
             at = _NO_BLANK.search(source, at).start()  # type: ignore[union-attr]
-            raise malformed("a malformed parameter", Span(at, at + 1), _HINT, source)
+            raise malformed("malformed parameter", Span(at, at + 1), _HINT, source)
         at = token.end()
         atom, word, opening, bits, mark = token.groups()
         begin = token.start(token.lastindex or 0) if not opening else token.start(2)
@@ -63,7 +63,7 @@ def parse_term(source: str, start: int) -> tuple[Call, int]:
         else:
             is_misplaced = awaits_term == (mark == ",")
         if is_misplaced:
-            raise malformed("a malformed parameter", Span(begin, at), _HINT, source)
+            raise malformed("malformed parameter", Span(begin, at), _HINT, source)
         if opening:
             open_calls.append((word, begin, []))
             continue
@@ -135,7 +135,7 @@ def condition_of(term: Call, refuse: Refuse) -> Condition:
 
 def _number(term: Call, most: int, refuse: Refuse) -> int:
     if term.arguments or not term.function[0].isdigit():
-        raise refuse("a number is expected here", term.span, "write it in decimal or after 0x")
+        raise refuse("expected a number", term.span, "write it in decimal or after 0x")
     base = 16 if term.function[:2] in ("0x", "0X") else 10
     is_long = len(term.function) > 100  # longer than any number that fits; Python refuses to read very long ones
     number = most + 1 if is_long else int(term.function, base)
@@ -152,4 +152,4 @@ def _bits(term: Call, refuse: Refuse) -> Bits:
         low, high = (digits[:5] for digits in term.function[1:-1].split(":"))
         if int(low) < int(high) <= WHOLE[1]:
             return int(low), int(high)
-    raise refuse("a range of bits is expected here", term.span, "write _ or [low:high], with low < high <= 64")
+    raise refuse("expected a range of bits", term.span, "write _ or [low:high], with low < high <= 64")

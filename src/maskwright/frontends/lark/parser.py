@@ -63,8 +63,8 @@ _UNEXPECTED: Final = {
     '"': ("unterminated string", 'add "'),
     "'": ("unterminated string", "add '"),
     "/": ("unterminated regex", "add /, and write \\/ for a slash inside"),
-    "{": ("a malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
-    "<": ("a malformed token literal", "write <name> or <[1,2-5]>"),
+    "{": ("malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
+    "<": ("malformed token literal", "write <name> or <[1,2-5]>"),
 }
 
 
@@ -147,14 +147,14 @@ class _Parser:
             raise self.error("unclosed %lark", end, end, "add }")
         self._end_body()
         if self.mode != "define":
-            raise self.error(f"%{self.mode} without a definition", end, end, f"write %{self.mode} name: body")
+            raise self.error(f"%{self.mode} needs a definition", end, end, f"write %{self.mode} name: body")
 
     # Items and operators.
 
     def _frame(self, token: re.Match[str]) -> _Frame:
         if self.frame is None:
             start, end = _extent(token)
-            raise self.error("a rule is expected here", start, end, hint_at_head(self.source, start, ":"))
+            raise self.error("expected a rule", start, end, hint_at_head(self.source, start, ":"))
         return self.frame
 
     def _push(self, token: re.Match[str], node: ast.Node) -> None:
@@ -189,7 +189,7 @@ class _Parser:
         first = frame.items[-1] if frame.items and frame.repetitions == 0 else None
         last = string_value(Quoted(token[RANGE_END], token.start(RANGE_END)), self.source, LarkSyntaxError)
         if not isinstance(first, ast.Text) or len(first.value) != 1 or len(last) != 1 or first.value > last:
-            raise self.error("a malformed range", *_extent(token), 'write "a".."z", with one character on each side')
+            raise self.error("malformed range", *_extent(token), 'write "a".."z", with one character on each side')
         frame.items[-1] = ast.Range(Span(first.span.start, token.end("range")), first.value, last)
 
     def _pattern(self, token: re.Match[str]) -> None:
@@ -213,7 +213,7 @@ class _Parser:
     def _check_not_over(self, frame: _Frame, token: re.Match[str]) -> None:
         if frame.condition is not None:
             hint = "put the condition last, or the alternative into parentheses"
-            raise self.error("a condition ends its alternative", *_extent(token), hint)
+            raise self.error("a condition must come last in its alternative", *_extent(token), hint)
 
     def _alias(self, token: re.Match[str]) -> None:
         self._frame(token)  # names a node of Lark's tree, which nobody builds here
@@ -222,7 +222,7 @@ class _Parser:
         frame = self._frame(token)
         frame.tildes.append(token.start())
         if len(frame.tildes) > MAX_DEPTH:
-            raise LimitError(f"more than {MAX_DEPTH} complements of one item", limit="lark depth")
+            raise LimitError(f"an item has more than {MAX_DEPTH} complement operators", limit="lark depth")
 
     def _times(self, token: re.Match[str]) -> None:
         self._repeat(token, *_TIMES[token["times"]])
@@ -230,7 +230,7 @@ class _Parser:
     def _count(self, token: re.Match[str]) -> None:
         low, comma, high, least, most = token.groups()[COUNT_LOW - 1 : COUNT_LOW + 4]
         if any(digits and (len(digits) > 10 or int(digits) > MAX_COUNT) for digits in (low, high, least, most)):
-            raise self.error(f"a count above {MAX_COUNT:,}", *_extent(token))
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *_extent(token))
         if least is not None:
             minimum, maximum = int(least), int(most or least)
         elif low or high:
@@ -239,7 +239,7 @@ class _Parser:
         else:
             raise self.error(_UNEXPECTED["{"][0], *_extent(token), _UNEXPECTED["{"][1])
         if maximum != UNBOUNDED and maximum < minimum:
-            raise self.error("an upper bound below the lower bound", *_extent(token))
+            raise self.error("the upper bound is below the lower bound", *_extent(token))
         self._repeat(token, minimum, maximum)
 
     def _repeat(self, token: re.Match[str], minimum: int, maximum: int) -> None:
@@ -251,7 +251,7 @@ class _Parser:
             )
         frame.repetitions += 1
         if frame.repetitions > MAX_DEPTH:
-            raise LimitError(f"more than {MAX_DEPTH} repetitions of one item", limit="lark depth")
+            raise LimitError(f"an item has more than {MAX_DEPTH} repetition operators", limit="lark depth")
         item = frame.items[-1]
         frame.items[-1] = ast.Repeat(Span(item.span.start, _extent(token)[1]), item, minimum, maximum)
 
@@ -281,7 +281,7 @@ class _Parser:
     def _comma(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
         if frame.kind != "{":
-            raise self.error("an unexpected character", *_extent(token), "alternatives are separated by |")
+            raise self.error("unexpected character", *_extent(token), "alternatives are separated by |")
         frame.commas.append(self._alternatives(frame))
 
     def _close(self, token: re.Match[str]) -> None:
@@ -362,7 +362,9 @@ class _Parser:
         parameters = tuple(WORD.findall(token[PARAMETERS])) if token[PARAMETERS] else ()
         options: tuple[RuleOption, ...] = ()
         if token[OPTION_BRACKETS] and token[LATE_BRACKETS]:
-            raise self.error("options in two places", *token.span(LATE_BRACKETS), "write them once, as name::_[…]")
+            raise self.error(
+                "the options are given in two places", *token.span(LATE_BRACKETS), "write them once, as name::_[…]"
+            )
         for group in (OPTION_BRACKETS, LATE_BRACKETS):
             if token[group]:
                 options = parse_options(token[group], token.start(group), self.source, LarkSyntaxError)
@@ -406,7 +408,7 @@ class _Parser:
     def _declare(self, start: int) -> None:
         match = DECLARE.match(self.source, start)
         if match is None:
-            raise self.error("a malformed %declare", start, self.position, "write %declare NAME NAME")
+            raise self.error("malformed %declare", start, self.position, "write %declare NAME NAME")
         for word in WORD.finditer(self.source, match.start(1), match.end(1)):
             self.declared.append(ast.Name(Span(*word.span()), word.group()))
         self.position = match.end()
@@ -414,19 +416,19 @@ class _Parser:
     def _import(self, start: int) -> None:
         match = IMPORT.match(self.source, start)
         if match is None:
-            raise self.error("a malformed %import", start, self.position, "write %import common.NAME")
+            raise self.error("malformed %import", start, self.position, "write %import common.NAME")
         path, opening, alias = match.groups()
         self.position = match.end()
         if opening is None:
             module, _, name = path.rpartition(".")
             if not module.strip("."):
                 hint = "write %import module.name, or %import module (name, name)"
-                raise self.error("an import without a module", *match.span(1), hint)
+                raise self.error("the import does not name a module", *match.span(1), hint)
             self.imports.append(ast.Import(Span(*match.span(1)), module, name, alias or name))
             return
         names = IMPORT_NAMES.match(self.source, match.end())
         if names is None:
-            raise self.error("a malformed %import", start, match.end(), "write %import common (NAME, NAME)")
+            raise self.error("malformed %import", start, match.end(), "write %import common (NAME, NAME)")
         for word in WORD.finditer(self.source, names.start(1), names.end(1)):
             self.imports.append(ast.Import(Span(*word.span()), path, word.group(), word.group()))
         self.position = names.end()
@@ -445,7 +447,7 @@ class _Parser:
         kind = token[EMBEDDED_KIND]
         if kind == "lark":
             if self.embedding >= MAX_EMBEDDED:
-                raise LimitError(f"more than {MAX_EMBEDDED} %lark in each other", limit="lark depth")
+                raise LimitError(f"%lark nests more than {MAX_EMBEDDED} levels deep", limit="lark depth")
             inner = _Parser(self.source, token.end() + 1, self.embedding + 1)
             value: Any = inner.parse()
             self.position = inner.position
@@ -461,13 +463,15 @@ class _Parser:
         except json.JSONDecodeError as error:
             raise self.error(f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from error
         except (RecursionError, ValueError) as error:
-            raise self.error("JSON that is nested too deeply or out of range", start, self.position) from error
+            raise self.error(
+                "the JSON is nested too deeply, or a number in it is out of range", start, self.position
+            ) from error
         return value
 
     def _unexpected(self, position: int) -> LarkSyntaxError:
-        message, hint = _UNEXPECTED.get(self.source[position], ("an unexpected character", None))
+        message, hint = _UNEXPECTED.get(self.source[position], ("unexpected character", None))
         if self.source.startswith("->", position):
-            message, hint = "an alias without a name", "write -> name"
+            message, hint = "the alias has no name", "write -> name"
         hint = hint or hint_at(self.source, position, ":", "/…/")
         return self.error(message, position, position + 1, hint)
 

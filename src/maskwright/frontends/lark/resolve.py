@@ -75,7 +75,7 @@ class Scope:
         found = self.entries.get(name)
         if found is None:
             kind = "terminal" if name.isupper() else "rule"
-            hint = _near(name, self.entries) or "define it, or put text into quotes"
+            hint = _near(name, self.entries) or "define it, or put text in quotes"
             raise self.error(f"{kind} {name[:60]!r} is not defined", span, hint)
         return found
 
@@ -176,7 +176,7 @@ def _define(scope: Scope, definition: Definition) -> None:
         known.options, known.is_declared = definition.options, False
         known.parameters, known.is_parametric = definition.parameters, definition.is_parametric
     elif (known.parameters, known.is_parametric) != (definition.parameters, definition.is_parametric):
-        raise scope.error(f"{definition.name[:60]!r} has other parameters where it is first defined", definition.span)
+        raise scope.error(f"{definition.name[:60]!r} has different parameters in its first definition", definition.span)
     else:
         known.bodies = [*known.bodies, (definition.body, scope)]
 

@@ -91,7 +91,7 @@ class Terminals:
         beyond = self.alphabet.beyond(pattern)
         if beyond:
             message, hint = (
-                "in the regex: this is not a byte",
+                "in the regular expression: this is not a byte",
                 "with allow_invalid_utf8, write \\xHH, or a string in quotes",
             )
             raise scope.error(message, _within(span, *beyond), hint)
@@ -101,7 +101,7 @@ class Terminals:
             within = error.span if isinstance(error, RegexSyntaxError) else None
             if within is not None and error.source is not None:  # type: ignore[union-attr]
                 span = _within(span, *within)
-            raise scope.error(f"in the regex: {error.message}", span, error.hint) from error
+            raise scope.error(f"in the regular expression: {error.message}", span, error.hint) from error
 
     def part(self, node: ast.Node, scope: Scope) -> Part:
         """The same before it is lowered, if it is a regex as a whole."""
@@ -152,7 +152,7 @@ class Terminals:
             return self._parts[id(scope.entry(node.name, node.span))][1]
         size = 1 + sum(part.size for part in parts)
         if size > MAX_SIZE:
-            raise LimitError("a terminal is too large with all that it names", limit="lark terminal size")
+            raise LimitError("the terminal is too large with the terminals in it expanded", limit="lark terminal size")
         joined = self._joined(node, [part.part for part in parts], scope)
         return Sized(joined, max(size, joined.size) if isinstance(joined, regex.Node) else size)
 
@@ -179,7 +179,7 @@ class Terminals:
             return complement(self._operand(parts[0], node.item, scope), self.alphabet.texts)
         if isinstance(node, ast.Embedded) and node.kind == "regex" and self._embed is not None:
             return self._embed(node, scope)
-        raise scope.error(f"{_NOT_IN_TERMINALS[type(node)]} cannot stand in a terminal", span, "write a rule")
+        raise scope.error(f"{_NOT_IN_TERMINALS[type(node)]} is not allowed in a terminal", span, "write a rule")
 
     def _operand(self, part: Part, node: ast.Node, scope: Scope) -> Expr:
         """An operand of & or ~."""

@@ -74,7 +74,7 @@ class Literal(Node):
 
 
 class Chars(Node):
-    """One character out of a set."""
+    """One character of a set."""
 
     __slots__ = ("chars",)
 

@@ -167,7 +167,7 @@ def _lookup_category(name: str) -> CodePointSet | None:
 
 
 def property_set(name: str) -> CodePointSet | None:
-    r"""The characters with a property, named as within `\p{…}`; None when there is no such property here."""
+    r"""The characters with a property, named as within `\p{…}`; None when the property is unknown."""
     kind, equals, value = name.replace(":", "=").partition("=")
     if equals:
         kinds = {

@@ -170,7 +170,7 @@ class _Machine:
         self.made.append(expr)
         self.work += self._size(expr)
         if self.work > MAX_WORK:
-            raise too_much("the assertions of the regular expression need too much work")
+            raise too_much("the assertions of the regular expression are too expensive to resolve")
         return expr
 
     def _size(self, expr: Expr) -> int:
@@ -333,7 +333,9 @@ class _Machine:
         if found is None:
             copies = node.minimum if node.maximum == INFINITE else node.maximum
             if copies > MAX_COPIES:
-                raise too_much(f"a repetition of more than {MAX_COPIES} times depends on what is around each item")
+                raise too_much(
+                    f"in a repetition of more than {MAX_COPIES} times, assertions depend on the neighbors of items"
+                )
             optional = Repeat(node.span, node.item, 0, INFINITE if node.maximum == INFINITE else 1)
             extra = 1 if node.maximum == INFINITE else copies - node.minimum
             found = Seq(node.span, (node.item,) * node.minimum + (optional,) * extra)
@@ -353,7 +355,7 @@ class _Machine:
             for a in (bits(self.after.all) if right else (None,))
         ]
         if len(states) > MAX_STATES:
-            raise too_much("a loop over assertions tells too many cases apart")
+            raise too_much("the assertions in a loop have too many combinations")
 
         def step(b: int | None, a: int | None, start: int, end: int) -> Expr:
             return self.some(item, b, a, start, end)

@@ -172,7 +172,7 @@ class _Resolver:
     def _checked(self, node: Node) -> Node:
         if node.size > MAX_SIZE:
             raise LimitError(
-                "the lookarounds of the regular expression need too many copies of what is next to them",
+                "the lookarounds of the regular expression need too many copies of the expressions next to them",
                 limit="regex size",
                 hint="move lookarounds to the start of the pattern",
             )
@@ -240,10 +240,10 @@ class _Resolver:
     def _refusal(self, look: Look) -> RegexSyntaxError:
         name, place = ("lookahead", "after") if self.ahead else ("lookbehind", "before")
         return RegexSyntaxError(
-            f"this {name} is not supported: it depends on more than is known to come {place} it",
+            f"this {name} is not supported: it may depend on more text than is known to come {place} it",
             source=self.pattern,
             span=look.span,
-            hint=f"move the {name} out of loops, or next to characters that are enough to decide it",
+            hint=f"move the {name} out of the loop, or put enough characters {place} it to decide it",
         )
 
     def _alternatives(self, node: Alt, rest: Rest) -> tuple[Node, bool]:
@@ -298,9 +298,9 @@ def _intersect(at: Node, run: Node, operand: Node) -> And:
     operands = run.operands if isinstance(run, And) else (run,)
     if len(operands) > MAX_OPERANDS:
         raise LimitError(
-            f"more than {MAX_OPERANDS} lookarounds stand at one place",
+            f"more than {MAX_OPERANDS} lookarounds at one position",
             limit="regex lookarounds",
-            hint="join them to one with |",
+            hint="join them into one with |",
         )
     return And(at.span, (*operands, operand))
 

@@ -80,7 +80,7 @@ class Scanner:
         """Read the escape at the position: a code point, a set, or (outside classes) an anchor."""
         start = self.position
         if start + 1 == len(self.pattern):
-            raise self.error("a backslash ends the pattern", start, start + 1, "write \\\\ for a backslash")
+            raise self.error("the pattern ends with a backslash", start, start + 1, "write \\\\ for a backslash")
         letter = self.pattern[start + 1]
         self.position = start + 2
         if not (letter.isascii() and letter.isalnum()):
@@ -138,7 +138,7 @@ class Scanner:
         self.position = match.end()
         value = int(match[match.lastindex or 0], 16)
         if value > 0x10FFFF:
-            raise self.error("there is no character beyond U+10FFFF", start, self.position)
+            raise self.error("the code point is above U+10FFFF", start, self.position)
         if 0xD800 <= value < 0xDC00 and match.lastindex == 3:
             low = _LOW_SURROGATE.match(self.pattern, self.position)
             if low:

@@ -27,7 +27,7 @@ class SideClasses:
             cut = [Side(p.chars & s.chars, p.edge and s.edge) for p in parts for s in (side, other)]
             parts = [part for part in cut if part.chars or part.edge]
             if len(parts) > MAX_CLASSES:
-                raise too_much("the assertions of the regular expression tell too many kinds of characters apart")
+                raise too_much("the assertions of the regular expression distinguish too many kinds of characters")
         self.parts = parts
         self.unions: dict[int, CodePointSet] = {}
         self.edge = next(i for i, part in enumerate(parts) if part.edge)
