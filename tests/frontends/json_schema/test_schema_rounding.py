@@ -86,6 +86,8 @@ def test_short_fractions() -> None:
         ({"type": "number", "multipleOf": 1e-8}, ["1e-08", "1.5e-7", "1e-8", "1e+100"], ["1e-9", "1.55e-8"]),
         ({"type": "number", "multipleOf": 1}, ["1e+22", "1.5e+16", "1.5e1"], ["1.5e0", "1e-07", "1e999"]),
         ({"type": "number", "multipleOf": 25}, ["1e+22", "1.2345678901234575e+16"], ["1.2345678901234568e+16"]),
+        ({"multipleOf": 0.125, "if": {"exclusiveMaximum": -4e-12}, "then": {"maximum": 1.7e308}}, ["-1.125"], ["0.1"]),
+        ({"multipleOf": 0.125, "exclusiveMinimum": -1.7e308, "maximum": -4e-12}, ["-1.125", "-1e+307"], ["-0.1", "0"]),
         ({"type": "number", "multipleOf": 0.5}, ["1.25e1", "5e-1"], ["1.255e1", "1e-1"]),
         ({"type": "number", "multipleOf": 10_000}, ["1e+22", "1e4", "1.5e5"], ["1e3", "1.5e4"]),
         ({"type": "integer", "multipleOf": 5}, ["10"], ["1e1", "1e+22"]),

@@ -92,6 +92,7 @@ DOUBLE_FORM: Final = Form(
     _ZERO,
     _DECIMALS,
     _SCIENTIFIC,
+    MAX_WHOLE_DIGITS,
 )
 
 # Safe integers of as many digits as the largest has.

@@ -226,16 +226,20 @@ def _scientific_to(high: tuple[str, str], high_open: bool) -> Expr:
 
 
 class Form(NamedTuple):
-    """How numbers without sign are written: all, those above 0, and 0; what decimals and scientific ones match."""
+    """How numbers without sign are written: all, those above 0, and 0; what decimals and scientific ones match.
+
+    `whole_digits` is how many digits decimals have before the point at most; None if it is not limited.
+    """
 
     unsigned: Expr
     positive: Expr
     zero: Expr
     decimals: Expr | None
     scientific: Expr | None
+    whole_digits: int | None
 
 
-ANY_FORM: Final = Form(_UNSIGNED, _UNSIGNED_POSITIVE, _UNSIGNED_ZERO, None, None)
+ANY_FORM: Final = Form(_UNSIGNED, _UNSIGNED_POSITIVE, _UNSIGNED_ZERO, None, None, None)
 
 
 def _magnitude(low: tuple[str, str], low_open: bool, high: tuple[str, str] | None, high_open: bool, form: Form) -> Expr:
@@ -244,7 +248,7 @@ def _magnitude(low: tuple[str, str], low_open: bool, high: tuple[str, str] | Non
         return form.positive if low_open else form.unsigned
     if high == ("0", ""):
         return never() if high_open or low_open or low != ("0", "") else form.zero
-    decimals = [_plain(low, low_open, high, high_open)]
+    decimals = [_decimals(low, low_open, high, high_open, form.whole_digits)]
     scientific = [_scientific_from(low, low_open)]
     if high is not None:
         scientific.append(_scientific_to(high, high_open))
@@ -252,6 +256,18 @@ def _magnitude(low: tuple[str, str], low_open: bool, high: tuple[str, str] | Non
         decimals.append(form.decimals)
         scientific.append(form.scientific)
     return alt(and_(*decimals), and_(*scientific))
+
+
+def _decimals(
+    low: tuple[str, str], low_open: bool, high: tuple[str, str] | None, high_open: bool, whole_digits: int | None
+) -> Expr:
+    """Plain decimals without sign; bounds that are longer than any of them are not spelled out."""
+    if whole_digits is not None:
+        if len(low[0]) > whole_digits:
+            return never()
+        if high is not None and len(high[0]) > whole_digits:
+            high = None
+    return _plain(low, low_open, high, high_open)
 
 
 def number_range(low: Exact | None, low_open: bool, high: Exact | None, high_open: bool, form: Form = ANY_FORM) -> Expr:
