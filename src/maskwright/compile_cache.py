@@ -6,7 +6,7 @@
 A failure is handed to all who wait for it and then forgotten. Each caller of `submit` gets a Future of its own, so that
 cancelling it concerns nobody else. A key of None is shared with nobody.
 After a fork, the child has none of the parent's threads: what they were making is forgotten there, and `Workers` starts
-new ones. Tested by tests/contract/test_compile_async.py.
+new ones. Tested by tests/contract/test_compile_async.py and test_cache_limit.py.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 _MAX_CACHED = 4096
-_WEIGHED_AT_ONCE = 8  # grammars, each time that one is added
+_WEIGHED_AT_ONCE = 6  # grammars, each time that one is added, besides those that were used last
+_USED_LAST = 4
 _EVICTED_AT_ONCE = 8
 
 
@@ -127,11 +129,14 @@ class CompileCache(Generic[_T]):
 
     def _claim(self, key: Hashable) -> tuple[_T | None, Future[_T] | None]:
         """Return what is kept, or what will hold what is being made; neither if the caller has to make it."""
+        evicted: list[_T] = []  # let go of without the lock
         with self._lock:
             known = self._entries.get(key)
             if known is not None:
                 self._entries.move_to_end(key)
                 self.hits += 1
+                self._weigh(key)  # or entries would grow unseen where none are added
+                self._evict(evicted)
                 return known, None
             if key in self._being_made:
                 self.hits += 1
@@ -175,7 +180,8 @@ class CompileCache(Generic[_T]):
             if made is not None and self._limit_bytes is not None:
                 self._entries[key] = made
                 self._weigh(key)
-                self._shrink(self._limit_bytes, evicted)
+                self._weigh_some()
+                self._evict(evicted)
         return awaited
 
     def _weigh(self, key: Hashable) -> None:
@@ -184,13 +190,19 @@ class CompileCache(Generic[_T]):
         self._sizes[key] = size
         self._sizes.move_to_end(key)
 
-    def _shrink(self, limit_bytes: int, evicted: list[_T]) -> None:
+    def _weigh_some(self) -> None:
+        """Weigh those used last, which have grown since, and those weighed longest ago."""
+        for key in list(islice(reversed(self._entries), _USED_LAST)):
+            self._weigh(key)
+        for _ in range(min(_WEIGHED_AT_ONCE, len(self._sizes) - _USED_LAST)):
+            self._weigh(next(iter(self._sizes)))
+
+    def _evict(self, evicted: list[_T]) -> None:
         """Take out what was used least recently while there is too much: a little each time, so that nobody waits long.
 
         An eighth of the limit is left for what the entries grow by until they are weighed again.
         """
-        for _ in range(min(_WEIGHED_AT_ONCE, len(self._sizes) - 1)):
-            self._weigh(next(iter(self._sizes)))
+        limit_bytes = self._limit_bytes or 0
         most = limit_bytes - limit_bytes // 8
         while self._entries and len(evicted) < _EVICTED_AT_ONCE:
             if self._total_bytes <= most and len(self._entries) <= _MAX_CACHED:
