@@ -24,7 +24,7 @@ from maskwright.structural_tag.base import Format, Known, altered, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.defaults import checked_options, with_defaults
 from maskwright.structural_tag.fields import schema
-from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
+from maskwright.structural_tag.formats import JSONSchemaFormat, OrFormat, QwenXMLParameterFormat, TagFormat
 from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
 from maskwright.structural_tag.reading import MAX_DEPTH, read_format
 from maskwright.structural_tag.tag import StructuralTag, parsed
@@ -60,7 +60,7 @@ def read_known(
         tag = StructuralTag.from_json(_known_data(data, 0, None))
         if not options:
             return tag
-    return StructuralTag(_known_format(with_defaults(tag.format, options), 0, _finder()))
+    return StructuralTag(_known_format(with_defaults(tag.format, options), 0, _finder(), {}))
 
 
 def content_key(it: Any) -> Hashable:
@@ -150,13 +150,19 @@ def _with_kept_schemas(data: dict[str, Any]) -> dict[str, Any]:
     return copy
 
 
-def _known_format(it: Format, depth: int, find: _Finder) -> Format:
+def _known_format(it: Format, depth: int, find: _Finder, several: dict[int, Format]) -> Format:
+    """`several`: what became of alternatives, by identity, as one object may stand in several places."""
     if it.known or depth > MAX_DEPTH:
         return it
     if isinstance(it, TagFormat) and _holds_no_tags(it.content):
         key = _content_key(it, find)
         return it if key is None else TAGS.find(key) or _keep(_owned(it, find), key, _weight(it, find))
-    return _rebuilt(it, lambda each: _known_format(each, depth + 1, find))
+    if not isinstance(it, OrFormat):
+        return _rebuilt(it, lambda each: _known_format(each, depth + 1, find, several))
+    known = several.get(id(it))
+    if known is None:
+        known = several[id(it)] = _rebuilt(it, lambda each: _known_format(each, depth + 1, find, several))
+    return known
 
 
 def _holds_no_tags(it: Any, depth: int = 0) -> bool:

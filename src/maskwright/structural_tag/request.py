@@ -16,7 +16,7 @@ Tested by tests/structural_tag/test_request.py and test_thinking_budget.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
@@ -124,11 +124,11 @@ def _usual_call(end: str) -> TagFormat:
 
 
 def read_request(
-    tools: Sequence[Any] | None,
+    tools: Any,
     tool_choice: Any,
     *,
     reasoning: Any = "enabled",
-    parallel_tool_calls: bool = True,
+    parallel_tool_calls: Any = True,
     content: Format | None = None,
     thinking_token_budget: Any = None,
     options: Mapping[str, Any] = _NO_OPTIONS,
@@ -186,7 +186,7 @@ def _read_budget(value: Any) -> int | None:
     raise RequestError(f"expected an integer from 0 to {MAX_COUNT:,}", pointer=pointer, hint=hint)
 
 
-def _read_tools(tools: Sequence[Any] | None) -> tuple[Tool, ...]:
+def _read_tools(tools: Any) -> tuple[Tool, ...]:
     if tools is None:
         return ()
     if not isinstance(tools, (list, tuple)):

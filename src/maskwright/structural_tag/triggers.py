@@ -72,10 +72,10 @@ def text_with_triggers(
     stops = Stops(tuple(by_bytes), ends.encoded, (*low.plain(excluded), *ends.absent))
     _check(stops, started, pointer, where)
     begun_by_text = {
-        beginning: low.builder.add("tag", _any_of([b.after(0, len(beginning)) for t in group for b in by_bytes[t]]))
+        beginning: low.builder.add("tag", any_of([b.after(0, len(beginning)) for t in group for b in by_bytes[t]]))
         for beginning, group in stops.groups.items()
     }
-    begun_by_token = {leading: low.builder.add("tag", _any_of(rests)) for leading, rests in by_token.items()}
+    begun_by_token = {leading: low.builder.add("tag", any_of(rests)) for leading, rests in by_token.items()}
 
     def ways(texts: Callable[[Expr], Expr]) -> tuple[Expr, Expr]:
         """Text up to what it starts, that included, and text to the end; of those that `texts` leaves."""
@@ -90,7 +90,7 @@ def text_with_triggers(
             last.append(seq(text, ends.other()) if ends.others else text)
         return alt(*branches), alt(*last)
 
-    first = _any_of([begun.after(0) for _, begun in started]) if at_once else None
+    first = any_of([begun.after(0) for _, begun in started]) if at_once else None
     to_trigger, last = ways(lambda text: text)
     if once or not separator:
         return _looped(low, to_trigger, last, first, ends, once)
@@ -102,7 +102,7 @@ def text_with_triggers(
     return text if first is None else seq(first, after)
 
 
-def _any_of(rests: list[Expr]) -> Expr:
+def any_of(rests: list[Expr]) -> Expr:
     """Any one of what is left of tags. Most are sequences, and known tags that are alike are the same."""
     if any(rest[0] != OP_SEQ for rest in rests):
         return alt(*rests)

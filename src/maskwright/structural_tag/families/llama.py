@@ -15,28 +15,29 @@ from __future__ import annotations
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, quoted, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats import OrFormat, TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _TAG = "<|python_tag|>"
 _TYPE = '"type": "function"'
-# How a call begins before its name, goes on after it, and ends.
-_SPELLINGS = (
-    ('{"name": ', ', "parameters": ', "}"),
-    (f'{{{_TYPE}, "name": ', ', "parameters": ', "}"),
-    (f'{_TAG}{{"name": ', ', "parameters": ', "}"),
-    (f'{_TAG}{{{_TYPE}, "name": ', ', "parameters": ', "}"),
-    (f'{_TAG}{{\n    {_TYPE},\n    "name": ', ',\n    "parameters": ', "\n}"),
-)
+_TRIGGERS = ('{"name": ', f'{{{_TYPE}, "name": ', _TAG)
+# How a call begins before its name, in one line or several; what stands after the name and at the end.
+_IN_A_LINE = (*_TRIGGERS[:2], f'{_TAG}{{"name": ', f'{_TAG}{{{_TYPE}, "name": ')
+_IN_LINES = (f'{_TAG}{{\n    {_TYPE},\n    "name": ',)
+_SPELLINGS = ((_IN_A_LINE, ', "parameters": ', "}"), (_IN_LINES, ',\n    "parameters": ', "\n}"))
 
 
 @register_model_structural_tag("llama", "llama_3", "llama_3_1", "llama_3_2", "llama_3_3", "llama_4")
 def llama(request: ToolRequest) -> Format:
     """Build the tag of Llama 3 and 4."""
-    tags = [
-        request.call(tool, f"{begin}{quoted(tool.name)}{middle}", request.arguments(tool), end)
-        for tool in request.tools
-        for begin, middle, end in _SPELLINGS
-    ]
-    if not tags:  # an object with a name may be part of an answer
+    if not request.tools:  # an object with a name may be part of an answer
         return text_of(request, [_TAG])
-    return calls_in_text(request, [_SPELLINGS[0][0], _SPELLINGS[1][0], _TAG], tags, excludes=(), separator=";")
+    named = [(tool, quoted(tool.name), request.arguments(tool)) for tool in request.tools]
+    tags = []
+    for begins, middle, end in _SPELLINGS:
+        # One object for all begins: it is looked at once.
+        calls = OrFormat(
+            tuple([request.call(tool, f"{name}{middle}", arguments, end) for tool, name, arguments in named])
+        )
+        tags += [TagFormat(begin, calls, "") for begin in begins]
+    return calls_in_text(request, _TRIGGERS, tags, excludes=(), separator=";")
