@@ -124,5 +124,6 @@ void bind_batch(nb::module_& m);
 void bind_apply(nb::module_& m);
 void bind_content(nb::module_& m);
 void bind_evident(nb::module_& m);
+void bind_untrack(nb::module_& m);
 
 }  // namespace maskwright

@@ -203,4 +203,5 @@ NB_MODULE(_kernel, m) {
   bind_apply(m);
   bind_content(m);
   bind_evident(m);
+  bind_untrack(m);
 }

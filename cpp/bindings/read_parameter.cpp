@@ -1,4 +1,5 @@
-// From the tuples of src/maskwright/parameters.py to the kernel's values and conditions.
+// From the tuples of src/maskwright/parameters.py to the kernel's values and conditions. What was read is taken off the
+// list of the cyclic garbage collector, as expressions are (read_ir.cpp).
 #include "../kernel/errors.h"
 #include "bindings.h"
 
@@ -37,6 +38,7 @@ uint32_t add_tests(nb::handle condition, uint32_t if_true, uint32_t if_false, in
   const auto parts = nb::borrow<nb::tuple>(condition);
   const uint64_t op = word(parts[0].ptr());
   if (op > 3) refuse("a condition has an unknown op");
+  PyObject_GC_UnTrack(condition.ptr());
   if (op < 2) {
     const std::vector<uint64_t> test = words(condition, 5);
     check_bits(test[1], test[2]);
@@ -63,7 +65,9 @@ ValueFunction read_value(nb::handle value) {
     const auto kind = static_cast<ValueStep::Kind>(fields[0]);
     if (kind != ValueStep::Kind::Mask) check_bits(fields[1], fields[2]);
     out.push_back({kind, fields[1], fields[2]});
+    PyObject_GC_UnTrack(step.ptr());
   }
+  PyObject_GC_UnTrack(value.ptr());
   return out;
 }
 

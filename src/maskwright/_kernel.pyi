@@ -372,3 +372,8 @@ def evident(
     """
     What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).
     """
+
+def untrack(root: object, kinds: tuple[type, ...]) -> None:
+    """
+    Takes tuples, dicts and objects of these classes, down from a root, off the list of the garbage collector.
+    """

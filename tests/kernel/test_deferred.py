@@ -239,7 +239,7 @@ def test_dump_makes_it() -> None:
     assert source.dump() == grammar(eager).dump()
     assert sorted(contents.made) == ["a", "b", "c"]
     assert matcher(source).accept_string("b((ab));")
-    assert sorted(contents.made) == ["a", "b", "c"]
+    assert sorted(contents.made) == ["a", "b", "b", "c"]  # what was made is not kept
 
 
 @pytest.mark.parametrize("ask", ["accept_token", "fill", "draft", "captures", "batch fill", "batch accept"])
@@ -358,7 +358,7 @@ def test_instances_of_deferred_rules_are_left_behind() -> None:
             assert it.accept_token(ord("x"))
     assert one.stats().num_flushes > 0
     assert one._native.num_instances < 2_000
-    assert made == [0]
+    assert len(made) <= one.stats().num_flushes + 1
     again = maskwright.GrammarMatcher(compiler.compile_grammar(source))
     assert again.accept_bytes(b"a(3xx;")
     assert again.is_completed()

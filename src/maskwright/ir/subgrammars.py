@@ -13,7 +13,8 @@ linked before by the leaf's number (cpp/kernel/subgrammar.h). A subgrammar begin
 others have too: spelled out, they are written once.
 
 A deferred subgrammar is made when it is looked at: by whoever wants its rules, or by the kernel when an output comes to
-it (cpp/kernel/deferred.h). Of 128 tools, only those are compiled that are called.
+it (cpp/kernel/deferred.h). Of 128 tools, only those are compiled that are called. What was made is not kept: the kernel
+keeps what it linked, and what it lets go of is made again.
 
 Invariants: two leaves are equal only if they are the same; numbers are never used again. Operands of `and_` and `not_`
 hold no leaves. Token sets that are resolved with a tokenizer cannot be part of a subgrammar.
@@ -33,6 +34,7 @@ from maskwright.ir.grammar import GrammarIR, Rule
 from maskwright.ir.ops import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_SET, OP_SUBGRAMMAR
 from maskwright.ir.walks import postorder, with_references
 from maskwright.numbering import Numbering
+from maskwright.untracked import acyclic, untrack
 
 _numbers = Numbering()
 _deferred: Final[dict[int, weak[Subgrammar]]] = {}  # by number
@@ -80,17 +82,18 @@ class Subgrammar:
 
     @property
     def ir(self) -> GrammarIR:
-        make = self._make  # read first, as it goes when the other is there; two threads may both make it, alike
-        if self._ir is None:
-            assert make is not None
-            self._ir = make()
-            self._make = None
-        return self._ir
+        if self._ir is not None:
+            return self._ir
+        assert self._make is not None
+        return self._make()
 
     @property
     def deferred(self) -> Promised | None:
-        """What was promised of it, while it is not made."""
-        return self._promised if self._ir is None else None
+        """What is promised of it, if it is made anew each time."""
+        return self._promised
+
+
+acyclic(Subgrammar)
 
 
 def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
@@ -101,12 +104,14 @@ def subgrammar(ir: GrammarIR, prelude: tuple[Rule, ...] = ()) -> Expr:
 
 
 def deferred_subgrammar(make: Callable[[], GrammarIR], promised: Promised, prelude: tuple[Rule, ...] = ()) -> Expr:
-    """What a grammar matches that is made when it is needed, at most once a thread.
+    """What a grammar matches that is made each time it is needed, always alike.
 
     `make` must not fail. Its grammar must have strings besides the empty one, and no spans, and be as promised.
     """
     leaf = Subgrammar(None, prelude, make, promised)
-    _deferred[leaf.number] = weak(leaf)
+    known = weak(leaf)
+    _deferred[leaf.number] = known
+    untrack(known)
     return Expr((OP_SUBGRAMMAR, leaf))
 
 
@@ -164,11 +169,12 @@ class _Spelled:
             if id(known.prelude) not in self._preludes:
                 at = self._preludes[id(known.prelude)] = self._reserve(known.prelude)
                 self._waiting.append((at, known.prelude, [ref(at + i) for i in range(shared)]))
-            prelude_at, own = self._preludes[id(known.prelude)], known.ir.rules[shared:]
+            made = known.ir
+            prelude_at, own = self._preludes[id(known.prelude)], made.rules[shared:]
             at = self._reserve(own)
             references = [ref(prelude_at + i) for i in range(shared)] + [ref(at + i) for i in range(len(own))]
             self._waiting.append((at, own, references))
-            self._roots[known.number] = references[known.ir.root]
+            self._roots[known.number] = references[made.root]
         return self._roots[known.number]
 
     def _reserve(self, rules: tuple[Rule, ...]) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
 
 from maskwright.numbering import Numbering
 from maskwright.structural_tag.fields import Reader
+from maskwright.untracked import acyclic
 
 if TYPE_CHECKING:
     from maskwright.structural_tag.begun import Begun
@@ -78,6 +79,9 @@ class Format:
             if value != default and (captures or name != "capture"):
                 out[name] = _plain(value, captures)
         return out
+
+
+acyclic(Format)
 
 
 def shared(it: _F) -> _F:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from maskwright.ir import Expr, literal, seq
 from maskwright.structural_tag.tokens import Pieces, spelled
+from maskwright.untracked import acyclic
 
 
 class Begun:
@@ -42,6 +43,9 @@ class Begun:
             left = seq(spelled(pieces), self.rest)
         self._last = (num_pieces, num_bytes, left)
         return left
+
+
+acyclic(Begun)
 
 
 def _up_to_token(pieces: Pieces) -> Pieces:

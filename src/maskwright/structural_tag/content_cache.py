@@ -15,6 +15,8 @@ import threading
 from collections.abc import Hashable
 from typing import Final, Generic, TypeVar
 
+from maskwright.untracked import untrack
+
 _T = TypeVar("_T")
 
 _MOST_KEPT: Final = 4096
@@ -40,7 +42,10 @@ class ContentCache(Generic[_T]):
             known = self._kept.get(key)
             if known is not None:
                 return known[0]
-            self._kept[key] = value, content_bytes
+            kept = value, content_bytes
+            self._kept[key] = kept
+            untrack(key)
+            untrack(kept)
             self._content_bytes += content_bytes
             while len(self._kept) > self._most_kept or self._content_bytes > self._most_bytes:
                 self._content_bytes -= self._kept.pop(next(iter(self._kept)))[1]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from maskwright._kernel import content_of, data_of
 from maskwright.frontends.json_schema.evident import Evident, evident
 from maskwright.structural_tag.content_cache import ContentCache
+from maskwright.untracked import acyclic, untrack
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -53,7 +54,10 @@ class KeptSchema:
         if len(self._snippets) >= _MAX_SNIPPETS:
             self._snippets = {}
         self._snippets[choices] = made
+        untrack(self._snippets)
 
+
+acyclic(KeptSchema)
 
 SchemaData: TypeAlias = "dict[str, Any] | bool | KeptSchema"
 SCHEMAS: Final[ContentCache[KeptSchema]] = ContentCache()

@@ -46,7 +46,8 @@ from maskwright.structural_tag.patterns import may_go_on_with, texts_of
 from maskwright.structural_tag.reading import MAX_DEPTH
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Token, Tokens, one_token, spelled
-from maskwright.structural_tag.triggers import Started, text_with_triggers, tokens_with_triggers
+from maskwright.structural_tag.triggers import Started, any_of, text_with_triggers, tokens_with_triggers
+from maskwright.untracked import untrack
 
 _MAX_TOKENIZERS: Final = 8  # for which one tag is kept
 _QWEN_XML: Final = f.JSONSchemaFormat(True, style="qwen_xml")
@@ -76,6 +77,8 @@ class Lowering:
         self.builder = IRBuilder()
         self.report: list[Finding] = []
         self._ends: dict[Any, Ends] = {}
+        # By identity, with those whose identity it is.
+        self._alternatives: dict[tuple[int, int], tuple[Expr, Format, Ends]] = {}
         self._depth = 0
         # Where there is no tokenizer: the names of the rules that stand for tokens, and how many tokens were not known.
         self._names: dict[Expr, str] = {}
@@ -226,7 +229,12 @@ class Lowering:
         )
 
     def or_(self, it: f.OrFormat, pointer: str, ends: Ends) -> Expr:
-        return alt(*[self.lower(each, f"{pointer}/elements/{i}", ends) for i, each in enumerate(it.elements)])
+        place = id(it), id(ends)  # one object may stand in several places
+        known = self._alternatives.get(place)
+        if known is None:
+            made = any_of([self.lower(each, f"{pointer}/elements/{i}", ends) for i, each in enumerate(it.elements)])
+            known = self._alternatives[place] = made, it, ends
+        return known[0]
 
     def optional(self, it: f.OptionalFormat, pointer: str, ends: Ends) -> Expr:
         return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone)
@@ -276,6 +284,7 @@ class Lowering:
             if len(kept) >= _MAX_TOKENIZERS:
                 kept.clear()
             kept[self.tokens.number] = made
+            untrack(kept)
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
         return capture(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)

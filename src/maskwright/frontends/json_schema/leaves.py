@@ -25,11 +25,14 @@ from maskwright.frontends.json_schema.shape import (
     FREE_PLACES,
     OPEN,
     Conj,
+    NumberShape,
     Refusal,
     Shape,
+    StringShape,
 )
 from maskwright.frontends.json_schema.unevaluated import APPLICATORS
 from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
+from maskwright.untracked import untrack
 
 _MAX_LEAVES: Final = 8192
 _MAX_CONTENT: Final = 2048  # bytes of one leaf's content
@@ -93,6 +96,7 @@ def keep_leaf(content: bytes, shape: Shape, numbers: Numbers) -> None:
         if len(_leaves) >= _MAX_LEAVES:
             del _leaves[next(iter(_leaves))]
         _leaves[content] = shape
+    untrack(shape, Shape, StringShape, NumberShape)  # shapes without sub-schemas are in no cycle
 
 
 def _as_subgrammar(shape: Shape, text: Expr) -> Expr:

@@ -89,7 +89,7 @@ ANY_NAME: Final = star(alt(utf8(_PLAIN), json_string_chars(_NOT_PLAIN)))
 ANY_NAME_CLOSED: Final = seq(ANY_NAME, QUOTE)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def name_spellings(name: str) -> tuple[Expr, Expr]:
     """The canonical spelling of a declared name, with its quotes, and every spelling that `ANY_NAME` has, without."""
     if not _PLAIN_NAME.fullmatch(name):
@@ -98,7 +98,7 @@ def name_spellings(name: str) -> tuple[Expr, Expr]:
     return literal(b'"%b"' % plain), literal(plain)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _text_spellings(text: str) -> Expr:
     """Every spelling of a string in `TEXT_CHARACTER`s, without quotes. Half a surrogate pair has none."""
     if _PLAIN_NAME.fullmatch(text) and "/" not in text:

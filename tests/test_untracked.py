@@ -1,0 +1,88 @@
+"""What is kept for long is off the list of Python's garbage collector, and is freed as ever."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+
+from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _kernel
+from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag.kept_schemas import SCHEMAS
+from maskwright.structural_tag.known_tags import TAGS
+from maskwright.untracked import untrack
+
+FAMILIES = ("hermes", "llama", "gemma_4", "qwen_3_coder", "harmony", "kimi_k3")
+
+
+class Kept:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def test_only_what_is_acyclic_is_taken() -> None:
+    inner = [1]
+    kept = ({"a": (inner, {}), "b": Kept((inner,))}, Kept([2]))
+    untrack(kept, Kept)
+    assert not gc.is_tracked(kept)
+    assert not gc.is_tracked(kept[0])
+    assert not gc.is_tracked(kept[0]["a"])
+    assert not gc.is_tracked(kept[0]["b"])
+    assert not gc.is_tracked(kept[0]["b"].value)
+    assert gc.is_tracked(inner)
+    assert gc.is_tracked(kept[1].value)
+
+
+def test_objects_of_other_classes_stay() -> None:
+    kept = (Kept(([],)),)
+    untrack(kept)
+    assert not gc.is_tracked(kept)
+    assert gc.is_tracked(kept[0])
+
+
+def test_a_dict_with_something_new_comes_back() -> None:
+    kept: dict[int, object] = {1: ([],)}
+    untrack(kept)
+    kept[2] = ([],)
+    if gc.is_tracked(kept):  # as Python sees fit
+        untrack(kept)
+    assert not gc.is_tracked(kept)
+
+
+def test_it_is_freed_and_keeps_what_it_refers_to() -> None:
+    kept: Any = tuple({"i": Kept((i, [i]))} for i in range(100))
+    untrack(kept, Kept)
+    gc.collect()
+    assert [each["i"].value for each in kept] == [(i, [i]) for i in range(100)]
+    before = sum(type(x) is list for x in gc.get_objects())
+    del kept
+    assert sum(type(x) is list for x in gc.get_objects()) <= before - 100
+
+
+def test_kinds_are_classes() -> None:
+    with pytest.raises(TypeError):
+        _kernel.untrack((), (1,))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_kept_of_tools(family: str) -> None:
+    """The collector gets next to nothing to look at when tools are added that stay known."""
+    info = TokenizerInfo.from_vocab([*(bytes((b,)) for b in range(256)), b"</s>"], stop_token_ids=[256])
+    compiler = GrammarCompiler(info, cache_limit_bytes=0)
+
+    def kept_by_collector(first: int) -> int:
+        for i in range(first, first + 60):
+            schema = {"type": "object", "properties": {f"a{i}": {"type": "integer"}}, "required": [f"a{i}"]}
+            tools = [{"type": "function", "function": {"name": f"f{i}_{family}", "parameters": schema}}]
+            GrammarMatcher(compiler.compile_structural_tag(get_model_structural_tag(family, tools=tools)))
+        gc.collect()
+        return len(gc.get_objects())
+
+    SCHEMAS.clear()
+    TAGS.clear()
+    before = kept_by_collector(0)
+    known = len(TAGS)
+    added = kept_by_collector(1000) - before
+    assert len(TAGS) >= known + 60
+    assert added < 60 * 8  # of some fifty a tool
