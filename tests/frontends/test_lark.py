@@ -91,7 +91,7 @@ ERRORS = [
     ("start: T\nT: b\nb: 'x'", "cannot use the rule 'b'", 2, 4, "upper case"),
     ("start: T\nT: <a>", "a token is not allowed in a terminal", 2, 4, "rule"),
     ("start: a\na{x}: x", "'a' is a template", 1, 8, "a{x}"),
-    ("start: a{'x', 'y'}\na{x}: x", "takes 1 arguments", 1, 8, ""),
+    ("start: a{'x', 'y'}\na{x}: x", "takes 1 argument, not 2", 1, 8, ""),
     ("start: a{'x'}\na: 'b'", "not a template", 1, 8, ""),
     ("start: @foo", "no grammar 'foo' was supplied", 1, 8, "grammars={"),
     ("start: p::x(\np::_: 'a'", "malformed parameter", 2, 2, "bit_clear(3)"),

@@ -14,7 +14,7 @@ EBNF = [
     ('<root> ::= "a"', "without < and >"),
     ('%ignore " "', "use from_lark"),
     ('root ::= "a"\n%ignore " "', "use from_lark"),
-    ('root ::= "a" / "b"', "separated by |"),
+    ('root ::= "a" / "b"', "separate alternatives with |"),
     ("root ::= /a/", "Regex"),
     ('root ::= "a", "b"', "without commas"),
     ('root ::= "a";', "remove the semicolon"),

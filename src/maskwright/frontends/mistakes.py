@@ -15,7 +15,7 @@ from typing import Final
 _STATEMENTS: Final = "statements such as %ignore are Lark syntax: use from_lark"
 _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"//|--|/\*", "a comment begins with #"),
-    (r"/", 'alternatives are separated by |, and a regular expression stands in Regex("…")'),
+    (r"/", 'separate alternatives with |; write a regular expression as Regex("…")'),
     (r",", "parts follow each other without commas"),
     (r";", "a rule ends where the next one begins; remove the semicolon"),
     (r"[“”„‘’«»]", "write straight quotes, \" or '"),

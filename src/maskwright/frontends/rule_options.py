@@ -79,7 +79,9 @@ def parse_options(brackets: str, start: int, source: str, error: type[GrammarErr
             raise error("malformed rule option", source=source, span=span, hint="write name or name=value")
         option = _option(match, start, source, error)
         if option.name in options:
-            raise error(f"the option {option.name} is given twice", source=source, span=option.span)
+            raise error(
+                f"the option {option.name} is given twice", source=source, span=option.span, hint="leave one out"
+            )
         options[option.name] = option
         at = match.end()
     _check_captures(options, source, error)

@@ -43,5 +43,6 @@ def token_set(literal: str, span: Span, source: str, error: type[GrammarError]) 
             hint = "write ids and ranges: <[1,3-5]>, or * for all"
             raise error("malformed token literal", source=source, span=span, hint=hint)
     if any(first > last or last > MAX_ID for first, last in ranges):
-        raise error("the range of tokens is empty or too large", source=source, span=span)
+        hint = f"write low-high, with low <= high <= {MAX_ID}"
+        raise error("the range of tokens is empty or too large", source=source, span=span, hint=hint)
     return TokenSet(tuple(names), tuple(ranges), negated)

@@ -205,7 +205,9 @@ class _Parser:
         self._finish_rule()
         self.rule = name
         if self.source[self.source.rfind("\n", 0, start) + 1 : start].strip().strip(BYTE_ORDER_MARK):
-            raise self.error("a rule must start on a line of its own", start, token.end(_IS_NAME))
+            raise self.error(
+                "a rule must start on a line of its own", start, token.end(_IS_NAME), "begin a new line before it"
+            )
         if name in self.bodies:
             line = self.source.count("\n", 0, self.places[name]) + 1
             hint = f"the first definition is on line {line}; join them with |"
@@ -252,7 +254,7 @@ class _Parser:
             self.group = _Group(position, symbol == "(=")
         elif symbol == ")":
             if not self.stack:
-                raise self.error("unmatched ')'", position, position + 1)
+                raise self.error("unmatched ')'", position, position + 1, 'remove it, or write ")" for the character')
             body = EMPTY if self.group.is_hint else self._body()
             start, self.group = self.group.start, self.stack.pop()
             self._push(body, start)

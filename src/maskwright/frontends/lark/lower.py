@@ -281,7 +281,8 @@ class _Lowering:
             wanted = len(template.parameters)
             if not wanted:
                 raise scope.error(f"{node.name!r} is not a template", node.span, f"define it as {node.name}{{x}}")
-            message = f"{node.name!r} takes {wanted} arguments, and {len(node.arguments)} are given"
+            count = "1 argument" if wanted == 1 else f"{wanted} arguments"
+            message = f"{node.name!r} takes {count}, not {len(node.arguments)}"
             raise scope.error(message, node.span, f"write {node.name}{{{', '.join(template.parameters)}}}")
         arguments = [self._argument(argument, context) for argument in node.arguments]
         key = (id(template), *(argument.key for argument in arguments))

@@ -281,7 +281,7 @@ class _Parser:
     def _comma(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
         if frame.kind != "{":
-            raise self.error("unexpected character", *_extent(token), "alternatives are separated by |")
+            raise self.error("unexpected character", *_extent(token), "separate alternatives with |")
         frame.commas.append(self._alternatives(frame))
 
     def _close(self, token: re.Match[str]) -> None:
@@ -291,7 +291,9 @@ class _Parser:
             return
         frame = self._frame(token)
         if not self.stack:
-            raise self.error(f"unmatched {bracket!r}", *_extent(token))
+            raise self.error(
+                f"unmatched {bracket!r}", *_extent(token), f'remove it, or write "{bracket}" for the character'
+            )
         if _CLOSING[frame.kind] != bracket:
             raise self.error("unclosed bracket", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}")
         body = self._alternatives(frame)
@@ -356,7 +358,7 @@ class _Parser:
         self.rule = name
         before = self.source[self.source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
         if before.strip(BYTE_ORDER_MARK) and self.mode == "define" and not before.endswith("{"):
-            raise self.error("a definition must start on a line of its own", *span)
+            raise self.error("a definition must start on a line of its own", *span, "begin a new line before it")
         if not (name.islower() or name.isupper()):
             raise self.error(f"{name[:60]!r} is in mixed case", *span, "rules are lower-case, terminals upper-case")
         parameters = tuple(WORD.findall(token[PARAMETERS])) if token[PARAMETERS] else ()

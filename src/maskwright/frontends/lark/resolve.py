@@ -170,7 +170,8 @@ def _define(scope: Scope, definition: Definition) -> None:
         return
     if known is None:
         message = f"there is no {definition.name[:60]!r} to {definition.mode}"
-        raise scope.error(message, definition.span, _near(definition.name, scope.entries))
+        hint = _near(definition.name, scope.entries) or f"define it without %{definition.mode}"
+        raise scope.error(message, definition.span, hint)
     if definition.mode == "override":
         known.bodies = [(definition.body, scope)]
         known.options, known.is_declared = definition.options, False

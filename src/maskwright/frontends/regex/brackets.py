@@ -55,7 +55,7 @@ class Brackets(Scanner):
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         super().__init__(pattern, dialect)
-        self.tried = 0  # characters read in vain
+        self.tried = 0  # characters of readings that came to no end
         self.nests = False  # whether the class at hand has a nested class, in Rust's reading
         self.blank: int | None = None  # the first blank or # in the class
         self.ambiguous: Span | None = None  # a nested class that only Rust would read as such
@@ -230,7 +230,7 @@ class Brackets(Scanner):
 
     def _posix_class(self, match: re.Match[str], flags: int) -> CodePointSet:
         if match[1] != ":" or match[3] not in POSIX:
-            raise self.error(f"unknown class {match.group()[:40]}", *match.span(), "known: " + ", ".join(POSIX))
+            raise self.error(f"unknown POSIX class {match.group()[:40]}", *match.span(), "known: " + ", ".join(POSIX))
         self.position = match.end()
         chars = POSIX[match[3]]
         if flags & IGNORE_CASE:

@@ -44,7 +44,7 @@ _NAME: Final = re.compile(r"\(\?P?<([^>]*)>")
 _SIMPLE_COUNTS: Final = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
 _FLAG_BITS: Final = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0}
 _BYTES_HINT: Final = "write (?a:…) for ASCII \\d \\w \\s \\b; bytes need allow_invalid_utf8, an option of Lark grammars"
-_NOT_TEXT: Final = "under (?-u) this matches single bytes, which are not text"
+_NOT_TEXT: Final = "under (?-u), this matches single bytes, which are not text"
 _LOOKS: Final = {"(?=": (True, False), "(?!": (True, True), "(?<=": (False, False), "(?<!": (False, True)}
 
 

@@ -24,7 +24,7 @@ class Refusal(NamedTuple):
 
 
 _REPEAT: Final = "repeat the expression of the group instead"
-_BACK_REFERENCE: Final = Refusal("a back-reference is not regular", _REPEAT)
+BACK_REFERENCE: Final = Refusal("a back-reference is not regular", _REPEAT)
 _CALL: Final = Refusal(
     "a call of a group is not regular", f"{_REPEAT}, or use a rule of a grammar, which may be recursive"
 )
@@ -33,7 +33,7 @@ _QUOTING: Final = Refusal("quoting with \\Q…\\E is not supported", "write a ba
 
 # By the letter after the backslash. Those with a meaning in the dialect at hand are read before this is looked at.
 ESCAPES: Final = {
-    "k": _BACK_REFERENCE,
+    "k": BACK_REFERENCE,
     "g": Refusal("a back-reference or a call of a group is not regular", _REPEAT),
     "G": Refusal("\\G, the end of the previous match, is not supported", "leave it out: a text is matched once"),
     "K": Refusal("\\K, which resets the start of the match, is not supported", "leave it out: the whole text counts"),
@@ -73,7 +73,7 @@ WORD_EDGES: Final = {
 }
 
 GROUPS: Final = {
-    "(?P=": _BACK_REFERENCE,
+    "(?P=": BACK_REFERENCE,
     "(?P>": _CALL,
     "(?&": _CALL,
     "(?R)": Refusal(
@@ -100,7 +100,7 @@ FLAGS: Final = {
     "R": Refusal("the flag R, CRLF mode, is not supported", "write \\r?\\n for line breaks, or \\r?$ before one"),
     "l": Refusal(
         "the flag l depends on the locale of the process, and is not supported",
-        "leave it out for Unicode, or use the flag a for ASCII",
+        "leave it out for Unicode, or write (?a) for ASCII",
     ),
     "g": Refusal("the flag g is about repeated searches, and has no meaning here", "leave it out"),
     "y": Refusal("the flag y is about repeated searches, and has no meaning here", "leave it out"),

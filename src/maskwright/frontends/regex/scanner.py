@@ -31,7 +31,7 @@ from maskwright.frontends.regex.classes import (
     property_set,
     unicode_shorthands,
 )
-from maskwright.frontends.regex.refused import ECMA_ESCAPES, ESCAPES, WORD_EDGES, Refusal
+from maskwright.frontends.regex.refused import BACK_REFERENCE, ECMA_ESCAPES, ESCAPES, WORD_EDGES, Refusal
 
 Dialect: TypeAlias = Literal["python", "ecma"]
 
@@ -50,6 +50,7 @@ _LOW_SURROGATE: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _OCTAL: Final = re.compile(r"0[0-7]{0,2}|[1-3][0-7]{2}")
 _PROPERTY: Final = re.compile(r"[pP](?:([A-Za-z])|\{(\^?)([^{}]*)\})")
 _WORD_EDGE: Final = re.compile(r"\{(start|end)(-half)?\}")
+_PROPERTIES: Final = "use a category (\\p{Lu}), a script (\\p{Greek}) or a binary property (\\p{Alphabetic})"
 _NAMED: Final = re.compile(r"N\{([^{}]+)\}")
 
 
@@ -154,7 +155,7 @@ class Scanner:
         name = match[1] or match[3]
         chars = property_set(name)
         if chars is None:
-            raise self.error(f"unknown character property {name[:40]!r}", start, match.end())
+            raise self.error(f"unknown character property {name[:40]!r}", start, match.end(), _PROPERTIES)
         if flags & IGNORE_CASE:
             chars = fold(chars, bool(flags & ASCII_ONLY))
         return ~chars if (self.pattern[start + 1] == "P") != bool(match[2]) else chars
@@ -168,7 +169,7 @@ class Scanner:
             return 0
         if in_class or self.pattern[start + 1] == "0":
             raise self.error("ambiguous octal escape", start, start + 2, "write \\xHH")
-        raise self.error("a back-reference is not regular", start, start + 2, "repeat the group's expression instead")
+        raise self.refusal(BACK_REFERENCE, start, start + 2)
 
     def _control(self, start: int) -> int:
         letter = self.pattern[start + 2 : start + 3]
@@ -185,4 +186,4 @@ class Scanner:
         try:
             return ord(unicodedata.lookup(match[1]))
         except (KeyError, TypeError):
-            raise self.error("unknown character name", start, match.end()) from None
+            raise self.error("unknown character name", start, match.end(), "write \\uHHHH or \\UHHHHHHHH") from None
