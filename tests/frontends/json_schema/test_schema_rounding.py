@@ -87,8 +87,9 @@ def test_short_fractions() -> None:
         ({"type": "number", "multipleOf": 1}, ["1e+22", "1.5e+16", "1.5e1"], ["1.5e0", "1e-07", "1e999"]),
         ({"type": "number", "multipleOf": 25}, ["1e+22", "1.2345678901234575e+16"], ["1.2345678901234568e+16"]),
         ({"multipleOf": 0.125, "if": {"exclusiveMaximum": -4e-12}, "then": {"maximum": 1.7e308}}, ["-1.125"], ["0.1"]),
+        ({"multipleOf": 0.125, "maximum": -4.439027896858461e-12}, ["-0.125", "-1e+16"], ["-4.439027896858461e-12"]),
         ({"multipleOf": 0.125, "exclusiveMinimum": -1.7e308, "maximum": -4e-12}, ["-1.125", "-1e+307"], ["-0.1", "0"]),
-        ({"type": "number", "multipleOf": 0.5}, ["1.25e1", "5e-1"], ["1.255e1", "1e-1"]),
+        ({"type": "number", "multipleOf": 0.5}, ["1.2e1", "12.5", "1e+16"], ["1.255e1", "1e-1"]),
         ({"type": "number", "multipleOf": 10_000}, ["1e+22", "1e4", "1.5e5"], ["1e3", "1.5e4"]),
         ({"type": "integer", "multipleOf": 5}, ["10"], ["1e1", "1e+22"]),
         ({"type": "number", "multipleOf": 3, "minimum": 2**63}, [str(3 * 2**62)], [str(2**63), "1e999"]),
@@ -101,6 +102,16 @@ def test_what_is_accepted_is_valid_when_it_is_read(schema: Any, right: list[str]
 
 VALUES = [0, 1, -1, 5, 10, 2**53 - 1, 0.0, -0.0, 1.0, 100.0, 0.5, 0.1, -0.1, 1e-7, 1.5e-7, 1.5e16, 1e22, 5e-324]
 VALUES += [1.7976931348623157e308, -1e-7, 0.30000000000000004, 123456.789, 1e100, 1.2345678901234567e21, -2.5, 10**17]
+
+
+def test_multiples_beside_long_bounds_stay_within_limits() -> None:
+    bound = -4.439027896858461e-12
+    parts = [{"type": ["integer", "number"]}, {"exclusiveMinimum": 78, "exclusiveMaximum": 1.7976931348623157e308}]
+    schema = {"multipleOf": 0.125, "if": {"anyOf": parts, "exclusiveMaximum": bound}, "then": {"type": "number"}}
+    compiled = COMPILER.compile_json_schema(schema)
+    for text, is_accepted in ((repr(bound), False), ("-1.125", True), ("-1e+300", True), ("3", True)):
+        matcher = GrammarMatcher(compiled)
+        assert (matcher.accept_string(text) and matcher.accept_token(256)) == is_accepted, text
 
 
 def random_schema(rng: random.Random, depth: int = 0) -> dict[str, Any]:

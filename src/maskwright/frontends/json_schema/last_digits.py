@@ -2,8 +2,9 @@
 
     multipleOf 0.25   →   digits, then nothing or a point and 0*, 250*, 50* or 750*; 1e+16, and so on
 
-With an exponent, the last digits are those that stand farthest behind: 1.25e+1 is a multiple of 0.5, as 12.5 is. From
-some exponent on, all that 17 digits can say is a multiple.
+With an exponent, which tells where the last digit stands, fewer digits are multiples whatever they are: 1.2e+1 is
+one of 0.5. Exact endings are told apart where `json.dumps` writes exponents only, as automata grow with them. From some
+exponent on, all that 17 digits can say is a multiple.
 Tested by tests/frontends/json_schema/test_schema_numbers.py and test_schema_rounding.py.
 """
 
@@ -28,7 +29,8 @@ from maskwright.frontends.json_schema.shape import Exact
 from maskwright.ir import EMPTY, Expr, alt, and_, literal, optional, repeat, seq
 
 _LAST_DIGITS_LIMIT: Final = 3
-_MOST_DIGITS_AFTER_FIRST: Final = 16  # of 17, as doubles have
+_MOST_DIGITS_AFTER_FIRST: Final = 16  # of 17, as doubles have; `json.dumps` writes exponents from here on,
+_LEAST_DECIMAL: Final = -4  # and below this one
 
 
 def multiple_text(multiple: Exact) -> Expr | None:
@@ -87,7 +89,8 @@ def _scientific(unit: int, width: int, scale: int) -> Expr:
     for exponent in range(-scale, every):
         free = exponent + scale - width  # so many digits may follow the first, whatever they are
         mantissas = [seq(NONZERO, _fraction(free))] if free >= 0 else []
-        for length in range(max(free + 1, 0), min(exponent + scale, _MOST_DIGITS_AFTER_FIRST) + 1):
+        lengths = range(max(free + 1, 0), min(exponent + scale, _MOST_DIGITS_AFTER_FIRST) + 1)
+        for length in lengths if exponent < _LEAST_DECIMAL or exponent >= _MOST_DIGITS_AFTER_FIRST else ():
             shift = exponent + scale - length
             mantissas += _mantissas(length, unit // gcd(unit, 10**shift), width - shift)
         parts.append(seq(alt(*mantissas), exponent_range(exponent, exponent)))
