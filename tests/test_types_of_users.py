@@ -1,4 +1,4 @@
-"""What a user's type checker sees: the README's Python passes mypy's strict mode against the installed package.
+"""What a user's type checker sees: the README's Python and `typed_program.py` pass mypy's strict mode.
 
 Names that the README leaves to its reader (`next_logits`, `sample`, …) are declared here. The package must say that it
 is typed (`py.typed`), or every name of it would be unknown.
@@ -20,6 +20,7 @@ sybil = pytest.importorskip("sybil", reason="needs sybil, of the extra `test`")
 from sybil.parsers.markdown import CodeBlockParser  # noqa: E402
 
 README = Path(__file__).resolve().parent.parent / "README.md"
+PROGRAM = Path(__file__).resolve().parent / "typed_program.py"
 PACKAGE = Path(maskwright.__file__).parent
 _LEFT_TO_THE_READER = """\
 from typing import Any
@@ -41,13 +42,28 @@ ignore_missing_imports = True
 def test_the_readme_passes_a_strict_type_checker(tmp_path: Path) -> None:
     blocks = list(sybil.Sybil(parsers=[CodeBlockParser("python", lambda _: None)]).parse(README).examples())
     assert len(blocks) >= 3
-    program = _LEFT_TO_THE_READER + "\n".join(str(block.parsed) for block in blocks)
-    (tmp_path / "program.py").write_text(program)
-    (tmp_path / "mypy.ini").write_text(_CONFIGURATION)
+    check(_LEFT_TO_THE_READER + "\n".join(str(block.parsed) for block in blocks), tmp_path)
+
+
+def test_a_users_program_passes_a_strict_type_checker_and_runs(tmp_path: Path) -> None:
+    check(PROGRAM.read_text(), tmp_path)
+    ran = subprocess.run([sys.executable, PROGRAM], check=True, capture_output=True, text=True, timeout=60)
+    assert ran.stdout.startswith("['hello']")
+
+
+def test_what_is_not_typed_rightly_is_found(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="arg-type"):
+        check("import maskwright as mw\nmw.GrammarMatcher('text')\n", tmp_path)
+
+
+def check(program: str, folder: Path) -> None:
+    """Run mypy's strict mode over a program as a user would, against the package that is installed or checked out."""
+    (folder / "program.py").write_text(program)
+    (folder / "mypy.ini").write_text(_CONFIGURATION)
     checkout = {} if PACKAGE.parent.name == "site-packages" else {"MYPYPATH": str(PACKAGE.parent)}
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--disable-error-code=empty-body", "program.py"],
-        cwd=tmp_path,
+        cwd=folder,
         env={**{k: v for k, v in os.environ.items() if k != "MYPYPATH"}, **checkout},
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""A program as users write it, for a strict type checker (tests/test_public_api.py); it also runs."""
+"""A program as users write it, for a strict type checker (tests/test_types_of_users.py); it also runs."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ One step is: fill the mask; if it leaves one token, take it without asking the m
 sample. Without a grammar the same loop samples freely, from the same random numbers.
 
 Invariants: every token that comes out was accepted by the matcher; time spent by the consumer between two tokens is
-not counted. `finish_reason` is "stop" iff the output is complete.
+not counted. `max_tokens` is the matcher's budget, so an output that is held to a grammar is complete within it.
+`finish_reason` is "stop" iff the output is complete.
 Tested by tests/cli/test_generation.py.
 """
 
@@ -93,8 +94,8 @@ class Chunk(NamedTuple):
 class MeasuredMatcher(GrammarMatcher):
     """A matcher that notes the time of every mask and the token that a mask leaves if it leaves only one."""
 
-    def __init__(self, compiled: CompiledGrammar, stats: GenerationStats) -> None:
-        super().__init__(compiled)
+    def __init__(self, compiled: CompiledGrammar, stats: GenerationStats, max_tokens: int | None = None) -> None:
+        super().__init__(compiled, max_tokens=max_tokens)
         self.stats = stats
         self.only_token: int | None = None
 
@@ -143,7 +144,7 @@ def generate(
     options: SamplingOptions | None = None,
     stats: GenerationStats | None = None,
 ) -> Iterator[Chunk]:
-    """Sample tokens one by one until the output is complete or `options.max_tokens` is reached.
+    """Sample tokens one by one until the output is complete, in at most `options.max_tokens`.
 
     Args:
         model: gives the logits.
@@ -154,11 +155,12 @@ def generate(
 
     Raises:
         MatcherError: the vocabulary has no token that continues the output.
+        UnsatisfiableError: no output of the grammar has as few tokens as `options.max_tokens`.
     """
     options = options or SamplingOptions()
     stats = stats if stats is not None else GenerationStats()
     sampler = Sampler(options)
-    matcher = None if compiled is None else MeasuredMatcher(compiled, stats)
+    matcher = None if compiled is None else MeasuredMatcher(compiled, stats, options.max_tokens)
     choose = _free_choice(model, sampler) if matcher is None else _constrained_choice(model, sampler, matcher)
     info = model.tokenizer_info
     context = model.encode(prompt)

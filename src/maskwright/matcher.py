@@ -176,6 +176,8 @@ class GrammarMatcher(_kernel.Matcher):
         refuse_pickling(self, "keep the token ids, and accept them with a new matcher in the other process")
 
     def __repr__(self) -> str:
+        if not hasattr(self, "compiled_grammar"):  # a debugger looks at one whose construction failed
+            return "<GrammarMatcher: not initialized>"
         state = "terminated" if self.is_terminated() else "complete" if self.is_completed() else "open"
         return f"<GrammarMatcher: {self.num_accepted_tokens} tokens, {state}>"
 

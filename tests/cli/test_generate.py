@@ -119,11 +119,19 @@ def test_statistics_go_to_stderr(cli: Cli) -> None:
         assert part in err
 
 
-def test_an_output_that_is_cut_ends_with_3(cli: Cli) -> None:
+def test_an_output_is_complete_within_max_tokens(cli: Cli) -> None:
+    for seed in map(str, range(5)):
+        arguments = ("--regex", "[a-z ]*done", "--max-tokens", "9", "--seed", seed, "--no-stats")
+        code, out, _ = cli("generate", *arguments)
+        assert code == 0
+        assert re.fullmatch("[a-z ]*done\n", out)
+
+
+def test_a_budget_below_the_shortest_output_is_refused_before_anything_is_written(cli: Cli) -> None:
     code, out, err = cli("generate", "--regex", "q{50}", "--max-tokens", "5", "--no-stats")
-    assert code == 3
-    assert set(out.strip()) == {"q"}
-    assert "--max-tokens 5 was reached" in err
+    assert (code, out) == (2, "")
+    assert "the shortest output needs 50 tokens, but max_tokens is 5" in err
+    assert "hint: pass a larger --max-tokens" in err
 
 
 def test_an_output_that_is_complete_at_the_last_token_is_not_cut(cli: Cli) -> None:
@@ -173,7 +181,7 @@ def test_a_closed_pipe_ends_in_silence(shell: Shell) -> None:
 
 def test_text_is_streamed(shell: Shell) -> None:
     """The first bytes arrive long before the output could be complete."""
-    with shell("generate", "--regex", "(ab){100000000}", "--max-tokens", "90000000") as process:
+    with shell("generate", "--regex", "(ab){1000000}", "--max-tokens", "90000000") as process:
         assert process.stdout is not None
         assert process.stdout.read(4) == b"abab"
         process.kill()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from maskwright import GrammarCompiler, TokenizerInfo
-from maskwright.errors import MatcherError
+from maskwright.errors import MatcherError, UnsatisfiableError
 from maskwright.generation import GenerationStats, Logits, Sampler, SamplingOptions, generate
 from maskwright.lm import load_embedded_model
 
@@ -78,8 +78,13 @@ def test_time_of_the_consumer_is_not_counted() -> None:
 def test_a_vocabulary_without_the_bytes_needed_is_a_typed_error() -> None:
     model = FlatModel([b"a"])
     compiled = GrammarCompiler(model.tokenizer_info).compile_regex("ab")
-    with pytest.raises(MatcherError, match="no token of the vocabulary"):
+    with pytest.raises(UnsatisfiableError, match="no sequence of tokens of this vocabulary"):
         list(generate(model, "", compiled))
+
+
+def test_logits_without_a_finite_one_are_a_typed_error() -> None:
+    with pytest.raises(MatcherError, match="no token"):
+        Sampler(SamplingOptions())(np.full(4, -np.inf, np.float32))
 
 
 LOGITS = np.log(np.array([0.5, 0.0001, 0.3, 0.1999], np.float32))

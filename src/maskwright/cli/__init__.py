@@ -8,8 +8,7 @@ and convert.
 Importing this module is light: each command imports what it needs.
 
 Invariants: text goes to stdout, everything else to stderr; a mistake of the user ends with one paragraph and exit
-code 2, Ctrl-C with 130, a closed pipe in silence with 141, an output cut by --max-tokens with 3; no traceback in
-any of these.
+code 2, Ctrl-C with 130, a closed pipe in silence with 141; no traceback in any of these.
 Tested by tests/cli/.
 """
 

@@ -23,8 +23,9 @@ examples:
   maskwright generate --schema person.json --model ./my-model --prompt 'Describe Ada Lovelace as JSON.'
 
 exit codes:
-  0 the output is complete and follows the structure      2 wrong usage, or a wrong schema, regex or grammar
-  3 --max-tokens was reached before the output was done   130 interrupted
+  0 the output is complete and follows the structure
+  2 wrong usage, a wrong schema, regex or grammar, or one whose shortest output exceeds --max-tokens
+  130 interrupted
 """
 
 _DEMO_EPILOG = """\
@@ -137,7 +138,11 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 def _add_sampling(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--max-tokens", type=_positive, default=512, metavar="N", help="the maximum number of tokens (%(default)s)"
+        "--max-tokens",
+        type=_positive,
+        default=512,
+        metavar="N",
+        help="the budget: the output is complete within N tokens (%(default)s)",
     )
     group.add_argument(
         "--temperature",

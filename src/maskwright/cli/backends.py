@@ -105,11 +105,11 @@ class TransformersBackend:
 
         if options.seed is not None:
             transformers.set_seed(options.seed % (1 << 32))
-        matcher = MeasuredMatcher(compiled, stats)
-        processor = GrammarLogitsProcessor(compiled, make_matcher=lambda _: matcher)
-        streamer = _Streamer(self.tokenizer_info, stats, emit)
         inputs = self._inputs(prompt)
         settings = self._settings(options, prompt_length=inputs["input_ids"].shape[1])
+        matcher = MeasuredMatcher(compiled, stats, settings["max_new_tokens"])
+        processor = GrammarLogitsProcessor(compiled, make_matcher=lambda _: matcher)
+        streamer = _Streamer(self.tokenizer_info, stats, emit)
         started = time.perf_counter()
         self._model.generate(
             **inputs,

@@ -195,14 +195,14 @@ class Document:
             root, place = self._resources.retrieved(base, "" if plain else fragment)
         except MalformedError as error:
             raise self._malformed(node, uri) from error
-        except LookupError as error:
+        except LookupError as missing:  # a name of its own: compiled code gives a name one type in a function
             if self._has_wrong_base(node):
-                raise self._malformed(node, uri) from error
+                raise self._malformed(node, uri) from missing
             raise self._error(
                 node,
                 f"{uri} cannot be resolved",
                 "nothing is fetched from the network: embed the schema in $defs, or pass a registry",
-            ) from error
+            ) from missing
         self._check_dialect(node, uri, root)
         own_uri = root.get(self.id_keyword) if isinstance(root, dict) else None
         if isinstance(own_uri, str) and is_uri(own_uri) and urlsplit(own_uri).scheme:
