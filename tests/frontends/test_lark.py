@@ -115,7 +115,6 @@ ERRORS = [
     ("start: x::0\nx[capture]::_[lazy]: 'a'", "options are given in two places", 2, 14, "name::_["),
     ('start: A\nA: %regex {"substring_chars": "a"} & /a/', "%regex cannot be combined with &", 2, 4, "sequences"),
     ('start: A\nA: ~%regex {"substring_chars": "a"}', "%regex cannot be combined with &", 2, 5, ""),
-    ('start: a\na[lazy]: %regex {"substring_chars": "a"}', "%regex cannot be combined with", 2, 1, ""),
     ("start: A\nA: %json {}", "other than %regex is not allowed in a terminal", 2, 4, "rule"),
 ]
 

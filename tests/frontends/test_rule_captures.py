@@ -8,8 +8,9 @@ import pytest
 
 from maskwright import Grammar
 from maskwright.errors import EbnfSyntaxError, LarkSyntaxError, LimitError
+from maskwright.frontends.captured_ends import UnclearEndError, parted
 from maskwright.frontends.texts import shortest, text_before
-from maskwright.ir import GrammarIR, Rule, literal, seq
+from maskwright.ir import GrammarIR, Rule, alt, and_, byte_set, literal, not_, seq, star
 from oracle.accepting import accepts, matcher
 from oracle.recognizer import matches
 
@@ -60,6 +61,13 @@ def test_captures_change_no_text() -> None:
         ('root ::= a "x"\na[stop=";", stop_capture="end"] ::= .*', "12;x", [b";"]),
         ('root ::= a "x"\na[capture, stop=""] ::= "1"+', "11x", [b"11"]),
         ('root ::= a+\na[capture, suffix="aa"] ::= [ab]*', "baabaaaaa", [b"b", b"b"]),
+        ('root ::= a\na[capture,stop=/[.!?]/, stop_capture="end"] ::= .*', "12?", [b"12", b"?"]),
+        ('root ::= a\na[capture,stop="END"i, stop_capture="end"] ::= .*', "eEnenD", [b"eEn", b"enD"]),
+        ('root ::= a "."\na[capture,suffix=/\\n\\n+/, stop_capture="end"] ::= [^]*', "1\n2\n\n.", [b"1\n2", b"\n\n"]),
+        ('root ::= a\na[capture,stop=/b|ab/, stop_capture="end"] ::= .*', "xab", [b"xa", b"b"]),
+        ("root ::= a a\na[capture,stop=/\\w/] ::= .*", "..é-1", [b"..", b"-"]),
+        ('root ::= a+\na[capture,stop=/aba|bb/, stop_capture="e"] ::= [ab]*', "ababb", [b"aba", b"bb"]),
+        ('root ::= a "."\na[capture,stop=/x*/, stop_capture="end"] ::= [0-9]{1,2}', "1.", [b"1"]),
         ('root[max_chars=9] ::= a "x"\na[capture] ::= "1"+', "11x", []),
     ],
 )
@@ -84,6 +92,30 @@ def test_text_before_an_end_is_the_shortest_without_it(pattern: str, end: str) -
             assert matches(apart, bytes(letters)) == matches(whole, bytes(letters)), bytes(letters)
 
 
+ENDS = ["a|b", "ab|b", "ab|ba", "aa|b", "aba|bb", "a+b", "ab*", "b{1,3}", "(ab|a)(ab)?", "bab|ba|aab", "aba|baab", "a*"]
+
+
+@pytest.mark.parametrize("pattern", ["[ab]*", "a*", "(ab)*", "b?a*b?", "(a|bb)*", "[ab]{0,3}", "~(.*aa.*)"])
+@pytest.mark.parametrize("end", ENDS)
+def test_parts_of_a_text_and_its_end_are_the_shortest(pattern: str, end: str) -> None:
+    body, ends = (
+        Grammar.from_regex(each.removeprefix("~(").removesuffix(")")).ir.rules[0].body for each in (pattern, end)
+    )
+    body = and_(star(byte_set(6 << 96)), not_(body)) if pattern.startswith("~") else body
+    apart = GrammarIR((Rule("root", alt(*(seq(*pair) for pair in parted(body, ends)))),), 0)
+    whole = GrammarIR((Rule("root", shortest(seq(body, ends))),), 0)
+    for length in range(8):
+        for letters in product(b"ab", repeat=length):
+            assert matches(apart, bytes(letters)) == matches(whole, bytes(letters)), bytes(letters)
+
+
+@pytest.mark.parametrize("end", ["a[ab]*a", "b+ab", "(a|b){8}a|a", ".{33}"])
+def test_ends_that_overlap_and_are_many(end: str) -> None:
+    body, ends = (Grammar.from_regex(each).ir.rules[0].body for each in ("[ab]*", end))
+    with pytest.raises(UnclearEndError):
+        parted(body, ends)
+
+
 def test_options_hold_within_rules_with_options() -> None:
     grammar = Grammar.from_ebnf('root[max_chars=5] ::= a "y"\na[max_chars=1] ::= "x"*')
     assert accepts(grammar, "xy")
@@ -97,7 +129,8 @@ def test_options_hold_within_rules_with_options() -> None:
 
 # a header with options, part of the message
 REFUSED = [
-    ("a[capture, stop=/x/]", "a stop that is not a string"),
+    ("a[capture, stop=/x[^x]*x/]", "a stop whose matches overlap"),
+    ('a[stop_capture="e", suffix=/x+y+x/]', "a suffix whose matches overlap"),
     ('a[stop_capture="e"]', "stop_capture needs"),
     ('a[capture, stop="x", suffix="y"]', "both suffix and stop"),
     ("a[capture=3]", "a name in quotes"),

@@ -18,6 +18,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from maskwright.frontends.derivatives import derivative, nullable
 from maskwright.ir import (
     ALL_BYTES,
     OP_ALT,
@@ -53,14 +54,11 @@ class Automaton:
     """
 
     def __init__(self, expr: Expr, classes: list[int]) -> None:
-        from maskwright.frontends.json_schema import derivatives  # grammars without free text do not load schemas
-
-        self.derivative, self.nullable = derivatives.derivative, derivatives.nullable
         self.classes = classes
         self.states = [expr, _NEVER]
         self.numbers = {expr: 0, _NEVER: 1}
         self.steps: list[dict[int, int]] = [{}, dict.fromkeys(classes, 1)]
-        self.accepting = int(self.nullable(expr))
+        self.accepting = int(nullable(expr))
         self.num_made = 0
 
     def after_bytes(self, states: int, members: int) -> int:
@@ -81,13 +79,13 @@ class Automaton:
         self.num_made += 1
         if len(self.states) > MAX_STATES or self.num_made > MAX_DERIVATIVES:
             raise TooLarge
-        target = self.derivative(self.states[state], (chars & -chars).bit_length() - 1)
+        target = derivative(self.states[state], (chars & -chars).bit_length() - 1)
         number = self.numbers.get(target)
         if number is None:
             number = self.numbers[target] = len(self.states)
             self.states.append(target)
             self.steps.append({})
-            if self.nullable(target):
+            if nullable(target):
                 self.accepting |= 1 << number
         self.steps[state][chars] = number
         return number

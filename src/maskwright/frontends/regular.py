@@ -141,9 +141,9 @@ def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | Non
             size = _own_size(node) + sum(sizes[id(child)][0] for child in children)
             depth = 1 + max((sizes[id(child)][1] for child in children), default=0)
             if size > MAX_SPELLED_OUT or depth > MAX_SPELLED_DEPTH:
-                raise LimitError(
-                    "a regular rule is too large with the rules that it refers to", limit="spelled-out size"
-                )
+                hint = "use smaller rules, or fewer chunks of substrings, in rules with options about text"
+                message = "a regular rule is too large with the rules that it refers to"
+                raise LimitError(message, limit="spelled-out size", hint=hint)
             sizes[id(node)] = size, depth
             done[id(node)] = rebuilt(node, [done[id(child)] for child in children])
             keep.append(node)

@@ -6,7 +6,8 @@
     [('lazy', True), ('suffix', 'b')]
 
 `lazy`, `suffix`, `stop` and `max_chars` restrict the texts of a regular body; `capture` and `stop_capture` name what
-the body and its end match; `max_tokens` and `temperature` are of any body, and are about all that the rule matches.
+the body and its end match (`captured_ends.py` parts them); `max_tokens` and `temperature` are of any body,
+and are about all that the rule matches.
 Tested by tests/frontends/test_ebnf.py, tests/corpus/.
 """
 
@@ -14,12 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.errors import GrammarError, Span
+from maskwright.frontends.captured_ends import UnclearEndError, parted
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.texts import shortest, text_before, text_of_length
-from maskwright.ir import Expr, alt, and_, capture, seq, span, text
+from maskwright.ir import OP_LITERAL, Expr, alt, and_, capture, seq, span, text
 
 MAX_CHARS: Final = 10**9
 MAX_TOKENS: Final = 10**9
@@ -28,7 +30,7 @@ MAX_TEMPERATURE: Final = 100
 # What a header may hold between its brackets; the parsers build their token patterns from it.
 BRACKETS: Final = rf"\[(?:[^\]\n\"'/]|{STRING}|/(?:[^/\\\n]|\\.)+/[imslux]*){{0,200}}\]"
 _OPTION: Final = re.compile(
-    rf"\s*([A-Za-z_]\w*)\s*(?:=\s*(?:({STRING})|/((?:[^/\\\n]|\\.)+)/([imslux]*)|(-?[0-9]+(?:\.[0-9]+)?)|(\w+))\s*)?"
+    rf"\s*([A-Za-z_]\w*)\s*(?:=\s*(?:({STRING})(i?)|/((?:[^/\\\n]|\\.)+)/([imslux]*)|(-?[0-9]+(?:\.[0-9]+)?)|(\w+))\s*)?"
     r"(?:,|(?=\]))"
 )
 _KNOWN: Final = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture", "max_tokens", "temperature")
@@ -50,17 +52,31 @@ class RegexValue(NamedTuple):
     flags: str
 
 
+class FoldedText(NamedTuple):
+    """A string as an option's value, in upper and lower case: `"end"i`."""
+
+    text: str
+
+    def as_regex(self) -> RegexValue:
+        """The same as a regular expression."""
+        escaped = (c if c.isalnum() else f"\\U{ord(c):08x}" for c in self.text)
+        return RegexValue("".join(escaped), "i")
+
+
 class NameValue(NamedTuple):
     """An option's value that names a rule or a terminal."""
 
     name: str
 
 
+OptionValue: TypeAlias = "str | int | float | bool | RegexValue | FoldedText | NameValue"
+
+
 class RuleOption(NamedTuple):
     """One option: the value is True for a bare name."""
 
     name: str
-    value: str | int | float | bool | RegexValue | NameValue
+    value: OptionValue
     span: Span
 
 
@@ -98,21 +114,18 @@ def _check_captures(options: dict[str, RuleOption], source: str, error: type[Gra
         raise error("stop_capture needs stop or suffix", source=source, span=first.span, hint="add suffix=…")
     if len(ends) > 1:
         raise error("a captured rule cannot have both suffix and stop", source=source, span=ends[1].span)
-    if ends and not isinstance(ends[0].value, str):
-        hint = "end with a string, or capture a rule around this one"
-        message = f"a captured rule cannot have a {ends[0].name} that is not a string"
-        raise error(message, source=source, span=ends[0].span, hint=hint)
 
 
 def _option(match: re.Match[str], start: int, source: str, error: type[GrammarError]) -> RuleOption:
-    name, quoted, pattern, flags, number, word = match.groups()
+    name, quoted, folded, pattern, flags, number, word = match.groups()
     span = Span(start + match.start(1), start + match.end())
     if name not in _KNOWN:
         known = ", ".join(_KNOWN)
         raise error(f"unknown rule option {name[:40]!r}", source=source, span=span, hint=f"known: {known}")
-    value: str | int | float | bool | RegexValue | NameValue = True
+    value: OptionValue = True
     if quoted is not None:
-        value = string_value(Quoted(quoted, start + match.start(2)), source, error)
+        string = string_value(Quoted(quoted, start + match.start(2)), source, error)
+        value = FoldedText(string) if folded and string else string
     elif pattern is not None:
         value = RegexValue(pattern, flags)
     elif number is not None:
@@ -136,7 +149,7 @@ def _is_valid(name: str, value: object) -> bool:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= MAX_TEMPERATURE
     if name in ("capture", "stop_capture"):
         return (isinstance(value, str) and value != "") or (name == "capture" and value is True)
-    return isinstance(value, (str, RegexValue, NameValue))
+    return isinstance(value, (str, RegexValue, FoldedText, NameValue))
 
 
 def has_empty_budget(options: Sequence[RuleOption]) -> bool:
@@ -167,21 +180,24 @@ def as_span(body: Expr, options: Sequence[RuleOption]) -> Expr:
     return span(body, given.get("max_tokens"), given.get("temperature"))
 
 
-def with_options(
-    rule: str, body: Expr, options: Sequence[RuleOption], value_expr: Callable[[RuleOption], Expr]
-) -> Expr:
-    """Restrict the body of a rule as its options say; `value_expr` makes the expression of a regex or a name.
+class Reading(NamedTuple):
+    """What options need of the grammar that they stand in."""
+
+    value_expr: Callable[[RuleOption], Expr]  # makes the expression of a value that is not a string
+    error: Callable[[str, Span, str], GrammarError]  # by message, place and hint
+
+
+def with_options(rule: str, body: Expr, options: Sequence[RuleOption], reading: Reading) -> Expr:
+    """Restrict the body of a rule as its options say.
 
     `suffix` and `stop` both mean: the body goes on until that text comes for the first time, which belongs to it.
     An empty one means nothing. `max_chars` counts the characters of the body without it, and `capture` is of the body
     without it, by the name of the rule unless another is given. `max_tokens` and `temperature` are of both.
     """
-    return as_span(_with_text_options(rule, body, options, value_expr), options)
+    return as_span(_with_text_options(rule, body, options, reading), options)
 
 
-def _with_text_options(
-    rule: str, body: Expr, options: Sequence[RuleOption], value_expr: Callable[[RuleOption], Expr]
-) -> Expr:
+def _with_text_options(rule: str, body: Expr, options: Sequence[RuleOption], reading: Reading) -> Expr:
     given = {option.name: option.value for option in options}
     name = capture_name(rule, options)
     if "max_chars" in given:
@@ -190,12 +206,27 @@ def _with_text_options(
         body = and_(body, text_of_length(0, limit))
     ends = [option for option in options if option.name in ("suffix", "stop") and option.value != ""]
     if ends and ("capture" in given or "stop_capture" in given):
-        assert isinstance(ends[0].value, str)
-        end = text(ends[0].value)
         end_name = given.get("stop_capture")
         assert end_name is None or isinstance(end_name, str)
-        return seq(capture(name, text_before(body, end)), capture(end_name, end))
+        ways = _parted(body, ends[0], reading)
+        return alt(*(seq(capture(name, before), capture(end_name, end)) for before, end in ways))
     if ends:
-        endings = (text(end.value) if isinstance(end.value, str) else value_expr(end) for end in ends)
-        return shortest(seq(body, alt(*endings)))
+        return shortest(seq(body, alt(*(_end_expr(end, reading) for end in ends))))
     return capture(name, shortest(body) if given.get("lazy") else body)
+
+
+def _end_expr(end: RuleOption, reading: Reading) -> Expr:
+    return text(end.value) if isinstance(end.value, str) else reading.value_expr(end)
+
+
+def _parted(body: Expr, end: RuleOption, reading: Reading) -> list[tuple[Expr, Expr]]:
+    """The texts before an end, and the ends that may follow them."""
+    expr = _end_expr(end, reading)
+    if expr[0] == OP_LITERAL:
+        return [(text_before(body, expr), expr)]
+    try:
+        return parted(body, expr)
+    except UnclearEndError:
+        message = f"a captured rule cannot have a {end.name} whose matches overlap in many ways"
+        hint = "use an end that cannot come within itself, or capture a rule around this one"
+        raise reading.error(message, end.span, hint) from None

@@ -47,6 +47,10 @@ class IRBuilder:
         """Give a declared rule its body."""
         self._bodies[reference[1]] = body
 
+    def body_of(self, index: int) -> Expr | None:
+        """The body that a rule was given; None if it has none yet, or only a tokenizer can give it."""
+        return None if any(index == known for known, _ in self._token_sets) else self._bodies[index]
+
     def add(self, name: str, body: Expr) -> Expr:
         """Declare and define in one step."""
         return self._new(name, body)

@@ -17,7 +17,7 @@ from maskwright.structural_tag.kept_schemas import KeptSchema
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 
-MAX_COUNT: Final = 10**9
+MAX_COUNT: Final = 2**31 - 1
 
 
 def wrong(expected: str, value: Any, pointer: str) -> StructuralTagError:

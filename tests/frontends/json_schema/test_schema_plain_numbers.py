@@ -78,7 +78,7 @@ def test_what_is_read_is_the_same_value() -> None:
 
 def samples(expr: Expr, alphabet: bytes, count: int) -> list[str]:
     """Texts of an expression, by random walks over its derivatives."""
-    from maskwright.frontends.json_schema.derivatives import derivative, nullable
+    from maskwright.frontends.derivatives import derivative, nullable
     from maskwright.ir import OP_NEVER
 
     rng = random.Random(5)

@@ -1,5 +1,7 @@
-"""The macros of EBNF beside `Regex`: what stands between their parentheses, and what they mean.
+r"""The macros of EBNF: what stands between their parentheses, and what they mean.
 
+    Regex("[a-z]+", flags="i")                      texts that the regular expression matches as a whole
+    Regex("[a-z\"]+", json_string=true)             the same within a JSON string: these characters in all spellings
     Substring("a ", "bc")                           any run of these chunks
     Token(1, 2)   Token("<think>")                  one of these tokens
     ExcludeToken(1, 2)                              one token that is none of these
@@ -22,6 +24,7 @@ from typing import Any, Final, NamedTuple
 
 from maskwright.errors import EbnfSyntaxError, Span
 from maskwright.frontends.dispatch import tag_dispatch, token_dispatch
+from maskwright.frontends.ebnf.terminals import regex_expr
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.substrings import substrings
 from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set
@@ -130,10 +133,28 @@ def _value(token: re.Match[str], span: Span, source: str) -> Value:
     return Value(_BOOLEANS.get(name, RuleName(name)), span)
 
 
+def regex_macro(arguments: Arguments, span: Span, source: str) -> Expr:
+    """`Regex("…", flags="…", json_string=false)`."""
+    named = arguments.named
+    pattern: Any = arguments.positional[0].value if len(arguments.positional) == 1 else None
+    flags = named["flags"].value if "flags" in named else ""
+    in_json = named["json_string"].value if "json_string" in named else False
+    is_known = named.keys() <= {"flags", "json_string"} and isinstance(in_json, bool)
+    if not (is_known and _is_text(pattern) and _is_text(flags)):
+        hint = 'write Regex("…"), Regex("…", flags="i") or Regex("…", json_string=true)'
+        raise EbnfSyntaxError("malformed Regex", source=source, span=span, hint=hint)
+    place = arguments.positional[0].span
+    return regex_expr(pattern, place, flags, named["flags"].span if flags else place, in_json, source)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not isinstance(value, RuleName)
+
+
 def substring_macro(arguments: Arguments, context: Context) -> Expr:
     """`Substring("a", "b", …)`: chunks that follow each other."""
     _options(arguments, {}, context)
-    return substrings([_string(value, context) for value in arguments.positional], context.builder)
+    return substrings([_text(value, context) for value in arguments.positional], context.builder)
 
 
 def token_macro(arguments: Arguments, context: Context) -> Expr:
@@ -230,9 +251,17 @@ def _pair(value: Value, context: Context) -> tuple[Value, Value]:
     raise _error("expected a tag and a rule", value.span, context, 'write ("tag", rule)')
 
 
+def _text(value: Value, context: Context) -> str:
+    if _is_text(value.value):
+        text: str = value.value
+        return text
+    raise _error("expected a string", value.span, context, 'write "…"')
+
+
 def _string(value: Value, context: Context) -> str:
-    if isinstance(value.value, str) and not isinstance(value.value, RuleName) and value.value:
-        return value.value
+    if _is_text(value.value) and value.value:
+        text: str = value.value
+        return text
     raise _error("expected a non-empty string", value.span, context, 'write "…"')
 
 

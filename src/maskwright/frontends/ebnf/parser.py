@@ -24,8 +24,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
-from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments
-from maskwright.frontends.ebnf.terminals import class_expr, regex_expr
+from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments, regex_macro
+from maskwright.frontends.ebnf.terminals import class_expr
 from maskwright.frontends.mistakes import hint_at, hint_at_head, malformed_head_at
 from maskwright.frontends.notes import Notes
 from maskwright.frontends.nullable import without_empty_budgets
@@ -34,6 +34,8 @@ from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regular import is_regular, spelled_out
 from maskwright.frontends.rule_options import (
     BRACKETS,
+    FoldedText,
+    Reading,
     RegexValue,
     RuleOption,
     has_empty_budget,
@@ -42,6 +44,7 @@ from maskwright.frontends.rule_options import (
     stop_text,
     with_options,
 )
+from maskwright.frontends.substrings import MAX_IN_RULES
 from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
@@ -67,7 +70,6 @@ _TOKEN: Final = re.compile(
 _IS_STRING, _IS_CLASS, _IS_MACRO, _IS_NAME, _IS_DEFINITION, _OPTIONS, _IS_COUNT, _IS_TOKEN, _IS_SYMBOL, _IS_BLANK = (
     1, 2, 3, 4, 5, 6, 7, 11, 12, 13
 )  # fmt: skip
-_REGEX_ARGUMENTS: Final = re.compile(rf"\s*({STRING})\s*(?:,\s*flags\s*=\s*({STRING})\s*)?,?\s*\)")
 _COUNTS: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _UNEXPECTED: Final = {
     '"': ("unterminated string", 'add "'),
@@ -296,15 +298,9 @@ class _Parser:
             given = parse_arguments(self.source, token.end())
             self._push(MACROS[name](given, Context(self.source, self.builder, self._reference)), start)
             return given.end
-        arguments = _REGEX_ARGUMENTS.match(self.source, token.end())
-        if arguments is None:
-            raise self.error(
-                "malformed Regex", start, token.end(_IS_MACRO), 'write Regex("…") or Regex("…", flags="i")'
-            )
-        pattern = Quoted(arguments[1], arguments.start(1))
-        flags = Quoted(arguments[2], arguments.start(2)) if arguments[2] else None
-        self._push(regex_expr(pattern, flags, self.source), start)
-        return arguments.end()
+        given = parse_arguments(self.source, token.end())
+        self._push(regex_macro(given, Span(start, token.end(_IS_MACRO)), self.source), start)
+        return given.end
 
     def _unexpected(self, position: int) -> EbnfSyntaxError:
         character = self.source[position]
@@ -348,20 +344,26 @@ class _Parser:
             self.restricting.pop()
         if body is None:
             names = ", ".join(option.name for option in options)
-            hint = "its body must be regular: no recursion, no tokens"
+            hint = f"its body must be regular: no recursion, no tokens, {MAX_IN_RULES:,} chunks of Substring at most"
             raise self.error(f"rule {name[:60]!r} cannot have the option {names}", *options[0].span, hint)
 
         def value_expr(option: RuleOption) -> Expr:
-            if isinstance(option.value, RegexValue):
-                return regex_to_expr(option.value.pattern, flags=option.value.flags)
+            value = option.value.as_regex() if isinstance(option.value, FoldedText) else option.value
+            if isinstance(value, RegexValue):
+                return regex_to_expr(value.pattern, flags=value.flags)
             raise self.error(f"the option {option.name} takes a string or a /regex/", *option.span)
 
-        restricted = self.restricted[name] = with_options(name, body, options, value_expr)
+        def error(message: str, span: Span, hint: str) -> EbnfSyntaxError:
+            return self.error(message, *span, hint)
+
+        restricted = self.restricted[name] = with_options(name, body, options, Reading(value_expr, error))
         return restricted
 
     def _body_of(self, index: int) -> Expr | None:
         """What a rule matches that is named within a rule with options; None where that is not a regular language."""
         name = self.names.get(index)
-        if name is None or name in self.restricting:
+        if name is None:
+            return self.builder.body_of(index)  # of a substring
+        if name in self.restricting:
             return None
         return self._restricted(name) if name in self.options else self.bodies[name]

@@ -2,7 +2,7 @@ r"""The terminals of EBNF, as expressions: character classes, and the `Regex` ma
 
     >>> print(class_expr(r"\d_\-", 1, r"[\d_\-]").dump())
     [\-0-9_]
-    >>> print(regex_expr(Quoted('"a+"', 6), Quoted('"i"', 12), 'Regex("a+", flags="i")').dump())
+    >>> print(regex_expr("a+", Span(6, 10), "i", Span(18, 21), False, 'Regex("a+", flags="i")').dump())
     [Aa]+
 
 Within classes `\d \w \s` (and `\D \W \S`) mean ASCII.
@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
-from maskwright.frontends.charset import CodePointSet, utf8
-from maskwright.frontends.quoted import ESCAPE, SIMPLE_ESCAPES, Quoted, escaped_character, string_value
+from maskwright.frontends.charset import CodePointSet, json_string_chars, utf8
+from maskwright.frontends.quoted import ESCAPE, SIMPLE_ESCAPES, escaped_character
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
 from maskwright.ir import Expr
@@ -87,13 +87,13 @@ def _class_item(body: str, at: int, start: int, source: str) -> tuple[int | Code
     return ord(escaped_character(match, _IN_CLASS, start, source, EbnfSyntaxError)), match.end()
 
 
-def regex_expr(pattern: Quoted, flags: Quoted | None, source: str) -> Expr:
-    """The `Regex("…", flags="…")` macro: a full match."""
+def regex_expr(pattern: str, place: Span, flags: str, flags_place: Span, in_json: bool, source: str) -> Expr:
+    """The `Regex` macro: a full match, or the content of a JSON string whose value is one; `place` is the pattern's."""
     try:
-        letters = "" if flags is None else string_value(flags, source, EbnfSyntaxError)
-        return regex_to_expr(string_value(pattern, source, EbnfSyntaxError), flags=letters)
+        return regex_to_expr(pattern, flags=flags, encode=json_string_chars if in_json else utf8)
     except (RegexSyntaxError, LimitError) as error:
-        quoted = flags if isinstance(error, RegexSyntaxError) and error.source is None and flags else pattern
-        place = "" if not isinstance(error, RegexSyntaxError) or error.span is None else f" (at {error.span.start})"
-        message = f"in Regex: {error.message}{place}"
-        raise EbnfSyntaxError(message, source=source, span=quoted.span, hint=error.hint) from error
+        is_about_flags = isinstance(error, RegexSyntaxError) and error.source is None and flags
+        within = "" if not isinstance(error, RegexSyntaxError) or error.span is None else f" (at {error.span.start})"
+        message = f"in Regex: {error.message}{within}"
+        span = flags_place if is_about_flags else place
+        raise EbnfSyntaxError(message, source=source, span=span, hint=error.hint) from error

@@ -15,8 +15,8 @@ from functools import lru_cache
 from math import gcd, lcm
 from typing import Final, TypeAlias
 
+from maskwright.frontends.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.json_schema.decimals import digits_of, is_multiple
-from maskwright.frontends.json_schema.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.json_schema.shape import Exact
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, call, guard, never, seq
 from maskwright.parameters import Value, compare, increment

@@ -31,8 +31,11 @@ from maskwright.frontends.lark.resolve import Entry, Scope, resolve
 from maskwright.frontends.lark.terminals import Terminals, check_no_regex_rules
 from maskwright.frontends.notes import Notes, no_notes
 from maskwright.frontends.nullable import without_empty_budgets
+from maskwright.frontends.regular import spelled_out
 from maskwright.frontends.rule_options import (
+    FoldedText,
     NameValue,
+    Reading,
     RegexValue,
     RuleOption,
     as_span,
@@ -246,18 +249,24 @@ class _Lowering:
 
     def _with_options(self, entry: Entry) -> Expr:
         """A rule with options is one text, as a terminal is: nothing is ignored inside."""
-        bodies = [self.terminals.anonymous(node, scope) for node, scope in entry.bodies]
+        bodies = [spelled_out(self.terminals.anonymous(*body), self.builder.body_of) for body in entry.bodies]
         scope = entry.bodies[0][1]
-        for body, (_, body_scope) in zip(bodies, entry.bodies, strict=True):
-            check_no_regex_rules(body, entry.span, body_scope)
+        if None in bodies:
+            hint = "the text is too long for that; use a part of it"
+            raise scope.error("%regex cannot be combined with options about text here", entry.span, hint)
 
         def value_expr(option: RuleOption) -> Expr:
             if isinstance(option.value, RegexValue):
                 return self.terminals.pattern_expr(option.value.pattern, option.value.flags, option.span, scope)
+            if isinstance(option.value, FoldedText):
+                return self.terminals.anonymous(ast.Text(option.span, option.value.text, True), scope)
             assert isinstance(option.value, NameValue)
-            return self.terminals.anonymous(ast.Name(option.span, option.value.name), scope)
+            value = self.terminals.anonymous(ast.Name(option.span, option.value.name), scope)
+            check_no_regex_rules(value, option.span, scope)
+            return value
 
-        return with_options(entry.name, alt(*bodies), entry.options, value_expr)
+        regular = alt(*(body for body in bodies if body is not None))
+        return with_options(entry.name, regular, entry.options, Reading(value_expr, scope.error))
 
     def _captured(self, name: str, node: ast.Node, context: Context) -> Expr:
         """A branch of a rule that is captured. What is ignored after its last terminal is left out of the capture."""

@@ -55,7 +55,7 @@ from maskwright.ir import UNBOUNDED
 
 MAX_DEPTH: Final = 100
 MAX_EMBEDDED: Final = 8
-MAX_COUNT: Final = 10**9
+MAX_COUNT: Final = 2**31 - 1
 
 _TIMES: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}

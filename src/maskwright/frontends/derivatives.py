@@ -1,10 +1,10 @@
-"""Derivatives of regular expressions of the IR: what may follow a byte, and whether two have a common match.
+"""Derivatives of regular expressions of the IR: what may follow or precede a byte, and whether two have a common match.
 
     derivative("abc" | "b", "a")   →   "bc"
 
 Source: J. Brzozowski, "Derivatives of Regular Expressions", JACM 1964.
 Cost: a derivative is linear in the expression; `overlap` gives up after _MAX_DERIVATIVES of them.
-Tested by tests/frontends/json_schema/test_schema_derivatives.py.
+Tested by tests/frontends/test_derivatives.py.
 """
 
 from __future__ import annotations
@@ -78,6 +78,33 @@ def derivative(expr: Expr, byte: int) -> Expr:
     return alt(*ways)
 
 
+def before_last(expr: Expr, byte: int) -> Expr:
+    """Return what may stand before a byte in the matches of an expression that end with it."""
+    op = expr[0]
+    if op == OP_LITERAL:
+        return literal(expr[1][:-1]) if expr[1][-1] == byte else never()
+    if op == OP_SET:
+        return EMPTY if expr[1] >> byte & 1 else never()
+    if op == OP_ALT:
+        return alt(*[before_last(branch, byte) for branch in expr[1:]])
+    if op == OP_AND:
+        return and_(*[before_last(operand, byte) for operand in expr[1:]])
+    if op == OP_NOT:
+        return not_(before_last(expr[1], byte))
+    if op == OP_REPEAT:
+        _, item, minimum, maximum = expr
+        rest = repeat(item, max(minimum - 1, 0), maximum if maximum == UNBOUNDED else maximum - 1)
+        return seq(rest, before_last(item, byte))
+    if op != OP_SEQ:
+        return never()
+    ways = []
+    for i in range(len(expr) - 1, 0, -1):
+        ways.append(seq(*expr[1:i], before_last(expr[i], byte)))
+        if not nullable(expr[i]):
+            break
+    return alt(*ways)
+
+
 def first_sets(expr: Expr) -> set[int]:
     """Return sets of bytes, as bits: bytes that are in the same ones have the same derivative."""
     op = expr[0]
@@ -120,10 +147,10 @@ def first_bytes(expr: Expr) -> int:
 
 def byte_classes(bytes_: int, *exprs: Expr) -> list[list[int]]:
     """Return these bytes, given as bits, in classes of those by which each expression has the same derivative."""
-    classes = [bytes_]
+    classes = [bytes_] if bytes_ else []
     for one in set().union(*map(first_sets, exprs)):
-        classes = [part for known in classes for part in (known & one, known & ~one)]
-    return [[byte for byte in range(part.bit_length()) if part >> byte & 1] for part in classes if part]
+        classes = [part for known in classes for part in (known & one, known & ~one) if part]
+    return [[byte for byte in range(part.bit_length()) if part >> byte & 1] for part in classes]
 
 
 def overlap(a: Expr, b: Expr) -> bool:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from maskwright.frontends.json_schema.derivatives import derivative, nullable, overlap
+from maskwright.frontends.derivatives import derivative, nullable, overlap
 from maskwright.frontends.json_schema.name_patterns import OverlapError, sets_of_patterns
 from maskwright.frontends.json_schema.strings import pattern_text
 
