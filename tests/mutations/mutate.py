@@ -79,3 +79,24 @@ def mutated_text(text: str, rng: random.Random) -> str:
         return text[:begin] + rng.choice(_PIECES) + text[begin:]
     at = rng.randrange(len(text) + 1)
     return text[:at] + piece + text[at:]
+
+
+def mutated_options(rng: random.Random) -> dict[str, Any]:
+    """Options of JSON Schemas by name: mostly some that go together, with a change in one of three."""
+    given = dict(rng.choice(_OPTIONS))
+    if rng.random() < 0.3:
+        name = rng.choice([*_OPTION_NAMES, "strict", "indnet", ""])
+        given[name] = rng.choice([*_ODD, "relax", "any", "annotate", "[ ]*", "(", (",", ":"), [",", ":"], ("", ":"), 3])
+    return given
+
+
+_OPTION_NAMES = ["any_whitespace", "max_whitespace_cnt", "whitespace_pattern", "indent", "separators", "ensure_ascii"]
+_OPTION_NAMES += ["strict_mode", "on_unsupported", "any_order", "registry", "numbers", "formats"]
+_OPTIONS: list[dict[str, Any]] = [{}] * 6 + [
+    {"on_unsupported": "relax"},
+    {"any_order": True, "strict_mode": True},
+    {"any_whitespace": False, "indent": 2, "separators": (",", ": ")},
+    {"any_whitespace": False, "separators": [",", ":"]},
+    {"whitespace_pattern": "[ \\n]{0,3}", "numbers": "any"},
+    {"ensure_ascii": True, "formats": "annotate", "max_whitespace_cnt": 1},
+]

@@ -141,3 +141,20 @@ REQUESTS: list[Any] = [
     {"response_format": TAGS[0], "messages": []},
     {"text": {"format": {"type": "json_schema", "name": "n", "schema": SCHEMAS[3]}}, "tools": []},
 ]
+PARAMETERS: list[Any] = [  # of vLLM and of SGLang
+    {"json": SCHEMAS[0], "disable_any_whitespace": True},
+    {"json": SCHEMAS[5], "whitespace_pattern": "[ \\n]?", "disable_additional_properties": True},
+    {"regex": "[a-z]+\\d{2,3}(?=x)x"},
+    {"choice": ["yes", "no", ""]},
+    {"grammar": 'root ::= "a" root | [b-d]{2}'},
+    {"json_object": True},
+    {"structural_tag": TAGS[1]},
+    {"json_schema": '{"type": "object", "properties": {"a": {"type": "integer"}}}', "temperature": 0.5},
+    {"ebnf": 'root ::= x ("," x)*\nx ::= [0-9]'},
+]
+CHOICES: list[Any] = [["yes", "no"], ["a", "ab", "abc", ""], ["é", "\U0001f600", b"\xff"]]
+MODELS = [
+    *("Qwen/Qwen3-8B-AWQ", "mistralai/Mistral-7B-v0.3", "Qwen3-4B-Thinking-2507", "NousResearch/Hermes-3-Llama-3.1-8B"),
+    *("meta-llama/Llama-3.3-70B-Instruct-FP8", "unsloth/gemma-4-31b-it-GGUF", "DeepSeek-R1-Distill-Qwen-7B"),
+    *("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "zai-org/GLM-4.5-Air", "openai/gpt-oss-120b", "MiniMax-M1-80k"),
+]
