@@ -1,6 +1,7 @@
 #include "rule.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "byte_classes.h"
 #include "deferred.h"
@@ -116,7 +117,8 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
-  Work::spend(states.size());
+  Work::spend(states.size() *
+              std::max<size_t>(1, static_cast<size_t>(std::bit_width(states.size())) / 3));  // they are sorted
   if (ends_at_head_ && std::find(states.begin(), states.end(), kFinal) != states.end()) return head_;
   std::erase_if(states, [this](uint32_t s) {
     if (s == kFinal) return false;

@@ -1,5 +1,6 @@
 """The limits on work hold in time, too: a text that asks for more than a limit allows is refused in half a second.
 
+Nor does the work of front-ends grow with the square of a text: what is short is read in that time, too.
 Processor time is measured, and each case may be tried again, so that a busy machine fails none.
 """
 
@@ -7,11 +8,16 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hostile_inputs import COMPILER
 
 import maskwright
+from maskwright.frontends.json_schema.multiples import MAX_ALL_STATES
+from maskwright.frontends.json_schema.options import MAX_INDENT
 
 SECONDS = 0.5 * (20 if "LD_PRELOAD" in os.environ else 2)  # twice what is promised, as machines differ
 UNREACHABLE = {
@@ -78,3 +84,109 @@ LIMITED = {
 @pytest.mark.parametrize("source", LIMITED.values(), ids=LIMITED)
 def test_refusals(source: str) -> None:
     assert min(seconds(refused, source, maskwright.LimitError) for _ in range(3)) < SECONDS
+
+
+# Of front-ends: a text that once took seconds, and what refuses it, if anything has to.
+WORDS = [f"{i * 7919 % 100_003:x}".translate(str.maketrans("0123456789", "ghijklmnop")) for i in range(4_000)]
+ANY_TEXT = "\nTEXT: /(.|\\n)*/\n"
+
+
+def lark_rules(alternatives: str, rules: str, count: int = 800) -> str:
+    """A start rule of alternatives, and rules, all from a number, the next one and a word."""
+    ways, bodies = (
+        [pattern.format(i, i + 1, word) for i, word in enumerate(WORDS[:count])] for pattern in (alternatives, rules)
+    )
+    return f"start: {' | '.join(ways)}{ANY_TEXT}" + "\n".join(bodies)
+
+
+FRONT_ENDS: dict[str, tuple[str | None, Callable[[], object]]] = {
+    "terminals in a chain": (
+        "lark terminal size",
+        lambda: COMPILER.compile_lark(lark_rules("T{0}", 'T{0}: "a" T{1}', 4_000) + '\nT4000: "a"'),
+    ),
+    "alternatives beside free text": (
+        None,
+        lambda: COMPILER.compile_lark(lark_rules('"{2}" TEXT', "", 4_000) + "\nx: start | TEXT"),
+    ),
+    "tags beside free texts": (
+        None,
+        lambda: COMPILER.compile_lark(lark_rules("t{0} | x{0}", 't{0}: "<{2}>" /[a-z]+/ "</{2}>"\nx{0}: "{2}" TEXT')),
+    ),
+    "optional free texts": (None, lambda: COMPILER.compile_lark(f"start: {'TEXT? ' * 3_000}{ANY_TEXT}")),
+    "rules that lead to each other, beside free text": (
+        None,
+        lambda: COMPILER.compile_lark(lark_rules("r{0} | TEXT", 'r{0}: "{2}" r{1}') + '\nr800: "x"'),
+    ),
+    "a long stop text": (
+        "step",
+        lambda: COMPILER.compile_lark(f'start: x\nx[stop="{"a" * 40_000}"]: TEXT{ANY_TEXT}'),
+    ),
+    "a long end of a tag": (
+        "step",
+        lambda: COMPILER.compile_structural_tag(
+            {"format": {"type": "tag", "begin": "a", "content": {"type": "any_text"}, "end": "ab" * 20_000}}
+        ),
+    ),
+    "word boundaries in a row": (None, lambda: COMPILER.compile_regex(r"\b.\b.\b.\b.\B.\b." * 40)),
+    "many texts to look for": (
+        None,
+        lambda: maskwright.Grammar.from_ebnf(
+            "root ::= TagDispatch(" + ", ".join(f'("<{w}>", r)' for w in WORDS[:2_000]) + ')\nr ::= "a"'
+        ),
+    ),
+    "unknown keywords": (None, lambda: COMPILER.compile_json_schema({f"propertie{w}": 1 for w in WORDS})),
+    "different elements of a large enum": (
+        "uniqueItems",
+        lambda: COMPILER.compile_json_schema({"items": {"enum": WORDS}, "uniqueItems": True, "type": "array"}),
+    ),
+    "divisors of many members": (
+        "multipleOf",
+        lambda: COMPILER.compile_json_schema(
+            {"properties": {w: {"type": "integer", "multipleOf": 13 * i + 1} for i, w in enumerate(WORDS[:300])}}
+        ),
+    ),
+}
+
+
+def ends(run: Callable[[], object], limit: str | None) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", maskwright.GrammarWarning)
+        if limit is None:
+            run()
+            return
+        with pytest.raises((maskwright.LimitError, maskwright.UnsupportedSchemaError)) as caught:
+            run()
+    assert limit in f"{getattr(caught.value, 'limit', '')}: {caught.value}"
+
+
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_front_ends(name: str) -> None:
+    limit, run = FRONT_ENDS[name]
+    assert any(seconds(ends, run, limit) < SECONDS for _ in range(3))
+
+
+def divisors(count: int, **options: Any) -> maskwright.Grammar:
+    schema = {"properties": {f"a{i}": {"type": "integer", "multipleOf": 997 + 2 * i} for i in range(count)}}
+    return maskwright.Grammar.from_json_schema(schema, **options)
+
+
+def num_states(grammar: maskwright.Grammar) -> int:
+    return sum(rule.name.startswith("multiple") for rule in grammar.ir.rules)
+
+
+def test_remainders_are_counted_over_a_document() -> None:
+    fitting = MAX_ALL_STATES // num_states(divisors(1)) - 1
+    assert divisors(fitting).report == ()
+    with pytest.raises(maskwright.UnsupportedSchemaError, match="too many states"):
+        divisors(fitting + 3)
+    relaxed = divisors(fitting + 50, on_unsupported="relax")
+    assert num_states(relaxed) < MAX_ALL_STATES + 12, "the last state may add one for each character"
+    assert len(relaxed.report) >= 48
+
+
+def test_the_largest_indent() -> None:
+    nested = {"type": "array", "items": {"$ref": "#"}}
+    maskwright.Grammar.from_json_schema(nested, any_whitespace=False, indent=MAX_INDENT)
+    for indent in (MAX_INDENT + 1, 10**30):
+        with pytest.raises(maskwright.OptionError, match="from 0 to 100"):
+            maskwright.Grammar.from_json_schema(nested, any_whitespace=False, indent=indent)

@@ -55,6 +55,7 @@ MAX_FINDINGS: Final = 10
 _MAX_DEPTH: Final = 100
 _MAX_ROUNDS: Final = 20
 _MANY_RULES: Final = 100
+_RULES_A_STEP: Final = 10
 
 _PERHAPS, _SURE = 1, 2
 _DEAD: Final = 1 << 1  # of an `Automaton`
@@ -163,10 +164,14 @@ class _Search:
 
     def _look_at_branches(self, rule: int, node: Expr) -> None:
         branches = node[1:]
+        constraints: list[Expr] | None = None
         for text, within in ((t, b) for b in branches for t in self._unit_branches(b)):
             if not self._ends_free(text):
                 continue
-            for branch in branches:
+            if constraints is None:
+                constraints = [branch for branch in branches if self._strength(branch)]
+            self._spend(len(constraints))
+            for branch in constraints:
                 if branch is not within and self._is_swallowed(branch, (branch,), text):
                     shown, free_name = described(branch, self.names), name_of(text, self.bodies, self.names)
                     message = (
@@ -197,6 +202,9 @@ class _Search:
             while first and self._may_be_empty(items[first - 1]):
                 first -= 1
                 part = items[first]
+                self._spend(1)
+                if not self._strength(part):
+                    continue
                 run = (*items[first:i], text)
                 if self._is_swallowed(part, run[::-1] if backwards else run, text):
                     shown, name = described(part, self.names), name_of(text, self.bodies, self.names)
@@ -243,6 +251,11 @@ class _Search:
 
     def _report(self, rule: int, key: str, message: str, hint: str) -> None:
         self.found.setdefault((rule, key), Shadowed(rule, message, hint))
+
+    def _spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MAX_STEPS:
+            raise _TooMuch
 
     # What the parts are.
 
@@ -317,6 +330,7 @@ class _Search:
         for node in nodes:
             if node[0] in _RULES:
                 rules |= self._reach(node[1])
+        self._spend(len(rules) // _RULES_A_STEP)
         if not rules.isdisjoint(self.embedded) or len(rules) > _MANY_RULES:
             return _SURE
         if any(index in self._reach(called) for index in rules for called in self.calls[index]):

@@ -15,6 +15,7 @@ Tested by tests/frontends/test_texts.py and, against the oracle, tests/structura
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
@@ -77,7 +78,7 @@ def text_before(body: Expr, end: Expr) -> Expr:
     """
     data: bytes = end[1]
     # The literal may also come earlier and overlap with its last occurrence, as "aa" does in "aaa".
-    overlaps = [size for size in range(1, len(data)) if data[:size] == data[-size:]]
+    overlaps = borders(data)
     if len(overlaps) > MAX_OVERLAPS:
         hint = "use an end text without repeated parts"
         raise LimitError("the end text overlaps with itself too often", limit="overlaps", hint=hint)
@@ -130,17 +131,52 @@ def _until(some: Sequence[bytes], ends: Sequence[bytes], excluded: Sequence[byte
 
 def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
     """What stands before `end`, one of `ends`, in the texts of `text_until`: the same texts, and the end is apart."""
-    overlaps = [
-        stop[:-size]
-        for stop in ends
-        for size in range(1, min(len(stop) + 1, len(end)))
-        if stop[len(stop) - size :] == end[:size]
-    ]
+    overlaps = [stop[:-size] for stop in ends for size in shared_edges(stop, end) if size < len(end)]
     if len(overlaps) > MAX_OVERLAPS:
         hint = "use an end text without repeated parts"
         raise LimitError("the end text overlaps with itself too often", limit="overlaps", hint=hint)
     early = [not_(seq(ANY_BYTES, literal(start))) for start in overlaps]  # then a stop ends within `end`
     return and_(text_without((*ends, *excluded), body), *early)
+
+
+def borders(data: bytes) -> list[int]:
+    """The lengths of the proper, nonempty prefixes that are suffixes as well, in ascending order.
+
+    >>> borders(b"abcabcab")
+    [2, 5]
+    """
+    found, longest = [], _longest_borders(data)
+    size = longest[-1] if data else 0
+    while size:
+        found.append(size)
+        size = longest[size - 1]
+    return found[::-1]
+
+
+def shared_edges(first: bytes, second: bytes) -> list[int]:
+    """The lengths of the nonempty suffixes of one string that are prefixes of another one, in ascending order.
+
+    >>> shared_edges(b"</a><", b"<</b>")
+    [1]
+    """
+    size = min(len(first), len(second))
+    if first[-1:] not in second[:size]:
+        return []
+    suffix, prefix = first[len(first) - size :], second[:size]
+    whole = [size] if size and suffix == prefix else []
+    return [n for n in borders(prefix + suffix) if n < size] + whole
+
+
+def _longest_borders(data: bytes) -> list[int]:
+    """For each prefix, the length of its longest border (Knuth, Morris and Pratt, 1977)."""
+    longest = [0] * len(data)
+    size = 0
+    for i in range(1, len(data)):
+        while size and data[i] != data[size]:
+            size = longest[size - 1]
+        size += data[i] == data[size]
+        longest[i] = size
+    return longest
 
 
 def texts_up_to(endings: Sequence[bytes], others: Iterable[bytes] = ()) -> list[Expr]:
@@ -150,11 +186,15 @@ def texts_up_to(endings: Sequence[bytes], others: Iterable[bytes] = ()) -> list[
     """
     marks = list(dict.fromkeys((*endings, *others)))
     no_early = not_(holding(marks, plus(ANY_BYTE)))
-    out = []
-    for ending in endings:
-        longer = (not_(seq(ANY_BYTES, literal(m))) for m in marks if m.endswith(ending) and m != ending)
-        out.append(and_(seq(ANY_TEXT, literal(ending)), no_early, *longer))
-    return out
+    longer: dict[bytes, list[bytes]] = {ending: [] for ending in endings}
+    sizes = sorted({len(ending) for ending in longer})
+    for mark in marks:
+        for size in sizes[: bisect_left(sizes, len(mark))]:
+            longer.get(mark[len(mark) - size :], []).append(mark)
+    return [
+        and_(seq(ANY_TEXT, literal(ending)), no_early, *[not_(seq(ANY_BYTES, literal(m))) for m in longer[ending]])
+        for ending in endings
+    ]
 
 
 def stopped_early(stops: Sequence[bytes], excluded: Sequence[bytes], ends: Sequence[bytes]) -> Expr:

@@ -39,6 +39,10 @@ class IRBuilder:
     def num_rules(self) -> int:
         return len(self._bodies)
 
+    def num_named(self, name: str) -> int:
+        """How many rules were asked for by this name."""
+        return self._taken.get(name, 1) - 1
+
     def declare(self, name: str) -> Expr:
         """Reserve a rule and return the reference to it. A name already taken gets a number."""
         return self._new(name, None)

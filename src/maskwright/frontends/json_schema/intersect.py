@@ -166,6 +166,8 @@ def _remaining(a: dict[str, None] | None, b: dict[str, None] | None, shape: Stri
     """Those values of one or two sets that are long enough, and in no finite set that is excluded."""
     values, others = (a, b) if a is not None else (b, None)
     assert values is not None
+    if others is not None and len(others) < len(values):  # such as one value of many, for each of these
+        values, others = others, values
     gone = [e.values for e in shape.excluded if is_finite(e) and e.values]
     return {
         value: None

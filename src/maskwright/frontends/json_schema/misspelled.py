@@ -11,7 +11,7 @@ Cost: a set operation where all keywords are known. Tested by tests/frontends/js
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 _MAX_LENGTH: Final = 40
@@ -92,5 +92,12 @@ def meant_by(keyword: str) -> str | None:
     same = _BY_BARE_NAME.get(_bare(keyword))
     if same is not None:
         return same
-    near = get_close_matches(keyword, ASSERTING | ANNOTATIONS, 1, _CUTOFF)
+    near = get_close_matches(keyword, _of_like_length(len(keyword)), 1, _CUTOFF)
     return near[0] if near and near[0] in ASSERTING else None
+
+
+@cache
+def _of_like_length(length: int) -> tuple[str, ...]:
+    """The keywords whose length alone does not make them too different."""
+    known = ASSERTING | ANNOTATIONS
+    return tuple([each for each in known if 2 * min(length, len(each)) >= _CUTOFF * (length + len(each))])

@@ -6,7 +6,8 @@ Numbers are written plainly, without an exponent. A state is the derivative of t
 bounds, by what was read so far, and the remainder of the digits by all divisors' least common multiple, as far as it
 matters: of the remainder by 30, what follows sees that by 3. Divisors of powers of ten need none of this: the last
 digits tell (numerals.py).
-Cost: at most MAX_STATES states, of a few microseconds. Tested by tests/frontends/json_schema/test_schema_numbers.py.
+Cost: at most MAX_STATES states, and MAX_ALL_STATES in a document, of some 0.1 ms each.
+Tested by tests/frontends/json_schema/test_schema_numbers.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byt
 from maskwright.parameters import Value, compare, increment
 
 MAX_STATES: Final = 3200
+MAX_ALL_STATES: Final = 4800  # of all automata of a document
 MAX_DIGITS: Final = 15
 _CHARACTERS: Final = b"-0123456789."
 _BYTES: Final = sum(1 << byte for byte in _CHARACTERS)
@@ -32,7 +34,7 @@ _MINUS, _POINT, _ZERO = b"-.0"
 
 
 class TooManyStatesError(Exception):
-    """The automaton has more than MAX_STATES states."""
+    """The automaton has more than MAX_STATES states, or those of the document more than MAX_ALL_STATES."""
 
 
 def multiples_rule(
@@ -50,6 +52,9 @@ def multiples_rule(
     others = [v for i, v in enumerate(others) if not any(is_multiple(v, o) for o in _beside(others, i, v))]
     remainders = _Remainders(multiples, others)
     bounds = _bounds(text)
+    most = min(MAX_STATES, MAX_ALL_STATES - builder.num_named("multiple"))
+    if most <= 0:
+        raise TooManyStatesError
     start = (0, remainders.start)
     rules = {start: builder.declare("multiple")}
     waiting = [start]
@@ -72,7 +77,7 @@ def multiples_rule(
         if bounds.accepts[at] and remainder[2]:
             parts.append(EMPTY)
         builder.define(rules[state], alt_of_distinct(parts) if parts else never())
-        if len(rules) > MAX_STATES:
+        if len(rules) > most:
             for rule in rules.values():
                 builder.define(rule, never())
             raise TooManyStatesError

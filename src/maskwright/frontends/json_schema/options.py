@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict
 from maskwright.errors import OptionError
 from maskwright.frontends.json_schema.white_space import white_space
 
+MAX_INDENT: Final = 100
 _USUAL_WHITESPACE_CNT: Final = 32
 
 
@@ -35,7 +36,7 @@ class JsonSchemaOptions:
             match of this regular expression, in the syntax of `from_regex`. One that does not match the empty text asks
             for white space in all these places. It takes the place of the four other options of white space, so it
             goes with none of them; how long its matches are, it says itself.
-        indent: As in `json.dumps`; goes with `any_whitespace=False`.
+        indent: As in `json.dumps`, up to 100 spaces; goes with `any_whitespace=False`.
         separators: `(item separator, key separator)` as in `json.dumps`; goes with `any_whitespace=False`.
         ensure_ascii: Characters beyond ASCII are written as escapes only, as by `json.dumps`; otherwise either way.
         strict_mode: Objects have declared members only, and arrays that declare a prefix have no more items, unless the
@@ -77,8 +78,8 @@ class JsonSchemaOptions:
             raise _wrong("numbers", f'must be "plain" or "any", not {self.numbers!r:.60}')
         if self.max_whitespace_cnt is not None and self.max_whitespace_cnt < 0:
             raise _wrong("max_whitespace_cnt", f"must be >= 0, not {self.max_whitespace_cnt}")
-        if self.indent is not None and self.indent < 0:
-            raise _wrong("indent", f"must be None or >= 0, not {self.indent}")
+        if self.indent is not None and not 0 <= self.indent <= MAX_INDENT:
+            raise _wrong("indent", f"must be None or from 0 to {MAX_INDENT}, not {self.indent!r:.60}")
         if self.separators is not None:
             object.__setattr__(self, "separators", _separators(self.separators))
         if self.whitespace_pattern is not None:

@@ -37,6 +37,7 @@ Embed: TypeAlias = Callable[[ast.Embedded, Scope], Expr]  # makes the rules of a
 
 _MAX_KEPT: Final = 100  # characters of a pattern
 MAX_SIZE: Final = 200_000  # nodes of a terminal, those of the terminals in it included
+MAX_TOTAL_SIZE: Final = 500_000  # nodes of all terminals, each with those in it: what terminals in chains add up to
 
 
 class Sized(NamedTuple):
@@ -63,6 +64,7 @@ class Terminals:
         self.alphabet = alphabet
         self._embed = embed
         self._parts: dict[int, tuple[Entry, Sized]] = {}
+        self._total_size = 0
 
     def named(self, entry: Entry, span: Span, scope: Scope) -> Expr:
         """The texts of a terminal, which is used at `span` of the scope's source."""
@@ -135,9 +137,16 @@ class Terminals:
                     open_ids.add(id(below))
                     break
             else:
-                self._parts[id(entry)] = entry, self._body(entry)
+                self._parts[id(entry)] = entry, self._counted(self._body(entry))
                 open_ids.discard(id(entry))
                 stack.pop()
+
+    def _counted(self, made: Sized) -> Sized:
+        self._total_size += made.size
+        if self._total_size > MAX_TOTAL_SIZE:
+            hint = "use rules, in lower case, in place of terminals that name each other"
+            raise LimitError("terminals are too large with all that they name", limit="lark terminal size", hint=hint)
+        return made
 
     def _body(self, entry: Entry) -> Sized:
         if entry.is_declared:

@@ -14,6 +14,7 @@ Tested by tests/frontends/test_regex.py.
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, Encoding, utf8
 from maskwright.frontends.regex.ast import INFINITE, Alt, And, Chars, Group, Literal, Node, Not, Repeat, Seq
@@ -167,5 +168,6 @@ class PlainPieces:
         return and_(*operands)
 
 
+@lru_cache(maxsize=1024)  # a regex has few sets, and some have hundreds of ranges
 def _restrict(chars: CodePointSet, to: CodePointSet | None) -> CodePointSet:
     return chars if to is None else chars & to
