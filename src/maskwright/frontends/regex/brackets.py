@@ -9,8 +9,9 @@ In the dialect `python`, a bracket within a class is read in both ways. Python t
 class ends at the next `]`; Rust takes it for a nested class. Where Rust's reading does not come to an end, as in
 `[^[\]]`, the bracket is a character. Where it does, and Python warns that it will read the same in future, Rust's
 reading counts: in a class that begins with `[[` or has a set operation, and of which each operand is either made of
-nested classes or without any. All else, such as `[a-c[x-z]]`, would silently mean two things, and is refused with both
-spellings. In the dialect `ecma` (without the flag `v`) a bracket is a character, and there are no set operations.
+nested classes or without any. All else, such as `[a-c[x-z]]` or `[^[a-z]]`, would silently mean two things, and is
+refused with both spellings. In the dialect `ecma` (without the flag `v`) a bracket is a character, and
+there are no set operations.
 
 Operations have equal precedence and associate to the left, as in Rust; case is folded before they are applied.
 Sources: Rust's regex-syntax, "Character classes"; Python's re; ECMA-262 section 22.2.1.
@@ -116,6 +117,7 @@ class Brackets(Scanner):
         self.position = first = start + 2 if negated else start + 1
         result: CodePointSet | None = None
         operator, operand = "", _Operand()
+        begin = operand
         while True:
             at = self.position
             if at >= len(pattern):
@@ -136,8 +138,8 @@ class Brackets(Scanner):
         elif result is None:
             result = NO_CHARACTERS
         self.position = at + 1
-        if negated and operand.nested is not None and not operator:
-            self.ambiguous = self.ambiguous or operand.nested
+        if negated and depth == 0 and begin.nested is not None:  # of which Python does not warn
+            self.ambiguous = self.ambiguous or begin.nested
         return ~result if negated else result
 
     def _operator(self, at: int, first: int) -> str:
@@ -247,6 +249,8 @@ class Brackets(Scanner):
         )
         message = "the [ in this class is a character in Python, and begins a nested class in Rust"
         hint = "write \\[ for the character, or the characters of both classes in one"
+        if end - start < 60 and before == "^" and after:
+            hint = f"write \\[ for the character, or [{pattern[start:end]}] for nested classes"
         is_simple = end - start < 60 and "[" not in inner + after and not inner.startswith("^")
         if is_simple and not any(operator in before + after for operator in ("&&", "--", "~~")):
             as_character = f"[{before}\\[{inner}]{after}\\]"
