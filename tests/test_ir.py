@@ -179,3 +179,15 @@ def test_repeat_keeps_the_meaning(x: Expr, minimum: int, maximum: int) -> None:
     for _ in range(last):
         powers.append(frozenset(p + s for p in powers[-1] for s in lx if len(p + s) < 5))
     assert language(repeat(x, minimum, maximum)) == frozenset().union(*powers[minimum : last + 1])
+
+
+def test_references_in_order_of_appearance() -> None:
+    first, second = ref(1), ref(2)
+    assert ir.references(seq(star(seq(first, second)), ref(3), first)) == [1, 2, 3]
+
+
+def test_references_of_what_is_shared_are_found_once() -> None:
+    body = ref(1)
+    for _ in range(200):  # as a tree it has 2^200 leaves
+        body = alt(seq(body, text("b")), seq(body, text("c")))
+    assert ir.references(body) == [1]

@@ -69,9 +69,13 @@ def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands)
 def references(root: Expr) -> list[int]:
     """The rules that an expression names, in order of appearance."""
     found: dict[int, None] = {}
-    open_nodes = [root]
+    open_nodes: list[Expr] = [root]
+    seen: set[int] = set()
     while open_nodes:
         expr = open_nodes.pop()
+        if id(expr) in seen:
+            continue
+        seen.add(id(expr))
         if expr[0] in _NAMES_RULES:
             found[expr[1]] = None
         open_nodes.extend(part for part in expr[:0:-1] if isinstance(part, Expr))
