@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from maskwright import Grammar
-from maskwright.errors import EbnfSyntaxError, LarkSyntaxError, LimitError
+from maskwright.errors import EbnfSyntaxError, LarkSyntaxError, LimitError, MaskwrightError
 from maskwright.frontends.captured_ends import UnclearEndError, parted
 from maskwright.frontends.texts import shortest, text_before
 from maskwright.ir import GrammarIR, Rule, alt, and_, byte_set, literal, not_, seq, star
@@ -63,6 +63,7 @@ def test_captures_change_no_text() -> None:
         ('root ::= a+\na[capture, suffix="aa"] ::= [ab]*', "baabaaaaa", [b"b", b"b"]),
         ('root ::= a\na[capture,stop=/[.!?]/, stop_capture="end"] ::= .*', "12?", [b"12", b"?"]),
         ('root ::= a\na[capture,stop="END"i, stop_capture="end"] ::= .*', "eEnenD", [b"eEn", b"enD"]),
+        ('root ::= a\na[capture,stop="The end of T"i] ::= .*', "tHe en! the End Of t", [b"tHe en! "]),
         ('root ::= a "."\na[capture,suffix=/\\n\\n+/, stop_capture="end"] ::= [^]*', "1\n2\n\n.", [b"1\n2", b"\n\n"]),
         ('root ::= a\na[capture,stop=/b|ab/, stop_capture="end"] ::= .*', "xab", [b"xa", b"b"]),
         ("root ::= a a\na[capture,stop=/\\w/] ::= .*", "..é-1", [b"..", b"-"]),
@@ -85,7 +86,11 @@ def test_captures_of_parametric_rules() -> None:
 def test_text_before_an_end_is_the_shortest_without_it(pattern: str, end: str) -> None:
     body, data = Grammar.from_regex(pattern).ir.rules[0].body, literal(end.encode())
     apart, whole = (
-        GrammarIR((Rule("root", expr),), 0) for expr in (seq(text_before(body, data), data), shortest(seq(body, data)))
+        GrammarIR((Rule("root", expr),), 0)
+        for expr in (
+            seq(text_before(body, [literal(bytes((b,))) for b in end.encode()]), data),
+            shortest(seq(body, data)),
+        )
     )
     for length in range(8):
         for letters in product(b"ab", repeat=length):
@@ -107,6 +112,22 @@ def test_parts_of_a_text_and_its_end_are_the_shortest(pattern: str, end: str) ->
     for length in range(8):
         for letters in product(b"ab", repeat=length):
             assert matches(apart, bytes(letters)) == matches(whole, bytes(letters)), bytes(letters)
+
+
+@pytest.mark.parametrize("pattern", ["[ab]*", "a*", "(ab)*", "b?a*b?"])
+@pytest.mark.parametrize("end", ["a", "aa", "ab", "aba"])
+def test_text_before_an_end_in_any_case(pattern: str, end: str) -> None:
+    source = f'root ::= a "."\na[%ssuffix="{end}"i] ::= Regex("{pattern}", flags="i")'
+    apart, whole = (Grammar.from_ebnf(source % option).ir for option in ("capture, ", ""))
+    for length in range(6):
+        for letters in product(b"abA", repeat=length):
+            assert matches(apart, bytes((*letters, 46))) == matches(whole, bytes((*letters, 46))), bytes(letters)
+
+
+def test_ends_that_nest_deep() -> None:
+    terminals = "\n".join(f'T{i}: (T{i + 1} "a")?' for i in range(3_000))
+    with pytest.raises(MaskwrightError):
+        Grammar.from_lark(f'start: a\na[capture, suffix=T0]: /b*/\n{terminals}\nT3000: "c"')
 
 
 @pytest.mark.parametrize("end", ["a[ab]*a", "b+ab", "(a|b){8}a|a", ".{33}"])

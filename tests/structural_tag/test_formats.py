@@ -127,6 +127,7 @@ def wrong(format_: Any) -> dict[str, Any]:
         (wrong({"type": "sequence", "elements": [TEXT, {"type": "x"}]}), "/format/elements/1/type", "unknown"),
         (wrong({"type": "or", "elements": {}}), "/format/elements", "expected an array"),
         (wrong({"type": "repeat", "min": 3, "max": 2, "content": TEXT}), "/format/max", "must be >= min"),
+        (wrong({"type": "repeat", "min": 0, "max": 2**31, "content": TEXT}), "/format/max", "from 0 to 2,147,483,647"),
         (wrong({"type": "repeat", "min": -1, "max": 2, "content": TEXT}), "/format/min", "from 0 to"),
         (wrong({**TAG, "begin": TEXT}), "/format/begin", "expected a string or a token"),
         (wrong({"type": "triggered_tags", "triggers": [], "tags": [TAG]}), "/format/triggers", "empty"),

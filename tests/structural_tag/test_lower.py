@@ -79,6 +79,7 @@ LANGUAGES: list[tuple[str, Any, list[str], list[str]]] = [
     ("star", {"type": "star", "content": X}, ["", "x", "xxx"], ["y"]),
     ("star in a tag", tag("<", {"type": "star", "content": X}, ">"), ["<>", "<xx>"], ["<xx"]),
     ("repeat", {"type": "repeat", "min": 2, "max": 3, "content": X}, ["xx", "xxx"], ["x", "xxxx"]),
+    ("repeat very often", {"type": "repeat", "min": 2, "max": 2**31 - 1, "content": X}, ["xx", "xxxxx"], ["x"]),
     ("repeat without bound", {"type": "repeat", "min": 1, "max": -1, "content": X}, ["x", "x" * 9], [""]),
     ("regex", DIGITS, ["1", "12"], ["", "a"]),
     ("regex without", {**DIGITS, "excludes": ["12"]}, ["1", "21"], ["12", "312"]),

@@ -46,6 +46,8 @@ def parted(body: Expr, end: Expr) -> list[tuple[Expr, Expr]]:
     """
     if end[0] == OP_NEVER:
         return []
+    if _levels(end) > MAX_LEVELS:
+        raise UnclearEndError
     if nullable(end):
         return [(shortest(body), EMPTY)]
     ends = _automaton(end)

@@ -21,7 +21,7 @@ from maskwright.errors import GrammarError, Span
 from maskwright.frontends.captured_ends import UnclearEndError, parted
 from maskwright.frontends.quoted import STRING, Quoted, string_value
 from maskwright.frontends.texts import shortest, text_before, text_of_length
-from maskwright.ir import OP_LITERAL, Expr, alt, and_, capture, seq, span, text
+from maskwright.ir import OP_LITERAL, Expr, alt, and_, capture, literal, seq, span, text
 
 MAX_CHARS: Final = 10**9
 MAX_TOKENS: Final = 10**9
@@ -223,7 +223,10 @@ def _parted(body: Expr, end: RuleOption, reading: Reading) -> list[tuple[Expr, E
     """The texts before an end, and the ends that may follow them."""
     expr = _end_expr(end, reading)
     if expr[0] == OP_LITERAL:
-        return [(text_before(body, expr), expr)]
+        return [(text_before(body, [literal(bytes((byte,))) for byte in expr[1]]), expr)]
+    if isinstance(end.value, FoldedText):
+        characters = [reading.value_expr(end._replace(value=FoldedText(c))) for c in end.value.text]
+        return [(text_before(body, characters), expr)]
     try:
         return parted(body, expr)
     except UnclearEndError:

@@ -68,22 +68,25 @@ def shortest(body: Expr) -> Expr:
     return and_(body, not_(seq(body, plus(ANY_BYTE))))
 
 
-def text_before(body: Expr, end: Expr) -> Expr:
-    """Those of the texts after which a literal comes for the first time: where it could end the text, it does.
+def text_before(body: Expr, end: Sequence[Expr]) -> Expr:
+    """Those of the texts after which an end comes for the first time: where it could end the text, it does.
 
-    One followed by the literal is then `shortest(seq(body, end))`, but the two parts are apart.
+    One followed by the end is then `shortest(seq(body, *end))`, but the two parts are apart.
+
+    Args:
+        body: The texts.
+        end: The end's bytes, or its characters in upper and lower case: any two of them are equal, or differ always.
 
     Raises:
-        LimitError: The literal ends in its own beginning in too many ways.
+        LimitError: The end ends in its own beginning in too many ways.
     """
-    data: bytes = end[1]
-    # The literal may also come earlier and overlap with its last occurrence, as "aa" does in "aaa".
-    overlaps = borders(data)
+    # The end may also come earlier and overlap with its last occurrence, as "aa" does in "aaa".
+    overlaps = borders(end)
     if len(overlaps) > MAX_OVERLAPS:
         hint = "use an end text without repeated parts"
         raise LimitError("the end text overlaps with itself too often", limit="overlaps", hint=hint)
-    earlier = [not_(seq(body, literal(data[:-size]))) for size in overlaps]
-    return and_(body, not_(seq(body, end, ANY_BYTES)), *earlier)
+    earlier = [not_(seq(body, *end[:-size])) for size in overlaps]
+    return and_(body, not_(seq(body, *end, ANY_BYTES)), *earlier)
 
 
 def text_without(strings: Sequence[bytes], body: Expr = ANY_TEXT) -> Expr:
@@ -139,7 +142,7 @@ def text_leading_to(end: bytes, ends: Sequence[bytes], excluded: Sequence[bytes]
     return and_(text_without((*ends, *excluded), body), *early)
 
 
-def borders(data: bytes) -> list[int]:
+def borders(data: Sequence[object]) -> list[int]:
     """The lengths of the proper, nonempty prefixes that are suffixes as well, in ascending order.
 
     >>> borders(b"abcabcab")
@@ -167,7 +170,7 @@ def shared_edges(first: bytes, second: bytes) -> list[int]:
     return [n for n in borders(prefix + suffix) if n < size] + whole
 
 
-def _longest_borders(data: bytes) -> list[int]:
+def _longest_borders(data: Sequence[object]) -> list[int]:
     """For each prefix, the length of its longest border (Knuth, Morris and Pratt, 1977)."""
     longest = [0] * len(data)
     size = 0
