@@ -1,5 +1,5 @@
 # Each target does all its own set-up, in .venv, and again only when the sources have changed since.
-# Needs Python >= 3.10 with venv, make, a C and a C++20 compiler, and a Python package index.
+# Needs Python >= 3.10 with venv and headers, make, a C and a C++20 compiler, and a Python package index.
 
 PYTHON ?= python3
 CXX ?= c++
