@@ -45,7 +45,7 @@ def test_against_all_short_texts(pattern: str) -> None:
     ],
 )
 def test_a_text_that_may_go_on_with_its_end_is_an_error(content: Any) -> None:
-    with pytest.raises(mw.StructuralTagError, match="it may go on with its end, '</f>'") as caught:
+    with pytest.raises(mw.StructuralTagError, match="a match may continue with the end string '</f>'") as caught:
         COMPILER.compile_structural_tag(tag(content))
     assert caught.value.pointer.startswith("/format/content")
     assert caught.value.pointer.endswith("/pattern")
@@ -54,13 +54,13 @@ def test_a_text_that_may_go_on_with_its_end_is_an_error(content: Any) -> None:
 
 
 def test_an_end_may_overlap_with_itself() -> None:
-    with pytest.raises(mw.StructuralTagError, match="it may go on with its end"):
+    with pytest.raises(mw.StructuralTagError, match="a match may continue with the end string"):
         COMPILER.compile_structural_tag(tag(regex("(.|\n)*", "```"), "```"))
     assert accepts(COMPILER.compile_structural_tag(tag(regex("(.|\n)*", "`"), "```")), "<f>x```")
 
 
 def test_complements_may_hold_anything() -> None:
-    with pytest.raises(mw.StructuralTagError, match="it may go on with its end"):
+    with pytest.raises(mw.StructuralTagError, match="a match may continue with the end string"):
         COMPILER.compile_structural_tag(tag(regex("(?!x).*", "y"), "</f>"))
 
 

@@ -76,7 +76,7 @@ def check_size(schema: Any) -> None:
         depth += 1
         for whole in level:
             if isinstance(whole, dict):
-                _check_keys(whole)
+                _check_keys(whole, schema)
         level = [
             part
             for whole in level
@@ -90,10 +90,27 @@ def check_size(schema: Any) -> None:
             raise LimitError(f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size")
 
 
-def _check_keys(whole: dict[Any, Any]) -> None:
+def _check_keys(whole: dict[Any, Any], root: Any) -> None:
     for key in whole:
         if not isinstance(key, str):
-            raise SchemaError(f"the key {str(key)[:60]} is not a string", hint="JSON has strings as keys only")
+            message = f"the key {str(key)[:60]} is not a string"
+            raise SchemaError(message, pointer=_pointer_to(whole, root), hint="JSON has strings as keys only")
+
+
+def _pointer_to(whole: Any, root: Any) -> str:
+    """The JSON pointer to a part of the data, whose keys above it are strings."""
+    level: list[tuple[Any, Path]] = [(root, None)]
+    while level:
+        below: list[tuple[Any, Path]] = []
+        for part, path in level:
+            if part is whole:
+                return pointer_of(path)
+            if isinstance(part, dict):
+                below.extend((value, (path, key)) for key, value in part.items())
+            elif isinstance(part, list):
+                below.extend((value, (path, str(i))) for i, value in enumerate(part))
+        level = below
+    return ""
 
 
 def _refuse_constant(name: str) -> Any:

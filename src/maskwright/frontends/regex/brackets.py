@@ -73,7 +73,7 @@ class Brackets(Scanner):
     def new_class(self, flags: int) -> CodePointSet:
         """Read the class that starts at the position, item by item."""
         start = self.position
-        self.nests, self.ambiguous, self.blank = False, None, None
+        self._forget_class()
         try:
             chars = self._read(flags, None, 0)
         except RegexSyntaxError as error:
@@ -92,10 +92,14 @@ class Brackets(Scanner):
                 limit="regex classes",
                 hint="write \\[ for the character",
             )
-        self.position, self.blank = start, None
+        self._forget_class()
+        self.position = start
         chars = self._read(flags, refused, 0)
         self._check_blanks(start, flags)
         return chars
+
+    def _forget_class(self) -> None:  # a function of its own, so that a type checker does not take None for granted
+        self.nests, self.ambiguous, self.blank = False, None, None
 
     def _check_blanks(self, start: int, flags: int) -> None:
         """Refuse a class with blanks and other members under the flag x; of blanks only, Rust would not read it."""
