@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 #include "work.h"
 
@@ -149,6 +150,7 @@ uint32_t ByteDistances::call_bytes(const CallEdge& call) {
 }
 
 // Reports where one byte, token or call leads: the state, its register and the bytes; no state where the rule ends.
+// Of bytes in a row that lead to the same state, as most bytes of a text do, only the first is reported.
 template <class Edge>
 void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
   DfaState& state = *from.state;
@@ -156,9 +158,10 @@ void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
   rule.link(state);
   if (may_terminate(state, from.reg) && bytes_.test(static_cast<uint8_t>(rule.terminator()))) edge(nullptr, 0, 1);
   if (!may_repeat(state, from.reg)) return;
+  const DfaState* last = nullptr;
   (state.live & bytes_).for_each([&](uint8_t byte) {
     DfaState* target = rule.next(state, byte);
-    if (!target) return;
+    if (!target || target == std::exchange(last, target)) return;
     const uint64_t reg = entering(*target, from.reg);
     if (may_complete(*target, reg)) edge(target, bounded_register(*target, reg), 1);
   });
