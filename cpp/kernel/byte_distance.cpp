@@ -61,8 +61,9 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   return sum(static_cast<uint32_t>(std::min<uint64_t>(total, kVeryFar)), last);
 }
 
-// The automaton of a plain rule knows how far its states are from the end.
-std::optional<uint32_t> ByteDistances::known_at_once(const Place& place) const {
+// What was found before; and the automaton of a plain rule knows how far its states are from the end.
+std::optional<uint32_t> ByteDistances::known(const Place& place) const {
+  if (const auto it = known_.find(place); it != known_.end()) return it->second;
   Rule& rule = *place.state->rule;
   if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
   return rule.bytes_to_end(*place.state);
@@ -70,8 +71,7 @@ std::optional<uint32_t> ByteDistances::known_at_once(const Place& place) const {
 
 uint32_t ByteDistances::of(const Place& place) {
   if (needs_items(place)) return repeated(place, of({place.state, kItem}), of({place.state->rule->head(), kItem}));
-  if (const auto known = known_at_once(place)) return *known;
-  if (const auto it = known_.find(place); it != known_.end()) return it->second;
+  if (const auto distance = known(place)) return *distance;
   bounds_.clear();
   open_.assign(1, place);
   bounds_[place] = kNever;
@@ -80,9 +80,9 @@ uint32_t ByteDistances::of(const Place& place) {
     for (size_t i = 0; i < open_.size(); ++i) {
       const Place at = open_[i];
       const uint32_t found = search(at);
-      uint32_t& known = bounds_[at];
-      changed = changed || found < known;
-      known = std::min(known, found);
+      uint32_t& bound = bounds_[at];
+      changed = changed || found < bound;
+      bound = std::min(bound, found);
     }
   }
   known_.insert(bounds_.begin(), bounds_.end());
@@ -121,6 +121,13 @@ uint32_t ByteDistances::search(const Place& from) {
         last_ = visit;
       }
       if (!target || is_far || (is_item && is_end) || !may_continue(*target, reg)) return;
+      if (const auto rest = known({target, reg})) {  // a way through it needs no search
+        if (sum(there, *rest) < shortest) {
+          shortest = sum(there, *rest);
+          last_ = visit;
+        }
+        return;
+      }
       const auto [it, fresh] = best.try_emplace({target, reg}, there);
       if (!fresh && it->second <= there) return;
       it->second = there;
@@ -135,8 +142,7 @@ uint32_t ByteDistances::search(const Place& from) {
 uint32_t ByteDistances::found_so_far(const Place& place) {
   if (needs_items(place))
     return repeated(place, found_so_far({place.state, kItem}), found_so_far({place.state->rule->head(), kItem}));
-  if (const auto known = known_at_once(place)) return *known;
-  if (const auto it = known_.find(place); it != known_.end()) return it->second;
+  if (const auto distance = known(place)) return *distance;
   const auto [found, fresh] = bounds_.try_emplace(place, kNever);
   if (fresh) open_.push_back(place);
   return found->second;

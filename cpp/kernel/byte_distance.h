@@ -7,9 +7,10 @@
 //   at least  the bytes of any way, whatever the vocabulary: divided by the longest token's, tokens that none can
 //   spare.
 //
-// Each question is one run of Dijkstra's algorithm over the states of a rule, which ends at the first way out; calls
-// weigh what their rules need. Those are found in rounds, as long as some of them gets shorter (Knuth 1977). Answers
-// are kept. Cost: as many states as lie nearer than the end; a string needs its quote, so one.
+// Each question is one run of Dijkstra's algorithm over the states of a rule, which ends at the first way out; what a
+// place reached needs is searched only if it is not known yet. Calls weigh what their rules need. Those are found in
+// rounds, as long as some of them gets shorter (Knuth 1977). Answers are kept. Cost: as many states as lie nearer than
+// the end; a string needs its quote, so one.
 //
 // Of a repetition only one item is searched, as all are alike: "a"{1000000} takes a million times what `a` does, or, of
 // what is enough, as many tokens as of the one that takes most items (strides.h).
@@ -69,7 +70,7 @@ class ByteDistances {
            Count::of(place.reg).needed > 0;
   }
   uint32_t of(const Place& place);
-  std::optional<uint32_t> known_at_once(const Place& place) const;
+  std::optional<uint32_t> known(const Place& place) const;
   uint32_t repeated(const Place& place, uint32_t first_item, uint32_t item);
   uint32_t found_so_far(const Place& place);
   uint32_t search(const Place& from);
