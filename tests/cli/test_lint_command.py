@@ -15,7 +15,7 @@ Cli = Callable[..., tuple[int, str, str]]
 def test_a_clean_grammar(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "a.ebnf"
     path.write_text('root ::= "a" root?')
-    assert cli("lint", str(path)) == (0, "1 rules (1 recursive), 4 expressions, 0 token sets, 0 problems\n", "")
+    assert cli("lint", str(path)) == (0, "1 rule (1 recursive), 4 expressions, 0 token sets, 0 problems\n", "")
 
 
 def test_problems_have_places(cli: Cli, tmp_path: Path) -> None:

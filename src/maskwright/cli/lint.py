@@ -29,7 +29,12 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{file.label}: {finding}")
     figures = report.statistics
     print(
-        f"{figures.rules} rules ({figures.recursive_rules} recursive), {figures.expressions} expressions, "
-        f"{figures.token_sets} token sets, {len(problems)} problems"
+        f"{_counted(figures.rules, 'rule')} ({figures.recursive_rules} recursive), "
+        f"{_counted(figures.expressions, 'expression')}, {_counted(figures.token_sets, 'token set')}, "
+        f"{_counted(len(problems), 'problem')}"
     )
     return EXIT_PROBLEMS if problems else EXIT_OK
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
