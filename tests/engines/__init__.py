@@ -1,0 +1,1 @@
+"""Real engines with real models."""
