@@ -45,7 +45,7 @@ bench: .venv/.dev  ## all benchmarks, one file per question
 
 asan: .venv-asan/.asan  ## the kernel's tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	LD_PRELOAD="$(PRELOADED)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	MASKWRIGHT_EXHAUSTIVE=0.2 $(ASAN_BIN)/python -m pytest tests/exhaustive tests/contract
+	MASKWRIGHT_EXHAUSTIVE=0.2 $(ASAN_BIN)/python -m pytest tests/exhaustive tests/contract tests/kernel/test_apply.py
 
 engines: .venv-engines/.engines  ## vLLM and other real engines (5 GB), and models for them
 

@@ -1,11 +1,8 @@
-// Access to bitmask and logits buffers: numpy arrays through the buffer protocol, torch tensors by their address.
-#include <nanobind/stl/pair.h>
+// Access to bitmasks: numpy arrays through the buffer protocol, torch tensors by their address.
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstring>
 
-#include "../kernel/apply.h"
 #include "bindings.h"
 
 namespace maskwright {
@@ -110,21 +107,6 @@ uint32_t* Bitmask::rows(int64_t index, size_t count, uint32_t num_words) const {
   for (size_t i = 0; i < count && padding > 0; ++i)
     std::memset(begin + i * words_per_row() + num_words, 0, padding * sizeof(uint32_t));
   return begin;
-}
-
-void bind_apply(nb::module_& m) {
-  // Addresses and strides come from maskwright.bitmask, which has checked them.
-  m.def(
-      "apply_mask",
-      [](uintptr_t logits, int type, int64_t row_bytes, int64_t vocab_size, uintptr_t bitmask, int64_t words_per_row,
-         const std::vector<std::pair<int64_t, int64_t>>& rows) {
-        const Unlocked unlocked;
-        for (const auto& [logits_row, mask_row] : rows)
-          apply_mask(reinterpret_cast<char*>(logits) + logits_row * row_bytes, static_cast<LogitType>(type), vocab_size,
-                     reinterpret_cast<const uint32_t*>(bitmask) + mask_row * words_per_row, words_per_row);
-      },
-      nb::arg("logits"), nb::arg("type"), nb::arg("row_bytes"), nb::arg("vocab_size"), nb::arg("bitmask"),
-      nb::arg("words_per_row"), nb::arg("rows"));
 }
 
 }  // namespace maskwright

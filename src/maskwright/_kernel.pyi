@@ -351,11 +351,19 @@ def apply_mask(
     logits: int,
     type: int,
     row_bytes: int,
-    vocab_size: int,
+    num_columns: int,
     bitmask: int,
-    words_per_row: int,
-    rows: Sequence[tuple[int, int]],
+    bitmask_row_bytes: int,
+    num_words: int,
+    num_rows: int,
+    rows: Sequence[int] | None = None,
+    max_threads: int = 4294967295,
+    max_simd_bytes: int = 64,
 ) -> None: ...
+def address_of(array: object) -> int: ...
+def simd_bytes() -> int:
+    """The widest vectors that `apply_mask` uses on this processor, in bytes."""
+
 def content_of(data: object) -> bytes | None:
     """
     Data of JSON's types, and tuples of them, as bytes that only equal data have; None for any other data.

@@ -146,7 +146,7 @@ def test_apply_treats_what_the_bitmask_does_not_cover_as_not_allowed() -> None:
     ("logits", "bitmask", "options"),
     [
         (np.ones((1, SMALL.vocab_size), np.int32), np.zeros((1, WORDS), np.int32), {}),
-        (np.ones((1, SMALL.vocab_size), np.float64), np.zeros((1, WORDS), np.int32), {}),
+        (np.ones((1, SMALL.vocab_size), np.complex64), np.zeros((1, WORDS), np.int32), {}),
         (np.ones((1, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int64), {}),
         (np.ones((2, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int32), {}),
         (np.ones((1, 1, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int32), {}),
@@ -154,7 +154,7 @@ def test_apply_treats_what_the_bitmask_does_not_cover_as_not_allowed() -> None:
         (np.ones((1, SMALL.vocab_size), np.float32), np.zeros((1, WORDS), np.int32), {"indices": [-2]}),
         (read_only(np.ones((1, SMALL.vocab_size), np.float32)), np.zeros((1, WORDS), np.int32), {}),
     ],
-    ids=["logits dtype", "float64", "bitmask dtype", "rows differ", "axes", "index", "negative index", "read-only"],
+    ids=["logits dtype", "complex64", "bitmask dtype", "rows differ", "axes", "index", "negative index", "read-only"],
 )
 def test_apply_refuses(logits: np.ndarray, bitmask: np.ndarray, options: dict[str, Any]) -> None:
     before = logits.copy()

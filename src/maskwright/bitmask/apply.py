@@ -1,0 +1,87 @@
+"""Applying bitmasks to logits, in place, wherever the logits are.
+
+Tested by tests/kernel/test_apply.py, tests/contract/test_api_errors.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maskwright import _kernel
+from maskwright.arguments import as_integer, as_tuple
+from maskwright.bitmask.buffers import logit_kind, read_bitmask, read_logits
+from maskwright.errors import BitmaskError
+
+_MOST_THREADS = 2**32 - 1
+
+
+def apply_token_bitmask_inplace(
+    logits: Any,
+    bitmask: Any,
+    *,
+    vocab_size: int | None = None,
+    indices: Sequence[int] | None = None,
+    max_threads: int | None = None,
+) -> None:
+    """Set the logits of tokens that are not allowed to minus infinity.
+
+    Args:
+        logits: (batch, vocab) or (vocab,), float32, float16, bfloat16 or float64: a numpy array or a torch tensor, on
+            the CPU. The values of a row are adjacent; rows may lie anywhere.
+        bitmask: (batch, words) or (words,) int32 of the same library or numpy, on the CPU, as
+            `allocate_token_bitmask` returns it.
+        vocab_size: How many logits of each row to mask, the others stay as they are; by default all. Those that the
+            bitmask does not cover are not allowed.
+        indices: The rows to mask; by default all. Row i of the bitmask belongs to row i of the logits.
+        max_threads: The most threads to use, the calling one included; by default as many as the process has. Up to
+            8 MiB of logits are masked by the calling thread.
+
+    Raises:
+        ArgumentError: `vocab_size`, `max_threads` or one of `indices` is not an int.
+        BitmaskError: A buffer has the wrong type, dtype, shape, device or layout; nothing is written.
+    """
+    kind = logit_kind(logits)
+    target, source = read_logits(logits), read_bitmask(bitmask)
+    width = masked_width(target.columns, vocab_size)
+    rows = rows_to_mask(target.rows, source.rows, indices)
+    threads = _MOST_THREADS if max_threads is None else as_integer("max_threads", max_threads, at_least=1)
+    _kernel.apply_mask(
+        target.address,
+        kind,
+        target.row_bytes,
+        width,
+        source.address,
+        source.row_bytes,
+        source.columns,
+        target.rows,
+        rows,
+        min(threads, _MOST_THREADS),
+    )
+
+
+def masked_width(columns: int, vocab_size: int | None) -> int:
+    """Return how many logits of a row are masked."""
+    if vocab_size is None:
+        return columns
+    width = as_integer("vocab_size", vocab_size)
+    if not 0 <= width <= columns:
+        raise BitmaskError(f"vocab_size is {width}, but the logits have {columns} columns")
+    return width
+
+
+def rows_to_mask(num_rows: int, num_masks: int, indices: Sequence[int] | None) -> list[int] | None:
+    """Return the rows to mask, each once; None stands for all."""
+    if indices is None:
+        if num_rows != num_masks:
+            raise BitmaskError(
+                f"the logits have {num_rows} rows, but the bitmask has {num_masks}",
+                hint="pass indices=, or one mask for all rows as numpy.broadcast_to(...) or tensor.expand(...)",
+            )
+        return None
+    common = min(num_rows, num_masks)
+    rows = dict.fromkeys(as_integer("each of indices", i) for i in as_tuple("indices", indices, "a list of rows"))
+    for row in rows:
+        if not 0 <= row < common:
+            raise BitmaskError(f"row {row} is out of range for {common} rows")
+    return list(rows)
