@@ -20,6 +20,7 @@ EXTRAS = {"maskwright.integrations.transformers": "transformers"}
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
-    if name in EXTRAS:
-        pytest.importorskip(EXTRAS[name], reason="an optional dependency")
+    for package, extra in EXTRAS.items():
+        if name == package or name.startswith(f"{package}."):
+            pytest.importorskip(extra, reason="an optional dependency")
     assert doctest.testmod(importlib.import_module(name)).failed == 0

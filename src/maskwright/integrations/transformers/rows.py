@@ -1,0 +1,161 @@
+"""The rows of one generation: what each was given since its prompt, and the matcher that follows it.
+
+    rows = Rows(prompts, matchers, after_end=[eos, pad])
+    rows.continued_by(input_ids)    # is this a later step of the same generation?
+    rows.follow(input_ids)          # every matcher to the end of its row
+    rows.fill(bitmask)              # what each row may take next
+
+A row is open, at its end, or lost. It is at its end once it has its stop token, or once `generate` pads it because
+something else has stopped it. It is lost from a drafted token on that its grammar does not allow, until the draft is
+taken back: assisted generation asks for the scores behind all drafted tokens, and discards those behind the first one
+that the model itself would not have chosen.
+
+That a token was drafted, and not sampled from the scores of the step before, has a proof: it stood in memory behind the
+ids of that step already, as the ids of both steps are slices of one tensor that nobody has written to since.
+
+Invariants: `matcher` has accepted the first `num_accepted` of `tokens`: all of them, unless the row is at its end or
+lost.
+Cost: a comparison of the ids a step, and a mask a row. Tested by tests/integrations/test_transformers.py and
+test_transformers_decoding.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from maskwright import BatchGrammarMatcher, GrammarMatcher
+from maskwright.errors import MatcherError
+
+
+class Rows:
+    """All rows of one generation, that began with these prompts, (rows, length); None for a row without a grammar."""
+
+    def __init__(
+        self, prompts: torch.Tensor, matchers: Sequence[GrammarMatcher | None], after_end: Sequence[int]
+    ) -> None:
+        self.rows = [Row(matcher, frozenset(after_end)) for matcher in matchers]
+        self.num_steps_after_end = 0  # in a row, with every row at its end
+        self._after_end = list(after_end)
+        self._prompt_length = prompts.shape[1]
+        self._seen = prompts
+        self._memory = _memory_of(prompts)
+        held = [matcher for matcher in matchers if matcher is not None]
+        self._batch = BatchGrammarMatcher(held) if len(held) == len(matchers) else None
+
+    def continued_by(self, input_ids: torch.Tensor) -> bool:
+        """Whether each row, but for its last token, is the beginning of some row that was seen."""
+        num_rows, length = input_ids.shape
+        seen = self._seen
+        if num_rows != seen.shape[0] or not self._prompt_length < length <= seen.shape[1] + 1:
+            return False
+        if self._extended_by(input_ids):
+            return True
+        known = set(map(tuple, seen[:, : length - 1].tolist()))
+        return known.issuperset(map(tuple, input_ids[:, :-1].tolist()))
+
+    def follow(self, input_ids: torch.Tensor) -> None:
+        """Bring every matcher to the end of its row.
+
+        Raises:
+            MatcherError: A row was given a token that its grammar does not allow, and that was not drafted.
+        """
+        memory = _memory_of(input_ids)
+        if self._extended_by(input_ids):
+            drafted = memory is not None and memory == self._memory
+            for index, token in enumerate(input_ids[:, -1].tolist()):
+                self.rows[index].take(token, index, drafted=drafted)
+        else:
+            for index, tokens in enumerate(input_ids[:, self._prompt_length :].tolist()):
+                self.rows[index].replay(tokens, index)
+        self._seen, self._memory = input_ids, memory
+        self.num_steps_after_end = self.num_steps_after_end + 1 if all(row.at_end for row in self.rows) else 0
+
+    def fill(self, bitmask: torch.Tensor) -> None:
+        """Write the masks of all rows, (rows, ceil(vocab_size / 32))."""
+        if self._batch is not None:
+            self._batch.fill_next_token_bitmask(bitmask)
+        for index, row in enumerate(self.rows):
+            if row.is_free:
+                bitmask[index].fill_(-1)
+            elif row.at_end:
+                _allow_only(bitmask[index], self._after_end)
+            elif self._batch is None and row.matcher is not None:
+                row.matcher.fill_next_token_bitmask(bitmask, index)
+
+    def _extended_by(self, input_ids: torch.Tensor) -> bool:
+        return input_ids.shape[1] == self._seen.shape[1] + 1 and torch.equal(input_ids[:, :-1], self._seen)
+
+
+class Row:
+    """A matcher and the tokens that it was given."""
+
+    def __init__(self, matcher: GrammarMatcher | None, after_end: frozenset[int]) -> None:
+        self.matcher = matcher
+        self.tokens: list[int] = []
+        self.num_accepted = 0
+        self._after_end = after_end
+        self._is_padded = False
+        self._is_lost = False
+
+    @property
+    def at_end(self) -> bool:
+        """Whether only stop and pad tokens may follow."""
+        return self.matcher is not None and (self._is_padded or self.matcher.is_terminated())
+
+    @property
+    def is_free(self) -> bool:
+        """Whether everything may follow: there is no grammar, or what follows will be taken back."""
+        return self.matcher is None or self._is_lost
+
+    def take(self, token: int, index: int, *, drafted: bool = False) -> None:
+        """Accept the next token of the row with this index."""
+        self.tokens.append(token)
+        if self.matcher is None or self._is_lost or self.at_end:
+            return
+        if self.matcher.accept_token(token):
+            self.num_accepted += 1
+        elif drafted:
+            self._is_lost = True
+        elif token in self._after_end:
+            self._is_padded = True
+        else:
+            del self.tokens[-1]
+            raise MatcherError(
+                f"row {index}: token {token} at output position {len(self.tokens)} is not allowed by the grammar",
+                hint="put this processor last, sample only from finite scores, and pass pad_token_id if another "
+                "stopping criterion can end a row; call reset() to start over",
+            )
+
+    def replay(self, tokens: list[int], index: int) -> None:
+        """Go to the end of other tokens, from where they part with those that were taken."""
+        common = 0
+        for old, new in zip(self.tokens, tokens, strict=False):
+            if old != new:
+                break
+            common += 1
+        if common < len(self.tokens):
+            if self.matcher is not None and common < self.num_accepted:
+                self.matcher.rollback(self.num_accepted - common)
+                self.num_accepted = common
+            if common <= self.num_accepted:
+                self._is_padded = self._is_lost = False
+            del self.tokens[common:]
+        for token in tokens[common:]:
+            self.take(token, index)
+
+
+def _memory_of(ids: torch.Tensor) -> tuple[int, int] | None:
+    """Where ids lie, and how often that memory was written to; None where torch does not count that."""
+    if ids.is_inference():
+        return None
+    return ids.data_ptr(), ids._version
+
+
+def _allow_only(row: torch.Tensor, token_ids: list[int]) -> None:
+    """Set these bits of a bitmask row and clear the others; with no token at all, allow everything."""
+    row.fill_(0 if token_ids else -1)
+    for token in token_ids:
+        bit = 1 << token % 32
+        row[token // 32] |= bit if bit < 1 << 31 else bit - (1 << 32)
