@@ -10,6 +10,7 @@ Tested by tests/tokenizer/test_recognise.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from maskwright.errors import wrong_argument
@@ -19,8 +20,15 @@ from maskwright.tokenizer.raw import CONSTRUCTORS, library_of
 _HINT = "make one with TokenizerInfo.from_huggingface, from_tiktoken, from_sentencepiece, from_mistral or from_vocab"
 
 
-def info_of(tokenizer: Any) -> TokenizerInfo:
+def info_of(
+    tokenizer: Any, *, vocab_size: int | None = None, stop_token_ids: Iterable[int] | None = None
+) -> TokenizerInfo:
     """Return what masks need to know of a tokenizer; a `TokenizerInfo` is returned as it is.
+
+    Args:
+        tokenizer: a tokenizer of a library that is known.
+        vocab_size: the width of the model's logits, as in the `from_` methods of `TokenizerInfo`.
+        stop_token_ids: in place of those that the tokenizer declares.
 
     Raises:
         ArgumentError: It is not a tokenizer of a library that is known.
@@ -31,7 +39,7 @@ def info_of(tokenizer: Any) -> TokenizerInfo:
     library = library_of(tokenizer)
     if library is not None:
         constructor = getattr(TokenizerInfo, CONSTRUCTORS[library])
-        info: TokenizerInfo = constructor(tokenizer)
+        info: TokenizerInfo = constructor(tokenizer, vocab_size=vocab_size, stop_token_ids=stop_token_ids)
         return info
     raise wrong_argument("tokenizer_info", tokenizer, "a TokenizerInfo or a tokenizer", _hint(tokenizer))
 

@@ -1,0 +1,49 @@
+"""SGLang: the grammar backend `maskwright`.
+
+    python -m sglang.launch_server --model-path … --grammar-backend maskwright
+
+SGLang calls `register` in each of its processes (entry point `sglang.srt.plugins`) before it reads its arguments. It
+makes the name known and does nothing else; the backend is loaded when it is chosen.
+
+    backend      what SGLang asks for a grammar: schema, regex, EBNF, structural tag; errors as its invalid grammars
+    grammar      one request's grammar: tokens, masks, jump-forward
+    reasoning    the grammar begins after the reasoning; the reasoning ends in time
+    budget       a request's max_new_tokens becomes the budget of its grammar
+
+Tested by tests/engines/test_sglang.py.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+NAME = "maskwright"
+
+
+def register() -> None:
+    """Make `--grammar-backend maskwright` known to SGLang."""
+    from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices
+    from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
+    from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+
+    from maskwright.integrations.sglang import budget
+
+    if NAME not in GRAMMAR_BACKEND_CHOICES:
+        add_grammar_backend_choices([NAME])
+    register_grammar_backend(NAME, create_backend)
+    if os.environ.get(budget.SWITCH, "1") != "0":
+        for method, hook in budget.HOOKS.items():
+            HookRegistry.register(f"{budget.MANAGER}.{method}", hook, HookType.AFTER)
+
+
+def create_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any = None) -> Any:
+    """Make the backend; SGLang calls it in its scheduler.
+
+    Raises:
+        OptionError: SGLang's version has another interface, or reasoning cannot be limited as asked for.
+        TokenizerError: The tokenizer cannot be read.
+    """
+    from maskwright.integrations.sglang.backend import make_backend
+
+    return make_backend(server_args, tokenizer, vocab_size, eos_token_ids)
