@@ -74,7 +74,7 @@ A, B = literal(b"a"), literal(b"b")
         (plus(star(A)), star(A)),
         (optional(plus(A)), star(A)),
         (tokens([]), never()),
-        (tokens([3, 1, 3]), Expr((ir.OP_TOKENS, (1, 3)))),
+        (tokens([3, 1, 3]), Expr((ir.OP_TOKENS, (1, 3), False))),
         (and_(), star(ANY_BYTE)),
         (and_(A, A), A),
         (and_(A, never()), never()),

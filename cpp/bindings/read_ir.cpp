@@ -215,7 +215,7 @@ class Reader {
         });
         std::sort(ids.begin(), ids.end());
         node.begin = static_cast<uint32_t>(ir_.token_sets.size());
-        ir_.token_sets.push_back(std::move(ids));
+        ir_.token_sets.push_back({std::move(ids), field(object, 2) == Py_True});
         break;
       }
       case Op::Substrings:

@@ -46,10 +46,11 @@ ExprId BlueprintWriter::set(const ByteSet& set) {
   return id;
 }
 
-ExprId BlueprintWriter::tokens(const std::vector<TokenId>& ids) {
+ExprId BlueprintWriter::tokens(const TokenSet& set) {
   const ExprId id = begin(Op::Tokens);
-  number(ids.size());
-  for (const TokenId token : ids) number(static_cast<uint64_t>(token));
+  number(set.by_exclusion);
+  number(set.ids.size());
+  for (const TokenId token : set.ids) number(static_cast<uint64_t>(token));
   return id;
 }
 
@@ -200,8 +201,10 @@ Blueprint Blueprint::read(std::string_view text) {
         break;
       case Op::Tokens: {
         node.begin = static_cast<uint32_t>(ir.token_sets.size());
-        auto& ids = ir.token_sets.emplace_back(number());
-        for (TokenId& id : ids) id = static_cast<TokenId>(number());
+        TokenSet& set = ir.token_sets.emplace_back();
+        set.by_exclusion = number() != 0;
+        set.ids.resize(number());
+        for (TokenId& id : set.ids) id = static_cast<TokenId>(number());
         break;
       }
       case Op::Substrings: {

@@ -62,7 +62,7 @@ class BlueprintWriter {
   ExprId leaf(Op op);
   ExprId literal(std::string_view bytes);
   ExprId set(const ByteSet& set);
-  ExprId tokens(const std::vector<TokenId>& ids);
+  ExprId tokens(const TokenSet& set);
   ExprId substrings(const ChunkList& chunks);
   ExprId many(Op op, std::span<const ExprId> operands);
   ExprId repeat(ExprId item, int64_t minimum, int64_t maximum);

@@ -172,7 +172,7 @@ void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
     if (may_complete(*target, reg)) edge(target, bounded_register(*target, reg), 1);
   });
   for (TokenEdge& tokens : state.token_edges) {
-    if (rule.token_set(tokens.argument).empty()) continue;
+    if (rule.token_set(tokens.argument).ids.empty()) continue;
     DfaState* target = rule.target(state, tokens);
     edge(target, entering(*target, from.reg), bytes_a_named_token_);
   }

@@ -75,8 +75,7 @@ void CaptureTracker::read_token(TokenId token) {
     Rule& rule = *at.state->rule;
     if (!may_repeat(*at.state, at.reg)) return;
     for (TokenEdge& edge : at.state->token_edges) {
-      const auto& set = rule.token_set(edge.argument);
-      if (!std::binary_search(set.begin(), set.end(), token)) continue;
+      if (!rule.token_set(edge.argument).contains(token)) continue;
       DfaState* t = rule.target(*at.state, edge);
       move(t, entering(*t, at.reg));
     }

@@ -110,7 +110,7 @@ bool Engine::names(ConfigId config, TokenId token) {
   thread_local Recognizer recognizer;
   const Config& from = configs_[config];
   recognizer.reset(stacks_, from.span(), from.complete, from.clock);
-  if (!recognizer.push_token(token)) return false;
+  if (!recognizer.push_token(token, true)) return false;
   if (from.core == kNoConfig) return true;
   std::vector<Item> items(recognizer.items().begin(), recognizer.items().end());
   return after_token(config, kNoToken, recognizer, std::move(items), recognizer.complete()) != kNoConfig;

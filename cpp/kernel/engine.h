@@ -78,7 +78,7 @@ class Engine {
   ConfigId step(ConfigId config, TokenId token);
   // The same if it was asked before; else kNoConfig.
   ConfigId known_step(ConfigId config, TokenId token) const { return transitions_.find(config, token); }
-  // Whether the grammar takes a token by its id, whatever its text.
+  // Whether the grammar names a token and takes it there, whatever its text. A set of all but some names none.
   bool names(ConfigId config, TokenId token);
   // The configuration after some bytes, or kNoConfig.
   ConfigId step_bytes(ConfigId config, std::string_view bytes);

@@ -177,7 +177,7 @@ void GroupFacts::solve_all() {
     return rule.counts && rule.terminator >= 0 && (rule.nullable || node.minimum == 0);
   };
   const auto has_tokens = [&](const ExprNode& node) {
-    return node.op != Op::Tokens || !blueprint_.ir.token_sets[node.begin].empty();
+    return node.op != Op::Tokens || !blueprint_.ir.token_sets[node.begin].ids.empty();
   };
   solve(kLive, [&](ExprId id, const ExprNode& node) -> uint32_t {
     if (is(kNullable, id)) return 0;

@@ -41,7 +41,7 @@ uint32_t GroupDrafts::set_index(Member& member, const ByteSet& set) {
   return static_cast<uint32_t>(member.sets.size() - 1);
 }
 
-uint32_t GroupDrafts::tokens_index(Member& member, const std::vector<TokenId>& tokens) {
+uint32_t GroupDrafts::tokens_index(Member& member, const TokenSet& tokens) {
   auto& known = member.token_sets;
   const auto index = static_cast<uint32_t>(std::find(known.begin(), known.end(), tokens) - known.begin());
   if (index == known.size()) known.push_back(tokens);

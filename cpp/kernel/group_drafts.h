@@ -33,7 +33,7 @@ struct RuleDraft {
   NfaDraft draft = {};
   std::vector<Callee> callees = {};
   std::vector<ByteSet> sets = {};
-  std::vector<std::vector<TokenId>> token_sets = {};
+  std::vector<TokenSet> token_sets = {};
   std::unordered_map<uint64_t, uint32_t> callee_index = {}, set_index = {};  // by hash
 };
 
@@ -46,7 +46,7 @@ class GroupDrafts {
   void add_member(BlueprintUnit::Kind kind, Rule& rule);
   static uint32_t callee_index(Member& member, Callee callee);
   static uint32_t set_index(Member& member, const ByteSet& set);
-  static uint32_t tokens_index(Member& member, const std::vector<TokenId>& tokens);
+  static uint32_t tokens_index(Member& member, const TokenSet& tokens);
 
   void collapse_unit_cycles();
   void inline_members();

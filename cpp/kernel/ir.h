@@ -50,6 +50,14 @@ struct SpanRule {
   bool operator==(const SpanRule&) const = default;
 };
 
+// Tokens that are taken as such, whatever their text.
+struct TokenSet {
+  std::vector<TokenId> ids;  // ascending
+  bool by_exclusion;  // all but some: none of them is named, so a matcher's stop tokens are not meant (matcher.h)
+  bool contains(TokenId token) const { return std::binary_search(ids.begin(), ids.end(), token); }
+  bool operator==(const TokenSet&) const = default;
+};
+
 struct ExprNode {
   Op op;
   // Literal: bytes [begin, end). Seq, Alt, And: children [begin, end). Repeat, Not: begin = the operand.
@@ -70,7 +78,7 @@ struct GrammarIr {
   std::vector<ExprId> children;
   std::string bytes;
   std::vector<ByteSet> sets;
-  std::vector<std::vector<TokenId>> token_sets;
+  std::vector<TokenSet> token_sets;
   std::vector<Condition> conditions;
   std::vector<ValueFunction> values;
   std::vector<std::string> names;

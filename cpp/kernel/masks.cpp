@@ -139,7 +139,7 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   }
   if (may_repeat(state, reg))
     for (const TokenEdge& edge : state.token_edges)
-      for (const TokenId token : rule.token_set(edge.argument))
+      for (const TokenId token : rule.token_set(edge.argument).ids)
         if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
 
   auto mask = std::make_unique<StateMask>();

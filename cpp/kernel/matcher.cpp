@@ -23,18 +23,12 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> 
                  bool terminate_without_stop_token, uint32_t max_tokens, double default_temperature)
     : grammar_(std::move(grammar)),
       engine_(grammar_->engine()),
-      stop_tokens_(std::move(stop_tokens)),
       terminate_without_stop_token_(terminate_without_stop_token),
       max_tokens_(max_tokens),
       default_temperature_(default_temperature),
       initial_(initial_in(*engine_)) {
-  for (const TokenId token : stop_tokens_)
-    if (!grammar_->vocabulary().text(token).empty() && !is_text_stop(token)) text_stops_.push_back(token);
-}
-
-bool Matcher::is_stop(TokenId token) const {
-  return !terminate_without_stop_token_ &&
-         std::find(stop_tokens_.begin(), stop_tokens_.end(), token) != stop_tokens_.end();
+  for (const TokenId token : stop_tokens)
+    if (!is_among_stops(token)) stop_tokens_.push_back(token);
 }
 
 Matcher::Point Matcher::here() {
@@ -46,22 +40,22 @@ Matcher::Point Matcher::here() {
 std::optional<Matcher::Point> Matcher::after(Point point, TokenId token) {
   if (point.terminated) return std::nullopt;
   const ConfigId next = engine_->step(point.config, token);
-  const bool only_as_text = next != kNoConfig && is_text_stop(token) && !engine_->names(point.config, token);
-  if (next != kNoConfig && (!only_as_text || needs_stops_as_text(point.config))) return Point{next, false};
-  if (is_stop(token) && engine_->complete(point.config)) return Point{point.config, true};
+  const bool is_unnamed = next != kNoConfig && is_among_stops(token) && !engine_->names(point.config, token);
+  if (next != kNoConfig && (!is_unnamed || needs_stops_as_content(point.config))) return Point{next, false};
+  if (ends_output(token) && engine_->complete(point.config)) return Point{point.config, true};
   return std::nullopt;
 }
 
-bool Matcher::holds_as_text(ConfigId config, const ConfigMask& mask, TokenId token) {
-  return mask.allows(token) && !engine_->names(config, token);
+bool Matcher::has_stops(const ConfigMask& mask) const {
+  return std::ranges::any_of(stop_tokens_, [&](TokenId token) { return mask.allows(token); });
 }
 
-bool Matcher::needs_stops_as_text(ConfigId config) {
+bool Matcher::needs_stops_as_content(ConfigId config) {
   if (engine_->complete(config)) return false;
   const ConfigMask& mask = engine_->mask(config);
-  if (mask.num_allowed > text_stops_.size()) return false;
-  const auto as_text = [&](TokenId token) { return holds_as_text(config, mask, token); };
-  return std::ranges::count_if(text_stops_, as_text) == mask.num_allowed;
+  if (mask.num_allowed > stop_tokens_.size()) return false;
+  const auto is_unnamed = [&](TokenId token) { return mask.allows(token) && !engine_->names(config, token); };
+  return std::ranges::count_if(stop_tokens_, is_unnamed) == mask.num_allowed;
 }
 
 // Moves to the current engine by replaying the history.
@@ -97,10 +91,12 @@ bool Matcher::accept(TokenId token) {
 
 bool Matcher::accepts_quickly(TokenId token) const {
   if (terminated_) return true;
-  if (!here_is_known() || is_text_stop(token)) return false;
+  if (!here_is_known()) return false;
   const ConfigId from = config();
+  const ConfigMask* mask = engine_->known_mask(from);
+  if (is_among_stops(token) && (!mask || mask->allows(token))) return false;
   if (engine_->known_step(from, token) != kNoConfig) return true;
-  return engine_->known_mask(from) != nullptr && engine_->steps_quickly(from) &&
+  return mask && engine_->steps_quickly(from) &&
          engine_->items(from).size() * grammar_->vocabulary().text(token).size() <= kQuickWork;
 }
 
@@ -129,9 +125,10 @@ uint32_t Matcher::fill(Point point, uint32_t* words) {
   const ConfigMask& mask = engine_->mask(point.config);
   mask.write(words, num_words());
   uint32_t allowed = mask.num_allowed;
-  if (!text_stops_.empty() && !needs_stops_as_text(point.config))
-    for (const TokenId token : text_stops_)
-      if (holds_as_text(point.config, mask, token)) {
+  const auto is_set = [&](TokenId token) { return (words[token / 32] >> (token % 32) & 1) != 0; };
+  if (std::ranges::any_of(stop_tokens_, is_set) && !needs_stops_as_content(point.config))
+    for (const TokenId token : stop_tokens_)
+      if (is_set(token) && !engine_->names(point.config, token)) {
         words[token / 32] &= ~(uint32_t{1} << (token % 32));
         --allowed;
       }
@@ -148,8 +145,9 @@ uint32_t Matcher::fill(Point point, uint32_t* words) {
 std::optional<TokenId> Matcher::forced_token() {
   const Point point = here();
   if (point.terminated) return std::nullopt;
-  if (!text_stops_.empty()) return forced_among_text_stops(point);
   const ConfigMask& mask = engine_->mask(point.config);
+  if (mask.num_allowed > stop_tokens_.size() + 1) return std::nullopt;
+  if (has_stops(mask)) return forced_among_stops(point);
   if (mask.num_allowed > 1) return std::nullopt;
   std::optional<TokenId> only;
   if (mask.num_allowed == 1) only = sole_token(mask, num_words());
@@ -161,7 +159,7 @@ std::optional<TokenId> Matcher::forced_token() {
   return only;
 }
 
-std::optional<TokenId> Matcher::forced_among_text_stops(Point point) {
+std::optional<TokenId> Matcher::forced_among_stops(Point point) {
   ConfigMask mask;
   mask.own_dense.resize(num_words());
   if (fill(point, mask.own_dense.data()) != 1) return std::nullopt;

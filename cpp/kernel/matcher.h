@@ -4,10 +4,11 @@
 // in; drafts are followed from point to point without moving the matcher. A matcher belongs to one thread at a time;
 // points may be filled by several at once, while nobody moves it.
 //
-// A stop token may be text in the vocabulary. An engine that samples it stops, so it is not allowed as text: only where
-// the grammar names it, or where nothing else at all is allowed and the output is not complete. Stop tokens belong to
-// the matcher and masks to all, so their bits are cleared when a mask is filled; where no stop token is text, which is
-// the common case, that costs nothing. Tested by tests/exhaustive, tests/contract.
+// A stop token may be text in the vocabulary, or one of a set of all tokens but some. An engine that samples it stops,
+// so it is not content: only where the grammar names it, or where nothing else at all is allowed and the output is not
+// complete. Stop tokens belong to the matcher and masks to all, so their bits are cleared when a mask is filled; where
+// the mask has none of them, which is the common case, that costs a look at each. Tested by tests/exhaustive,
+// tests/contract.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +75,7 @@ class Matcher {
   // Whether these take look-ups only; a fill, a copy besides.
   bool here_is_known() const { return !engine_->past_budget(); }
   bool after_is_known(Point point, TokenId token) const {
-    return point.terminated || (!is_text_stop(token) && engine_->known_step(point.config, token) != kNoConfig);
+    return point.terminated || (!is_among_stops(token) && engine_->known_step(point.config, token) != kNoConfig);
   }
   bool mask_is_known(Point point) const { return point.terminated || engine_->known_mask(point.config) != nullptr; }
   bool mask_is_known() const { return here_is_known() && mask_is_known({config(), terminated_}); }
@@ -105,22 +106,21 @@ class Matcher {
     return max_tokens_ == 0 ? engine.initial() : engine.initial_within(max_tokens_);
   }
   void renew();
-  bool is_stop(TokenId token) const;
-  bool is_text_stop(TokenId token) const {
-    return !text_stops_.empty() && std::find(text_stops_.begin(), text_stops_.end(), token) != text_stops_.end();
+  bool is_among_stops(TokenId token) const {
+    return std::find(stop_tokens_.begin(), stop_tokens_.end(), token) != stop_tokens_.end();
   }
-  // Whether the mask holds this stop token by its text alone.
-  bool holds_as_text(ConfigId config, const ConfigMask& mask, TokenId token);
-  // Whether stop tokens that are read by their text are all that the grammar takes there.
-  bool needs_stops_as_text(ConfigId config);
-  std::optional<TokenId> forced_among_text_stops(Point point);
+  bool ends_output(TokenId token) const { return !terminate_without_stop_token_ && is_among_stops(token); }
+  // Whether the mask has any of the stop tokens, named or not.
+  bool has_stops(const ConfigMask& mask) const;
+  // Whether stop tokens that the grammar does not name are all that it takes there.
+  bool needs_stops_as_content(ConfigId config);
+  std::optional<TokenId> forced_among_stops(Point point);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<Engine> engine_;
   SharedLog<Entry> history_;
   SharedLog<ByteEntry> byte_entries_;
-  std::vector<TokenId> stop_tokens_;
-  std::vector<TokenId> text_stops_;  // those that have a text in the vocabulary
+  std::vector<TokenId> stop_tokens_;  // no two alike
   bool terminate_without_stop_token_;
   uint32_t max_tokens_;
   double default_temperature_;

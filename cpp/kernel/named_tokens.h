@@ -25,7 +25,7 @@ inline std::vector<std::vector<TokenId>> named_tokens(std::span<const Item> item
   for (size_t i = 0; i < states.size(); ++i) {
     DfaState& state = *states[i];
     state.rule->link(state);
-    for (const TokenEdge& edge : state.token_edges) sets.push_back(&state.rule->token_set(edge.argument));
+    for (const TokenEdge& edge : state.token_edges) sets.push_back(&state.rule->token_set(edge.argument).ids);
     for (const CallEdge& call : state.calls)
       if (call.callee->first_has_tokens()) enter(call.callee->start());
   }

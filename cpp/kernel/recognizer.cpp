@@ -100,11 +100,11 @@ bool Recognizer::push_own(uint8_t byte) {
   return end_level();
 }
 
-bool Recognizer::push_token(TokenId token) {
+bool Recognizer::push_token(TokenId token, bool only_named) {
   const size_t begin = levels_.back().items, end = items_.size();
   begin_level();
-  for (size_t i = begin; i < end; ++i) scan_token(Item(items_[i]), token);
-  run_calls([&](const Item& item) { scan_token(item, token); });
+  for (size_t i = begin; i < end; ++i) scan_token(Item(items_[i]), token, only_named);
+  run_calls([&](const Item& item) { scan_token(item, token, only_named); });
   return end_level();
 }
 
@@ -128,13 +128,13 @@ void Recognizer::scan_own(const Item& item, uint8_t byte) {
   if (may_complete(*t, reg)) add_item({t, reg, item.stack});
 }
 
-void Recognizer::scan_token(const Item& item, TokenId token) {
+void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
   DfaState& state = *item.state;
   state.rule->link(state);
   if (!may_repeat(state, item.reg)) return;
   for (TokenEdge& edge : state.token_edges) {
-    const auto& set = state.rule->token_set(edge.argument);
-    if (!std::binary_search(set.begin(), set.end(), token)) continue;
+    const TokenSet& set = state.rule->token_set(edge.argument);
+    if (!set.contains(token) || (only_named && set.by_exclusion)) continue;
     DfaState* t = state.rule->target(state, edge);
     add_item({t, entering(*t, item.reg), item.stack});
   }

@@ -88,8 +88,9 @@ class Recognizer {
   }
   // As push, but no item calls a rule.
   bool push_own(uint8_t byte);
-  // Moves on by one token that is named as such. Only from a configuration at a token's edge.
-  bool push_token(TokenId token);
+  // Moves on by one token that is taken as such; with `only_named`, not by sets of all tokens but some. Only from a
+  // configuration at a token's edge.
+  bool push_token(TokenId token, bool only_named = false);
   void pop() {
     const Level& top = levels_.back();
     items_.resize(top.items);
@@ -145,7 +146,7 @@ class Recognizer {
   void add_tail_frames(Pending& pending, const Frame& frame);
   void scan(const Item& item, uint8_t byte);
   void scan_own(const Item& item, uint8_t byte);
-  void scan_token(const Item& item, TokenId token);
+  void scan_token(const Item& item, TokenId token, bool only_named);
   template <class Scan>
   void run_calls(Scan&& scan);
   void add_item(const Item& item);

@@ -227,7 +227,7 @@ class Rule {
   const ByteSet& first() const { return facts_.first; }
   bool first_has_tokens() const { return facts_.first_has_tokens; }
   uint32_t rank() const { return facts_.rank; }  // above the rank of every rule that it can call before its first byte
-  const std::vector<TokenId>& token_set(uint32_t index) const { return token_sets_[index]; }
+  const TokenSet& token_set(uint32_t index) const { return token_sets_[index]; }
   RuleGroup& group() const { return group_; }
   uint32_t index() const { return index_; }  // in its group
   size_t memory_bytes() const;
@@ -273,7 +273,7 @@ class Rule {
   std::unique_ptr<Lengths> lengths_;
   std::vector<ByteSet> sets_;
   std::vector<Callee> callees_;
-  std::vector<std::vector<TokenId>> token_sets_;
+  std::vector<TokenSet> token_sets_;
   uint8_t class_of_[256] = {};
   uint32_t num_classes_ = 1;
 

@@ -204,7 +204,7 @@ void TokenSteps::walk(const Place& place, Sink& sink) {
 
 void TokenSteps::walk_new_token(const Place& place, Sink& sink) {
   for (const TokenEdge& edge : place.state->token_edges) {  // all tokens of an edge lead to the same
-    const auto& tokens = place.state->rule->token_set(edge.argument);
+    const auto& tokens = place.state->rule->token_set(edge.argument).ids;
     if (tokens.empty() || !recognizer_.push_token(tokens.front())) continue;
     sink.land();
     recognizer_.pop();

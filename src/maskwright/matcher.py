@@ -57,8 +57,9 @@ class GrammarMatcher(_kernel.Matcher):
         TokenizerError: A stop token is outside the vocabulary.
         UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
 
-    A stop token that is also text in the vocabulary is not allowed as text, as an engine that samples it stops: only
-    where the grammar names it, or where no other token is allowed and the output is not complete.
+    A stop token that is also text in the vocabulary is not allowed as content, since an engine that samples it stops:
+    only where the grammar names it, or where no other token is allowed and the output is not complete. Sets such as
+    `<[*]>`, `any_tokens` and `exclude_token` do not name it.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
-"""Stop tokens that are text in the vocabulary: every mask bit against the oracle, with the tokenizer's own and others.
+"""Stop tokens that are text or in sets of all tokens but some: every mask bit against the oracle.
 
-An engine that samples a stop token stops, so none is output by its text where anything else is allowed. Whether the
-grammar names one, whether it is the only way to go on, whether the output is complete: all of that varies here.
+An engine that samples a stop token stops, so none is output where anything else is allowed. Whether the grammar names
+one, whether the matcher has it from the tokenizer or from the caller, whether it is the only way to go on, whether the
+output is complete: all of that varies here.
 """
 
 from __future__ import annotations
@@ -98,6 +99,64 @@ def test_overriding_is_as_having() -> None:
             token = rng.choice(sorted(allowed))
             assert first.accept_token(token)
             assert second.accept_token(token)
+
+
+SPECIAL_STOP = SMALL.special[0]
+SETS = {
+    "EBNF, all": lambda: maskwright.Grammar.from_ebnf('root ::= <[*]>* "c"'),
+    "EBNF, all but": lambda: maskwright.Grammar.from_ebnf('root ::= ExcludeToken("</s>")* "c"'),
+    "Lark, all": lambda: maskwright.Grammar.from_lark('start: <[*]>* "c"'),
+    "Lark, all but": lambda: maskwright.Grammar.from_lark('start: <[^</s>]>* "c"'),
+    "any_tokens": lambda: tag_of({"type": "any_tokens"}),
+    "exclude_token": lambda: tag_of({"type": "star", "content": {"type": "exclude_token"}}),
+}
+
+
+def tag_of(free: dict[str, object]) -> maskwright.Grammar:
+    end = {"type": "const_string", "value": "c"}
+    return maskwright.Grammar.from_structural_tag({"format": {"type": "sequence", "elements": [free, end]}})
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("stop", [0, SPECIAL_STOP], ids=["text", "special"])
+@pytest.mark.parametrize("bound", [False, True])
+def test_a_set_given_by_what_it_lacks_does_not_name_stop_tokens(name: str, stop: int, bound: bool) -> None:
+    own = SMALL.stop[1]
+    grammar = SETS[name]()
+    compiler = maskwright.GrammarCompiler(SMALL.info())
+    compiled = compiler.compile_grammar(grammar.bound_to(SMALL.info()) if bound else grammar)
+    plain = maskwright.GrammarMatcher(compiled)
+    assert {0, 1, SPECIAL_STOP} <= mask_of(plain, SMALL.vocab_size)
+    assert plain.accept_token(stop)
+    matcher = maskwright.GrammarMatcher(compiled, override_stop_tokens=stop)
+    allowed = mask_of(matcher, SMALL.vocab_size)
+    assert stop not in allowed
+    assert own not in allowed
+    assert allowed == mask_of(plain, SMALL.vocab_size) - {stop}
+    assert not matcher.accept_token(stop)
+    assert matcher.validate_tokens([1, stop]) == 1
+    assert matcher.accept_token(14), "the end of the text"
+    assert mask_of(matcher, SMALL.vocab_size) == {*allowed, stop}
+    assert matcher.accept_token(stop)
+    assert matcher.is_terminated()
+
+
+def test_a_set_that_names_a_stop_token_keeps_it() -> None:
+    compiler = maskwright.GrammarCompiler(SMALL.info())
+    for text in ('root ::= <[0,1]> "c"', 'root ::= (<[0]> | <[*]>) "c"', f'root ::= <[{SPECIAL_STOP}]> "c"'):
+        compiled = compiler.compile_grammar(maskwright.Grammar.from_ebnf(text))
+        stop = SPECIAL_STOP if str(SPECIAL_STOP) in text else 0
+        matcher = maskwright.GrammarMatcher(compiled, override_stop_tokens=stop)
+        assert matcher.accept_token(stop), text
+        assert not matcher.is_terminated()
+
+
+def test_a_set_of_stop_tokens_alone_is_not_a_dead_end() -> None:
+    compiled = compile_fresh(grammar(seq(tokens((0,), by_exclusion=True), literal(b"b"))), SMALL)
+    matcher = maskwright.GrammarMatcher(compiled, override_stop_tokens=0)
+    assert matcher.forced_token() == 0
+    assert matcher.accept_token(0)
+    assert mask_of(matcher, SMALL.vocab_size) == {1}
 
 
 BODIES = {

@@ -119,7 +119,7 @@ def random_expr(rng: random.Random, depth: int, refs: int, token_ids: tuple[int,
     if kind < 4:
         return ref(rng.randrange(refs))
     if kind == 4 and token_ids:
-        return tokens(rng.sample(token_ids, rng.randint(1, len(token_ids))))
+        return tokens(rng.sample(token_ids, rng.randint(1, len(token_ids))), by_exclusion=rng.random() < 0.4)
     if kind == 5:
         return random_regular(rng, min(depth, 3))
     if kind == 6:

@@ -3,7 +3,8 @@
 The state is what was accepted, nothing else: one or more symbol sequences ("views"), because an ordinary token that
 the grammar also names in a token edge can be read as its bytes or as that edge. A token is allowed iff a view of
 it leaves a view of the whole viable, or it is a stop token and the output is complete. A stop token that the grammar
-names is output; its text alone is output only where the output is not complete and nothing else is allowed.
+names is output; its text alone, or a set of all tokens but some that it is in, makes it output only where the output is
+not complete and nothing else is allowed.
 """
 
 from __future__ import annotations
@@ -67,16 +68,16 @@ class ModelMatcher:
             return (views, False) if views else None
         if self.is_completed:
             return self.views, True
-        return (views, False) if views and self._needs_stops_as_text() else None
+        return (views, False) if views and self._needs_stops_as_content() else None
 
     def _readings(self, token: int) -> list[Word]:
         has_text = token not in self.vocab.special and self.vocab.token_bytes[token]
         return [(("token", token),), *([tuple(self.vocab.token_bytes[token])] if has_text else [])]
 
     def _is_named(self, token: int) -> bool:
-        return bool(self._extend(self._readings(token)[:1]))
+        return bool(self._extend([(("named", token),)]))
 
-    def _needs_stops_as_text(self) -> bool:
+    def _needs_stops_as_content(self) -> bool:
         others = set(range(len(self.vocab.token_bytes))) - set(self.vocab.stop)
         return not any(self._extend(self._readings(t)) for t in others) and not any(
             map(self._is_named, self.vocab.stop)

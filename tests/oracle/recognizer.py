@@ -1,6 +1,7 @@
 """A slow recogniser over the IR, meant to be right by reading: the judge of every mask.
 
-The input is a sequence of symbols: an int is a byte, `("token", id)` is a token taken as a token, whatever its text.
+The input is a sequence of symbols: an int is a byte, `("token", id)` is a token taken as a token, whatever its text,
+and `("named", id)` the same where the grammar names it, not by a set of all tokens but some.
 `ends(expr, i)` is the set of positions where a match of `expr` that starts at position i may end. Rules may be
 recursive in any way (left, hidden left, nullable cycles, ambiguous): `ends` of a rule is the least fixpoint of its
 equations, found by starting from empty sets and evaluating all of them again until nothing changes. All equations are
@@ -46,6 +47,11 @@ def is_viable(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
     return len(symbols) in _Chart(grammar, symbols, open_ended=True).solve()
 
 
+def takes(e: Expr, symbol: Symbol) -> bool:
+    """Does this set of tokens take the symbol?"""
+    return isinstance(symbol, tuple) and symbol[1] in e[1] and not (symbol[0] == "named" and e[2])
+
+
 class _Chart:
     """The sets `ends(rule, value, i)` for one input."""
 
@@ -75,7 +81,7 @@ class _Chart:
         if op == ir.OP_SET:
             return self.step(i, lambda symbol: isinstance(symbol, int) and bool(e[1] >> symbol & 1))
         if op == ir.OP_TOKENS:
-            return self.step(i, lambda symbol: isinstance(symbol, tuple) and symbol[1] in e[1])
+            return self.step(i, lambda symbol: takes(e, symbol))
         if op == ir.OP_SEQ:
             at = {i}
             for part in e[1:]:

@@ -30,7 +30,7 @@ from typing import TypeAlias
 from maskwright import ir
 from maskwright.ir import Expr, GrammarIR
 from oracle.derivatives import derivative, is_empty, is_nullable
-from oracle.recognizer import Symbol
+from oracle.recognizer import Symbol, takes
 from oracle.vocabularies import Vocab
 
 Reading: TypeAlias = "tuple[Symbol, ...]"  # of one token: its bytes, or itself
@@ -103,7 +103,7 @@ class _Chart:
         if op == ir.OP_SET:
             return self.step(i, lambda symbol: isinstance(symbol, int) and bool(e[1] >> symbol & 1))
         if op == ir.OP_TOKENS:
-            return self.step(i, lambda symbol: isinstance(symbol, tuple) and symbol[1] in e[1])
+            return self.step(i, lambda symbol: takes(e, symbol))
         if op == ir.OP_SEQ:
             at = {i: 0}
             for part in e[1:]:

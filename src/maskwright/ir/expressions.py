@@ -218,10 +218,13 @@ def span(body: Expr, max_tokens: int | None = None, temperature: float | None = 
     return Expr((OP_SPAN, body, max_tokens, None if temperature is None else float(temperature)))
 
 
-def tokens(token_ids: Iterable[int]) -> Expr:
-    """Exactly one token with one of these ids, whatever its bytes."""
+def tokens(token_ids: Iterable[int], *, by_exclusion: bool = False) -> Expr:
+    """Exactly one token with one of these ids, whatever its bytes.
+
+    `by_exclusion`: these are what some others leave, so none of them is named: a matcher's stop tokens are not meant.
+    """
     ids = tuple(sorted(set(token_ids)))
-    return Expr((OP_TOKENS, ids)) if ids else _NEVER
+    return Expr((OP_TOKENS, ids, by_exclusion)) if ids else _NEVER
 
 
 def substrings(chunks: Iterable[bytes]) -> Expr:

@@ -55,7 +55,7 @@ class GrammarIR(NamedTuple):
             return self
         rules = list(self.rules)
         for index, token_set in self.token_sets:
-            rules[index] = Rule(rules[index].name, tokens(ids_of(token_set)))
+            rules[index] = Rule(rules[index].name, tokens(ids_of(token_set), by_exclusion=token_set.negated))
         return GrammarIR(tuple(rules), self.root)
 
     def dump(self) -> str:

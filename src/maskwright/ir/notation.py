@@ -58,7 +58,7 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_REF:
         return names[expr[1]] if names else f"${expr[1]}"
     if op == OP_TOKENS:
-        return "<[" + ",".join(map(str, expr[1])) + "]>"
+        return f"<[{','.join(map(str, expr[1]))}]>" + (" by exclusion" if expr[2] else "")
     if op == OP_SUBGRAMMAR:
         return f"@{expr[1].ir.rules[expr[1].ir.root].name}"
     if op == OP_SUBSTRINGS:

@@ -16,7 +16,7 @@ OP_SEQ: Final = 4  # (op, expr, expr, ...)        two or more
 OP_ALT: Final = 5  # (op, expr, expr, ...)        two or more
 OP_REPEAT: Final = 6  # (op, expr, min, max)      max -1 = unbounded
 OP_REF: Final = 7  # (op, rule index)
-OP_TOKENS: Final = 8  # (op, (token id, ...))     exactly one token of a sorted set, whatever its text
+OP_TOKENS: Final = 8  # (op, (token id, ...), by exclusion)  one token of a sorted set, whatever its text
 OP_AND: Final = 9  # (op, expr, expr, ...)        strings in all of them
 OP_NOT: Final = 10  # (op, expr)                  all byte strings but these
 OP_GUARD: Final = 11  # (op, expr, condition)     the expression where the rule's parameter meets the condition

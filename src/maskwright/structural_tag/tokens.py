@@ -93,7 +93,7 @@ class Tokens:
     def all_but(self, excluded: frozenset[Token]) -> Expr:
         """Return one token of the vocabulary, stop tokens aside, that is not excluded."""
         assert self.is_known
-        return tokens([i for i in self._all if i not in excluded])
+        return tokens([i for i in self._all if i not in excluded], by_exclusion=True)
 
     @cached_property
     def _ordinary(self) -> dict[bytes, int]:
