@@ -140,7 +140,7 @@ def vllm(
     _checked(options)
     if not isinstance(structured_outputs, Mapping):
         raise _wrong("an object", structured_outputs, "/structured_outputs")
-    said: dict[str, Any] = {**options, **_vllm_options(structured_outputs)}
+    said: dict[str, Any] = {**options, **vllm_schema_options(structured_outputs)}
     free = {**said, "strict_mode": False}
     readers: dict[str, _Reader] = {
         "json": lambda schema, at: _of_schema(schema, at, said),
@@ -156,8 +156,8 @@ def vllm(
 _BESIDE = ("disable_any_whitespace", "disable_additional_properties", "whitespace_pattern")
 
 
-def _vllm_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What vLLM says beside a schema; what it says of the layout is all that counts of it."""
+def vllm_schema_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the options of JSON Schemas that vLLM has beside a structure. If one is about the layout, no other is."""
     options: dict[str, Any] = {}
     if _flag(given, "disable_any_whitespace"):
         options.update(any_whitespace=False, separators=(",", ":"))

@@ -1,0 +1,48 @@
+"""`max_tokens` as the budget of the structure, so that no output is cut in its middle.
+
+vLLM ends an output after `max_tokens` tokens, or when prompt and output fill the model's context, wherever it stands.
+The matcher knows that number, and leaves only tokens after which the structure can still be completed. One token is
+kept for the stop token, so that the finish reason is "stop", unless the structure fits only just.
+
+`MASKWRIGHT_VLLM_TOKEN_BUDGET=0` switches this off for all requests; `extra_args={"maskwright_token_budget": False}`
+(`vllm_xargs` in requests to the server) for one.
+Tested by tests/integrations/test_vllm_adapter.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any
+
+from maskwright import CompiledGrammar, GrammarMatcher
+from maskwright.errors import UnsatisfiableError
+
+_SWITCH = "MASKWRIGHT_VLLM_TOKEN_BUDGET"
+_FIELD = "maskwright_token_budget"
+
+
+def most_tokens(sampling_params: Any, num_prompt_tokens: int, max_model_len: int) -> int | None:
+    """Return how many tokens vLLM will generate at most, the stop token included; None for no budget."""
+    wanted = (sampling_params.extra_args or {}).get(_FIELD, os.environ.get(_SWITCH, "1") not in ("", "0"))
+    if not wanted:
+        return None
+    room = max_model_len - num_prompt_tokens
+    asked = sampling_params.max_tokens
+    return max(1, room if asked is None else min(asked, room))
+
+
+def make_matcher(compiled: CompiledGrammar, stop_token_ids: Collection[int], most: int | None) -> GrammarMatcher:
+    """Make a matcher whose outputs are complete within so many tokens.
+
+    Raises:
+        UnsatisfiableError: Not even the shortest output is.
+        TokenizerError: A stop token is outside the vocabulary.
+    """
+    stops = list(stop_token_ids) or None
+    if most is not None and most > 1:
+        try:
+            return GrammarMatcher(compiled, override_stop_tokens=stops, max_tokens=most - 1)
+        except UnsatisfiableError:
+            pass
+    return GrammarMatcher(compiled, override_stop_tokens=stops, max_tokens=most)

@@ -1,0 +1,95 @@
+"""Requests are validated in the front-end: a bad one is refused there with HTTP 400, and the engine never sees it.
+
+The structure is compiled, as in the engine; the message has the place in it and a hint. Then the budget is looked at:
+if not even the shortest output fits within `max_tokens`, or within what the prompt leaves of the context, the message
+says how many tokens that one needs.
+Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_offline.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from maskwright.errors import MaskwrightError, UnsatisfiableError
+from maskwright.integrations.vllm.backend import options_of
+from maskwright.integrations.vllm.budget import make_matcher, most_tokens
+from maskwright.integrations.vllm.config import NAME
+from maskwright.integrations.vllm.requests import compile_structure, compiler_for
+
+
+def validate(params: Any, model_config: Any, config: Any, tokenizer: Any) -> None:
+    """Check `SamplingParams.structured_outputs`.
+
+    Raises:
+        VLLMValidationError: The structure is malformed or cannot be enforced, or the model cannot be held to one.
+    """
+    structure = params.structured_outputs
+    if getattr(model_config, "is_diffusion", False):
+        raise _invalid("structured outputs are not supported for diffusion language models")
+    if tokenizer is None:
+        raise _invalid("structured outputs require a tokenizer, so they cannot be used with skip_tokenizer_init")
+    if structure._backend not in (None, NAME):
+        raise _invalid(f"the request asks for the backend {structure._backend!r}, but this server uses {NAME!r}")
+    if structure.json_object is False:
+        raise _invalid("json_object must be true if it is set", "structured_outputs.json_object")
+    _compiled(params, model_config, config, tokenizer)
+    structure._backend = NAME
+    structure._backend_was_auto = config.backend == "auto"
+
+
+def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -> None:
+    """Check that the shortest output fits within the tokens that the request may generate.
+
+    Raises:
+        VLLMValidationError: It does not.
+    """
+    params = request.sampling_params
+    if params is None or params.structured_outputs is None or params.structured_outputs._backend != NAME:
+        return
+    num_prompt_tokens = len(request.prompt_token_ids if request.prompt_embeds is None else request.prompt_embeds)
+    most = most_tokens(params, num_prompt_tokens, model_config.max_model_len)
+    compiled = _compiled(params, model_config, config, tokenizer)
+    with _refusing("structured_outputs"):
+        try:
+            make_matcher(compiled, params.all_stop_token_ids, most)
+        except UnsatisfiableError as error:
+            room = model_config.max_model_len - num_prompt_tokens
+            why = f"the prompt leaves {room} tokens of the context" if most == room else "increase max_tokens"
+            raise _invalid(f"{error.message} ({why})", "max_tokens") from error
+
+
+def _compiled(params: Any, model_config: Any, config: Any, tokenizer: Any) -> Any:
+    structure = params.structured_outputs
+    kind, specification = import_module("vllm.v1.structured_output.request").get_structured_output_key(structure)
+    field = "structured_outputs." + kind.name.lower()
+    with _refusing(field):
+        compiler = compiler_for(tokenizer, model_config.get_vocab_size())
+        return compile_structure(compiler, kind.name, specification, options_of(config, structure))
+
+
+def check_tag(payload: Any, parameter: str) -> None:
+    """Check a structural tag of a request before its model is known.
+
+    Raises:
+        VLLMValidationError: It is malformed.
+    """
+    from maskwright import Grammar
+
+    with _refusing(parameter):
+        Grammar.from_structural_tag(payload)
+
+
+@contextmanager
+def _refusing(parameter: str) -> Iterator[None]:
+    try:
+        yield
+    except MaskwrightError as error:
+        raise _invalid(f"{parameter}: {error}", parameter) from error
+
+
+def _invalid(message: str, parameter: str = "structured_outputs") -> Exception:
+    made: Exception = import_module("vllm.exceptions").VLLMValidationError(message, parameter=parameter)
+    return made
