@@ -11,7 +11,10 @@ step, as a packed bitmask that an inference engine applies to the logits before 
     bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
     matcher.fill_next_token_bitmask(bitmask)
 
-The submodules `grammars`, `lint`, `openai_shapes` and `structural_tag` are imported when they are first used.
+With a model of transformers, `mw.generate(model, tokenizer, prompts, output_type)` does all of it and returns objects.
+
+The submodules `grammars`, `lint`, `openai_shapes` and `structural_tag`, and `generate`, which needs transformers, are
+imported when they are first used.
 """
 
 from importlib import import_module as _import_module
@@ -51,6 +54,7 @@ if _TYPE_CHECKING:
     from maskwright import lint as lint
     from maskwright import openai_shapes as openai_shapes
     from maskwright import structural_tag as structural_tag
+    from maskwright.integrations.transformers import generate as generate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -89,8 +93,10 @@ _SUBMODULES = ("grammars", "lint", "openai_shapes", "structural_tag")
 def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
         return _import_module(f"maskwright.{name}")
+    if name == "generate":
+        return _import_module("maskwright.integrations.transformers").generate
     raise AttributeError(f"module 'maskwright' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_SUBMODULES]
+    return [*__all__, *_SUBMODULES, "generate"]

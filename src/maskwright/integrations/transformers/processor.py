@@ -37,6 +37,7 @@ from maskwright import (
 from maskwright.arguments import as_integer
 from maskwright.compiler import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
+from maskwright.integrations.budgets import matcher_within
 from maskwright.integrations.transformers.rows import Rows
 
 _MOST_GENERATIONS = 2  # a model and its assistant
@@ -50,8 +51,8 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
         compiled: one grammar for all rows, or one for each prompt, None among them for a prompt whose output is free;
             with several beams or returned sequences a prompt, each serves that many neighbouring rows. All must be
             compiled for the same tokenizer.
-        max_new_tokens: what `generate` gets as `max_new_tokens`: every output is then complete after that many tokens
-            at most. Without it, `generate` may cut an output off in the middle.
+        max_new_tokens: what `generate` gets as `max_new_tokens`: every output is then complete within that many tokens,
+            its stop token among them if it fits. Without it, `generate` may cut an output off in the middle.
         pad_token_id: what `generate` puts after a row's end, if it is not a stop token.
         make_matcher: makes a row's matcher from its grammar, instead of `max_new_tokens`.
 
@@ -197,7 +198,7 @@ def _maker(
 ) -> Callable[[CompiledGrammar], GrammarMatcher]:
     if make_matcher is None:
         budget = None if max_new_tokens is None else as_integer("max_new_tokens", max_new_tokens, at_least=1)
-        return lambda compiled: GrammarMatcher(compiled, max_tokens=budget)
+        return lambda compiled: matcher_within(compiled, budget)
     hint = "pass lambda compiled: GrammarMatcher(compiled, ...)"
     if not callable(make_matcher):
         raise wrong_argument("make_matcher", make_matcher, "a function", hint)

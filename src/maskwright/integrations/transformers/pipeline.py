@@ -1,0 +1,327 @@
+"""`maskwright.generate`: prompts in, objects out.
+
+    class City(pydantic.BaseModel):
+        name: str
+        population: int
+
+    city = maskwright.generate(model, tokenizer, "The largest city of Japan, as JSON: ", City)
+    city.population
+
+One call of `model.generate` for all prompts. `max_new_tokens` is the budget of every output, so each of them is
+complete and can be read; that is checked again before it is. Compilers are kept for the tokenizers that were used last.
+Tested by tests/integrations/test_transformers_generate.py and tests/engines/test_transformers_smollm2.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+from maskwright.arguments import as_integer
+from maskwright.errors import ArgumentError, MatcherError, OptionError, TokenizerError, wrong_argument
+from maskwright.integrations.transformers.model_facts import Facts, facts_of
+from maskwright.integrations.transformers.processor import GrammarLogitsProcessor
+from maskwright.integrations.transformers.prompts import Prompts, encode, padded, read_prompts
+from maskwright.output_types import output_type_of
+from maskwright.tool_outputs import ToolOutput
+
+_MOST_COMPILERS = 4
+_OURS: Mapping[str, str] = {  # options of `generate` that would not do what they say
+    "max_length": "use max_new_tokens",
+    "input_ids": "pass the text as prompts",
+    "inputs": "pass the text as prompts",
+    "inputs_embeds": "use GrammarLogitsProcessor with model.generate",
+    "attention_mask": "pass the text as prompts; rows are padded by themselves",
+    "decoder_input_ids": "use GrammarLogitsProcessor with model.generate",
+    "return_dict_in_generate": "use GrammarLogitsProcessor with model.generate",
+    "assistant_tokenizer": "transformers would hand the grammar of one tokenizer to the model of the other; use an "
+    "assistant_model with the same tokenizer, or prompt_lookup_num_tokens",
+    "custom_generate": "use GrammarLogitsProcessor with model.generate",
+}
+
+
+class Job(NamedTuple):
+    """What is to be generated, as `model.generate` wants it."""
+
+    prompts: Prompts
+    compiled: CompiledGrammar
+    read: Callable[[GrammarMatcher, str], Any]  # of an output that is complete
+    arguments: dict[str, Any]  # of `model.generate`
+    prompt_length: int  # of each row that it returns
+
+
+def generate(
+    model: Any,
+    tokenizer: Any,
+    prompts: Any,
+    output_type: Any,
+    *,
+    max_new_tokens: int = 512,
+    tool_choice: Any = "required",
+    tool_format: str | None = None,
+    schema_options: Mapping[str, Any] | None = None,
+    template_options: Mapping[str, Any] | None = None,
+    **generate_options: Any,
+) -> Any:
+    """Generate outputs of a type with a model of transformers, and return them as objects.
+
+    Args:
+        model: A model that generates text, decoder-only or encoder-decoder.
+        tokenizer: Its tokenizer, or a processor that has one.
+        prompts: A str, or a list of messages, which goes through the chat template; or a list of these.
+        output_type: A pydantic model, dataclass, TypedDict, or a type such as `int`, `bool`, `list[int]`, `Literal` or
+            an Enum: returns an instance, validated by pydantic. `str`: any text. A JSON Schema as a dict: returns what
+            `json.loads` does. A compiled `re.Pattern`, a `Grammar` or `CompiledGrammar`: returns the text. A list of
+            tools (functions, classes or OpenAI tools): returns a list of `ToolCall`s.
+        max_new_tokens: The most tokens of an output; each output is complete within them. Where the model's context
+            leaves less, that counts.
+        tool_choice: As in Chat Completions, for tools. With "auto", the text is returned if no tool is called.
+        tool_format: The family in whose format the model calls tools, if its name does not say; see
+            docs/model_families.md.
+        schema_options: The fields of `JsonSchemaOptions`, such as `{"any_whitespace": False}`, for types that become
+            JSON, and for arguments of tools.
+        template_options: Arguments of the chat template, such as `{"enable_thinking": False}`.
+        **generate_options: Those of `model.generate`, such as `temperature` (0 for the likeliest token), `top_p`,
+            `num_beams`, `num_return_sequences`, `assistant_model`, `streamer`. Naming `temperature`, `top_k` or `top_p`
+            turns on sampling.
+
+    Returns:
+        An object for a single prompt, a list for a list of prompts. With `num_return_sequences` above 1, each is a list
+        of objects.
+
+    Raises:
+        ArgumentError: An argument has the wrong type.
+        MatcherError: An output was ended before it was complete, by `stopping_criteria` or the like.
+        OptionError: An option is out of range, or would break the structure.
+        TokenizerError: The tokenizer belongs to another model, or has no end token.
+        UnsatisfiableError: No output has so few tokens as `max_new_tokens`; the message says how many the shortest has.
+        GrammarError, RequestError, SchemaError, StructuralTagError: `output_type` is malformed or cannot be enforced.
+        pydantic.ValidationError: A validator of the caller's refuses a value that the type's JSON Schema allows.
+    """
+    job = prepare(
+        model,
+        tokenizer,
+        prompts,
+        output_type,
+        max_new_tokens=max_new_tokens,
+        tool_choice=tool_choice,
+        tool_format=tool_format,
+        schema_options=schema_options,
+        template_options=template_options,
+        **generate_options,
+    )
+    num_prompts = len(job.prompts.prompts)
+    if not num_prompts:
+        return []
+    with torch.no_grad():
+        rows = model.generate(**job.arguments)[:, job.prompt_length :].tolist()
+    outputs = [_read(job, row, index) for index, row in enumerate(rows)]
+    copies = len(outputs) // num_prompts
+    if copies > 1:
+        outputs = [outputs[start : start + copies] for start in range(0, len(outputs), copies)]
+    return outputs[0] if job.prompts.is_single else outputs
+
+
+def prepare(
+    model: Any,
+    tokenizer: Any,
+    prompts: Any,
+    output_type: Any,
+    *,
+    max_new_tokens: int,
+    tool_choice: Any,
+    tool_format: str | None,
+    schema_options: Mapping[str, Any] | None,
+    template_options: Mapping[str, Any] | None,
+    **generate_options: Any,
+) -> Job:
+    """Check and translate all that `generate` takes, short of generating."""
+    _check_model(model)
+    _check_options(generate_options)
+    budget = as_integer("max_new_tokens", max_new_tokens, at_least=1)
+    tokenizer = _tokenizer_of(tokenizer)
+    wanted = read_prompts(prompts)
+    structure = _structure_of(output_type, model, tokenizer, tool_choice, tool_format, schema_options)
+    facts = facts_of(model, tokenizer, generate_options.pop("eos_token_id", None))
+    compiled = structure.compile(_compiler_of(tokenizer, facts))
+    rows = [encode(tokenizer, each, structure.tools, template_options) for each in wanted.prompts]
+    arguments = _sampling(generate_options)
+    if not rows:
+        return Job(wanted, compiled, structure.read, arguments, 0)
+    _check_ids(model, rows)
+    is_encoder_decoder = bool(model.config.is_encoder_decoder)
+    arguments.update(padded(rows, facts.pad_token_id, left=not is_encoder_decoder, device=model.device))
+    prompt_length = max(map(len, rows))
+    if is_encoder_decoder:
+        begin = _decoder_begin(model)
+        prompt_length = len(begin)
+        arguments["decoder_input_ids"] = torch.tensor([begin] * len(rows), device=model.device)
+    budget = _within_context(budget, prompt_length, facts)
+    processor = GrammarLogitsProcessor(compiled, max_new_tokens=budget, pad_token_id=facts.pad_token_id)
+    arguments.update(
+        max_new_tokens=budget,
+        eos_token_id=list(facts.stop_token_ids),
+        pad_token_id=facts.pad_token_id,
+        logits_processor=[*(generate_options.get("logits_processor") or ()), processor],
+    )
+    return Job(wanted, compiled, structure.read, arguments, prompt_length)
+
+
+class _Structure(NamedTuple):
+    """An output type or tools: the grammar, what is made of an output, and the tools for the chat template."""
+
+    compile: Callable[[GrammarCompiler], CompiledGrammar]
+    read: Callable[[GrammarMatcher, str], Any]
+    tools: Sequence[Any] | None = None
+
+
+def _structure_of(
+    output_type: Any,
+    model: Any,
+    tokenizer: Any,
+    tool_choice: Any,
+    tool_format: str | None,
+    schema_options: Mapping[str, Any] | None,
+) -> _Structure:
+    if isinstance(output_type, list | tuple):
+        tools = ToolOutput(output_type, tool_format or _name_of(model, tokenizer), tool_choice, schema_options)
+        return _Structure(tools.compile, tools.read, tools.tools)
+    plain = output_type_of(output_type, schema_options)
+    return _Structure(plain.compile, lambda _matcher, text: plain.read(text))
+
+
+def _read(job: Job, row: list[int], index: int) -> Any:
+    """The object of an output, given its tokens and whatever pads them."""
+    matcher = GrammarMatcher(job.compiled)
+    accepted = row[: matcher.accept_tokens(row)]
+    if not matcher.is_terminated() and not (matcher.is_completed() and len(accepted) == len(row)):
+        raise MatcherError(
+            f"output {index} was ended after {len(accepted)} tokens, before it was complete",
+            hint="leave out stopping_criteria, stop_strings and max_time; with num_beams, ask for no more "
+            "num_return_sequences than there are outputs",
+        )
+    info = job.compiled.tokenizer_info
+    text = info.decode([i for i in accepted if i not in info.stop_token_ids]).decode("utf-8", "replace")
+    return job.read(matcher, text)
+
+
+def _check_model(model: Any) -> None:
+    if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
+        hint = "load it first: transformers.AutoModelForCausalLM.from_pretrained(name)"
+        raise wrong_argument("model", model, "a model of transformers", hint)
+
+
+def _tokenizer_of(given: Any) -> Any:
+    inner = getattr(given, "tokenizer", given)  # of a processor
+    if not callable(inner) or not hasattr(inner, "eos_token_id"):
+        hint = "load it first: transformers.AutoTokenizer.from_pretrained(name)"
+        raise wrong_argument("tokenizer", given, "a tokenizer of transformers", hint)
+    return inner
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name in _OURS:
+            raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=_OURS[name])
+    if options.get("do_sample") and (options.get("num_beams") or 1) > 1:
+        raise OptionError(
+            "num_beams cannot be combined with do_sample",
+            option="num_beams",
+            hint="transformers draws more candidates than a structure leaves; use num_return_sequences with do_sample, "
+            "or num_beams without it",
+        )
+
+
+def _sampling(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, with a temperature of 0 as greedy decoding, and others as sampling."""
+    made = dict(options)
+    temperature = made.get("temperature")
+    if temperature is not None and temperature == 0:
+        if made.get("do_sample"):
+            raise OptionError(
+                "do_sample=True requires a temperature above 0", option="temperature", hint="leave out do_sample"
+            )
+        return {**{k: v for k, v in made.items() if k not in ("temperature", "top_k", "top_p")}, "do_sample": False}
+    if any(made.get(name) is not None for name in ("temperature", "top_k", "top_p")):
+        made.setdefault("do_sample", True)
+    return made
+
+
+def _name_of(model: Any, tokenizer: Any) -> str:
+    for holder in (model.config, tokenizer):
+        name = getattr(holder, "name_or_path", None)
+        if isinstance(name, str) and name:
+            return name
+    raise OptionError(
+        "tools require tool_format: the model has no name that tells how it calls tools",
+        option="tool_format",
+        hint="pass the name of a family, such as 'hermes'; maskwright.structural_tag.model_families() lists them",
+    )
+
+
+def _check_ids(model: Any, rows: Sequence[Sequence[int]]) -> None:
+    known = getattr(model.get_input_embeddings(), "num_embeddings", None)
+    highest = max(map(max, rows))
+    if known is not None and highest >= known:
+        raise TokenizerError(
+            f"the prompt has the token id {highest}, but the model knows {known} ids",
+            hint="load the tokenizer of this model, or call model.resize_token_embeddings after adding tokens",
+        )
+
+
+def _within_context(budget: int, prompt_length: int, facts: Facts) -> int:
+    """The budget, or what the model's context leaves of it."""
+    if facts.num_positions is None:
+        return budget
+    left = facts.num_positions - prompt_length
+    if left < 1:
+        raise ArgumentError(
+            f"the longest prompt has {prompt_length} tokens, which fill the model's context of {facts.num_positions}",
+            argument="prompts",
+            hint="shorten the prompt",
+        )
+    return min(budget, left)
+
+
+def _decoder_begin(model: Any) -> list[int]:
+    """The tokens with which an encoder-decoder model begins its output."""
+    config = model.generation_config
+    candidates = (
+        config.decoder_start_token_id,
+        getattr(model.config, "decoder_start_token_id", None),
+        config.bos_token_id,
+    )
+    start = next((i for i in candidates if isinstance(i, int)), None)
+    if start is None:
+        raise ArgumentError(
+            "the model does not declare a decoder_start_token_id",
+            argument="model",
+            hint="set model.generation_config.decoder_start_token_id",
+        )
+    forced = config.forced_bos_token_id
+    return [start] if forced is None else [start, forced]
+
+
+_compilers: OrderedDict[tuple[int, int, Facts], tuple[Any, GrammarCompiler]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _compiler_of(tokenizer: Any, facts: Facts) -> GrammarCompiler:
+    """The compiler for a tokenizer, kept for the next call: reading a large vocabulary takes half a second."""
+    key = (id(tokenizer), len(tokenizer), facts)
+    with _lock:
+        known = _compilers.get(key)
+        if known is None:  # the tokenizer is kept with it, so its id stays its own
+            info = TokenizerInfo.from_huggingface(
+                tokenizer, vocab_size=facts.vocab_size, stop_token_ids=facts.stop_token_ids
+            )
+            known = _compilers[key] = (tokenizer, GrammarCompiler(info))
+            while len(_compilers) > _MOST_COMPILERS:
+                _compilers.popitem(last=False)
+        _compilers.move_to_end(key)
+        return known[1]

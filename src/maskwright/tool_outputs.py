@@ -1,0 +1,103 @@
+"""Tool calls as outputs: from the tools that a caller has to the calls that a model has written, as Python objects.
+
+    wanted = ToolOutput([get_weather], "hermes")
+    compiled = wanted.compile(compiler)
+    wanted.read(matcher)                    # [ToolCall("get_weather", {"city": "Paris"}, get_weather)]
+
+A tool is a function with annotated parameters, a class that pydantic knows, or an OpenAI tool. Arguments are those of
+its kind: a dict of typed values for a function, an instance for a class, a dict for an OpenAI tool.
+Tested by tests/test_tool_outputs.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, get_type_hints
+
+from maskwright.arguments import instance
+from maskwright.compiler import CompiledGrammar, GrammarCompiler
+from maskwright.errors import OptionError, RequestError
+from maskwright.matcher import GrammarMatcher
+from maskwright.schema_inputs import tool_of
+from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag.reader import CallDone, EventReader
+
+
+class ToolCall(NamedTuple):
+    """A call that a model has written."""
+
+    name: str
+    arguments: Any  # a dict, or an instance of the tool if that is a class
+    tool: Any  # what was passed as the tool
+
+
+class ToolOutput:
+    """Calls of some tools, in the format of a model family.
+
+    Args:
+        tools: What can be called; no two of the same name.
+        tool_format: The name of a family or of a model, as `get_model_structural_tag` takes it.
+        tool_choice: As in Chat Completions; "required" for at least one call, "auto" to let the model answer in text.
+        options: The fields of `JsonSchemaOptions`.
+
+    Raises:
+        OptionError: The family is unknown, or a model's name does not determine it.
+        RequestError, SchemaError: A tool or the choice is malformed, or cannot be enforced.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Any],
+        tool_format: str,
+        tool_choice: Any = "required",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        instance("tool_format", tool_format, str)
+        if not tools:
+            raise OptionError("the list of tools is empty", option="output_type", hint="pass at least one tool")
+        self.tools = [tool if isinstance(tool, Mapping) else tool_of(tool) for tool in tools]
+        try:
+            self._tag = get_model_structural_tag(tool_format, self.tools, tool_choice, **(options or {}))
+        except RequestError as error:
+            if error.pointer != "/model":
+                raise
+            hint = (error.hint or "").removeprefix("pass one of ").removeprefix("the ")
+            raise OptionError(
+                error.message, option="tool_format", hint=f"pass tool_format=, one of the {hint}"
+            ) from error
+        self._given = dict(zip([_name_of(tool) for tool in self.tools], tools, strict=True))
+
+    def compile(self, compiler: GrammarCompiler) -> CompiledGrammar:
+        """Compile the structure of the calls."""
+        return compiler.compile_structural_tag(self._tag)
+
+    def read(self, matcher: GrammarMatcher, text: str) -> list[ToolCall] | str:
+        """Return the calls of a complete output, or its text if it has none.
+
+        Raises:
+            pydantic.ValidationError: A validator of the caller's refuses arguments that the schema allows.
+        """
+        calls = [event for event in EventReader(matcher).read() if isinstance(event, CallDone)]
+        return [self._call(call.name, call.arguments) for call in calls] or text
+
+    def _call(self, name: str, arguments: str) -> ToolCall:
+        tool = self._given[name]
+        if isinstance(tool, Mapping):
+            return ToolCall(name, json.loads(arguments), tool)
+        from pydantic import TypeAdapter
+
+        if isinstance(tool, type):
+            adapter: Any = TypeAdapter(tool)
+            return ToolCall(name, adapter.validate_json(arguments), tool)
+        types = get_type_hints(tool, include_extras=True)
+        values = {
+            key: TypeAdapter(types.get(key, Any)).validate_json(json.dumps(value))
+            for key, value in json.loads(arguments).items()
+        }
+        return ToolCall(name, values, tool)
+
+
+def _name_of(tool: Mapping[str, Any]) -> str:
+    function = tool.get("function", tool)
+    return str(function.get("name")) if isinstance(function, Mapping) else ""

@@ -1,0 +1,307 @@
+"""`maskwright.generate`: prompts in, objects out, whatever the decoding; and what is refused in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from typing import Any, Literal
+
+import pytest
+
+import maskwright as mw
+from maskwright.errors import ArgumentError, MatcherError, OptionError, TokenizerError, UnsatisfiableError
+from small_models import PADDED_VOCAB_SIZE, make_model, make_tokenizer
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pydantic = pytest.importorskip("pydantic")
+from maskwright.integrations.transformers import ToolCall, pipeline  # noqa: E402
+from maskwright.integrations.transformers.prompts import read_prompts  # noqa: E402
+
+TEMPLATE = (
+    "{% for tool in tools or [] %}<{{ tool.function.name }}>{% endfor %}"
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}{{ opening or 'assistant: ' }}{% endif %}"
+)
+CHAT = [{"role": "user", "content": "abc"}]
+
+
+class City(pydantic.BaseModel):  # type: ignore[misc, unused-ignore]
+    name: str
+    population: int
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+
+
+def shout(word: Literal["abc", "ab"], times: int) -> str:
+    return word * times
+
+
+@pytest.fixture(scope="module")
+def llama(tokenizer: Any) -> Any:
+    return make_model("llama", tokenizer)
+
+
+def generate(model: Any, tokenizer: Any, prompts: Any, output_type: Any, **options: Any) -> Any:
+    return mw.generate(model, tokenizer, prompts, output_type, **{"max_new_tokens": 48, **options})
+
+
+@pytest.mark.parametrize(
+    ("output_type", "kind"),
+    [
+        (City, City),
+        (Point, Point),
+        (int, int),
+        (bool, bool),
+        (list[int], list),
+        (Literal["abc", "ab"], str),
+        (str, str),
+        (re.compile("(abc|é){3}"), str),
+        (mw.Grammar.from_lark('start: "ab" "c"+'), str),
+        ({"type": "object", "required": ["a"]}, dict),
+        (mw.Grammar.from_choices(["a"]) | mw.Grammar.from_choices(["b"]), str),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_output_types(model: Any, tokenizer: Any, output_type: Any, kind: type) -> None:
+    made = generate(model, tokenizer, ["ab", "a longer prompt"], output_type)
+    assert [type(each) for each in made] == [kind, kind]
+    assert type(generate(model, tokenizer, "ab", output_type)) is kind
+
+
+def test_regular_expressions_match(llama: Any, tokenizer: Any) -> None:
+    for text in generate(llama, tokenizer, ["a", "b c"], re.compile(r"[A-C]{3,8}\d", re.I), temperature=2.0):
+        assert re.fullmatch(r"[A-C]{3,8}\d", text, re.I)
+
+
+@pytest.mark.parametrize("max_new_tokens", [14, 15, 17, 20, 30])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_output_is_complete_within_its_budget(llama: Any, tokenizer: Any, max_new_tokens: int, seed: int) -> None:
+    transformers.set_seed(seed)
+    schema = {"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
+    made = generate(
+        llama, tokenizer, ["ab", "abc"], schema, max_new_tokens=max_new_tokens, temperature=1.5, num_return_sequences=4
+    )
+    assert all("note" in each for several in made for each in several)
+
+
+def test_a_budget_too_small_for_any_output(llama: Any, tokenizer: Any) -> None:
+    with pytest.raises(UnsatisfiableError, match=r"the shortest output needs \d+ tokens, but max_tokens is 4"):
+        generate(llama, tokenizer, "ab", City, max_new_tokens=4)
+    with pytest.raises(OptionError, match="max_new_tokens must be >= 1"):
+        generate(llama, tokenizer, "ab", City, max_new_tokens=0)
+
+
+def test_the_models_context_bounds_the_budget(llama: Any, tokenizer: Any) -> None:
+    prompt = "x" * 490
+    made = generate(llama, tokenizer, prompt, re.compile("(abc)*!"), max_new_tokens=1000)
+    assert made.endswith("!")
+    with pytest.raises(ArgumentError, match="prompt has 512 tokens, which fill the model's context of 512"):
+        generate(llama, tokenizer, "x" * 512, int)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_return_sequences": 3, "do_sample": True},
+        {"num_return_sequences": 2, "num_beams": 3},
+        {"num_beams": 2},
+        {"temperature": 0},
+        {"temperature": 0.7, "top_p": 0.9, "top_k": 5},
+        {"cache_implementation": "static"},
+        {"repetition_penalty": 1.3},
+    ],
+    ids=str,
+)
+def test_decoding_options(llama: Any, tokenizer: Any, options: dict[str, Any]) -> None:
+    made = generate(llama, tokenizer, ["ab", "a longer prompt"], re.compile("(abc|é|b){3,9}!"), **options)
+    copies = options.get("num_return_sequences", 1)
+    assert len(made) == 2
+    for several in made if copies > 1 else [[each] for each in made]:
+        assert len(several) == copies
+        assert all(re.fullmatch("(abc|é|b){3,9}!", text) for text in several)
+
+
+@pytest.mark.parametrize("draft", ["assistant_model", "prompt_lookup_num_tokens"])
+def test_assisted_generation(llama: Any, tokenizer: Any, draft: str) -> None:
+    options = {draft: make_model("gpt2", tokenizer) if draft == "assistant_model" else 4}
+    made = generate(llama, tokenizer, "abab abcabc", re.compile("(abc|ab){5,30}!"), temperature=0, **options)
+    assert made == generate(llama, tokenizer, "abab abcabc", re.compile("(abc|ab){5,30}!"), temperature=0)
+
+
+def test_prompts_do_not_change_each_other(llama: Any, tokenizer: Any) -> None:
+    """Rows are padded on the left, with a mask, whatever the tokenizer would do."""
+    right = make_tokenizer()
+    right.padding_side, right.pad_token = "right", None
+    prompts = ["ab", "a much longer prompt than the others", "x y z"]
+    together = generate(llama, right, prompts, re.compile("(abc|é|b){3,9}!"))
+    assert together == [generate(llama, tokenizer, prompt, re.compile("(abc|é|b){3,9}!")) for prompt in prompts]
+
+
+def test_no_prompts(llama: Any, tokenizer: Any) -> None:
+    assert generate(llama, tokenizer, [], City) == []
+
+
+def test_chats(llama: Any) -> None:
+    tokenizer = make_tokenizer()
+    with pytest.raises(ArgumentError, match="the tokenizer has no chat template"):
+        generate(llama, tokenizer, CHAT, int)
+    tokenizer.chat_template = TEMPLATE
+    as_text = generate(llama, tokenizer, "user: abc\nassistant: ", re.compile("(abc|é|b){3,9}!"))
+    assert generate(llama, tokenizer, CHAT, re.compile("(abc|é|b){3,9}!")) == as_text
+    assert generate(llama, tokenizer, [CHAT, "user: abc\nassistant: "], re.compile("(abc|é|b){3,9}!")) == [as_text] * 2
+    other = generate(llama, tokenizer, "user: abc\n!", re.compile("(abc|é|b){3,9}!"))
+    options = {"template_options": {"opening": "!"}}
+    assert generate(llama, tokenizer, CHAT, re.compile("(abc|é|b){3,9}!"), **options) == other
+
+
+def test_tools(llama: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = make_tokenizer()
+    tokenizer.chat_template = TEMPLATE
+    with pytest.raises(OptionError, match="tools require tool_format"):
+        generate(llama, tokenizer, CHAT, [shout])
+    (call, *_) = generate(llama, tokenizer, CHAT, [shout], tool_format="hermes", max_new_tokens=120)
+    assert isinstance(call, ToolCall)
+    assert call.tool(**call.arguments) == call.arguments["word"] * call.arguments["times"]
+    monkeypatch.setattr(llama.config, "name_or_path", "Qwen/Qwen3-0.6B", raising=False)
+    assert generate(llama, tokenizer, CHAT, [City], max_new_tokens=160)[0].name == "City"
+
+
+def test_an_encoder_decoder_model(tokenizer: Any) -> None:
+    transformers.set_seed(0)
+    config = transformers.BartConfig(
+        vocab_size=PADDED_VOCAB_SIZE,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        max_position_embeddings=128,
+        decoder_start_token_id=tokenizer.eos_token_id,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        forced_bos_token_id=tokenizer.bos_token_id,
+        forced_eos_token_id=None,
+    )
+    model = transformers.BartForConditionalGeneration(config).eval()
+    model.generation_config.forced_bos_token_id = tokenizer.bos_token_id
+    made = generate(model, tokenizer, ["ab", "a longer prompt"], list[int])
+    assert all(type(each) is list for each in made)
+
+
+def test_streamers_get_the_text(llama: Any, tokenizer: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    streamer = transformers.TextStreamer(tokenizer, skip_prompt=True, skip_special_tokens=True)
+    made = generate(llama, tokenizer, "ab", re.compile("(abc|é|b){3,9}!"), streamer=streamer)
+    assert capsys.readouterr().out.strip() == made
+
+
+def test_processors_of_the_callers_come_first(llama: Any, tokenizer: Any) -> None:
+    class Only(transformers.LogitsProcessor):  # type: ignore[misc, unused-ignore]
+        def __call__(self, input_ids: Any, scores: Any) -> Any:
+            kept = torch.full_like(scores, -torch.inf)
+            ids = [*tokenizer("7").input_ids, tokenizer.eos_token_id]
+            kept[:, ids] = scores[:, ids]
+            return kept
+
+    made = generate(llama, tokenizer, "ab", int, logits_processor=[Only()], max_new_tokens=5)
+    assert set(str(made)) == {"7"}
+
+
+def test_end_tokens(llama: Any, tokenizer: Any) -> None:
+    """Those of the model and of the tokenizer end an output, unless others are given."""
+    other = tokenizer.bos_token_id
+    model = make_model("llama", tokenizer)
+    model.generation_config.eos_token_id = [other]
+    assert generate(model, tokenizer, "ab", re.compile("abc")) == "abc"
+    assert generate(model, tokenizer, "ab", re.compile("abc"), eos_token_id=other) == "abc"
+    assert generate(model, tokenizer, "ab", re.compile("abc"), eos_token_id=[5]) == "abc"  # a text token
+    model.generation_config.eos_token_id = None
+    endless = make_tokenizer()
+    endless.eos_token = None
+    with pytest.raises(TokenizerError, match=r"declares an end token\n.*eos_token_id="):
+        generate(model, endless, "ab", int)
+
+
+def test_an_output_that_something_else_ends_is_an_error(llama: Any, tokenizer: Any) -> None:
+    class Early(transformers.StoppingCriteria):  # type: ignore[misc, unused-ignore]
+        def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+            return torch.ones(input_ids.shape[0], dtype=torch.bool)
+
+    with pytest.raises(MatcherError, match=r"output 0 was ended after 1 tokens, before it was complete\n.*criteria"):
+        generate(llama, tokenizer, "ab", City, stopping_criteria=transformers.StoppingCriteriaList([Early()]))
+
+
+def test_the_tokenizer_of_another_model(llama: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    larger = make_tokenizer()
+    larger.add_tokens([f"<{i}>" for i in range(200)])
+    with pytest.raises(TokenizerError, match="has 467 ids, but the model's output layer has 320"):
+        generate(llama, larger, "ab", int)
+    slightly = make_tokenizer()
+    slightly.add_tokens([f"<{i}>" for i in range(60)])
+    assert type(generate(llama, slightly, "ab", bool)) is bool
+    with pytest.raises(TokenizerError, match="the prompt has the token id 326, but the model knows 320 ids"):
+        generate(llama, slightly, "ab<59>", int)
+    monkeypatch.setattr("maskwright.integrations.transformers.model_facts._MANY", 40)
+    with pytest.warns(UserWarning, match="has 267 ids, but the model's output layer has 320: it may belong to another"):
+        generate(llama, tokenizer, "ab", bool)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_length": 5}, "use max_new_tokens"),
+        ({"return_dict_in_generate": True}, "use GrammarLogitsProcessor"),
+        ({"assistant_tokenizer": 1}, "same tokenizer, or prompt_lookup_num_tokens"),
+        ({"num_beams": 2, "do_sample": True}, "num_beams cannot be combined with do_sample"),
+        ({"temperature": 0, "do_sample": True}, "requires a temperature above 0"),
+    ],
+    ids=str,
+)
+def test_options_that_would_break_the_structure(llama: Any, tokenizer: Any, options: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        generate(llama, tokenizer, "ab", int, **options)
+
+
+@pytest.mark.parametrize("prompts", [3, None, {"role": "user"}, [3], [[{"content": "x"}]], ["a", ["b"]]], ids=repr)
+def test_what_is_no_prompt(prompts: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"prompts must be .*\n.*'role': 'user'"):
+        read_prompts(prompts)
+
+
+def test_arguments_in_the_wrong_places(llama: Any, tokenizer: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"model must be a model of transformers, not str\n.*from_pretrained"):
+        generate("gpt2", tokenizer, "ab", int)
+    with pytest.raises(ArgumentError, match=r"tokenizer must be a tokenizer of transformers, not str"):
+        generate(llama, "gpt2", "ab", int)
+    with pytest.raises(TokenizerError, match="a prompt has no tokens"):
+        generate(llama, tokenizer, "", int)
+
+
+def test_vocabularies_are_read_once(llama: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    generate(llama, tokenizer, "ab", bool)
+    monkeypatch.setattr(pipeline, "TokenizerInfo", None)
+    assert type(generate(llama, tokenizer, "ab", int)) is int
+
+
+def test_importing_the_package_imports_neither_torch_nor_transformers() -> None:
+    program = (
+        "import sys, json, maskwright; known = 'generate' in dir(maskwright);"
+        "print(json.dumps([known, sorted({'torch', 'transformers', 'pydantic'} & set(sys.modules))]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert json.loads(done.stdout) == [True, []]

@@ -1,0 +1,98 @@
+"""Tool calls as Python objects: functions, classes and OpenAI tools, in the formats of model families."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from typing import Any
+
+import pytest
+
+from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
+from maskwright.errors import OptionError, RequestError, SchemaError
+from maskwright.tool_outputs import ToolCall, ToolOutput
+
+pytest.importorskip("pydantic", reason="an optional dependency")
+
+
+def forecast(city: str, day: datetime.date, days: int = 1) -> str:
+    """Get the weather of a city."""
+    return f"{city} {day:%A} {days}"
+
+
+@dataclasses.dataclass
+class Search:
+    """Search the web."""
+
+    query: str
+
+
+CLOSE = {"type": "function", "function": {"name": "close", "parameters": {"type": "object", "properties": {}}}}
+TOOLS = [forecast, Search, CLOSE]
+
+
+@pytest.fixture(scope="module")
+def compiler() -> GrammarCompiler:
+    vocabulary = [*(bytes([i]) for i in range(256)), b"</s>"]
+    return GrammarCompiler(TokenizerInfo.from_vocab(vocabulary, stop_token_ids=[256], special_token_ids=[256]))
+
+
+def read(compiler: GrammarCompiler, text: str, tools: list[Any] = TOOLS, **options: Any) -> Any:
+    wanted = ToolOutput(tools, "hermes", **options)
+    matcher = GrammarMatcher(wanted.compile(compiler))
+    assert matcher.accept_string(text), text
+    assert matcher.accept_token(256)
+    return wanted.read(matcher, text)
+
+
+def call(name: str, arguments: str) -> str:
+    return f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
+
+
+def test_arguments_are_those_of_the_tools_kind(compiler: GrammarCompiler) -> None:
+    day = datetime.date(2026, 2, 28)
+    assert read(compiler, call("forecast", '{"city": "Paris", "day": "2026-02-28"}')) == [
+        ToolCall("forecast", {"city": "Paris", "day": day}, forecast)
+    ]
+    assert read(compiler, call("Search", '{"query": "x"}')) == [ToolCall("Search", Search("x"), Search)]
+    assert read(compiler, call("close", "{}")) == [ToolCall("close", {}, CLOSE)]
+
+
+def test_a_function_can_be_called_with_its_arguments(compiler: GrammarCompiler) -> None:
+    (made,) = read(compiler, call("forecast", '{"city": "Oslo", "day": "2026-11-22", "days": 2}'))
+    assert made.tool(**made.arguments) == "Oslo Sunday 2"
+
+
+def test_several_calls_and_none(compiler: GrammarCompiler) -> None:
+    two = call("close", "{}") + "\n" + call("Search", '{"query": "é"}')
+    assert [each.name for each in read(compiler, two)] == ["close", "Search"]
+    assert read(compiler, "No tool is needed.", tool_choice="auto") == "No tool is needed."
+
+
+def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
+    matcher = GrammarMatcher(ToolOutput(TOOLS, "hermes").compile(compiler))
+    assert not matcher.accept_string("No tool is needed.")
+    assert not matcher.is_completed()
+
+
+@pytest.mark.parametrize(
+    ("tools", "tool_format", "error", "message"),
+    [
+        ([], "hermes", OptionError, "the list of tools is empty"),
+        ([3], "hermes", SchemaError, "a tool must be an object, a function or a class"),
+        ([forecast, forecast], "hermes", RequestError, "forecast"),
+        ([forecast], "no such model", OptionError, r"unknown model or model family 'no such model'\n.*tool_format="),
+        ([forecast], "SmolLM2-135M", OptionError, r"does not determine the format[\s\S]*pass tool_format=.*'hermes'"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_is_refused(tools: list[Any], tool_format: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ToolOutput(tools, tool_format)
+
+
+def test_a_choice_of_one_tool(compiler: GrammarCompiler) -> None:
+    choice = {"type": "function", "function": {"name": "close"}}
+    assert read(compiler, call("close", "{}"), tool_choice=choice) == [ToolCall("close", {}, CLOSE)]
+    with pytest.raises(RequestError, match="tool_choice"):
+        ToolOutput(TOOLS, "hermes", {"type": "function", "function": {"name": "open"}})
