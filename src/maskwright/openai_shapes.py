@@ -42,6 +42,7 @@ from maskwright.request_fields import (
     check_body,
 )
 from maskwright.structural_tag.base import Format
+from maskwright.structural_tag.defaults import located
 from maskwright.structural_tag.families import get_model_structural_tag
 from maskwright.structural_tag.fields import kind_of
 from maskwright.structural_tag.formats import JSONSchemaFormat
@@ -70,6 +71,9 @@ def chat_completion(
 
     Also `thinking_token_budget`, as vLLM and TensorRT-LLM call it: the largest number of tokens of reasoning.
 
+    `response_format`, a `structural_tag` included, is the format of the answer: what comes after the reasoning, and
+    where no tool is called. A tag that writes calls or reasoning itself needs neither `tools` nor `model`.
+
     Args:
         request: The request's body.
         model: The family in whose format tools are called and reasoning is written; see `get_model_structural_tag`.
@@ -89,8 +93,7 @@ def chat_completion(
     _check_body(request, READ, OF_A_CHAT)
     response_format, at = request.get("response_format"), "/response_format"
     if response_format is not None and _type_of(response_format, at) == "structural_tag":
-        with _at(at):
-            return Grammar.from_structural_tag(response_format, tokenizer_info=tokenizer_info, **options)
+        return _tagged(request, response_format, at, model, reasoning, tokenizer_info, options)
     content = _content(response_format, at, nested="json_schema")
     return _output(request, content, model, reasoning, tokenizer_info, options)
 
@@ -150,10 +153,31 @@ def vllm(
         "json_object": lambda _, at: _of_schema({"type": "object"}, at, free),
         "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
     }
-    return _only_one(structured_outputs, readers, "/structured_outputs", _BESIDE, OF_STRUCTURED_OUTPUTS)
+    _check_beside(structured_outputs)
+    return _only_one(structured_outputs, readers, "/structured_outputs", tuple(_BESIDE), OF_STRUCTURED_OUTPUTS)
 
 
-_BESIDE = ("disable_any_whitespace", "disable_additional_properties", "whitespace_pattern")
+# Fields that say more about others, with those others.
+_BESIDE = {
+    "disable_any_whitespace": ("json", "json_object"),
+    "disable_additional_properties": ("json",),
+    "whitespace_pattern": ("json", "json_object"),
+}
+
+
+def _is_given(given: Mapping[str, Any], name: str) -> bool:
+    return given.get(name) is not None and given[name] is not False
+
+
+def _check_beside(given: Mapping[str, Any]) -> None:
+    """Refuse fields that would have no effect."""
+    for name, others in _BESIDE.items():
+        if _is_given(given, name) and not any(_is_given(given, other) for other in others):
+            raise RequestError(
+                f"{name} has no effect without {' or '.join(others)}",
+                pointer=f"/structured_outputs/{name}",
+                hint=f"omit it, or use {others[0]}",
+            )
 
 
 def vllm_schema_options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,20 +265,16 @@ def _output(
     may_think = thinks or (reasoning is None and model is not None)
     # Tools that must not be called constrain the output, too: no call begins.
     if not tools and content is None and not (may_think and budget is not None):
+        if budget is not None and model is None and reasoning is None:
+            raise _needs_model("thinking_token_budget requires", "/thinking_token_budget", _MARKS_REASONING)
         return None
     if model is None:
         if thinks:
-            raise RequestError(
-                "reasoning requires the argument model: each model family marks reasoning in its own way",
-                pointer="/reasoning",
-                hint="pass model=, the name of a model or a family; see maskwright.structural_tag.model_families()",
-            )
+            raise _needs_model("reasoning requires", "/reasoning", _MARKS_REASONING)
         if tools:
-            raise RequestError(
-                "tools require the argument model: each model family writes tool calls in its own format",
-                pointer="/tools",
-                hint="pass model=, the name of a model or a family; see maskwright.structural_tag.model_families()",
-            )
+            raise _needs_model("tools require", "/tools", "writes tool calls in its own format")
+        if budget is not None and reasoning is None:
+            raise _needs_model("thinking_token_budget requires", "/thinking_token_budget", _MARKS_REASONING)
         assert content is not None
         return Grammar.from_structural_tag(StructuralTag(format=content), tokenizer_info=tokenizer_info, **options)
     tag = get_model_structural_tag(
@@ -268,6 +288,39 @@ def _output(
         **options,
     )
     return Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
+
+
+_MARKS_REASONING = "marks reasoning in its own way"
+
+
+def _needs_model(what: str, pointer: str, why: str) -> RequestError:
+    return RequestError(
+        f"{what} the argument model: each model family {why}",
+        pointer=pointer,
+        hint="pass model=, the name of a model or a family; see maskwright.structural_tag.model_families()",
+    )
+
+
+def _tagged(
+    request: Mapping[str, Any],
+    given: Mapping[str, Any],
+    at: str,
+    model: str | None,
+    reasoning: Reasoning | None,
+    tokenizer_info: TokenizerInfo | None,
+    options: JsonSchemaKeywords,
+) -> Grammar | None:
+    """What a request asks for whose answer is a structural tag."""
+    with _at(at):
+        tag = StructuralTag.from_json(given)
+    try:
+        return _output(request, located(tag.format, at), model, reasoning, tokenizer_info, options)
+    except RequestError:
+        raise
+    except (MaskwrightError, UnicodeEncodeError):
+        with _at(at):  # errors of the tag itself lead into it
+            Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options)
+        raise
 
 
 def _type_of(value: Any, pointer: str) -> Any:
@@ -320,7 +373,7 @@ def _only_one(
     ignored: Collection[str],
 ) -> Grammar | None:
     check_all(given, (*readers, *beside), pointer, ignored)
-    names = [name for name in readers if given.get(name) is not None and given[name] is not False]
+    names = [name for name in readers if _is_given(given, name)]
     if not names:
         return None
     if len(names) > 1:

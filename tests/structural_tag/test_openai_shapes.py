@@ -142,6 +142,106 @@ def test_tools_and_response_format() -> None:
     check(chat_completion(request, model="hermes", reasoning="enabled"), ["Hm.</think>{}"], ["{}"])
 
 
+TAGGED = {"type": "structural_tag", "format": {"type": "tag", "begin": "<a>", "content": {"type": "json_schema",
+          "json_schema": SCHEMA}, "end": "</a>"}}  # fmt: skip
+
+
+def test_tools_and_a_structural_tag() -> None:
+    """The tag is the format of the answer, as a schema would be."""
+    request = {"tools": TOOLS, "response_format": TAGGED}
+    answer = '<a>{"a": 1}</a>'
+    check(chat_completion(request, model="hermes"), [CALL, answer], ["Sunny.", "<a>{}</a>", answer + CALL])
+    forced = {**request, "tool_choice": "required"}
+    check(chat_completion(forced, model="hermes"), [CALL], [answer])
+    none = {**request, "tool_choice": "none"}
+    check(chat_completion(none, model="hermes"), [answer], [CALL, "Sunny."])
+    thinks = {"response_format": TAGGED, "thinking_token_budget": 1}
+    check(chat_completion(thinks, model="hermes", reasoning="enabled"), ["H</think>" + answer], ["Hm</think>" + answer])
+    check(chat_completion({"response_format": TAGGED}), [answer], [CALL, "Sunny."])
+    legacy = {"type": "structural_tag", "structures": [{"begin": "<a>", "schema": SCHEMA, "end": "</a>"}]}
+    both = {"tools": TOOLS, "response_format": {**legacy, "triggers": ["<a>"]}}
+    check(chat_completion(both, model="hermes", reasoning="disabled"), [CALL, f"x{answer}y"], ["<a>{}</a>"])
+
+
+@pytest.mark.parametrize("tools", [None, TOOLS])
+@pytest.mark.parametrize(
+    ("format_", "pointer"),
+    [
+        ({"type": "json_schema", "json_schema": {"properties": {"a": {"type": 1}}}}, "/json_schema/properties/a/type"),
+        ({"type": "sequence", "elements": [{"type": "regex", "pattern": "("}]}, "/elements/0/pattern"),
+        ({"type": "dispatch", "rules": [["<a>", {"type": "json_schema", "json_schema": {"type": "x"}}]]}, "/rules/0/1"),
+        ({"type": "const_string"}, ""),
+    ],
+)
+def test_errors_in_a_structural_tag_lead_into_the_request(tools: Any, format_: dict[str, Any], pointer: str) -> None:
+    request = {"tools": tools, "response_format": {"type": "structural_tag", "format": format_}}
+    with pytest.raises((SchemaError, StructuralTagError, RequestError)) as caught:
+        chat_completion(request, model="hermes" if tools else None)
+    assert str(caught.value.pointer).startswith(f"/response_format/format{pointer}")
+
+
+def test_what_a_structural_tag_relaxes_is_reported_by_its_place() -> None:
+    relaxed = {"type": "array", "items": {}, "uniqueItems": True}
+    format_ = {"type": "json_schema", "json_schema": relaxed}
+    for extra, model in (({}, None), ({"tools": TOOLS}, "hermes")):
+        request = {**extra, "response_format": {"type": "structural_tag", "format": format_}}
+        grammar = chat_completion(request, model=model, on_unsupported="relax")
+        assert grammar is not None
+        assert [found.pointer for found in grammar.report] == ["/response_format/format/json_schema/uniqueItems"]
+
+
+@pytest.mark.parametrize(
+    ("read", "request_", "pointer", "message"),
+    [
+        (chat_completion, {"thinking_token_budget": 5}, "/thinking_token_budget", "requires the argument model"),
+        (
+            chat_completion,
+            {"thinking_token_budget": 5, "response_format": {"type": "json_object"}},
+            "/thinking_token_budget",
+            "requires the argument model",
+        ),
+        (vllm, {"regex": "a", "whitespace_pattern": " "}, "/structured_outputs/whitespace_pattern", "json_object"),
+        (
+            vllm,
+            {"choice": ["a"], "disable_any_whitespace": True},
+            "/structured_outputs/disable_any_whitespace",
+            "has no effect without json",
+        ),
+        (
+            vllm,
+            {"json_object": True, "disable_additional_properties": True},
+            "/structured_outputs/disable_additional_properties",
+            "has no effect without json",
+        ),
+        (
+            chat_completion,
+            {"tools": [{"type": "custom", "custom": {"name": "f", "format": {"type": "grammar"}}}]},
+            "/tools/0/custom/format",
+            "format of a custom tool",
+        ),
+        (
+            responses,
+            {"tools": [{"type": "custom", "name": "f", "format": {"type": "grammar", "definition": "x"}}]},
+            "/tools/0/format",
+            "format of a custom tool",
+        ),
+    ],
+)
+def test_a_field_without_effect_is_an_error(
+    read: Callable[..., Any], request_: dict[str, Any], pointer: str, message: str
+) -> None:
+    with pytest.raises(RequestError, match=message) as caught:
+        read(request_)
+    assert caught.value.pointer == pointer
+
+
+def test_an_unknown_field_beside_the_format_of_a_tag() -> None:
+    with pytest.raises(StructuralTagError, match="unknown field 'formats'") as caught:
+        chat_completion({"response_format": {**TAGGED, "formats": []}})
+    assert caught.value.pointer == "/response_format/formats"
+    assert "did you mean 'format'" in str(caught.value.hint)
+
+
 def test_strictness_of_tools() -> None:
     def tool(strict: bool | None) -> dict[str, Any]:
         return {"type": "function", "function": {"name": "f", "parameters": SCHEMA, "strict": strict}}
@@ -265,7 +365,7 @@ def test_a_budget_for_reasoning() -> None:
     check(grammar, ["abc</think>Sunny.", "</think>"], ["abcd</think>Sunny.", "Sunny."])
     with_tools = {**request, "tools": TOOLS, "tool_choice": "required"}
     check(responses(with_tools, model="hermes", reasoning="auto"), [CALL, f"<think>abc</think>{CALL}"], [])
-    assert chat_completion(request) is None
+    assert chat_completion(request, reasoning="disabled") is None
     assert chat_completion({}, model="hermes", reasoning="enabled") is None
 
 

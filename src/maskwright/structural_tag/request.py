@@ -226,6 +226,8 @@ def _read_tool(data: Any, pointer: str) -> Tool:
     if "parameters" not in body and "input_schema" in body:
         raise RequestError("input_schema is not supported", pointer=f"{at}/input_schema", hint="use 'parameters'")
     check_near(body, ("name", "parameters", "strict"), ("description",), at)
+    if kind == "custom":
+        _check_custom(body, at)
     strict = optional_flag(body.get("strict"), f"{at}/strict")
     parameters = body.get("parameters")
     if parameters is None:
@@ -240,6 +242,14 @@ def _read_tool(data: Any, pointer: str) -> Tool:
     else:
         parameters = _of_objects(parameters, f"{at}/parameters/type")
     return Tool(name, parameters, strict, kind, f"{at}/parameters")
+
+
+def _check_custom(body: Mapping[str, Any], pointer: str) -> None:
+    """Refuse what would restrict a custom tool's input: families write calls with JSON arguments only."""
+    wanted = body.get("format")
+    if wanted is not None and not (isinstance(wanted, Mapping) and wanted.get("type") == "text"):
+        hint = "use a function, with a pattern in its parameters if that is enough"
+        raise RequestError("the format of a custom tool is not supported", pointer=f"{pointer}/format", hint=hint)
 
 
 def _named_part(data: Mapping[str, Any], kind: str, pointer: str) -> tuple[Any, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from maskwright.errors import LimitError, StructuralTagError
@@ -54,7 +55,13 @@ class StructuralTag:
                 pointer="/type",
                 hint='wrap the format: {"type": "structural_tag", "format": …}',
             )
-        if "structures" in data and "format" not in data:
+        fields = ("structures", "triggers") if "structures" in data and "format" not in data else ("format",)
+        for name, value in data.items():
+            if name not in ("type", *fields) and value is not None:
+                near = get_close_matches(str(name)[:60], fields, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"the fields are: type, {', '.join(fields)}"
+                raise StructuralTagError(f"unknown field {str(name)[:60]!r}", pointer=f"/{name}", hint=hint)
+        if "structures" in fields:
             return cls(format=_legacy(data))
         if "format" not in data:
             raise StructuralTagError("a structural tag requires the field 'format'", hint="add 'format'")
