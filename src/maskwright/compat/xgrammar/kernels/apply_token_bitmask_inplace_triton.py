@@ -1,0 +1,29 @@
+"""Apply a bitmask to logits on a GPU, by the name that XGrammar gives its Triton implementation.
+
+Tested by tests/compat/test_xgrammar_objects.py.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from maskwright.compat.xgrammar.exception import as_xgrammar_errors
+from maskwright.compat.xgrammar.kernels.apply_token_bitmask_inplace_torch import apply_token_bitmask_inplace_torch
+from maskwright.errors import BitmaskError
+
+
+@as_xgrammar_errors()
+def apply_token_bitmask_inplace_triton(
+    logits: torch.Tensor,
+    bitmask: torch.Tensor,
+    vocab_size: int | None = None,
+    indices: list[int] | torch.Tensor | None = None,
+) -> None:
+    """Set the logits of tokens that are not allowed to minus infinity; all tensors are on a GPU.
+
+    Raises:
+        BitmaskError: A tensor is on the CPU, or has the wrong dtype or shape.
+    """
+    if isinstance(logits, torch.Tensor) and logits.device.type == "cpu":
+        raise BitmaskError("the logits must be on a GPU, not on the CPU", hint='use backend="auto"')
+    apply_token_bitmask_inplace_torch(logits, bitmask, vocab_size, indices)  # type: ignore[arg-type]
