@@ -25,7 +25,14 @@ NAMES = {
 }
 ERRORS = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
 METHODS = {
-    "TokenizerInfo": {"from_huggingface", "from_tiktoken", "from_sentencepiece", "from_mistral", "from_vocab"},
+    "TokenizerInfo": {
+        "from_huggingface",
+        "from_tiktoken",
+        "from_sentencepiece",
+        "from_mistral",
+        "from_llama_cpp",
+        "from_vocab",
+    },
     "Grammar": {
         "from_regex",
         "from_ebnf",

@@ -161,8 +161,9 @@ class GrammarCompiler:
 
     Args:
         tokenizer_info: The tokenizer: a `TokenizerInfo`, or a tokenizer of transformers, tokenizers, tiktoken,
-            sentencepiece or mistral-common, for which one is made with the defaults of its `from_` method. Where the
-            model's logits are wider than the tokenizer's vocabulary, make it yourself, with `vocab_size`.
+            sentencepiece, mistral-common, mlx-lm or llama-cpp-python (the model), for which one is made with the
+            defaults of its `from_` method. Where the model's logits are wider than the tokenizer's vocabulary, make it
+            yourself, with `vocab_size`.
         max_threads: The most threads that the `_async` methods compile in.
         cache_enabled: Whether to keep compiled grammars.
         cache_limit_bytes: What the kept grammars may hold together.

@@ -212,6 +212,7 @@ CASES: dict[str, Case] = {
     "TokenizerInfo.from_tiktoken": Case(mw.TokenizerInfo.from_tiktoken, ""),
     "TokenizerInfo.from_sentencepiece": Case(mw.TokenizerInfo.from_sentencepiece, ""),
     "TokenizerInfo.from_mistral": Case(mw.TokenizerInfo.from_mistral, ""),
+    "TokenizerInfo.from_llama_cpp": Case(mw.TokenizerInfo.from_llama_cpp, ""),
     "TokenizerInfo.from_vocab": Case(lambda v: mw.TokenizerInfo.from_vocab(v, stop_token_ids=[]), "", "a list of str"),
     "TokenizerInfo.from_vocab.stop_token_ids": Case(
         lambda v: mw.TokenizerInfo.from_vocab(["a"] * 4, stop_token_ids=v), "", ID_LISTS + ", a dict"

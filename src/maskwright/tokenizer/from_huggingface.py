@@ -34,8 +34,10 @@ from maskwright.tokenizer.text_decoders import (
 
 
 def read(tokenizer: Any) -> RawTokenizer:
-    """Translate a transformers tokenizer, or a `tokenizers.Tokenizer`."""
+    """Translate a transformers tokenizer, a `tokenizers.Tokenizer`, or what mlx-lm wraps around one."""
     library = library_of(tokenizer)
+    if library == "mlx_lm" and hasattr(tokenizer, "_tokenizer"):
+        return read(tokenizer._tokenizer)._replace(stop_token_ids=sorted(tokenizer.eos_token_ids))
     if library not in ("transformers", "tokenizers") or not hasattr(tokenizer, "get_vocab"):
         raise wrong_type(tokenizer, "from_huggingface", "a tokenizer of transformers or tokenizers")
     if library == "tokenizers":

@@ -26,7 +26,14 @@ from typing import Any
 
 from maskwright.arguments import as_tuple, instance
 from maskwright.errors import TokenizerError, wrong_argument
-from maskwright.tokenizer import from_huggingface, from_mistral, from_sentencepiece, from_tiktoken, from_vocab
+from maskwright.tokenizer import (
+    from_huggingface,
+    from_llama_cpp,
+    from_mistral,
+    from_sentencepiece,
+    from_tiktoken,
+    from_vocab,
+)
 from maskwright.tokenizer.raw import RawTokenizer, check_vocab_size
 
 _NUM_SHOWN = 8
@@ -83,7 +90,7 @@ class TokenizerInfo:
     def from_huggingface(
         cls, tokenizer: Any, *, vocab_size: int | None = None, stop_token_ids: Iterable[int] | None = None
     ) -> TokenizerInfo:
-        """Read a transformers tokenizer, fast or slow, or a `tokenizers.Tokenizer`.
+        """Read a transformers tokenizer, fast or slow, a `tokenizers.Tokenizer`, or mlx-lm's wrapper of one.
 
         Args:
             tokenizer: the tokenizer object.
@@ -132,6 +139,17 @@ class TokenizerInfo:
             TokenizerError: an argument is of the wrong type or out of range.
         """
         return cls._from_raw(from_mistral.read(tokenizer), vocab_size, stop_token_ids)
+
+    @classmethod
+    def from_llama_cpp(
+        cls, llama: Any, *, vocab_size: int | None = None, stop_token_ids: Iterable[int] | None = None
+    ) -> TokenizerInfo:
+        """Read the vocabulary of a `llama_cpp.Llama`. Stop tokens are all at which llama.cpp ends a generation.
+
+        Raises:
+            TokenizerError: no stop token is declared, or an argument is of the wrong type or out of range.
+        """
+        return cls._from_raw(from_llama_cpp.read(llama), vocab_size, stop_token_ids)
 
     @classmethod
     def from_vocab(

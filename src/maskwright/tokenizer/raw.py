@@ -28,6 +28,8 @@ CONSTRUCTORS = {
     "tiktoken": "from_tiktoken",
     "sentencepiece": "from_sentencepiece",
     "mistral_common": "from_mistral",
+    "llama_cpp": "from_llama_cpp",
+    "mlx_lm": "from_huggingface",
 }
 
 

@@ -3,7 +3,7 @@
     >>> info_of(b"")
     Traceback (most recent call last):
     maskwright.errors.ArgumentError: tokenizer_info must be a TokenizerInfo or a tokenizer, not bytes
-      hint: make one with TokenizerInfo.from_huggingface, from_tiktoken, from_sentencepiece, from_mistral or from_vocab
+      hint: make one with TokenizerInfo.from_huggingface, from_tiktoken, from_vocab or another from_ method
 
 Tested by tests/tokenizer/test_recognise.py.
 """
@@ -17,7 +17,7 @@ from maskwright.errors import wrong_argument
 from maskwright.tokenizer.info import TokenizerInfo
 from maskwright.tokenizer.raw import CONSTRUCTORS, library_of
 
-_HINT = "make one with TokenizerInfo.from_huggingface, from_tiktoken, from_sentencepiece, from_mistral or from_vocab"
+_HINT = "make one with TokenizerInfo.from_huggingface, from_tiktoken, from_vocab or another from_ method"
 
 
 def info_of(

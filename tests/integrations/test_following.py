@@ -1,0 +1,121 @@
+"""A matcher follows token ids as engines pass them: one more a step, fewer after drafts, others for a new output."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from maskwright import BitmaskError, GrammarCompiler, MatcherError, TokenizerError, TokenizerInfo
+from maskwright.integrations.following import (
+    OutputFollower,
+    OutputFollowers,
+    check_choices,
+    check_stop_tokens,
+    check_width,
+)
+
+A, B, STOP = 0, 1, 3
+LETTERS = TokenizerInfo.from_vocab([b"a", b"b", b"ab", b"</s>"], special_token_ids=[3], stop_token_ids=[3])
+
+
+@pytest.fixture
+def follower() -> OutputFollower:
+    return OutputFollower(GrammarCompiler(LETTERS).compile_regex("(ab)+"), None)
+
+
+def follow(follower: OutputFollower, *ids: int) -> int:
+    follower.follow(np.array(ids))
+    return follower.matcher.num_accepted_tokens
+
+
+def test_one_token_more_a_step(follower: OutputFollower) -> None:
+    prompt = (B, B, STOP)
+    assert [follow(follower, *prompt, *output) for output in ([], [A], [A, B], [A, B, STOP])] == [0, 1, 2, 3]
+    assert follower.matcher.is_terminated()
+
+
+def test_ids_are_copied(follower: OutputFollower) -> None:
+    ids = np.array([B, A, B])
+    follower.follow(ids[:1])
+    follower.follow(ids[:2])
+    ids[1] = B  # engines use their buffers again
+    assert follow(follower, B, A, B) == 2
+
+
+def test_drafts_are_taken_back(follower: OutputFollower) -> None:
+    for output in ([], [A], [A, B], [A, B, A]):
+        follow(follower, B, *output)
+    assert follow(follower, B, A) == 1
+    assert follow(follower, B, A, B) == 2
+    assert follow(follower, B, A, B, STOP) == 3
+
+
+def test_a_new_output_is_noticed(follower: OutputFollower) -> None:
+    follow(follower, B)
+    assert follow(follower, B, A) == 1
+    assert follow(follower, B) == 0, "the same prompt again"
+    follow(follower, B, A)
+    assert follow(follower, A, A, A) == 0, "another prompt"
+    follow(follower, A, A, A, A)
+    follow(follower, A, A, A, A, B)
+    assert follow(follower, A, A, A, A, B, STOP, B, B) == 0, "the next turn of a chat"
+    follower.reset()
+    assert follow(follower, A, A, A, A, B, STOP, B, B, B) == 0
+
+
+def test_what_is_not_allowed_changes_nothing(follower: OutputFollower) -> None:
+    follow(follower, B)
+    follow(follower, B, A)
+    with pytest.raises(MatcherError, match="token 0 at output position 1 is not allowed"):
+        follow(follower, B, A, A)
+    with pytest.raises(MatcherError, match="token 1 at output position 0 is not allowed"):
+        follow(follower, B, B)
+    assert follow(follower, B, A, B) == 2
+
+
+def test_an_engine_that_does_not_stop(follower: OutputFollower) -> None:
+    for output in ([], [A], [A, B], [A, B, STOP]):
+        follow(follower, B, *output)
+    with pytest.raises(MatcherError, match=r"went on with token 1: it does not stop at \[3\][\s\S]*stop_token_ids"):
+        follow(follower, B, A, B, STOP, B)
+
+
+@pytest.mark.parametrize(("width", "fits"), [(3, False), (4, True), (1028, True), (1029, False)])
+def test_the_width_of_logits(width: int, fits: bool) -> None:
+    if fits:
+        check_width(width, LETTERS)
+    else:
+        with pytest.raises(BitmaskError, match=f"{width} logits, but the grammar's tokenizer has 4 ids"):
+            check_width(width, LETTERS)
+
+
+def test_stop_tokens_of_the_engine() -> None:
+    check_stop_tokens(LETTERS, [2, 3])
+    with pytest.raises(TokenizerError, match=r"end with a token of \[3\], but the engine stops at \[2\]"):
+        check_stop_tokens(LETTERS, [2])
+
+
+def test_scores_that_leave_nothing_to_sample() -> None:
+    check_choices(-1e30)
+    for score in (-np.inf, np.inf, np.nan):
+        with pytest.raises(MatcherError, match="finite"):
+            check_choices(score)
+
+
+def test_rows_of_a_batch_in_turn() -> None:
+    followers = OutputFollowers(GrammarCompiler(LETTERS).compile_regex("(ab)+"), None)
+
+    def step(*ids: int) -> int:
+        return followers.follow(np.array(ids, np.int32)).num_accepted_tokens
+
+    for _ in range(2):  # the same prompts again
+        assert [step(B), step(B), step(A, B)] == [0, 0, 0]
+        assert [step(B, A), step(B, A), step(A, B, A)] == [1, 1, 1]
+        assert [step(B, A, B), step(B, A, B), step(A, B, A, B)] == [2, 2, 2]
+        assert [step(B, A, B, STOP), step(A, B, A, B, A)] == [3, 3]
+        assert step(B, A, B, A) == 3
+        assert step(A, B, A) == 1, "drafted tokens were taken back"
+    with pytest.raises(MatcherError, match="is not allowed"):
+        step(A, B, A, A)
+    followers.reset()
+    assert step(A, B, A, A) == 0
