@@ -14,7 +14,7 @@ from maskwright.errors import MatcherError
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 from maskwright.integrations.transformers import GrammarLogitsProcessor  # noqa: E402
-from maskwright.integrations.transformers.processor import _apply_on_device  # noqa: E402
+from maskwright.integrations.transformers.masks import _apply_on_device  # noqa: E402
 
 SCHEMA = {
     "type": "object",

@@ -2,13 +2,15 @@
 
 `processor` holds `GrammarLogitsProcessor`, for `model.generate`, and `rows` what it knows of each row. `pipeline` holds
 `generate`, which is `maskwright.generate`: it reads the `prompts`, looks at the model (`model_facts`), and makes
-objects of what comes out (`maskwright.output_types`, `maskwright.tool_outputs`).
+objects of what comes out (`maskwright.output_types`, `maskwright.tool_outputs`). `continuous` has `add_grammars`, for
+continuous batching; `masks` is what both processors share.
 """
 
 from __future__ import annotations
 
+from maskwright.integrations.transformers.continuous import add_grammars as add_grammars
 from maskwright.integrations.transformers.pipeline import generate as generate
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
 from maskwright.tool_outputs import ToolCall as ToolCall
 
-__all__ = ["GrammarLogitsProcessor", "ToolCall", "generate"]
+__all__ = ["GrammarLogitsProcessor", "ToolCall", "add_grammars", "generate"]

@@ -32,12 +32,12 @@ from maskwright import (
     GrammarMatcher,
     TokenizerInfo,
     allocate_token_bitmask,
-    apply_token_bitmask_inplace,
 )
 from maskwright.arguments import as_integer
 from maskwright.compiler import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.transformers.masks import masked_scores
 from maskwright.integrations.transformers.rows import Rows
 
 _MOST_GENERATIONS = 2  # a model and its assistant
@@ -115,13 +115,9 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
                 "TokenizerInfo.from_huggingface; otherwise load the model's own tokenizer",
             )
         rows = self._followed(input_ids)
-        bitmask = allocate_token_bitmask(len(rows.rows), self._vocab_size, library="torch")
+        bitmask = allocate_token_bitmask(len(rows.rows), scores.shape[1], library="torch")  # free rows: all of it
         rows.fill(bitmask)
-        masked = scores.clone(memory_format=torch.contiguous_format)
-        if masked.device.type == "cpu":
-            apply_token_bitmask_inplace(masked, bitmask)
-        else:
-            _apply_on_device(masked, bitmask.to(masked.device))
+        masked = masked_scores(scores, bitmask)
         self._check_open_rows(masked, rows)
         return masked
 
@@ -213,11 +209,3 @@ def _check_tensor(name: str, value: torch.Tensor) -> None:
         raise wrong_argument(name, value, "a torch.Tensor", hint)
     if value.dim() != 2:
         raise BitmaskError(f"{name} must be two-dimensional, not of shape {tuple(value.shape)}", hint=hint)
-
-
-def _apply_on_device(scores: torch.Tensor, bitmask: torch.Tensor) -> None:
-    """Do what `apply_token_bitmask_inplace` does, where only torch can reach the scores."""
-    bits = bitmask.unsqueeze(-1) >> torch.arange(32, dtype=torch.int32, device=bitmask.device) & 1
-    covered = bits.flatten(1)[:, : scores.shape[1]] == 0
-    scores[:, : covered.shape[1]].masked_fill_(covered, -torch.inf)
-    scores[:, covered.shape[1] :] = -torch.inf

@@ -27,6 +27,7 @@ import torch
 
 from maskwright import BatchGrammarMatcher, GrammarMatcher
 from maskwright.errors import MatcherError
+from maskwright.integrations.transformers.masks import allow_only
 
 
 class Rows:
@@ -80,7 +81,7 @@ class Rows:
             if row.is_free:
                 bitmask[index].fill_(-1)
             elif row.at_end:
-                _allow_only(bitmask[index], self._after_end)
+                allow_only(bitmask[index], self._after_end)
             elif self._batch is None and row.matcher is not None:
                 row.matcher.fill_next_token_bitmask(bitmask, index)
 
@@ -151,11 +152,3 @@ def _memory_of(ids: torch.Tensor) -> tuple[int, int] | None:
     if ids.is_inference():
         return None
     return ids.data_ptr(), ids._version
-
-
-def _allow_only(row: torch.Tensor, token_ids: list[int]) -> None:
-    """Set these bits of a bitmask row and clear the others; with no token at all, allow everything."""
-    row.fill_(0 if token_ids else -1)
-    for token in token_ids:
-        bit = 1 << token % 32
-        row[token // 32] |= bit if bit < 1 << 31 else bit - (1 << 32)
