@@ -215,6 +215,7 @@ def test_what_a_format_cannot_spell_is_named(family: str, properties: Any, point
     with pytest.raises(mw.UnsupportedSchemaError) as caught:
         COMPILER.compile_structural_tag(st.get_model_structural_tag(family, tools))
     assert caught.value.pointer == f"/tools/1/function/parameters/{pointer}"
+    assert caught.value.message.startswith("tool 'g': ")
     assert "on_unsupported" in str(caught.value.hint)
     grammar = COMPILER.compile_structural_tag(st.get_model_structural_tag(family, tools, on_unsupported="relax"))
     pointers = {found.pointer for found in grammar.grammar.report}

@@ -69,6 +69,12 @@ def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Findi
     return low.builder.build(root), tuple(low.report)
 
 
+def _of_tool(tag: f.TagFormat, message: str) -> str:
+    """The message of an error inside a tag, with the tool's name if the tag is a call."""
+    name = (tag.capture or "").removeprefix("call:")
+    return message if name == (tag.capture or "") else f"tool {name!r}: {message}"
+
+
 class Lowering:
     """Makes the rules of one structural tag."""
 
@@ -287,7 +293,14 @@ class Lowering:
             untrack(kept)
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        return capture(tag.capture, self.lower(tag.content, f"{pointer}/content", ends), ends.as_bytes)
+        try:
+            content = self.lower(tag.content, f"{pointer}/content", ends)
+        except SchemaError as error:
+            message = _of_tool(tag, error.message)
+            raise type(error)(message, pointer=error.pointer, keyword=error.keyword, hint=error.hint) from error
+        except StructuralTagError as error:
+            raise StructuralTagError(_of_tool(tag, error.message), pointer=error.pointer, hint=error.hint) from error
+        return capture(tag.capture, content, ends.as_bytes)
 
     def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
         return text_with_triggers(
