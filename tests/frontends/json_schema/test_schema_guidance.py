@@ -35,6 +35,9 @@ TEXTS = [COMPACT, COMMON, USUAL, SPACED, WIDE]
         ({"whitespace_flexible": False}, [COMPACT]),
         ({"whitespace_flexible": False, "item_separator": ", "}, [COMMON]),
         ({"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}, [USUAL]),
+        ({"whitespace_flexible": False, "item_separator": ", ?", "key_separator": ":\\s?"}, [COMPACT, COMMON, USUAL]),
+        ({"whitespace_flexible": False, "item_separator": r"\s{0,2},\s{0,2}"}, [COMPACT, COMMON]),
+        ({"whitespace_flexible": False, "item_separator": r"[,;] +", "key_separator": "[^ ] {2}"}, [WIDE]),
         ({"whitespace_pattern": " "}, [COMPACT, COMMON, USUAL, SPACED]),
         ({"whitespace_pattern": ""}, [COMPACT]),
         ({"whitespace_pattern": " {0,2}", "whitespace_flexible": False}, TEXTS),
@@ -47,6 +50,16 @@ def test_it_counts_instead_of_the_options(guidance: Any, accepted: list[str], op
         options = {}  # it says nothing of white space
     rejected = [text for text in TEXTS if text not in accepted]
     check_texts({**SCHEMA, "x-guidance": guidance}, accepted, rejected, **options)
+
+
+def test_of_a_separator_only_what_is_json_remains() -> None:
+    asked = {"whitespace_flexible": False, "item_separator": r"\s{0,2}[,;]\s{0,2}", "key_separator": r".*:.*"}
+    good = ['{"a":[1 ,\t\n2],"b":null}', '{"a"  :  [1\r,2]  ,  "b" :\tnull}']
+    bad = ["[1;2]", "[1\u00a0,2]", "[1\v,2]", "[1   ,2]", "[1,2,]"]
+    bad = [f'{{"a":{each}}}' for each in bad] + ['{"a"::[1]}', '{"a" [1]}', '{"a":\n[1]}']
+    check_texts({**SCHEMA, "x-guidance": asked}, good, bad)
+    inner = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 4}
+    check_texts({**inner, "x-guidance": asked}, ["[1 , 2]", "[1,2,\n\n3,4]"], ["[1]", "[1;2]", "[1,2,3,4,5]"])
 
 
 def test_other_options_stay() -> None:
@@ -84,7 +97,11 @@ def test_what_does_not_count_is_reported() -> None:
         ({"whitespace_flexible": 1}, "/x-guidance/whitespace_flexible", SchemaError),
         ({"item_separator": None}, "/x-guidance/item_separator", SchemaError),
         ({"item_separator": ";"}, "/x-guidance/item_separator", UnsupportedSchemaError),
-        ({"key_separator": ":\\s?"}, "/x-guidance/key_separator", UnsupportedSchemaError),
+        ({"item_separator": ",\\s?;"}, "/x-guidance/item_separator", UnsupportedSchemaError),
+        ({"item_separator": "\u00a0,"}, "/x-guidance/item_separator", UnsupportedSchemaError),
+        ({"item_separator": ""}, "/x-guidance/item_separator", UnsupportedSchemaError),
+        ({"item_separator": ",("}, "/x-guidance/item_separator", UnsupportedSchemaError),
+        ({"key_separator": ",\\s?"}, "/x-guidance/key_separator", UnsupportedSchemaError),
         ({"json_allowed_escapes": "nx"}, "/x-guidance/json_allowed_escapes", SchemaError),
         ({"json_allowed_escapes": ["n"]}, "/x-guidance/json_allowed_escapes", SchemaError),
         ({"whitespace_pattern": "x"}, "/x-guidance/whitespace_pattern", SchemaError),

@@ -4,7 +4,7 @@
 
     whitespace_pattern                  what may stand between two tokens, or nothing
     whitespace_flexible                 false, without a pattern: the separators and no other white space
-    item_separator, key_separator       "," and ":" if they are not given
+    item_separator, key_separator       regular expressions; "," and ":" if they are not given
     lenient                             true: what cannot be enforced is left out, as with on_unsupported="relax"
     coerce_one_of                       true: so is "only one branch" of a oneOf, where it cannot be enforced
     json_allowed_escapes                the letters that may stand behind a backslash in strings (escapes.py)
@@ -24,6 +24,7 @@ from typing import Any, Final
 from maskwright.errors import OptionError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.escapes import LETTERS
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
+from maskwright.frontends.json_schema.separators import separator
 
 KEYWORD: Final = "x-guidance"
 _SEPARATORS: Final = {"item_separator": ",", "key_separator": ":"}
@@ -105,14 +106,16 @@ def _checked(asked: Any) -> dict[Any, Any]:
     if other is not None:
         raise _wrong(_ESCAPES, f"JSON has no escape \\{other}", f"use letters out of {LETTERS}")
     for name, usual in _SEPARATORS.items():
-        if asked.get(name, usual).strip(" \t\n\r") != usual:
-            raise UnsupportedSchemaError(
-                f"{name} must be {usual!r} with white space",
-                pointer=f"/{KEYWORD}/{name}",
-                keyword=name,
-                hint="it is read as a text, not as a regular expression",
-            )
+        _check_separator(name, asked.get(name, usual), usual)
     return asked
+
+
+def _check_separator(name: str, given: str, usual: str) -> None:
+    try:
+        separator(given, usual, name)
+    except OptionError as error:
+        pointer = f"/{KEYWORD}/{name}"
+        raise UnsupportedSchemaError(error.message, pointer=pointer, keyword=name, hint=error.hint) from error
 
 
 def _wrong(name: str, message: str, hint: str | None) -> SchemaError:

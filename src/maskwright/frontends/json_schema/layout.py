@@ -4,9 +4,10 @@ A `Layout` belongs to one set of options. It opens each grammar with the same ru
 
     string, integer, number, large, unsigned, name, ws, colon, comma, value, array, object, member
 
-(`ws` to `comma` only where white space is flexible) so that the expressions that refer to them are built once for all
-schemas. `large` and `unsigned` are parts of plain numbers (doubles.py). `name` is called by none: its body is the one
-that stands in every object with a name that is not declared, and what all grammars begin with is read and weighed once.
+(`ws` to `comma` only where white space is flexible or separators are patterns) so that the expressions that refer to
+them are built once for all schemas. `large` and `unsigned` are parts of plain numbers (doubles.py). `name` is called by
+none: its body is the one that stands in every object with a name that is not declared, and what all grammars begin with
+is read and weighed once.
 
 A `Style` holds the punctuation at one depth: the depth matters only where `indent` is given. Below MAX_INDENTED levels
 an indented layout goes on in one line, as the rules must be finite in number.
@@ -28,12 +29,14 @@ from maskwright.frontends.json_schema.scalars import (
     STRING_RULE,
     TRUE_TEXT,
 )
+from maskwright.frontends.json_schema.separators import separator
 from maskwright.frontends.json_schema.shape import ANYTHING, FREE_PLACES, OPEN
 from maskwright.frontends.json_schema.strings import ANY_NAME_CLOSED, ANY_TEXT, QUOTE
 from maskwright.frontends.json_schema.white_space import JSON_SPACE, white_space
 from maskwright.ir import (
     EMPTY,
     OP_EMPTY,
+    OP_LITERAL,
     OP_REF,
     Expr,
     GrammarIR,
@@ -139,6 +142,10 @@ class Layout:
             self._ws = EMPTY if self.space[0] == OP_EMPTY else builder.add("ws", self.space)
             self._colon = builder.add("colon", seq(self._ws, text(":"), self._ws))
             self._comma = builder.add("comma", seq(self._ws, text(","), self._ws))
+        else:
+            item, key = options.separators or (", ", ": ")
+            self._comma = _shared(builder, "comma", separator(item, ","))
+            self._colon = _shared(builder, "colon", separator(key, ":"))
         depths = MAX_INDENTED + 1 if self.depth_matters else 1
         names = [[builder.declare(name) for name in ("value", "array", "object", "member")] for _ in range(depths)]
         self.styles = tuple(self._style(depth, *names[depth]) for depth in range(depths))  # the root has depth 0
@@ -162,13 +169,12 @@ class Layout:
         if self.options.any_whitespace:
             ws = self._ws
             return Style(seq(text("["), ws), seq(text("{"), ws), EMPTY, self._colon, self._comma, ws, *free)
-        indent, separators = self.options.indent, self.options.separators
-        lead = trail = ""
-        item, key = separators or (", ", ": ")
+        lead, trail, comma = EMPTY, EMPTY, self._comma
+        indent = self.options.indent
         if indent is not None and depth < MAX_INDENTED:
-            lead, trail = "\n" + " " * (indent * (depth + 1)), "\n" + " " * (indent * depth)
-            item = (separators or (",", ": "))[0] + lead
-        return Style(text("["), text("{"), text(lead), text(key), text(item), text(trail), *free)
+            lead, trail = text("\n" + " " * (indent * (depth + 1))), text("\n" + " " * (indent * depth))
+            comma = seq(comma if self.options.separators else text(","), lead)
+        return Style(text("["), text("{"), lead, self._colon, comma, trail, *free)
 
     def _define_free(self, builder: IRBuilder, s: Style) -> None:
         inside = self.styles[s.inner]
@@ -179,6 +185,11 @@ class Layout:
         builder.define(s.array, s.lists[id(ANYTHING)])
         builder.define(s.object, s.object_of(_list(s.member, s), may_be_empty=True))
         builder.define(s.member, seq(STRING_RULE, s.colon, inside.value))
+
+
+def _shared(builder: IRBuilder, name: str, expr: Expr) -> Expr:
+    """A separator; a rule of its own if it is more than a text."""
+    return expr if expr[0] == OP_LITERAL else builder.add(name, expr)
 
 
 def _space(options: JsonSchemaOptions) -> Expr:

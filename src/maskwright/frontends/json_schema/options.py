@@ -18,6 +18,7 @@ from operator import index
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 from maskwright.errors import OptionError
+from maskwright.frontends.json_schema.separators import separator
 from maskwright.frontends.json_schema.white_space import white_space
 
 MAX_INDENT: Final = 100
@@ -37,7 +38,8 @@ class JsonSchemaOptions:
             for white space in all these places. It takes the place of the four other options of white space, so it
             goes with none of them; how long its matches are, it says itself.
         indent: As in `json.dumps`, up to 100 spaces; goes with `any_whitespace=False`.
-        separators: `(item separator, key separator)` as in `json.dumps`; goes with `any_whitespace=False`.
+        separators: `(item separator, key separator)` as in `json.dumps`; goes with `any_whitespace=False`. Each may be
+            a regular expression, of whose matches those are written that are a comma or a colon with white space.
         ensure_ascii: Characters beyond ASCII are written as escapes only, as by `json.dumps`; otherwise either way.
         strict_mode: Objects have declared members only, and arrays that declare a prefix have no more items, unless the
             schema says `additionalProperties`, `items` or the like. An object that declares nothing is empty; a schema
@@ -176,9 +178,11 @@ def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict
 
 
 def _separators(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or [str(each).strip(" \t\n\r") for each in value] != [",", ":"]:
-        raise _wrong("separators", f"must be a comma and a colon with white space, not {value!r:.60}")
-    return tuple(map(str, value))
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(isinstance(each, str) for each in value):
+        raise _wrong("separators", f"must be two strings, for items and names, not {value!r:.60}")
+    for each, character in zip(value, ",:", strict=True):
+        separator(each, character)
+    return tuple(value)
 
 
 def _flag(option: str, value: Any) -> bool:
