@@ -33,11 +33,13 @@ template <class Lane, uint64_t kFill>
 inline void mask_word(Lane* logits, uint32_t word) {
   typedef Lane Vector __attribute__((vector_size(16)));
   constexpr unsigned kLanes = 16 / sizeof(Lane);
-  const Vector fill = Vector{} + static_cast<Lane>(kFill);
+  const Lane minus_infinity = static_cast<Lane>(kFill);
+  const Vector fill = Vector{} + minus_infinity;
   Vector bit = {};
   for (unsigned lane = 0; lane < kLanes; ++lane) bit[lane] = static_cast<Lane>(Lane{1} << lane);
   for (unsigned begin = 0; begin < 32; begin += kLanes) {
-    const Vector bits = Vector{} + static_cast<Lane>(word >> begin);
+    const Lane part = static_cast<Lane>(word >> begin);
+    const Vector bits = Vector{} + part;
     Vector values;
     std::memcpy(&values, logits + begin, sizeof values);
     values = (bits & bit) == 0 ? fill : values;
