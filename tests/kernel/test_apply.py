@@ -188,7 +188,7 @@ def test_refusals_say_what_to_pass() -> None:
     unaligned = np.frombuffer(bytearray(4 * 40 + 1), np.uint8)[1:].view(np.float32)
     overlapping = np.lib.stride_tricks.as_strided(logits, (2, 40), (4, 4))
     assert "dtype float32" in refused(logits.astype(np.int8), bitmask)
-    assert "dtype float32" in refused("logits", bitmask)
+    assert "numpy array or a torch tensor, not str" in refused("logits", bitmask)
     assert "allocate_token_bitmask" in refused(logits, bitmask.astype(np.int64))
     assert "allocate_token_bitmask" in refused(logits, np.ones((2, 40), bool))
     assert "contiguous" in refused(np.ones((2, 80), np.float32)[:, ::2], bitmask)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from maskwright import _kernel
-from maskwright.arguments import as_integer, as_tuple
-from maskwright.bitmask.buffers import logit_kind, read_bitmask, read_logits
+from maskwright.arguments import as_integer
+from maskwright.bitmask.buffers import is_tensor, logit_kind, read_bitmask, read_logits
+from maskwright.bitmask.devices import apply_on_device, checked_rows, listed_rows
 from maskwright.errors import BitmaskError
 
 _MOST_THREADS = 2**32 - 1
@@ -27,24 +28,29 @@ def apply_token_bitmask_inplace(
     """Set the logits of tokens that are not allowed to minus infinity.
 
     Args:
-        logits: (batch, vocab) or (vocab,), float32, float16, bfloat16 or float64: a numpy array or a torch tensor, on
-            the CPU. The values of a row are adjacent; rows may lie anywhere.
-        bitmask: (batch, words) or (words,) int32 of the same library or numpy, on the CPU, as
-            `allocate_token_bitmask` returns it.
+        logits: (batch, vocab) or (vocab,), float32, float16, bfloat16 or float64: a numpy array, or a torch tensor on
+            any device. The values of a row are adjacent; rows may have any stride.
+        bitmask: (batch, words) or (words,) int32 on the same device, as `allocate_token_bitmask` returns it. For
+            logits on the CPU an array of numpy or a tensor, whatever the logits are.
         vocab_size: How many logits of each row to mask, the others stay as they are; by default all. Those that the
             bitmask does not cover are not allowed.
-        indices: The rows to mask; by default all. Row i of the bitmask belongs to row i of the logits.
-        max_threads: The most threads to use, the calling one included; by default as many as the process has. Up to
-            8 MiB of logits are masked by the calling thread.
+        indices: The rows to mask; by default all. Row i of the bitmask belongs to row i of the logits. In a tensor
+            on a GPU, rows out of range are left out, as checking them would wait for the GPU.
+        max_threads: On the CPU, the most threads to use, the calling one included; by default as many as the process
+            has. Up to 8 MiB of logits are masked by the calling thread.
 
     Raises:
         ArgumentError: `vocab_size`, `max_threads` or one of `indices` is not an int.
+        OptionError: `max_threads` is less than 1.
         BitmaskError: A buffer has the wrong type, dtype, shape, device or layout; nothing is written.
     """
+    if is_tensor(logits) and not logits.is_cpu:
+        rows, masks = checked_rows(logits, bitmask)
+        return apply_on_device(rows, masks, masked_width(rows.shape[1], vocab_size), indices)
     kind = logit_kind(logits)
     target, source = read_logits(logits), read_bitmask(bitmask)
     width = masked_width(target.columns, vocab_size)
-    rows = rows_to_mask(target.rows, source.rows, indices)
+    listed = rows_to_mask(target.rows, source.rows, indices)
     threads = _MOST_THREADS if max_threads is None else as_integer("max_threads", max_threads, at_least=1)
     _kernel.apply_mask(
         target.address,
@@ -55,7 +61,7 @@ def apply_token_bitmask_inplace(
         source.row_bytes,
         source.columns,
         target.rows,
-        rows,
+        listed,
         min(threads, _MOST_THREADS),
     )
 
@@ -72,16 +78,11 @@ def masked_width(columns: int, vocab_size: int | None) -> int:
 
 def rows_to_mask(num_rows: int, num_masks: int, indices: Sequence[int] | None) -> list[int] | None:
     """Return the rows to mask, each once; None stands for all."""
-    if indices is None:
-        if num_rows != num_masks:
-            raise BitmaskError(
-                f"the logits have {num_rows} rows, but the bitmask has {num_masks}",
-                hint="pass indices=, or one mask for all rows as numpy.broadcast_to(...) or tensor.expand(...)",
-            )
-        return None
-    common = min(num_rows, num_masks)
-    rows = dict.fromkeys(as_integer("each of indices", i) for i in as_tuple("indices", indices, "a list of rows"))
-    for row in rows:
-        if not 0 <= row < common:
-            raise BitmaskError(f"row {row} is out of range for {common} rows")
-    return list(rows)
+    if indices is not None:
+        return listed_rows(indices, min(num_rows, num_masks))
+    if num_rows != num_masks:
+        raise BitmaskError(
+            f"the logits have {num_rows} rows, but the bitmask has {num_masks}",
+            hint="pass indices=, or one mask for all rows as numpy.broadcast_to(...) or tensor.expand(...)",
+        )
+    return None

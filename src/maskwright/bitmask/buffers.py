@@ -85,6 +85,8 @@ def _dtype_of(array: Any) -> Hashable:
 def _new_kind(logits: Any) -> int:
     dtype = _dtype_of(logits)
     kind = _LOGIT_KINDS.get(str(dtype))
+    if not (isinstance(logits, np.ndarray) or is_tensor(logits)):
+        raise _not_an_array(logits, "logits")
     if kind is None:
         raise BitmaskError(f"the logits must have dtype {LOGIT_DTYPES}, not {_dtype_name(logits)}")
     _known_kinds[dtype] = kind
