@@ -15,7 +15,13 @@ MODULES = [
     "oracle.derivatives",
     "oracle.recognizer",
 ]
-EXTRAS = {"maskwright.integrations.transformers": "transformers"}
+EXTRAS = {
+    "maskwright.integrations.transformers": "transformers",
+    **dict.fromkeys((f"maskwright.bitmask.{name}" for name in ("expressions", "sampling", "torch_op")), "torch"),
+    **dict.fromkeys((f"maskwright.bitmask.triton_{name}" for name in ("apply", "sampling")), "triton"),
+    "maskwright.bitmask.jax": "jax",
+    "maskwright.bitmask.mlx": "mlx",
+}
 
 
 @pytest.mark.parametrize("name", MODULES)
