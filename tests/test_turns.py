@@ -1,5 +1,6 @@
 """Handlers of signals run all along a long compile, and so do other threads, be the front-ends compiled or not.
 
+Threads that compile share the interpreter in slices, and the garbage collector lets them alone meanwhile.
 Times are the process's own, as other work on the machine makes no difference to them.
 """
 
@@ -7,13 +8,17 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 import maskwright as mw
+from maskwright.turns import compiling, let_others_in
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
@@ -64,3 +69,153 @@ def test_a_handler_that_raises_ends_the_compile() -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
     assert mw.Grammar.from_json_schema({"type": "null"}).ir.rules
+
+
+@pytest.fixture
+def no_forced_switches() -> Iterator[None]:
+    """CPython itself takes the interpreter from no thread, so that others run only where they are let in."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("no_forced_switches")
+@pytest.mark.parametrize("work", LONG.values(), ids=LONG)
+def test_other_threads_run_meanwhile(work: Callable[[], object]) -> None:
+    """A thread that wakes up now and then does so all along: the time that the work took between is a part of it."""
+    is_done, may_end = threading.Event(), threading.Event()
+    taken: list[float] = []
+
+    def compile_it() -> None:
+        begin = time.thread_time()
+        work()
+        taken.append(time.thread_time() - begin)
+        is_done.set()
+        may_end.wait(60)  # its clock goes with it
+
+    worker = threading.Thread(target=compile_it)
+    worker.start()
+    times = [0.0]
+    clock = time.pthread_getcpuclockid(worker.ident or 0)
+    while not is_done.wait(0.0005):
+        times.append(time.clock_gettime(clock))
+    may_end.set()
+    worker.join()
+    longest = max(b - a for a, b in itertools.pairwise([*times, taken[0]]))
+    assert longest < taken[0] / 3
+    assert len(times) > taken[0] / 0.02
+
+
+def test_threads_that_compile_take_turns() -> None:
+    """Two that each want the interpreter have it for milliseconds at a time; handing it over costs little, then."""
+    had: list[int] = []
+
+    def work(name: int) -> None:
+        with compiling:
+            begin = time.thread_time()
+            while time.thread_time() - begin < 0.1:
+                let_others_in()
+                had.append(name)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    num_turns = 1 + sum(a != b for a, b in itertools.pairwise(had))
+    assert 3 <= num_turns <= 200  # 40 of 5 ms; a thousand, were it handed over whenever others are let in
+
+
+def test_a_thread_that_waits_lets_others_compile() -> None:
+    is_working, may_end = threading.Event(), threading.Event()
+
+    def wait_within() -> None:
+        with compiling:
+            let_others_in()
+            is_working.set()
+            may_end.wait(60)
+
+    waiting = threading.Thread(target=wait_within)
+    waiting.start()
+    is_working.wait(60)
+    mw.Grammar.from_json_schema({"properties": {f"p{i}": {"const": i} for i in range(300)}})
+    assert waiting.is_alive()
+    may_end.set()
+    waiting.join()
+
+
+def test_the_collector_lets_a_compiling_thread_alone() -> None:
+    """What is freed by its reference counts sets off no collection."""
+    gc.enable()
+    collecting: list[int] = []
+
+    def note(phase: str, _: object) -> None:
+        collecting.append(threading.get_ident())
+
+    compiler = mw.GrammarCompiler(mw.TokenizerInfo.from_vocab([b"a", b"b", b""], stop_token_ids=[2]))
+    gc.callbacks.append(note)
+    try:
+        with compiling:
+            LONG["schema"]()
+            assert threading.get_ident() not in collecting
+        LONG["schema"]()
+        assert threading.get_ident() in collecting
+        compiler.compile_regex("a+")
+    finally:
+        gc.callbacks.remove(note)
+    assert gc.isenabled()
+
+
+@pytest.mark.usefixtures("no_forced_switches")
+def test_the_collector_is_on_whenever_others_run() -> None:
+    gc.enable()
+    begun, go = threading.Event(), threading.Event()
+    enabled: list[bool] = []
+
+    def look() -> None:
+        begun.set()
+        go.wait(60)
+        enabled.append(gc.isenabled())
+
+    other = threading.Thread(target=look)
+    other.start()
+    begun.wait(60)
+    with compiling:
+        go.set()
+        while not enabled:
+            let_others_in()
+        with compiling:
+            pass
+        assert not gc.isenabled()
+    assert enabled == [True]
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_switched_off_stays_so() -> None:
+    assert not gc.isenabled()
+    with pytest.raises(ZeroDivisionError), compiling:
+        raise ZeroDivisionError
+    assert not gc.isenabled()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_of_fork_has_the_collector_on() -> None:
+    gc.enable()
+    is_within, may_end = threading.Event(), threading.Event()
+
+    def wait_within() -> None:
+        with compiling:
+            is_within.set()
+            may_end.wait(60)
+
+    thread = threading.Thread(target=wait_within)
+    thread.start()
+    is_within.wait(60)
+    child = os.fork()
+    if not child:
+        os._exit(0 if gc.isenabled() else 1)
+    may_end.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert gc.isenabled()

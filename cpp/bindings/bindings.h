@@ -6,13 +6,13 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <thread>
 
 #include "../kernel/compiled_grammar.h"
 #include "../kernel/fork_gate.h"
 #include "../kernel/ir.h"
 #include "../kernel/matcher.h"
+#include "turns.h"
 
 namespace maskwright {
 
@@ -52,16 +52,16 @@ class FloatRow {
 // A token id from any Python int; ids that no vocabulary can have come out as -1. Raises ArgumentError as well.
 TokenId read_token_id(nb::handle value);
 
-// Lets other Python threads run. For what takes longer than letting go of the GIL and waiting for it again.
-class Unlocked {
+// Without the GIL. Work that may hold a lock of the kernel needs `Unlocked`.
+class Released {
  public:
-  Unlocked() : state_(PyEval_SaveThread()) { gate_.emplace(); }
-  ~Unlocked() {
-    gate_.reset();  // or a fork would wait for us, and we for the GIL
+  Released() : state_((before_release(), PyEval_SaveThread())) {}
+  ~Released() {
     take_gil();
+    after_release();
   }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
 
  private:
   // Where the interpreter is on its way out it ends threads that ask for the GIL, by unwinding their stacks, which C++
@@ -74,7 +74,18 @@ class Unlocked {
     }
   }
   PyThreadState* const state_;
-  std::optional<ForkGate> gate_;
+};
+
+// Lets other Python threads run. For what takes longer than letting go of the GIL and waiting for it again.
+class Unlocked {
+ public:
+  Unlocked() = default;
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  const Released released_;
+  const ForkGate gate_;  // left first, or a fork would wait for us, and we for the GIL
 };
 
 // A bitmask given as a numpy array or a CPU torch tensor, held in place while this lives. Needs the GIL to be
@@ -124,6 +135,7 @@ void bind_batch(nb::module_& m);
 void bind_apply(nb::module_& m);
 void bind_content(nb::module_& m);
 void bind_evident(nb::module_& m);
+void bind_turns(nb::module_& m);
 void bind_untrack(nb::module_& m);
 
 }  // namespace maskwright

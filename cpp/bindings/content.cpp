@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr size_t kMaxDepth = 1'000;
+constexpr size_t kPartsBetweenTurns = 2'048;
 constexpr size_t kUsualBytes = 2'048, kUsualDepth = 16;
 
 class ContentWriter {
@@ -32,21 +33,23 @@ class ContentWriter {
   bool write(PyObject* data) {
     if (!write_value(data)) return false;
     while (!open_.empty()) {
+      if (++num_parts_ % kPartsBetweenTurns == 0) let_others_in();
       Open& top = open_.back();
+      PyObject* const container = top.container.ptr();
       PyObject *key, *value;
-      if (PyDict_CheckExact(top.container)) {
-        if (!PyDict_Next(top.container, &top.next, &key, &value)) {
+      if (PyDict_CheckExact(container)) {
+        if (!PyDict_Next(container, &top.next, &key, &value)) {
           open_.pop_back();
           continue;
         }
         if (!PyUnicode_CheckExact(key) || !write_text(key)) return false;
       } else {
-        if (top.next >= PySequence_Size(top.container)) {
+        if (top.next >= PySequence_Size(container)) {
           open_.pop_back();
           continue;
         }
-        const bool is_list = PyList_CheckExact(top.container);
-        value = is_list ? PyList_GetItem(top.container, top.next) : PyTuple_GetItem(top.container, top.next);
+        const bool is_list = PyList_CheckExact(container);
+        value = is_list ? PyList_GetItem(container, top.next) : PyTuple_GetItem(container, top.next);
         ++top.next;
       }
       if (out_.size() > kMaxBytes || !write_value(value)) return false;
@@ -57,7 +60,7 @@ class ContentWriter {
 
  private:
   struct Open {
-    PyObject* container;
+    nb::object container;  // held, as another thread may take it out of what it is in
     Py_ssize_t next;
   };
 
@@ -81,7 +84,7 @@ class ContentWriter {
 
   bool open(PyObject* container, char tag, Py_ssize_t size) {
     if (open_.size() >= kMaxDepth) return false;
-    open_.push_back({container, 0});
+    open_.push_back({nb::borrow(container), 0});
     out_.push_back(tag);
     write_size(size);
     return true;
@@ -120,6 +123,7 @@ class ContentWriter {
 
   std::string out_;
   std::vector<Open> open_;
+  size_t num_parts_ = 0;
 };
 
 // The way back.
@@ -129,6 +133,7 @@ class ContentReader {
   nb::object read() {
     nb::object root = read_value();
     while (!open_.empty()) {
+      if (++num_parts_ % kPartsBetweenTurns == 0) let_others_in();
       Open& top = open_.back();
       if (top.remaining == 0) {
         open_.pop_back();
@@ -193,6 +198,7 @@ class ContentReader {
 
   ContentCursor at_;
   std::vector<Open> open_;
+  size_t num_parts_ = 0;
 };
 
 nb::object data_of(const nb::bytes& content) {

@@ -11,6 +11,7 @@
 #include "deferred.h"
 #include "py_matcher.h"
 #include "read_ir.h"
+#include "rotation.h"
 
 namespace maskwright {
 
@@ -162,6 +163,7 @@ void bind_compile(nb::module_& m) {
         Program program;
         {
           const Unlocked unlocked;
+          rotation().leave();
           program = link(ir, vocabulary.context->rules);
         }
         if (program.has_budgets) supply_all(program);
@@ -203,5 +205,6 @@ NB_MODULE(_kernel, m) {
   bind_apply(m);
   bind_content(m);
   bind_evident(m);
+  bind_turns(m);
   bind_untrack(m);
 }

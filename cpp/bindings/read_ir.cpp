@@ -30,6 +30,7 @@ namespace {
 
 constexpr size_t kMaxBeginning = 64;  // rules
 constexpr size_t kMaxChunkBytes = 1 << 30;
+constexpr size_t kNodesBetweenTurns = 512;
 constexpr int kMaxNesting = 64;  // subgrammars in subgrammars
 
 // The nodes made from Python objects so far: a hash table with open addressing.
@@ -111,6 +112,7 @@ class Reader {
   ExprId read(PyObject* root) {
     visit(root);
     while (!open_.empty()) {
+      if (ir_.nodes.size() % kNodesBetweenTurns == 0) let_others_in();
       Open& top = open_.back();
       if (top.next < top.end) {
         visit(field(top.object, top.next++));

@@ -381,6 +381,20 @@ def evident(
     What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).
     """
 
+def let_others_in() -> None:
+    """
+    Lets other threads have the interpreter, if this one had it for long, and handlers of signals, which may raise.
+    """
+
+def begin_compiling() -> None:
+    """
+    From now on to `end_compiling` the collector lets this thread alone while it has the interpreter.
+    """
+
+def end_compiling() -> None: ...
+def renew_compiling_in_child() -> None:
+    """To be called in a child of fork."""
+
 def untrack(root: object, kinds: tuple[type, ...]) -> None:
     """
     Takes tuples, dicts and objects of these classes, down from a root, off the list of the garbage collector.

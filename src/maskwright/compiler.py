@@ -26,6 +26,7 @@ from maskwright.option_signatures import takes_schema_options
 from maskwright.schema_inputs import schema_of
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
+from maskwright.turns import compiling, let_others_in
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
+_FRONT_ENDS = (
+    *("maskwright.frontends.json_schema", "maskwright.frontends.regex", "maskwright.frontends.ebnf"),
+    *("maskwright.frontends.lark", "maskwright.structural_tag.known_tags", "maskwright.structural_tag.lower"),
+)
 _MOST_BYTES = 1 << 62  # the kernel counts in 64 bits
 
 
@@ -190,8 +195,10 @@ class GrammarCompiler:
         self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit if cache_enabled else None)
         self._workers = Workers(self.max_threads)
         self._grammar_limit_bytes = as_integer("grammar_limit_bytes", grammar_limit_bytes, at_least=0)
-        # Done here rather than at the first schema and mask, so that the first request does not wait for them.
-        import_module("maskwright.frontends.json_schema")
+        # Done here rather than at the first schema and mask, so that no request waits for them, nor a serving engine's
+        # loop: an import keeps the interpreter for up to 20 ms.
+        for front_end in _FRONT_ENDS:
+            import_module(front_end)
         _ = self.tokenizer_info.kernel_vocabulary
 
     @takes_schema_options
@@ -293,9 +300,15 @@ class GrammarCompiler:
         return self._cache.get(task.key, lambda: self._bind(task))
 
     def _submit(self, task: _Task) -> CompileFuture[CompiledGrammar]:
-        return self._cache.submit(task.key, lambda: self._bind(task), self._workers)
+        submitted = self._cache.submit(task.key, lambda: self._bind(task), self._workers)
+        let_others_in()  # who submits thousands in a row
+        return submitted
 
     def _bind(self, task: _Task) -> CompiledGrammar:
+        with compiling:
+            return self._bound(task)
+
+    def _bound(self, task: _Task) -> CompiledGrammar:
         grammar = task.read()
         try:
             compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)

@@ -1,12 +1,29 @@
-"""Compiled front-ends keep the interpreter to themselves; here they let other threads and signal handlers have it.
+"""What takes long hands the interpreter over as it goes, rather than when another thread has waited for it for 5 ms.
 
-CPython looks for both whenever a Python function is entered, so this module is not compiled. Who loops for long, or is
-called for each of many parts, calls `let_others_in` as it goes.
+Who loops for long, or is called for each of many parts, calls `let_others_in`. Compiled front-ends would otherwise keep
+the interpreter to themselves: CPython looks for other threads and for signals in interpreted functions only.
 Tested by tests/test_turns.py.
 """
 
 from __future__ import annotations
 
+import os
 
-def let_others_in() -> None:
-    """Let other threads run, and handlers of signals, which may raise, if it is their turn."""
+from maskwright import _kernel
+from maskwright._kernel import let_others_in as let_others_in
+
+
+class Compiling:
+    """`with compiling:` while a thread compiles: it takes turns with others that do, and garbage collections wait."""
+
+    def __enter__(self) -> None:
+        _kernel.begin_compiling()
+
+    def __exit__(self, *_: object) -> None:
+        _kernel.end_compiling()
+
+
+compiling = Compiling()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kernel.renew_compiling_in_child)

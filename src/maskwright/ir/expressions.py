@@ -40,10 +40,12 @@ from maskwright.ir.ops import (
     UNBOUNDED,
 )
 from maskwright.parameters import FALSE, TRUE, Condition, Value, both
+from maskwright.turns import let_others_in
 
 EMPTY: Final = Expr((OP_EMPTY,))
 _NEVER: Final = Expr((OP_NEVER,))
 ANY_BYTE: Final = Expr((OP_SET, ALL_BYTES))
+_HASHED_AT_ONCE: Final = 256
 _BYTE_LITERALS: Final = tuple(Expr((OP_LITERAL, bytes((b,)))) for b in range(256))
 
 
@@ -84,6 +86,7 @@ def byte_range(first: int, last: int) -> Expr:
 
 def seq(*parts: Expr) -> Expr:
     """These one after the other."""
+    let_others_in()  # whatever takes long makes sequences and alternatives as it goes
     out: list[Any] = [OP_SEQ]
     before: Any = OP_SEQ  # the operation of the last part of `out`
     more: list[bytes] = []  # literals right behind a literal that is the last of `out`
@@ -119,6 +122,7 @@ def seq(*parts: Expr) -> Expr:
 
 def alt(*branches: Expr) -> Expr:
     """Any one of these."""
+    let_others_in()
     out: list[Any] = []
     mask = 0
     for branch in branches:
@@ -141,7 +145,11 @@ def alt(*branches: Expr) -> Expr:
 def _distinct(exprs: list[Any]) -> list[Any]:
     """Each once. A hash is of the whole tree, but a comparison mostly ends at its first difference."""
     if len(exprs) > 8:
-        return list(dict.fromkeys(exprs))
+        each_once: dict[Any, None] = {}
+        for begin in range(0, len(exprs), _HASHED_AT_ONCE):
+            let_others_in()
+            each_once.update(dict.fromkeys(exprs[begin : begin + _HASHED_AT_ONCE]))
+        return list(each_once)
     out: list[Any] = []
     for expr in exprs:
         if expr not in out:

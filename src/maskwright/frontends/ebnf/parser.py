@@ -48,6 +48,7 @@ from maskwright.frontends.substrings import MAX_IN_RULES
 from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
+from maskwright.turns import let_others_in
 
 MAX_DEPTH: Final = 100
 MAX_COUNT: Final = 2**31 - 1
@@ -148,6 +149,7 @@ class _Parser:
         position = 1 if source.startswith(BYTE_ORDER_MARK) else 0
         match_token = _TOKEN.match
         while position < end:
+            let_others_in()
             token = match_token(source, position)
             if token is None:
                 raise self._unexpected(position)

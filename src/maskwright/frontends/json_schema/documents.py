@@ -21,12 +21,14 @@ from maskwright.frontends.json_schema.malformed import is_uri, malformed_part
 from maskwright.frontends.json_schema.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.resources import MalformedError, Resources
 from maskwright.frontends.json_schema.shape import Node, Path, Resource, node_at
+from maskwright.turns import let_others_in
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
 _SCALARS: Final = frozenset((str, int, bool, float, type(None)))
 _MAX_CHAIN: Final = 100
 _MAX_DEPTH: Final = 2_500
 _MAX_CONTAINERS: Final = 1_000_000
+_LONG: Final = 50_000  # characters
 
 
 def read_schema(schema: Any) -> Any:
@@ -38,7 +40,8 @@ def read_schema(schema: Any) -> Any:
     """
     if isinstance(schema, (str, bytes, bytearray)):
         try:
-            schema = json.loads(schema, parse_float=Decimal, parse_constant=_refuse_constant)
+            hook = _let_others_in_at if len(schema) > _LONG else None
+            schema = json.loads(schema, parse_float=Decimal, parse_constant=_refuse_constant, object_hook=hook)
         except RecursionError as error:
             raise LimitError("the schema's text nests too deep", limit="recursion") from error
         except SchemaError:
@@ -59,6 +62,11 @@ def read_schema(schema: Any) -> Any:
     return schema
 
 
+def _let_others_in_at(made: dict[str, Any]) -> dict[str, Any]:
+    let_others_in()
+    return made
+
+
 def check_size(schema: Any) -> None:
     """Refuse data that is too deep or too large to work on, before any recursion or copy meets it.
 
@@ -74,6 +82,7 @@ def check_size(schema: Any) -> None:
     level, count, depth = [schema], 0, 0
     while level:
         depth += 1
+        let_others_in()
         for whole in level:
             if isinstance(whole, dict):
                 _check_keys(whole, schema)

@@ -21,6 +21,7 @@ from maskwright.frontends.json_schema.decimals import digits_of, is_multiple
 from maskwright.frontends.json_schema.shape import Exact
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, call, guard, never, seq
 from maskwright.parameters import Value, compare, increment
+from maskwright.turns import let_others_in
 
 MAX_STATES: Final = 3200
 MAX_ALL_STATES: Final = 4800  # of all automata of a document
@@ -59,6 +60,7 @@ def multiples_rule(
     rules = {start: builder.declare("multiple")}
     waiting = [start]
     while waiting:
+        let_others_in()
         state = waiting.pop()
         at, remainder = state
         ways: dict[Expr, int] = {}

@@ -72,7 +72,7 @@ MAX_LOOKS: Final = 4  # into members, one inside another, to see what a negation
 MAX_SIMPLIFYING_WORK: Final = 1000
 MAX_WORK: Final = 20_000  # units of `Normaliser.spend`
 MAX_EXCLUSIVE: Final = 200  # object alternatives that telling the branches of a `oneOf` apart may make
-_TURN: Final = 0xFF  # others are let in after as much work and one
+_TURN: Final = 0x1F  # others are let in after as much work and one
 
 
 class Normaliser:
@@ -128,6 +128,7 @@ class Normaliser:
                 pointer=pointer_of(node.path),
                 hint="let the recursion go through a member or an element",
             )
+        let_others_in()
         if type(schema) is dict:
             self._note_misspelled(node)
         self._shapes[key] = None
@@ -167,6 +168,7 @@ class Normaliser:
                     self.shape(made)
 
     def _leaf(self, node: Node) -> Shape:
+        let_others_in()
         self._note_misspelled(node)
         content = content_of(node.schema, self.dialect)
         shape = None if content is None else known_leaf(content)

@@ -52,6 +52,7 @@ from maskwright.frontends.quoted import BYTE_ORDER_MARK, Quoted, string_value
 from maskwright.frontends.rule_options import RuleOption, parse_options
 from maskwright.frontends.token_literals import token_set
 from maskwright.ir import UNBOUNDED
+from maskwright.turns import let_others_in
 
 MAX_DEPTH: Final = 100
 MAX_EMBEDDED: Final = 8
@@ -135,6 +136,7 @@ class _Parser:
         if not self.embedding and source.startswith(BYTE_ORDER_MARK):
             self.position = 1
         while self.position < end and not self.is_over:
+            let_others_in()
             token = match_token(source, self.position)
             if token is None:
                 raise self._unexpected(self.position)
