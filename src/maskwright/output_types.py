@@ -42,6 +42,7 @@ class OutputType(NamedTuple):
 
     compile: Callable[[GrammarCompiler], CompiledGrammar]
     read: Callable[[str], Any]  # of a complete output
+    read_partial: Callable[[str], Any] = str  # of its beginning; None if that has no value yet
 
 
 def output_type_of(wanted: Any, schema_options: Mapping[str, Any] | None = None) -> OutputType:
@@ -69,7 +70,7 @@ def output_type_of(wanted: Any, schema_options: Mapping[str, Any] | None = None)
     if isinstance(wanted, dict) and wanted.get("type") in _RESPONSE_FORMATS:
         return _response_format(wanted, options)
     if isinstance(wanted, dict | bool):
-        return OutputType(lambda compiler: compiler.compile_json_schema(wanted, **options), json.loads)
+        return OutputType(lambda compiler: compiler.compile_json_schema(wanted, **options), json.loads, partial_json)
     return _typed_json(wanted, options)
 
 
@@ -126,7 +127,7 @@ def _response_format(wanted: Mapping[str, Any], options: Mapping[str, Any]) -> O
     grammar = chat_completion({"response_format": wanted}, **options)
     if grammar is None:
         return OutputType(lambda compiler: compiler.compile_regex(".*", flags="s"), str)
-    return OutputType(lambda compiler: compiler.compile_grammar(grammar), json.loads)
+    return OutputType(lambda compiler: compiler.compile_grammar(grammar), json.loads, partial_json)
 
 
 def _typed_json(wanted: Any, options: Mapping[str, Any]) -> OutputType:
@@ -138,7 +139,32 @@ def _typed_json(wanted: Any, options: Mapping[str, Any]) -> OutputType:
     from pydantic import TypeAdapter
 
     adapter: Any = wanted if isinstance(wanted, TypeAdapter) else TypeAdapter(wanted)
-    return OutputType(lambda compiler: compiler.compile_json_schema(schema, **options), adapter.validate_json)
+    return OutputType(
+        lambda compiler: compiler.compile_json_schema(schema, **options), adapter.validate_json, partial_json
+    )
+
+
+def partial_json(text: str) -> Any:
+    """Return the value of the beginning of a JSON text, or None; strings may be cut, and numbers may lack digits.
+
+    Raises:
+        ArgumentError: pydantic, which reads it, is not installed.
+
+    >>> partial_json('{"name": "Os')
+    {'name': 'Os'}
+    """
+    try:
+        from pydantic_core import from_json
+    except ImportError as error:
+        raise ArgumentError(
+            "reading JSON that is not complete requires pydantic, which is not installed",
+            argument="output_type",
+            hint="pip install pydantic",
+        ) from error
+    try:
+        return from_json(text, allow_partial="trailing-strings")
+    except ValueError:
+        return None
 
 
 def _is_type(wanted: Any) -> bool:

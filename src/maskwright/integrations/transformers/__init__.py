@@ -3,7 +3,7 @@
 `processor` holds `GrammarLogitsProcessor`, for `model.generate`, and `rows` what it knows of each row. `pipeline` holds
 `generate`, which is `maskwright.generate`: it reads the `prompts`, looks at the model (`model_facts`), and makes
 objects of what comes out (`maskwright.output_types`, `maskwright.tool_outputs`). `continuous` has `add_grammars`, for
-continuous batching; `masks` is what both processors share.
+continuous batching; `masks` is what both processors share. `streaming` has `stream`, which yields values as they grow.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from maskwright.integrations.transformers.continuous import add_grammars as add_grammars
 from maskwright.integrations.transformers.pipeline import generate as generate
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
+from maskwright.integrations.transformers.streaming import stream as stream
 from maskwright.tool_outputs import ToolCall as ToolCall
 
-__all__ = ["GrammarLogitsProcessor", "ToolCall", "add_grammars", "generate"]
+__all__ = ["GrammarLogitsProcessor", "ToolCall", "add_grammars", "generate", "stream"]

@@ -51,6 +51,7 @@ class Job(NamedTuple):
     prompts: Prompts
     compiled: CompiledGrammar
     read: Callable[[GrammarMatcher, str], Any]  # of an output that is complete
+    read_partial: Callable[[str], Any]  # of the text so far; None if it has no value yet
     arguments: dict[str, Any]  # of `model.generate`
     prompt_length: int  # of each row that it returns
 
@@ -120,7 +121,7 @@ def generate(
         return []
     with torch.no_grad():
         rows = model.generate(**job.arguments)[:, job.prompt_length :].tolist()
-    outputs = [_read(job, row, index) for index, row in enumerate(rows)]
+    outputs = [read_output(job, row, index) for index, row in enumerate(rows)]
     copies = len(outputs) // num_prompts
     if copies > 1:
         outputs = [outputs[start : start + copies] for start in range(0, len(outputs), copies)]
@@ -152,7 +153,7 @@ def prepare(
     rows = [encode(tokenizer, each, structure.tools, template_options) for each in wanted.prompts]
     arguments = _sampling(generate_options)
     if not rows:
-        return Job(wanted, compiled, structure.read, arguments, 0)
+        return Job(wanted, compiled, structure.read, structure.read_partial, arguments, 0)
     _check_ids(model, rows)
     is_encoder_decoder = bool(model.config.is_encoder_decoder)
     arguments.update(padded(rows, facts.pad_token_id, left=not is_encoder_decoder, device=model.device))
@@ -169,7 +170,7 @@ def prepare(
         pad_token_id=facts.pad_token_id,
         logits_processor=[*(generate_options.get("logits_processor") or ()), processor],
     )
-    return Job(wanted, compiled, structure.read, arguments, prompt_length)
+    return Job(wanted, compiled, structure.read, structure.read_partial, arguments, prompt_length)
 
 
 class _Structure(NamedTuple):
@@ -177,6 +178,7 @@ class _Structure(NamedTuple):
 
     compile: Callable[[GrammarCompiler], CompiledGrammar]
     read: Callable[[GrammarMatcher, str], Any]
+    read_partial: Callable[[str], Any]
     tools: Sequence[Any] | None = None
 
 
@@ -190,13 +192,13 @@ def _structure_of(
 ) -> _Structure:
     if isinstance(output_type, list | tuple):
         tools = ToolOutput(output_type, tool_format or _name_of(model, tokenizer), tool_choice, schema_options)
-        return _Structure(tools.compile, tools.read, tools.tools)
+        return _Structure(tools.compile, tools.read, str, tools.tools)
     plain = output_type_of(output_type, schema_options)
-    return _Structure(plain.compile, lambda _matcher, text: plain.read(text))
+    return _Structure(plain.compile, lambda _matcher, text: plain.read(text), plain.read_partial)
 
 
-def _read(job: Job, row: list[int], index: int) -> Any:
-    """The object of an output, given its tokens and whatever pads them."""
+def read_output(job: Job, row: list[int], index: int) -> Any:
+    """Return the object of an output, given its tokens and whatever pads them."""
     matcher = GrammarMatcher(job.compiled)
     accepted = row[: matcher.accept_tokens(row)]
     if not matcher.is_terminated() and not (matcher.is_completed() and len(accepted) == len(row)):
