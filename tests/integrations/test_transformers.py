@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, apply_token_bitmask_inplace
+from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import MatcherError
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 from maskwright.integrations.transformers import GrammarLogitsProcessor  # noqa: E402
-from maskwright.integrations.transformers.masks import _apply_on_device  # noqa: E402
 
 SCHEMA = {
     "type": "object",
@@ -198,16 +197,6 @@ def test_the_usual_types_of_scores(letters: TokenizerInfo, dtype: str) -> None:
     processor = GrammarLogitsProcessor(GrammarCompiler(letters).compile_regex("b"))
     scores = processor(ids([1]), torch.zeros(1, 8, dtype=getattr(torch, dtype)))
     assert scores.isfinite().tolist() == [[False, True, *[False] * 6]]
-
-
-@pytest.mark.parametrize(("num_bits", "width"), [(32, 32), (96, 70), (64, 100)])
-def test_what_runs_on_other_devices_masks_the_same(num_bits: int, width: int) -> None:
-    generator = torch.Generator().manual_seed(0)
-    bitmask = torch.randint(-(1 << 31), 1 << 31, (3, num_bits // 32), generator=generator).to(torch.int32)
-    expected, scores = torch.zeros(3, width), torch.zeros(3, width)
-    apply_token_bitmask_inplace(expected, bitmask)
-    _apply_on_device(scores, bitmask)
-    assert scores.equal(expected)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

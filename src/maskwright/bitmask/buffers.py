@@ -122,34 +122,36 @@ def read_bitmask(bitmask: Any) -> Buffer:
 
 
 def _read(array: Any, name: str) -> Buffer:
-    """Read address and form of a numpy array or a CPU tensor."""
+    """Read address and form of a numpy array or a CPU tensor: most of what a call costs where logits are few."""
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     if isinstance(array, np.ndarray):
-        item_bytes = array.itemsize
-        shape: tuple[int, ...] = array.shape
-        check_shape(name, shape)
-        row_bytes, step = array.strides[0], array.strides[-1]
-        address = _address_of(array)
+        item_bytes, shape, strides = array.itemsize, array.shape, array.strides
+        unit, address = 1, _address_of(array)
     elif is_tensor(array):
-        _check_tensor(array, name)
-        item_bytes = array.element_size()
-        shape = array.shape
-        check_shape(name, shape)
-        strides = array.stride()
-        row_bytes, step = strides[0] * item_bytes, strides[-1] * item_bytes
-        address = array.data_ptr()
+        if not array.is_cpu or array.layout not in _dense_layouts:
+            _check_tensor(array, name)
+        item_bytes, shape, strides = array.element_size(), array.shape, array.stride()
+        unit, address = item_bytes, array.data_ptr()
     else:
         raise _not_an_array(array, name)
-    if step != item_bytes and shape[-1] > 1:
+    if len(shape) == 2:
+        rows, columns = shape
+        row_bytes, step = strides[0] * unit if rows > 1 else 0, strides[1]
+    elif len(shape) == 1:
+        rows, columns, row_bytes, step = 1, shape[0], 0, strides[0]
+    else:
+        rows = columns = row_bytes = step = 0
+    if not rows or not columns:
+        check_shape(name, shape)
+    if step * unit != item_bytes and columns > 1:
         raise BitmaskError(
             f"the last dimension of the {name} must be contiguous",
             hint="pass a copy: numpy.ascontiguousarray(x), or x.contiguous() of torch",
         )
-    rows = shape[0] if len(shape) == 2 else 1
-    if rows == 1:
-        row_bytes = 0
     if (address | row_bytes) % item_bytes:
         raise BitmaskError(f"the {name} must be aligned to the {item_bytes} bytes of its elements", hint="pass a copy")
-    return Buffer(address, rows, shape[-1], row_bytes, item_bytes)
+    return Buffer(address, rows, columns, row_bytes, item_bytes)
 
 
 def _address_of(array: npt.NDArray[Any]) -> int:
@@ -162,7 +164,7 @@ def _address_of(array: npt.NDArray[Any]) -> int:
 def _check_tensor(tensor: Any, name: str) -> None:
     if not tensor.is_cpu:
         raise BitmaskError(f"the {name} must be on the CPU, not on {tensor.device}")
-    if tensor.layout not in _dense_layouts and str(tensor.layout) != "torch.strided":
+    if str(tensor.layout) != "torch.strided":
         raise BitmaskError(f"the {name} must be dense, not {tensor.layout}", hint=f"pass {name}.to_dense()")
     _dense_layouts.add(tensor.layout)
 

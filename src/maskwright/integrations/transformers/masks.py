@@ -16,10 +16,7 @@ from maskwright import apply_token_bitmask_inplace
 def masked_scores(scores: torch.Tensor, bitmask: torch.Tensor) -> torch.Tensor:
     """Return scores, (rows, vocab_size), with -inf for what a bitmask on the CPU excludes, (rows, words) int32."""
     masked = scores.clone(memory_format=torch.contiguous_format)
-    if masked.device.type == "cpu":
-        apply_token_bitmask_inplace(masked, bitmask)
-    else:
-        _apply_on_device(masked, bitmask.to(masked.device))
+    apply_token_bitmask_inplace(masked, bitmask.to(masked.device))
     return masked
 
 
@@ -30,11 +27,3 @@ def allow_only(row: torch.Tensor, token_ids: Iterable[int]) -> None:
     for token in ids:
         bit = 1 << token % 32
         row[token // 32] |= bit if bit < 1 << 31 else bit - (1 << 32)
-
-
-def _apply_on_device(scores: torch.Tensor, bitmask: torch.Tensor) -> None:
-    """Do what `apply_token_bitmask_inplace` does, where only torch can reach the scores."""
-    bits = bitmask.unsqueeze(-1) >> torch.arange(32, dtype=torch.int32, device=bitmask.device) & 1
-    covered = bits.flatten(1)[:, : scores.shape[1]] == 0
-    scores[:, : covered.shape[1]].masked_fill_(covered, -torch.inf)
-    scores[:, covered.shape[1] :] = -torch.inf
