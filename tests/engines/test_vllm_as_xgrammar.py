@@ -75,8 +75,8 @@ import vllm.v1.structured_output.utils as utils
 requests, bad = json.loads({json.dumps(json.dumps(REQUESTS))}), json.loads({json.dumps(json.dumps(BAD))})
 prompt = [{{"role": "user", "content": "Describe a person you know."}}]
 found = {{"modules": [module.Grammar.__module__ for module in (backend.xgr, utils.xgr)], "outputs": [], "refused": []}}
-for temperature in (0.0, 0.8):
-    params = [SamplingParams(max_tokens=80, temperature=temperature, seed=1,
+for temperature in (0.7,):
+    params = [SamplingParams(max_tokens=60, temperature=temperature, seed=1,
                              structured_outputs=StructuredOutputsParams(**request)) for request in requests]
     for request, output in zip(requests, llm.chat([prompt] * len(params), params, use_tqdm=False)):
         found["outputs"].append([request, output.outputs[0].finish_reason, output.outputs[0].text])
@@ -110,8 +110,8 @@ def test_finished_outputs_are_valid_and_others_are_the_beginning_of_one(found: d
             assert is_valid(request, text), (request, text)
         else:
             assert begins(request, text), (request, text)
-    assert len(found["outputs"]) == 2 * len(REQUESTS)
-    assert finished > len(REQUESTS)
+    assert len(found["outputs"]) == len(REQUESTS)
+    assert finished > len(REQUESTS) // 2
 
 
 def test_bad_requests_are_refused_and_the_engine_goes_on(found: dict[str, Any]) -> None:

@@ -114,9 +114,9 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     layout.add_argument("--ensure-ascii", action="store_true", help="escape characters beyond ASCII, like json.dumps")
     layout.add_argument(
         "--numbers",
-        choices=("plain", "any"),
+        choices=("plain", "digits", "any"),
         default="plain",
-        help="any: every spelling that JSON Schema allows, such as 1.0 for an integer (default: plain)",
+        help="digits: integers of any length; any: every spelling in JSON Schema, such as 1.0 (default: plain)",
     )
     layout.add_argument("--any-order", action="store_true", help="allow members in any order, not only in the schema's")
     model = command.add_argument_group("model")

@@ -132,7 +132,7 @@ class JSONSchemaFormat(Format):
     on_unsupported: str | None = read_by(optional(one_of("error", "relax")), None)
     formats: str | None = read_by(optional(one_of("assert", "annotate")), None)
     ensure_ascii: bool | None = read_by(optional(boolean), None)
-    numbers: str | None = read_by(optional(one_of("plain", "any")), None)
+    numbers: str | None = read_by(optional(one_of("plain", "digits", "any")), None)
     registry: Any = field(default=None, compare=False, repr=False)
     origin: str | None = field(default=None, compare=False, repr=False)
 

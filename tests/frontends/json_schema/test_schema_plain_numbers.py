@@ -182,7 +182,7 @@ def test_values_are_written_in_their_type(schema: Any, right: list[str], wrong: 
     check_texts(schema, right, wrong)
 
 
-@pytest.mark.parametrize("numbers", ["plain", "any"])
+@pytest.mark.parametrize("numbers", ["plain", "digits", "any"])
 def test_in_draft_4_an_integer_is_written_as_one(numbers: str) -> None:
     for schema, right, wrong in [
         ({"type": "integer"}, ["1", "-12"], ["1.0", "1e0", "1.5"]),
@@ -202,6 +202,18 @@ def test_in_draft_4_an_integer_is_written_as_one(numbers: str) -> None:
         check_texts({"$schema": DRAFT_4, **schema}, right, wrong, numbers=numbers)
 
 
+def test_digits_have_integers_of_any_length_and_no_other_spelling() -> None:
+    check_texts({"type": "integer"}, ["1", "-12", str(2**70)], ["1.0", "1e3", "1.5"], numbers="digits")
+    check_texts({"type": "integer", "minimum": 3}, ["3", str(2**70)], ["2", "3.0"], numbers="digits")
+    check_texts({"type": "integer", "maximum": 3}, ["3", str(-(2**70))], ["4", "3.0"], numbers="digits")
+    check_texts({"type": "integer", "multipleOf": 7}, ["7", str(7 * 2**70)], ["8", "7.0"], numbers="digits")
+    check_texts({"type": "number"}, ["1e999", "12e3", "0." + "1" * 40, str(2**70)], ["01"], numbers="digits")
+    check_texts({"type": "number", "minimum": 0.5}, ["0.5", "1e999", "0." + "9" * 40], ["0.4"], numbers="digits")
+    check_texts({"enum": [1, 2.0]}, ["1", "2.0"], ["1.0", "2"], numbers="digits")
+    check_texts({"type": "array", "items": {"type": "integer"}}, [f"[{2**70}]"], ["[1.0]"], numbers="digits")
+    check_texts({"properties": {"n": {}}}, [f'{{"n": {2**70}}}', '{"n": 1e999}'], ['{"n": 01}'], numbers="digits")
+
+
 def test_any_has_all_spellings() -> None:
     check_texts({"type": "integer"}, ["1", "1.0", "1e3", "-0", str(2**70)], ["1.5"], numbers="any")
     check_texts({"type": "number"}, ["1e999", "-0", "12e3", "0." + "1" * 40], ["01"], numbers="any")
@@ -218,11 +230,13 @@ def test_any_has_all_spellings() -> None:
     ],
     ids=str,
 )
-def test_the_two_ways_do_not_share_what_is_kept(schema: Any, only_any: str) -> None:
+def test_the_ways_do_not_share_what_is_kept(schema: Any, only_any: str) -> None:
     ways = [schema_to_ir(schema, JsonSchemaOptions(numbers=numbers)) for numbers in ("plain", "any", "plain", "any")]
     assert [accepts_text(grammar, only_any) for grammar in ways] == [False, True] * 2
+    digits = schema_to_ir(schema, JsonSchemaOptions(numbers="digits"))
+    assert accepts_text(digits, only_any) == (str(2**53) in only_any)
 
 
 def test_another_way_is_an_error() -> None:
-    with pytest.raises(OptionError, match='numbers must be "plain" or "any", not \'exact\''):
+    with pytest.raises(OptionError, match='numbers must be "plain", "digits" or "any", not \'exact\''):
         JsonSchemaOptions(numbers="exact")  # type: ignore[arg-type]

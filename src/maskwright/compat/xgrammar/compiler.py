@@ -15,17 +15,14 @@ from maskwright.arguments import as_integer
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.exception import DeserializeFormatError, as_xgrammar_errors
 from maskwright.compat.xgrammar.grammar import (
-    REGEX_FLAGS,
-    TAG_OPTIONS,
     Grammar,
     checked_grammar,
     deserialized,
     lark_source,
     of_native,
-    schema_options,
-    schema_text,
-    structural_tag_text,
+    structural_tag_data,
 )
+from maskwright.compat.xgrammar.reading import REGEX_FLAGS, TAG_OPTIONS, schema_data, schema_options, schema_text
 from maskwright.compat.xgrammar.serialization import dumped, field, loaded
 from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo, checked_info
 from maskwright.compiler import CompiledGrammar as _Compiled
@@ -124,9 +121,8 @@ class GrammarCompiler(XGRObject):
         """Compile a JSON Schema. See `Grammar.from_json_schema`."""
         options = schema_options(any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order)
         text = schema_text(schema)
-        return self._made(
-            self._compiler.compile_json_schema(text, **options), {"json_schema": text, "options": options}
-        )
+        compiled = self._compiler.compile_json_schema(schema_data(text, strict_mode), **options)
+        return self._made(compiled, {"json_schema": text, "options": options})
 
     @as_xgrammar_errors()
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
@@ -150,8 +146,8 @@ class GrammarCompiler(XGRObject):
     @as_xgrammar_errors()
     def compile_structural_tag(self, *args: Any, **kwargs: Any) -> CompiledGrammar:
         """Compile a structural tag. See `Grammar.from_structural_tag`."""
-        text = structural_tag_text("compile_structural_tag", args, kwargs)
-        return self._made(self._compiler.compile_structural_tag(text, **TAG_OPTIONS), {"structural_tag": text})
+        data = structural_tag_data("compile_structural_tag", args, kwargs)
+        return self._made(self._compiler.compile_structural_tag(data, **TAG_OPTIONS), {"structural_tag": data})
 
     @as_xgrammar_errors()
     def compile_grammar(self, grammar: str | Grammar, *, root_rule_name: str = "root") -> CompiledGrammar:

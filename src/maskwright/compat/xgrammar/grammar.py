@@ -11,29 +11,30 @@ Tested by tests/compat/test_xgrammar_objects.py.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from maskwright import grammars as _ready
 from maskwright.arguments import instance
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.exception import DeserializeFormatError, as_xgrammar_errors
+from maskwright.compat.xgrammar.reading import (
+    REGEX_FLAGS,
+    TAG_OPTIONS,
+    schema_data,
+    schema_options,
+    schema_text,
+    tag_data,
+)
 from maskwright.compat.xgrammar.serialization import dumped, field, loaded
 from maskwright.compat.xgrammar.structural_tag import StructuralTag, StructuralTagItem
 from maskwright.errors import MaskwrightError, wrong_argument
-from maskwright.frontends.json_schema import JsonSchemaKeywords
 from maskwright.grammar import Grammar as _Grammar
-from maskwright.schema_inputs import schema_of
-from maskwright.structural_tag.tag import parsed
 
 if TYPE_CHECKING:
     from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo
 
-ANY_WHITESPACE: Final = r"[ \n\r\t]*"
-REGEX_FLAGS: Final = "a"  # digits, word characters and white space are those of ASCII
-_WITH_FORMATS: Final = ("format", "content", "elements", "tags", "rules")
 _Source = dict[str, Any]
 
 
@@ -129,7 +130,7 @@ class Grammar(XGRObject):
             InvalidJSONError: The text is not JSON.
             InvalidStructuralTagError: The tag is malformed.
         """
-        return from_source({"structural_tag": structural_tag_text("from_structural_tag", args, kwargs)})
+        return from_source({"structural_tag": structural_tag_data("from_structural_tag", args, kwargs)})
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
@@ -200,7 +201,10 @@ def _read(source: _Source) -> _Grammar:
         named = field(source, "named_grammars", dict)
         return _Grammar.from_lark(source["lark"], grammars={name: _read(each) for name, each in named.items()})
     if kind == "json_schema":
-        return _Grammar.from_json_schema(source["json_schema"], **field(source, "options", dict))
+        options = field(source, "options", dict)
+        return _Grammar.from_json_schema(
+            schema_data(source["json_schema"], options.get("strict_mode", False)), **options
+        )
     if kind == "regex":
         return _Grammar.from_regex(source["regex"], flags=REGEX_FLAGS)
     if kind == "structural_tag":
@@ -220,35 +224,6 @@ def checked_grammar(name: str, value: Any) -> Grammar:
     raise wrong_argument(name, value, "a Grammar", "make one with Grammar.from_ebnf or another from_ method")
 
 
-TAG_OPTIONS: Final[JsonSchemaKeywords] = {"strict_mode": True, "whitespace_pattern": ANY_WHITESPACE}
-
-
-def schema_options(
-    any_whitespace: bool,
-    indent: int | None,
-    separators: tuple[str, str] | None,
-    strict_mode: bool,
-    max_whitespace_cnt: int | None,
-    any_order: bool,
-) -> JsonSchemaKeywords:
-    """Return XGrammar's arguments as options of Maskwright."""
-    options: JsonSchemaKeywords = {"strict_mode": strict_mode, "any_order": any_order}
-    if not any_whitespace:
-        options["any_whitespace"] = False
-        options["indent"] = indent
-        options["separators"] = separators
-    elif max_whitespace_cnt is None:
-        options["whitespace_pattern"] = ANY_WHITESPACE
-    else:
-        options["max_whitespace_cnt"] = max_whitespace_cnt
-    return options
-
-
-def schema_text(schema: Any) -> str:
-    """Return a schema as JSON."""
-    return schema if isinstance(schema, str) else json.dumps(schema_of(schema))
-
-
 def lark_source(lark_string: str, named_grammars: Mapping[str, Grammar | str] | None) -> _Source:
     """Return the source of a grammar in Lark."""
     named: dict[str, _Source] = {}
@@ -258,8 +233,8 @@ def lark_source(lark_string: str, named_grammars: Mapping[str, Grammar | str] | 
     return {"lark": instance("lark_string", lark_string, str), "named_grammars": named}
 
 
-def structural_tag_text(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Return the JSON of the structural tag that the arguments of `from_structural_tag` mean."""
+def structural_tag_data(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the data of the structural tag that the arguments of `from_structural_tag` mean."""
     names = ("structural_tag",) if len(args) + len(kwargs) == 1 else ("tags", "triggers")
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     if len(args) > len(names) or tuple(given) != names:
@@ -269,32 +244,14 @@ def structural_tag_text(function: str, args: tuple[Any, ...], kwargs: dict[str, 
             each if isinstance(each, StructuralTagItem) else StructuralTagItem.model_validate(each)
             for each in given["tags"]
         ]
-        return StructuralTag.from_legacy_structural_tag(items, given["triggers"]).model_dump_json()
+        tag = StructuralTag.from_legacy_structural_tag(items, given["triggers"])
+        return tag_data(tag.model_dump(mode="json"))
     tag = given["structural_tag"]
     if isinstance(tag, StructuralTag):
-        tag = tag.model_dump_json()
-    elif isinstance(tag, Mapping):
-        tag = json.dumps(tag)
-    elif not isinstance(tag, str):
-        raise wrong_argument("structural_tag", tag, "a StructuralTag, a dict or a JSON text")
-    return _with_ascii_classes(tag)
-
-
-def _with_ascii_classes(tag: str) -> str:
-    """The tag with its regular expressions as XGrammar reads them: see `REGEX_FLAGS`."""
-    if '"regex"' not in tag or "\\\\" not in tag:  # no pattern has a class
-        return tag
-    data = parsed(tag)
-    pending = [data]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, list):
-            pending += node
-        elif isinstance(node, dict) and node.get("type") == "regex" and isinstance(node.get("pattern"), str):
-            node["pattern"] = f"(?{REGEX_FLAGS}:{node['pattern']})"
-        elif isinstance(node, dict):
-            pending += [node[name] for name in _WITH_FORMATS if name in node]
-    return json.dumps(data)
+        return tag_data(tag.model_dump(mode="json"))
+    if isinstance(tag, str | Mapping):
+        return tag_data(tag)
+    raise wrong_argument("structural_tag", tag, "a StructuralTag, a dict or a JSON text")
 
 
 def _printed(grammar: Grammar, wanted: bool) -> Grammar:

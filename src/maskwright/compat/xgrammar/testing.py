@@ -12,7 +12,6 @@ Tested by tests/compat/test_xgrammar_testing.py.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from typing import Any, Literal
@@ -24,8 +23,9 @@ from maskwright.compat.xgrammar.bitmask import as_rows, get_bitmask_shape
 from maskwright.compat.xgrammar.bitmask import bitmask_dtype as bitmask_dtype
 from maskwright.compat.xgrammar.compiler import CompiledGrammar, GrammarCompiler
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
-from maskwright.compat.xgrammar.grammar import Grammar, checked_grammar, schema_options, schema_text
+from maskwright.compat.xgrammar.grammar import Grammar, checked_grammar
 from maskwright.compat.xgrammar.matcher import GrammarMatcher
+from maskwright.compat.xgrammar.reading import schema_data, schema_options
 from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo
 from maskwright.errors import BitmaskError
 from maskwright.frontends.nullable import nullable_rules
@@ -57,7 +57,7 @@ def _json_schema_to_ebnf(
 ) -> str:
     """Return the EBNF that a JSON Schema stands for, as JSON or in a style in which models write arguments."""
     options = schema_options(any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order)
-    content = {"type": "json_schema", "json_schema": json.loads(schema_text(schema)), "style": json_format, **options}
+    content = {"type": "json_schema", "json_schema": schema_data(schema, strict_mode), "style": json_format, **options}
     return f"{Grammar.from_structural_tag({'format': content})}\n"
 
 

@@ -1,4 +1,4 @@
-"""Spellings of the numbers of a shape, in one of two ways (the option `numbers`).
+"""Spellings of the numbers of a shape, in one of three ways (the option `numbers`).
 
     {"type": "integer", "minimum": 1, "maximum": 30}     plain: 7      any: 7, 7.0, 7.00
     {"type": "number", "maximum": 0.5}                   plain: 0.25   any: 0.25, 0.2500000000000000000000, -1e999
@@ -11,6 +11,9 @@ schema's own bounds or divisors are beyond safe integers, its integers may be so
 
 "any" has more spellings of each value. An integer may end in zeros after the point, and have an exponent that is not
 negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. For numbers see ranges.py.
+
+"digits" is between them: integers and constants as in "plain", but integers of any length, and other numbers as in
+"any".
 
 In draft 4, integers are written without a point and an exponent, whatever the option: kinds `WRITTEN_INTEGER` and
 `WRITTEN_FRACTION`. Tested by tests/frontends/json_schema/test_schema_numbers.py and test_schema_plain_numbers.py.
@@ -64,7 +67,7 @@ from maskwright.frontends.json_schema.shape import (
 )
 from maskwright.ir import Expr, alt, and_, bytes_in, literal, optional, plus, ref, seq
 
-Numbers: TypeAlias = Literal["plain", "any"]
+Numbers: TypeAlias = Literal["plain", "digits", "any"]
 
 _ANY_INTEGER: Final = seq(
     PLAIN_INTEGER, ZERO_FRACTION, optional(seq(bytes_in(b"eE"), optional(literal(b"+")), plus(DIGIT)))
@@ -74,8 +77,12 @@ _POINTED: Final = seq(PLAIN_INTEGER, FRACTION_PART)
 _DECIMAL: Final = alt(_POINTED, seq(optional(MINUS), NONZERO, DIGITS), literal(b"0"))
 _WRITTEN_FRACTION: Final = seq(PLAIN_INTEGER, alt(seq(FRACTION_PART, optional(EXPONENT)), EXPONENT))
 
-FREE_INTEGER_TEXTS: Final[dict[Numbers, Expr]] = {"plain": SAFE_INTEGER_TEXT, "any": _ANY_INTEGER}
-FREE_NUMBER_TEXTS: Final[dict[Numbers, Expr]] = {"plain": DOUBLE_TEXT, "any": NUMBER_TEXT}
+FREE_INTEGER_TEXTS: Final[dict[Numbers, Expr]] = {
+    "plain": SAFE_INTEGER_TEXT,
+    "digits": PLAIN_INTEGER,
+    "any": _ANY_INTEGER,
+}
+FREE_NUMBER_TEXTS: Final[dict[Numbers, Expr]] = {"plain": DOUBLE_TEXT, "digits": NUMBER_TEXT, "any": NUMBER_TEXT}
 
 
 # Every layout opens its grammar with these rules. The last two are for plain numbers within bounds.
@@ -130,9 +137,9 @@ def integers_text(shape: NumberShape) -> Expr:
 
 def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr) -> Expr:
     low, high = _integer_bounds(shape)
-    if numbers == "any":
+    if numbers != "plain":
         is_bounded = low is not None or high is not None
-        if shape.kind == WRITTEN_INTEGER:
+        if shape.kind == WRITTEN_INTEGER or numbers == "digits":
             return integer_range(low, high, minus_zero=True) if is_bounded else PLAIN_INTEGER
         return seq(integer_range(low, high, minus_zero=True), ZERO_FRACTION) if is_bounded else _ANY_INTEGER
     if not speaks_of_more(shape):
@@ -227,7 +234,7 @@ def finite_multiples(shape: NumberShape) -> NumberShape | None:
 
 def values_text(shape: NumberShape, numbers: Numbers) -> Expr:
     """Return the spellings of a finite set of numbers."""
-    if numbers == "plain" or shape.kind == WRITTEN_INTEGER:
+    if numbers != "any" or shape.kind == WRITTEN_INTEGER:
         return alt(*[literal(text.encode()) for value in admitted_values(shape) for text in _plain_texts(value)])
     return _any_values(shape)
 

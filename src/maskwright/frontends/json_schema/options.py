@@ -51,6 +51,8 @@ class JsonSchemaOptions:
         numbers: `"plain"` writes what every reader of JSON gives back as the same value, of the same type: integers as
             digits alone, up to 2**53 - 1, numbers that a double holds, and the values of `enum` and `const` in the type
             that they have in the schema. `"any"` allows every spelling that the standard does, `1.0` for an integer.
+            `"digits"` writes integers as digits alone, but of any length, and other numbers as `"any"` does: for
+            identifiers beyond 2**53 and readers that keep them.
         formats: `"assert"` enforces `format`, `"annotate"` only reports it, which is the standard's default.
     """
 
@@ -65,7 +67,7 @@ class JsonSchemaOptions:
     registry: Any = field(default=None, compare=False)
     ensure_ascii: bool = False
     whitespace_pattern: str | None = None
-    numbers: Literal["plain", "any"] = "plain"
+    numbers: Literal["plain", "digits", "any"] = "plain"
 
     def __post_init__(self) -> None:
         for name in ("any_whitespace", "strict_mode", "any_order", "ensure_ascii"):
@@ -76,8 +78,8 @@ class JsonSchemaOptions:
             raise _wrong("on_unsupported", f'must be "error" or "relax", not {self.on_unsupported!r:.60}')
         if self.formats not in ("assert", "annotate"):
             raise _wrong("formats", f'must be "assert" or "annotate", not {self.formats!r:.60}')
-        if self.numbers not in ("plain", "any"):
-            raise _wrong("numbers", f'must be "plain" or "any", not {self.numbers!r:.60}')
+        if self.numbers not in ("plain", "digits", "any"):
+            raise _wrong("numbers", f'must be "plain", "digits" or "any", not {self.numbers!r:.60}')
         if self.max_whitespace_cnt is not None and self.max_whitespace_cnt < 0:
             raise _wrong("max_whitespace_cnt", f"must be >= 0, not {self.max_whitespace_cnt}")
         if self.indent is not None and not 0 <= self.indent <= MAX_INDENT:
@@ -130,7 +132,7 @@ class JsonSchemaKeywords(TypedDict, total=False):
     registry: Any
     ensure_ascii: bool | None
     whitespace_pattern: str | None
-    numbers: Literal["plain", "any"] | None
+    numbers: Literal["plain", "digits", "any"] | None
 
 
 # What says together how a value is laid out: whoever says one of these says them all.

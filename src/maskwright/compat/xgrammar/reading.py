@@ -1,0 +1,162 @@
+"""Schemas and structural tags as XGrammar reads them, in the words of Maskwright.
+
+    >>> as_xgrammar_reads({"type": "array", "items": {"type": "object"}})
+    {'type': 'array', 'items': {'type': 'object', 'additionalProperties': True}}
+
+With `strict_mode`, both forbid undeclared members, but of an object about which a schema says nothing at all, XGrammar
+admits every member and Maskwright none; so such objects are opened here. In regular expressions, digits, word
+characters and white space are those of ASCII. White space in JSON is free, and integers have digits alone, of any
+length.
+Invariant: what the caller passed is not changed. Tested by tests/compat/test_xgrammar_reading.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from math import isfinite
+from typing import Any, Final
+
+from maskwright.errors import LimitError
+from maskwright.frontends.json_schema import JsonSchemaKeywords
+from maskwright.schema_inputs import schema_of
+from maskwright.structural_tag.tag import parsed
+
+ANY_WHITESPACE: Final = r"[ \n\r\t]*"
+REGEX_FLAGS: Final = "a"  # digits, word characters and white space are those of ASCII
+TAG_OPTIONS: Final[JsonSchemaKeywords] = {
+    "strict_mode": True,
+    "whitespace_pattern": ANY_WHITESPACE,
+    "numbers": "digits",
+}
+
+_IN_TAGS: Final = ("format", "content", "elements", "tags", "rules")
+_IN_SCHEMAS: Final = (
+    *("additionalItems", "additionalProperties", "contains", "contentSchema", "items", "propertyNames"),
+    *("unevaluatedItems", "unevaluatedProperties", "prefixItems"),
+)
+_SAME_INSTANCE: Final = ("allOf", "anyOf", "else", "if", "not", "oneOf", "then")
+_BY_NAME: Final = ("$defs", "definitions", "patternProperties", "properties")
+_SAY_MEMBERS: Final = frozenset(
+    (
+        *("additionalProperties", "patternProperties", "properties", "required", "unevaluatedProperties"),
+        *("dependencies", "dependentRequired", "dependentSchemas"),
+    )
+)
+_SAY_MORE: Final = frozenset((*_SAY_MEMBERS, *_SAME_INSTANCE, "$ref", "$dynamicRef", "$recursiveRef"))
+
+
+def schema_options(
+    any_whitespace: bool,
+    indent: int | None,
+    separators: tuple[str, str] | None,
+    strict_mode: bool,
+    max_whitespace_cnt: int | None,
+    any_order: bool,
+) -> JsonSchemaKeywords:
+    """Return XGrammar's arguments as options of Maskwright."""
+    options: JsonSchemaKeywords = {"strict_mode": strict_mode, "any_order": any_order, "numbers": "digits"}
+    if not any_whitespace:
+        options["any_whitespace"] = False
+        options["indent"] = indent
+        options["separators"] = separators
+    elif max_whitespace_cnt is None:
+        options["whitespace_pattern"] = ANY_WHITESPACE
+    else:
+        options["max_whitespace_cnt"] = max_whitespace_cnt
+    return options
+
+
+def schema_text(schema: Any) -> str:
+    """Return a schema as JSON."""
+    return schema if isinstance(schema, str) else json.dumps(schema_of(schema))
+
+
+def schema_data(schema: Any, strict_mode: bool) -> Any:
+    """Return a schema as data, numbers exact; or as the text that it was given as, if that is not JSON.
+
+    Raises:
+        LimitError: It is nested too deeply.
+    """
+    data = schema_of(schema)
+    if isinstance(data, str | bytes):
+        try:
+            data = json.loads(data, parse_float=_exact, parse_constant=_exact)
+        except RecursionError as error:
+            raise LimitError("the schema is nested too deeply", limit="recursion") from error
+        except ValueError:
+            return data  # the front-end says what is wrong with it
+    return as_xgrammar_reads(data) if strict_mode else data
+
+
+def _exact(text: str) -> float | Decimal:
+    """A float, if that is the number in the text."""
+    number = float(text)
+    if isfinite(number) and Decimal(repr(number)) == Decimal(text):
+        return number
+    if not isfinite(Decimal(text)):
+        raise ValueError(text)
+    return Decimal(text)
+
+
+def as_xgrammar_reads(schema: Any) -> Any:
+    """Return a schema with the objects open about which it says nothing."""
+    whole = [schema]
+    pending: list[tuple[Any, Any]] = [(whole, 0)]
+    while pending:
+        holder, key = pending.pop()
+        node = holder[key]
+        if isinstance(node, list):
+            node = list(node)
+            pending += [(node, index) for index in range(len(node))]
+        elif isinstance(node, dict):
+            node = {**node, "additionalProperties": True} if _says_nothing(node) else dict(node)
+            pending += _parts(node)
+        holder[key] = node
+    return whole[0]
+
+
+def _says_nothing(schema: dict[str, Any]) -> bool:
+    kind = schema.get("type")
+    is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
+    return is_object and _SAY_MORE.isdisjoint(schema)
+
+
+def _parts(schema: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Where the schemas in a schema stand. Copies what holds them."""
+    says_members = not _SAY_MEMBERS.isdisjoint(schema)
+    for name in schema:
+        if name in _IN_SCHEMAS or (name in _SAME_INSTANCE and not says_members):
+            yield schema, name
+        elif name in _BY_NAME and isinstance(schema[name], dict):
+            schema[name] = dict(schema[name])
+            for each in schema[name]:
+                yield schema[name], each
+
+
+def tag_data(tag: str | Mapping[str, Any]) -> Any:
+    """Return a structural tag's data with its regular expressions and schemas as XGrammar reads them.
+
+    Raises:
+        StructuralTagError: The text is not JSON.
+        LimitError: It is nested too deeply.
+    """
+    data = parsed(tag) if isinstance(tag, str) else tag
+    whole = [data]
+    pending: list[tuple[Any, Any]] = [(whole, 0)]
+    while pending:
+        holder, key = pending.pop()
+        node = holder[key]
+        if isinstance(node, list | tuple):
+            node = list(node)
+            pending += [(node, index) for index in range(len(node))]
+        elif isinstance(node, Mapping):
+            node = dict(node)
+            if node.get("type") == "regex" and isinstance(node.get("pattern"), str):
+                node["pattern"] = f"(?{REGEX_FLAGS}:{node['pattern']})"
+            if "json_schema" in node and node.get("strict_mode") is not False:
+                node["json_schema"] = as_xgrammar_reads(node["json_schema"])
+            pending += [(node, name) for name in _IN_TAGS if name in node]
+        holder[key] = node
+    return whole[0]
