@@ -191,3 +191,28 @@ def test_references_of_what_is_shared_are_found_once() -> None:
     for _ in range(200):  # as a tree it has 2^200 leaves
         body = alt(seq(body, text("b")), seq(body, text("c")))
     assert ir.references(body) == [1]
+
+
+def test_grammars_that_begin_alike_share_what_they_begin_with() -> None:
+    ws, pair = star(literal(b" ")), seq(ref(0), ref(1))
+    first = GrammarIR((Rule("ws", ws), Rule("item", pair), Rule("root", seq(literal(b"a"), ref(1)))), 2)
+    second = GrammarIR((Rule("ws", ws), Rule("item", pair), Rule("other", seq(literal(b"b"), ref(0)))), 2)
+    third = GrammarIR((Rule("ws", ws), Rule("item", pair)), 1)
+    ahead = GrammarIR((Rule("ws", ws), Rule("x", ref(2)), Rule("y", literal(b"c"))), 1)
+    fourth = GrammarIR((Rule("ws", ws), ahead.rules[1], Rule("y", literal(b"d"))), 1)
+    builder = IRBuilder()
+    roots = [builder.include(each) for each in (first, second, third, ahead, fourth)]
+    assert builder.build(seq(*roots)).dump() == "\n".join(
+        (
+            "root_2 ::= root other item_2 x x_2",
+            'root ::= "a" item',
+            'other ::= "b" ws',
+            "item_2 ::= item",
+            "x ::= y",
+            "x_2 ::= y_2",
+            "item ::= ws item",
+            'ws ::= " "*',
+            'y ::= "c"',
+            'y_2 ::= "d"',
+        )
+    )

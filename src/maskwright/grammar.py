@@ -260,13 +260,13 @@ class Grammar:
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:
         """Admit an output of each grammar, one after the other."""
-        builder, roots = ir.joined([_grammar(g).ir for g in grammars])
+        builder, roots = ir.joined([_grammar(g).compact_ir for g in grammars])
         return cls(builder.build(ir.seq(*roots)), *_findings(grammars))
 
     @classmethod
     def union(cls, *grammars: Grammar) -> Grammar:
         """Admit the outputs of any of the grammars."""
-        builder, roots = ir.joined([_grammar(g).ir for g in grammars])
+        builder, roots = ir.joined([_grammar(g).compact_ir for g in grammars])
         return cls(builder.build(ir.alt(*roots)), *_findings(grammars))
 
     def __add__(self, other: Grammar) -> Grammar:

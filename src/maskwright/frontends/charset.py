@@ -273,8 +273,18 @@ def _spell(ranges: tuple[Range, ...], digits: tuple[_Digit, ...], at: int = 0) -
     masks: dict[tuple[Range, ...], int] = {}
     for leads, tail in _by_lead(ranges, unit):
         masks[tail] = masks.get(tail, 0) | digit.mask(*leads)
-    branches = (seq(byte_set(mask), _spell(tail, digits, at + 1)) for tail, mask in masks.items())
+    branches = (seq(byte_set(mask), _spell_tail(tail, digits, at + 1)) for tail, mask in masks.items())
     return seq(digit.prefix, alt(*branches))
+
+
+def _spell_tail(ranges: tuple[Range, ...], digits: tuple[_Digit, ...], at: int) -> Expr:
+    return _spell(ranges, digits, at) if len(ranges) > 1 else _spell_range(ranges, digits, at)
+
+
+@lru_cache(maxsize=4096)
+def _spell_range(ranges: tuple[Range, ...], digits: tuple[_Digit, ...], at: int) -> Expr:
+    """One range: large sets of characters have the same ones behind most of their lead bytes."""
+    return _spell(ranges, digits, at)
 
 
 def _by_lead(ranges: tuple[Range, ...], unit: int) -> list[tuple[Range, tuple[Range, ...]]]:

@@ -6,16 +6,35 @@ Tested by tests/test_ir.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.ir.expr import Expr
 from maskwright.ir.expressions import never, ref
 from maskwright.ir.grammar import GrammarIR, Rule, TokenSet
 from maskwright.ir.ops import OP_REF
+from maskwright.ir.walks import references as named_rules
 from maskwright.ir.walks import with_references
 from maskwright.turns import let_others_in
 
 _TURN: Final = 0xF  # others are let in after as many rules and one
+
+
+class _Included(NamedTuple):
+    """A grammar that was included: its rules, where they are now, and how many of its first so many are closed."""
+
+    rules: tuple[Rule, ...]
+    references: list[Expr]
+    closed: dict[int, int]
+
+
+def _closed(rules: tuple[Rule, ...]) -> int:
+    """How many of the first rules name no others."""
+    closed = named = 0
+    for i, rule in enumerate(rules):
+        named = max(named, i, *named_rules(rule.body))
+        if named <= i:
+            closed = i + 1
+    return closed
 
 
 class IRBuilder:
@@ -34,6 +53,8 @@ class IRBuilder:
         self._bodies: list[Expr | None] = []
         self._taken: dict[str, int] = {}  # each name, and the number to try next for another of it
         self._token_sets: list[tuple[int, TokenSet]] = []
+        # Of grammars that were included, by the identity of their first bodies.
+        self._included: dict[int, _Included] = {}
 
     @property
     def num_rules(self) -> int:
@@ -85,13 +106,33 @@ class IRBuilder:
         return reference
 
     def include(self, grammar: GrammarIR) -> Expr:
-        """Take over the rules of a grammar and return the reference to its root."""
-        references = [self.declare(rule.name) for rule in grammar.rules]
+        """Take over the rules of a grammar and return the reference to its root.
+
+        What it begins with, and a grammar before began with, is there already: every schema opens with the same rules.
+        """
+        shared = [] if grammar.token_sets else self._shared(grammar.rules)
+        first = len(shared)
+        references = shared + [self.declare(rule.name) for rule in grammar.rules[first:]]
         moved: dict[int, Expr] = {}
-        for reference, rule in zip(references, grammar.rules, strict=True):
+        for reference, rule in zip(references[first:], grammar.rules[first:], strict=True):
             self.define(reference, with_references(rule.body, references, moved))
         self._token_sets.extend((references[i][1], token_set) for i, token_set in grammar.token_sets)
-        return references[grammar.root]
+        if not grammar.token_sets:
+            self._included.setdefault(id(grammar.rules[0].body), _Included(grammar.rules, references, {}))
+        root = references[grammar.root]
+        return self.add(grammar.rules[grammar.root].name, root) if grammar.root < first else root
+
+    def _shared(self, rules: tuple[Rule, ...]) -> list[Expr]:
+        """Where the first rules are, as far as they are those of a grammar before and name no other rules."""
+        known = self._included.get(id(rules[0].body))
+        if known is None:
+            return []
+        same = 0
+        while same < min(len(rules), len(known.rules)) and rules[same].body is known.rules[same].body:
+            same += 1
+        if same not in known.closed:
+            known.closed[same] = _closed(rules[:same])
+        return known.references[: known.closed[same]]
 
     def build(self, root: Expr) -> GrammarIR:
         """Finish. `root` may be any expression; one that is not a reference becomes a rule of its own."""

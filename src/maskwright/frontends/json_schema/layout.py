@@ -113,6 +113,7 @@ class RuleBuilder(IRBuilder):
         self._bodies = bodies.copy()
         self._taken = dict.fromkeys(names, 2)
         self._token_sets = []
+        self._included = {}
 
     def build(self, root: Expr) -> GrammarIR:
         """Finish, as the base does, but hand the first rules on as they are."""
