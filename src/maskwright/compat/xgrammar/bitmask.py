@@ -101,23 +101,15 @@ def as_rows(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.dim() == 2 else tensor.unsqueeze(0)
 
 
-def apply_on_cpu(
+def apply_by_kernels(
     logits: torch.Tensor, bitmask: torch.Tensor, vocab_size: int | None = None, indices: Any = None
 ) -> None:
-    """Apply a bitmask to logits on the CPU, in one pass of the kernel."""
+    """Apply a bitmask in one pass where the logits are: by the kernel on the CPU, by Triton on a GPU."""
     width = covered_width(logits, bitmask, vocab_size)
-    rows = indices.tolist() if isinstance(indices, torch.Tensor) else indices
-    maskwright.apply_token_bitmask_inplace(logits, bitmask.contiguous(), vocab_size=width, indices=rows)
-
-
-def _apply_anywhere(
-    logits: torch.Tensor, bitmask: torch.Tensor, vocab_size: int | None = None, indices: Any = None
-) -> None:
-    is_on_cpu = isinstance(logits, torch.Tensor) and logits.device.type == "cpu"
-    _implementations()["cpu" if is_on_cpu else "torch_native"](logits, bitmask, vocab_size, indices)
+    maskwright.apply_token_bitmask_inplace(logits, bitmask.contiguous(), vocab_size=width, indices=indices)
 
 
 def _implementations() -> dict[str, Callable[..., None]]:
     from maskwright.compat.xgrammar import kernels
 
-    return {"auto": _apply_anywhere, **kernels.by_backend()}
+    return {"auto": apply_by_kernels, **kernels.by_backend()}

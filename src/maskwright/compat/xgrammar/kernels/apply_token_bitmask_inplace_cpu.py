@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from maskwright.compat.xgrammar.bitmask import apply_on_cpu
+from maskwright.compat.xgrammar.bitmask import apply_by_kernels
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
 
 
@@ -19,4 +19,4 @@ def apply_token_bitmask_inplace_cpu(
     indices: list[int] | torch.Tensor | None = None,
 ) -> None:
     """Set the logits of tokens that are not allowed to minus infinity; all tensors are on the CPU."""
-    apply_on_cpu(logits, bitmask, vocab_size, indices)
+    apply_by_kernels(logits, bitmask, vocab_size, indices)

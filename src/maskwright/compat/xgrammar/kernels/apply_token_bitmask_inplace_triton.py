@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import torch
 
+from maskwright.compat.xgrammar.bitmask import apply_by_kernels
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
-from maskwright.compat.xgrammar.kernels.apply_token_bitmask_inplace_torch import apply_token_bitmask_inplace_torch
 from maskwright.errors import BitmaskError
 
 
@@ -26,4 +26,4 @@ def apply_token_bitmask_inplace_triton(
     """
     if isinstance(logits, torch.Tensor) and logits.device.type == "cpu":
         raise BitmaskError("the logits must be on a GPU, not on the CPU", hint='use backend="auto"')
-    apply_token_bitmask_inplace_torch(logits, bitmask, vocab_size, indices)  # type: ignore[arg-type]
+    apply_by_kernels(logits, bitmask, vocab_size, indices)
