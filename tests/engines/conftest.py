@@ -33,6 +33,12 @@ def smollm2() -> Path:
 
 
 @pytest.fixture(scope="session")
+def smollm2_onnx() -> Path:
+    """SmolLM2-135M-Instruct as a folder for ONNX Runtime GenAI."""
+    return _or_skip(models.smollm2_onnx)
+
+
+@pytest.fixture(scope="session")
 def toy() -> Path:
     """Two small layers with random weights and Llama 3's vocabulary."""
     return _or_skip(models.toy)

