@@ -14,6 +14,7 @@ import mlx.core as mx
 import numpy as np
 
 from maskwright import CompiledGrammar, allocate_token_bitmask
+from maskwright.bitmask.mlx import apply_token_bitmask
 from maskwright.errors import BitmaskError, wrong_argument
 from maskwright.integrations.following import OutputFollowers, check_width
 
@@ -62,12 +63,4 @@ class GrammarLogitsProcessor:
         check_width(logits.shape[-1], self._followers.info)
         mx.async_eval(logits)
         self._followers.follow(np.array(tokens)).fill_next_token_bitmask(self._bitmask)
-        return mx.where(_bits(self._bitmask[0], logits.shape[-1]), logits, -mx.inf)
-
-
-def _bits(words: np.ndarray, width: int) -> mx.array:
-    """Return (width,) bool of a row of a bitmask, false beyond it."""
-    bits = ((mx.array(words)[:, None] >> mx.arange(32, dtype=mx.int32)) & 1).flatten()
-    if bits.size < width:
-        bits = mx.concatenate([bits, mx.zeros(width - bits.size, dtype=bits.dtype)])
-    return bits[:width].astype(mx.bool_)
+        return apply_token_bitmask(logits, self._bitmask[0])

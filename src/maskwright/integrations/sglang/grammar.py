@@ -189,14 +189,10 @@ def allocate(vocab_size: int, batch_size: int) -> torch.Tensor:
 
 def apply(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
     """Set the logits of tokens that are not allowed to minus infinity, in place."""
-    if logits.device.type == "cpu":
-        apply_token_bitmask_inplace(logits, vocab_mask)
-    elif logits.device.type == "npu":
+    if logits.device.type == "npu":  # a kernel of SGLang's package for that device, which must be imported already
         torch.ops.npu.apply_token_bitmask(logits, vocab_mask)
     else:
-        from sglang.kernels.ops.grammar.bitmask_ops import apply_token_bitmask_inplace_triton
-
-        apply_token_bitmask_inplace_triton(logits, vocab_mask)
+        apply_token_bitmask_inplace(logits, vocab_mask)
 
 
 def _allow_only(row: torch.Tensor, token_ids: Sequence[int]) -> None:
