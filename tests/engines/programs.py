@@ -28,7 +28,7 @@ def run_program(source: str, folder: Path, *, name: str) -> str:
     A program whose process the engine may start again must guard its main part by `if __name__ == "__main__":`.
     """
     _skip_without(imported_packages(source))
-    program = folder / f"{name}.py"
+    program = folder / f"program_{name}.py"  # a page is called like the package that it imports
     program.write_text(_with_real_models(source), encoding="utf-8")
     environment = {
         **os.environ,

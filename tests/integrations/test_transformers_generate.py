@@ -135,6 +135,13 @@ def test_assisted_generation(llama: Any, tokenizer: Any, draft: str) -> None:
     assert made == generate(llama, tokenizer, "abab abcabc", re.compile("(abc|ab){5,30}!"), temperature=0)
 
 
+def test_beams_do_not_sample_whatever_the_generation_config_says(tokenizer: Any) -> None:
+    model = make_model("llama", tokenizer)
+    model.generation_config.do_sample = True
+    first, second = (generate(model, tokenizer, "ab", re.compile("abc|abé"), num_beams=4) for _ in range(2))
+    assert first == second
+
+
 def test_prompts_do_not_change_each_other(llama: Any, tokenizer: Any) -> None:
     """Rows are padded on the left, with a mask, whatever the tokenizer would do."""
     right = make_tokenizer()
@@ -261,7 +268,8 @@ def test_the_tokenizer_of_another_model(llama: Any, tokenizer: Any, monkeypatch:
         ({"max_length": 5}, "use max_new_tokens"),
         ({"return_dict_in_generate": True}, "use GrammarLogitsProcessor"),
         ({"assistant_tokenizer": 1}, "same tokenizer, or prompt_lookup_num_tokens"),
-        ({"num_beams": 2, "do_sample": True}, "num_beams cannot be combined with do_sample"),
+        ({"num_beams": 2, "do_sample": True}, "num_beams cannot be combined with sampling"),
+        ({"num_beams": 2, "temperature": 0.7}, r"num_beams cannot be combined with sampling\n.*num_return_sequences"),
         ({"temperature": 0, "do_sample": True}, "requires a temperature above 0"),
     ],
     ids=str,
@@ -282,6 +290,12 @@ def test_arguments_in_the_wrong_places(llama: Any, tokenizer: Any) -> None:
         generate("gpt2", tokenizer, "ab", int)
     with pytest.raises(ArgumentError, match=r"tokenizer must be a tokenizer of transformers, not str"):
         generate(llama, "gpt2", "ab", int)
+    with pytest.raises(ArgumentError, match="schema_options must be a dict, not int"):
+        generate(llama, tokenizer, "ab", City, schema_options=3)
+    with pytest.raises(ArgumentError, match="eos_token_id must be an int, not str"):
+        generate(llama, tokenizer, "ab", int, eos_token_id="</s>")
+    with pytest.raises(ArgumentError, match="max_new_tokens must be an int, not str"):
+        generate(llama, tokenizer, "ab", int, max_new_tokens="5")
     with pytest.raises(TokenizerError, match="a prompt has no tokens"):
         generate(llama, tokenizer, "", int)
 

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from maskwright.arguments import as_integer
 from maskwright.errors import TokenizerError
 
 _FEW = 64  # tokens that somebody may have added to a tokenizer, such as one for padding
@@ -85,5 +86,6 @@ def _text_config(model: Any) -> Any:
     return model.config if find is None else find(decoder=True)
 
 
-def _ids(given: Any) -> Iterable[int]:
-    return () if given is None else given if isinstance(given, Iterable) else (given,)
+def _ids(given: Any) -> list[int]:
+    several = () if given is None else given if isinstance(given, list | tuple | set) else (given,)
+    return [as_integer("eos_token_id", each, hint="pass token ids") for each in several]

@@ -144,6 +144,9 @@ def prepare(
     """Check and translate all that `generate` takes, short of generating."""
     _check_model(model)
     _check_options(generate_options)
+    for option, value in {"schema_options": schema_options, "template_options": template_options}.items():
+        if value is not None and not isinstance(value, Mapping):
+            raise wrong_argument(option, value, "a dict")
     budget = as_integer("max_new_tokens", max_new_tokens, at_least=1)
     tokenizer = _tokenizer_of(tokenizer)
     wanted = read_prompts(prompts)
@@ -208,7 +211,7 @@ def read_output(job: Job, row: list[int], index: int) -> Any:
             "num_return_sequences than there are outputs",
         )
     info = job.compiled.tokenizer_info
-    text = info.decode([i for i in accepted if i not in info.stop_token_ids]).decode("utf-8", "replace")
+    text = info.decode(accepted[:-1] if matcher.is_terminated() else accepted).decode("utf-8", "replace")
     return job.read(matcher, text)
 
 
@@ -230,17 +233,10 @@ def _check_options(options: Mapping[str, Any]) -> None:
     for name in options:
         if name in _OURS:
             raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=_OURS[name])
-    if options.get("do_sample") and (options.get("num_beams") or 1) > 1:
-        raise OptionError(
-            "num_beams cannot be combined with do_sample",
-            option="num_beams",
-            hint="transformers draws more candidates than a structure leaves; use num_return_sequences with do_sample, "
-            "or num_beams without it",
-        )
 
 
 def _sampling(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, with a temperature of 0 as greedy decoding, and others as sampling."""
+    """The options, with a temperature of 0 as greedy decoding, others as sampling, and beams without it."""
     made = dict(options)
     temperature = made.get("temperature")
     if temperature is not None and temperature == 0:
@@ -251,6 +247,15 @@ def _sampling(options: Mapping[str, Any]) -> dict[str, Any]:
         return {**{k: v for k, v in made.items() if k not in ("temperature", "top_k", "top_p")}, "do_sample": False}
     if any(made.get(name) is not None for name in ("temperature", "top_k", "top_p")):
         made.setdefault("do_sample", True)
+    if (made.get("num_beams") or 1) > 1:
+        if made.get("do_sample"):
+            raise OptionError(
+                "num_beams cannot be combined with sampling",
+                option="num_beams",
+                hint="transformers draws more candidates than a structure leaves; use num_return_sequences instead of "
+                "num_beams, or leave out do_sample, temperature, top_k and top_p",
+            )
+        made["do_sample"] = False  # whatever the model's generation config says
     return made
 
 
