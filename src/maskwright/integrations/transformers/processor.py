@@ -57,7 +57,8 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
         make_matcher: makes a row's matcher from its grammar, instead of `max_new_tokens`.
 
     Raises:
-        MatcherError: no grammar was given, or grammars of different tokenizers.
+        ArgumentError: `compiled` has no grammar in it.
+        MatcherError: it is empty, or its grammars are of different tokenizers.
         OptionError: an option is out of range, or both `max_new_tokens` and `make_matcher` are given.
         UnsatisfiableError: no output of a grammar has so few tokens; the message says how many the shortest one has.
     """
@@ -179,7 +180,9 @@ def _shared_info(compiled: Sequence[CompiledGrammar | None]) -> TokenizerInfo:
     """The tokenizer of all grammars."""
     forms = {_vocabulary_form(each.tokenizer_info): each.tokenizer_info for each in compiled if each is not None}
     if not forms:
-        raise MatcherError("no grammar was given", hint="pass a CompiledGrammar, or one for each row")
+        if not compiled:
+            raise MatcherError("no grammar was given", hint="pass a CompiledGrammar, or one for each row")
+        raise wrong_argument("compiled", None, "a CompiledGrammar, or a list with at least one")
     if len(forms) > 1:
         raise MatcherError("the grammars were compiled for different tokenizers")
     return next(iter(forms.values()))
