@@ -413,6 +413,21 @@ def test_reasoning_and_structures_in_one_batch(tokenizer: Any, smollm2: Path) ->
     assert allowed[1] < 100
 
 
+def test_few_compile_at_once_and_all_are_served(tokenizer: Any, smollm2: Path) -> None:
+    import threading
+
+    for server in (Server(tokenizer, smollm2), reasoning_server(tokenizer, smollm2)):
+        reqs = [server.request(regex=f"[a-z]{{{n}}}x", wait=False) for n in range(1, 30)]
+        compiling = [each.name for each in threading.enumerate() if each.name.startswith("ThreadPoolExecutor")]
+        assert len({name.rsplit("_", 1)[1] for name in compiling}) <= 2
+        deadline = time.monotonic() + 30
+        with _ranks():
+            while server.manager.has_waiting_grammars():
+                server.manager.get_ready_grammar_requests()
+                assert time.monotonic() < deadline
+        assert all(req.grammar.limit for req in reqs)
+
+
 def test_what_is_kept_of_grammars_is_bounded(server: Server) -> None:
     from maskwright.integrations.sglang.cache import BoundedCache
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
@@ -28,6 +29,7 @@ from maskwright.integrations.sglang.grammar import MaskwrightGrammar, allocate, 
 from maskwright.tokenizer import info_of
 
 _ANY_JSON = "$$ANY$$"
+_MOST_COMPILING = 2  # at once: they share the interpreter with the scheduler, which has to wake up in time
 
 
 def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any) -> BaseGrammarBackend:
@@ -53,6 +55,7 @@ class MaskwrightBackend(BaseGrammarBackend):  # type: ignore[misc, unused-ignore
     def __init__(self, tokenizer_info: TokenizerInfo, json_options: dict[str, Any]) -> None:
         super().__init__()
         self.cache = BoundedCache()
+        self.executor = ThreadPoolExecutor(max_workers=_MOST_COMPILING)
         self._info = tokenizer_info
         self._compiler = GrammarCompiler(tokenizer_info)
         self._framing_compiler = self._compiler

@@ -40,6 +40,7 @@ class MaskwrightReasonerBackend(ReasonerGrammarBackend):  # type: ignore[misc, u
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.cache = BoundedCache()
+        self.executor = self.grammar_backend.executor
 
     def reset(self) -> None:
         super().reset()
