@@ -216,3 +216,11 @@ def test_grammars_that_begin_alike_share_what_they_begin_with() -> None:
             'y_2 ::= "d"',
         )
     )
+
+
+def test_expressions_of_many_parts_are_made_a_part_at_a_time() -> None:
+    """And are the same."""
+    parts = [text("a"), ref(0), text("b")] * 1000
+    assert seq(*parts) == Expr((ir.OP_SEQ, text("a"), *[ref(0), text("ba")] * 999, ref(0), text("b")))
+    words = [text(f"word {i}") for i in range(3000)]
+    assert alt(text("x"), *words, text("y"), *words) == Expr((ir.OP_ALT, *words, byte_set(1 << 120 | 1 << 121)))

@@ -138,9 +138,11 @@ class IRBuilder:
         """Finish. `root` may be any expression; one that is not a reference becomes a rule of its own."""
         if root[0] != OP_REF:
             root = self.add("root", root)
-        rules = []
+        rules: list[Rule] = []
         for name, body in zip(self._names, self._bodies, strict=True):
             assert body is not None, f"rule {name} was declared but never defined"
+            if not len(rules) & _TURN:
+                let_others_in()
             rules.append(Rule(name, body))
         return GrammarIR(tuple(rules), root[1], tuple(self._token_sets))
 

@@ -46,6 +46,7 @@ EMPTY: Final = Expr((OP_EMPTY,))
 _NEVER: Final = Expr((OP_NEVER,))
 ANY_BYTE: Final = Expr((OP_SET, ALL_BYTES))
 _HASHED_AT_ONCE: Final = 256
+_MOST_AT_ONCE: Final = 1024  # parts of an expression
 _BYTE_LITERALS: Final = tuple(Expr((OP_LITERAL, bytes((b,)))) for b in range(256))
 
 
@@ -56,6 +57,7 @@ def never() -> Expr:
 
 def literal(data: bytes) -> Expr:
     """Exactly these bytes."""
+    let_others_in()
     return Expr((OP_LITERAL, data)) if data else EMPTY
 
 
@@ -86,7 +88,9 @@ def byte_range(first: int, last: int) -> Expr:
 
 def seq(*parts: Expr) -> Expr:
     """These one after the other."""
-    let_others_in()  # whatever takes long makes sequences and alternatives as it goes
+    let_others_in()  # whatever takes long makes literals, sequences and alternatives as it goes
+    if len(parts) > _MOST_AT_ONCE:
+        return seq(*[seq(*parts[i : i + _MOST_AT_ONCE]) for i in range(0, len(parts), _MOST_AT_ONCE)])
     out: list[Any] = [OP_SEQ]
     before: Any = OP_SEQ  # the operation of the last part of `out`
     more: list[bytes] = []  # literals right behind a literal that is the last of `out`
@@ -123,6 +127,8 @@ def seq(*parts: Expr) -> Expr:
 def alt(*branches: Expr) -> Expr:
     """Any one of these."""
     let_others_in()
+    if len(branches) > _MOST_AT_ONCE:
+        return _alt_of_many(branches)
     out: list[Any] = []
     mask = 0
     for branch in branches:
@@ -140,6 +146,14 @@ def alt(*branches: Expr) -> Expr:
     if len(out) > 1:
         return Expr((OP_ALT, *out))
     return out[0] if out else _NEVER
+
+
+def _alt_of_many(branches: Sequence[Expr]) -> Expr:
+    """As `alt`, a part at a time. Groups of branches are alternatives themselves, and flat ones come of them."""
+    groups = [alt(*branches[i : i + _MOST_AT_ONCE]) for i in range(0, len(branches), _MOST_AT_ONCE)]
+    while len(groups) > _MOST_AT_ONCE:
+        groups = [alt(*groups[i : i + _MOST_AT_ONCE]) for i in range(0, len(groups), _MOST_AT_ONCE)]
+    return alt(*groups)
 
 
 def _distinct(exprs: list[Any]) -> list[Any]:

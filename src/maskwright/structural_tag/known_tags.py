@@ -30,6 +30,7 @@ from maskwright.structural_tag.reading import MAX_DEPTH, read_format
 from maskwright.structural_tag.tag import StructuralTag, parsed
 from maskwright.structural_tag.tokens import tokens_of
 from maskwright.structural_tag.xml_styles import spelled_style
+from maskwright.turns import let_others_in
 
 TAGS: Final[ContentCache[Format]] = ContentCache()
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
@@ -152,6 +153,7 @@ def _with_kept_schemas(data: dict[str, Any]) -> dict[str, Any]:
 
 def _known_format(it: Format, depth: int, find: _Finder, several: dict[int, Format]) -> Format:
     """`several`: what became of alternatives, by identity, as one object may stand in several places."""
+    let_others_in()
     if it.known or depth > MAX_DEPTH:
         return it
     if isinstance(it, TagFormat) and _holds_no_tags(it.content):

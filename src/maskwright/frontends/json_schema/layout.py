@@ -51,6 +51,7 @@ from maskwright.ir import (
     star,
     text,
 )
+from maskwright.turns import let_others_in
 
 MAX_INDENTED: Final = 12
 
@@ -101,6 +102,7 @@ class Style(NamedTuple):
         return seq(self.open_object, self.lead, *members, self.trail, CLOSE_OBJECT)
 
 
+_RULES_AT_ONCE: Final = 512
 _RULE: Final[Any] = partial(tuple.__new__, Rule)  # as `Rule._make`, at half its time
 
 
@@ -120,9 +122,13 @@ class RuleBuilder(IRBuilder):
         if root[0] != OP_REF:
             root = self.add("root", root)
         assert all(self._bodies), "a rule was declared but never defined"
-        first = len(self._prelude)
-        own: Any = zip(self._names[first:], self._bodies[first:], strict=True)
-        return GrammarIR(self._prelude + tuple(map(_RULE, own)), root[1])
+        rules = list(self._prelude)
+        while len(rules) < len(self._bodies):
+            let_others_in()
+            some = slice(len(rules), len(rules) + _RULES_AT_ONCE)
+            own: Any = zip(self._names[some], self._bodies[some], strict=True)
+            rules += map(_RULE, own)
+        return GrammarIR(tuple(rules), root[1])
 
 
 class Layout:
