@@ -1,8 +1,7 @@
 """`max_tokens` as the budget of the structure, so that no output is cut in its middle.
 
 vLLM ends an output after `max_tokens` tokens, or when prompt and output fill the model's context, wherever it stands.
-The matcher knows that number, and leaves only tokens after which the structure can still be completed. One token is
-kept for the stop token, so that the finish reason is "stop", unless the structure fits only just.
+The matcher knows that number, and leaves only tokens after which the structure can still be completed.
 
 `MASKWRIGHT_VLLM_TOKEN_BUDGET=0` switches this off for all requests; `extra_args={"maskwright_token_budget": False}`
 (`vllm_xargs` in requests to the server) for one.
@@ -16,7 +15,7 @@ from collections.abc import Collection
 from typing import Any
 
 from maskwright import CompiledGrammar, GrammarMatcher
-from maskwright.errors import UnsatisfiableError
+from maskwright.integrations.budgets import matcher_within
 
 _SWITCH = "MASKWRIGHT_VLLM_TOKEN_BUDGET"
 _FIELD = "maskwright_token_budget"
@@ -33,16 +32,10 @@ def most_tokens(sampling_params: Any, num_prompt_tokens: int, max_model_len: int
 
 
 def make_matcher(compiled: CompiledGrammar, stop_token_ids: Collection[int], most: int | None) -> GrammarMatcher:
-    """Make a matcher whose outputs are complete within so many tokens.
+    """Make a matcher whose outputs are complete within so many tokens, and end with one of these stop tokens.
 
     Raises:
         UnsatisfiableError: Not even the shortest output is.
         TokenizerError: A stop token is outside the vocabulary.
     """
-    stops = list(stop_token_ids) or None
-    if most is not None and most > 1:
-        try:
-            return GrammarMatcher(compiled, override_stop_tokens=stops, max_tokens=most - 1)
-        except UnsatisfiableError:
-            pass
-    return GrammarMatcher(compiled, override_stop_tokens=stops, max_tokens=most)
+    return matcher_within(compiled, most, override_stop_tokens=list(stop_token_ids) or None)

@@ -9,7 +9,7 @@ Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +38,21 @@ def validate(params: Any, model_config: Any, config: Any, tokenizer: Any) -> Non
     _compiled(params, model_config, config, tokenizer)
     structure._backend = NAME
     structure._backend_was_auto = config.backend == "auto"
+
+
+def prepare(params: Any, model_config: Any, config: Any, tokenizer: Any) -> None:
+    """Compile a request's structure in another thread than the event loop, where it is then found.
+
+    Raises:
+        VLLMValidationError: The structure is malformed or cannot be enforced.
+    """
+    if tokenizer is not None and not params.structured_outputs.all_constraints_none():
+        compiled = _compiled(params, model_config, config, tokenizer)
+        with (
+            _refusing("structured_outputs"),
+            suppress(UnsatisfiableError),
+        ):  # which is found again when the length of the prompt is known
+            make_matcher(compiled, (), params.max_tokens)
 
 
 def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -> None:

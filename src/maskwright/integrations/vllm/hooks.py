@@ -10,8 +10,9 @@
 
     WorkerBase.__init__                           a worker begins: masks are applied to logits on a CPU by worker.py
 
-In front-ends that use the backend also: structural tags are validated by ours rather than by XGrammar when a request is
-read, as is the structure beside which a model may call tools; and beam search finds the backend.
+In front-ends that use the backend also: a server compiles in a thread, before its event loop validates the request;
+structural tags are validated by ours rather than by XGrammar when a request is read, as is the structure beside which a
+model may call tools; and beam search finds the backend.
 `install` may be called any number of times. versions.py says what the functions must look like.
 Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_offline.py.
 """
@@ -19,6 +20,7 @@ Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_of
 from __future__ import annotations
 
 import sys
+from asyncio import to_thread
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -182,8 +184,19 @@ def _install_front_end() -> None:
     reason = why_of_another_shape(HOOKED_IN_FRONT_END)
     if reason is not None:
         raise RuntimeError(reason)
-    for name, make in zip(HOOKED_IN_FRONT_END, (_validate_tag, _supports, _init_beam_search), strict=True):
+    for name, make in zip(HOOKED_IN_FRONT_END, _IN_FRONT_END, strict=True):
         _replace(*owner_of(name), make)
+
+
+def _add_request(original: Any) -> Any:
+    async def add_request(self: Any, request_id: Any, prompt: Any, params: Any, *args: Any, **kwargs: Any) -> Any:
+        config = self.vllm_config.structured_outputs_config
+        if getattr(params, "structured_outputs", None) is not None and is_chosen(config.backend):
+            processor = self.input_processor
+            await to_thread(frontend.prepare, params, processor.model_config, config, processor.tokenizer)
+        return await original(self, request_id, prompt, params, *args, **kwargs)
+
+    return add_request
 
 
 def _validate_tag(original: Any) -> Any:
@@ -210,3 +223,6 @@ def _init_beam_search(original: Any) -> Any:
         return backend, key, backend.allocate_token_bitmask(1)
 
     return init_beam_search
+
+
+_IN_FRONT_END = (_add_request, _validate_tag, _supports, _init_beam_search)

@@ -33,6 +33,7 @@ HOOKED = {
 }
 # Looked at when a front-end starts with the backend: other processes need not import these modules.
 HOOKED_IN_FRONT_END = {
+    "vllm.v1.engine.async_llm:AsyncLLM.add_request": "self request_id prompt params ...",
     "vllm.entrypoints.generate.base.protocol:validate_structural_tag_payload": "payload parameter",
     "vllm.parser.abstract_parser:_xgrammar_supports": "structured_outputs",
     "vllm.entrypoints.generate.beam_search.offline:BeamSearchOfflineMixin._init_beam_search_structured_output": (
