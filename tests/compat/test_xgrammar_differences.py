@@ -68,6 +68,7 @@ SCHEMAS: list[tuple[Any, str, Answer, Answer]] = [
     # the same
     ({"type": "integer"}, str(2**70), True, True),
     ({"type": "integer"}, "1.0", False, False),
+    ({"type": "integer"}, "-0", False, False),
     ({"type": "number"}, "1e999", True, True),
     ({"type": "object"}, '{"a":1}', True, True),
     ({"type": "object", "properties": {}}, '{"a":1}', False, False),

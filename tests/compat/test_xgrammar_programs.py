@@ -108,11 +108,47 @@ compiler.clear_cache()
 assert compiler.get_cache_size_bytes() == 0
 """
 
+TENSORRT_LLM = """
+import json
+metadata = xgr.TokenizerInfo._detect_metadata_from_hf(tokenizer.backend_tokenizer.to_str())
+assert metadata == {"vocab_type": xgr.VocabType.BYTE_LEVEL, "add_prefix_space": False}
+vocabulary = [text for text, _ in sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])]
+info = xgr.TokenizerInfo(vocabulary, vocab_type=metadata["vocab_type"], vocab_size=vocab_size,
+                         stop_token_ids=[tokenizer.eos_token_id], add_prefix_space=metadata["add_prefix_space"])
+ordinary = set(range(len(vocabulary))) - set(tokenizer.all_special_ids)
+assert all(info.decoded_vocab[i] == tokenizer_info.decoded_vocab[i] for i in ordinary)
+compiler = xgr.GrammarCompiler(info, cache_enabled=True, cache_limit_bytes=1 << 30)
+schema = '{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}'
+matcher = xgr.GrammarMatcher(compiler.compile_json_schema(schema), max_rollback_tokens=3)
+bitmask = torch.empty(4, (vocab_size + 31) // 32, dtype=torch.int32)
+for token in tokenizer.encode('{"a": 12}', add_special_tokens=False):
+    matcher.fill_next_token_bitmask(bitmask, 3)
+    assert bitmask[3, token // 32] >> token % 32 & 1 and matcher.accept_token(token)
+matcher.rollback(2)
+assert not matcher.is_terminated() and compiler.compile_builtin_json_grammar().memory_size_bytes > 0
+"""
+# rules of several grammars joined under new names, as engines do for models that list their calls
+JOINED = """
+import json, re
+parts = {}
+for name in ("get_time", "search"):
+    properties = {"tool_name": {"const": name}, "n": {"type": "integer"}}
+    schema = {"type": "object", "properties": properties, "required": ["tool_name"]}
+    text = str(xgr.Grammar.from_json_schema(json.dumps(schema)))
+    for rule in re.findall(r"\\b(\\w+)\\s*::=", text):
+        text = re.sub(rf"\\b{re.escape(rule)}\\b", name + rule, text)
+    parts[name] = f"{name} ::= {name}root\\n{text}"
+grammar = 'root ::= "[" tool ("," tool)* "]"\\ntool ::= ' + " | ".join(parts) + "\\n" + "\\n".join(parts.values())
+matcher = xgr.GrammarMatcher(xgr.GrammarCompiler(tokenizer_info).compile_grammar(grammar))
+assert matcher.accept_string('[{"tool_name": "search", "n": 1},{"tool_name": "get_time"}]') and matcher.is_completed()
+assert not xgr.GrammarMatcher(xgr.GrammarCompiler(tokenizer_info).compile_grammar(grammar)).accept_string('[{"n"')
+"""
+
 
 @pytest.mark.parametrize(
     "program",
-    [DECODING, GENERATE, JUMPS, TAGS, CACHES],
-    ids=["decoding", "generate", "jump forward", "structural tags", "caches"],
+    [DECODING, GENERATE, JUMPS, TAGS, CACHES, TENSORRT_LLM, JOINED],
+    ids=["decoding", "generate", "jump forward", "structural tags", "caches", "TensorRT-LLM", "joined rules"],
 )
 def test_the_program_runs(program: str) -> None:
     done = subprocess.run(

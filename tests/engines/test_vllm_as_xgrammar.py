@@ -45,7 +45,7 @@ TAG = {
 LEGACY = {"structures": [{"begin": "<f=", "schema": SMALL, "end": "</f>"}], "triggers": ["<f="]}
 REQUESTS: list[dict[str, Any]] = [
     *({"json": schema} for schema in (PERSON, SMALL, TREE, EITHER)),
-    {"json": json.dumps(PERSON), "disable_any_whitespace": True},
+    {"json": json.dumps(PERSON)},
     {"json_object": True},
     *({"regex": pattern} for pattern in (r"\d{3}-\d{4}", r"(abc|x\w){2,4}!", r"[A-Z][a-z]{2,6} \d\d?")),
     {"choice": ["yes", "no", "maybe"]},
@@ -140,7 +140,7 @@ def begins(request: dict[str, Any], text: str) -> bool:
 
 def grammar_of(request: dict[str, Any]) -> xgr.Grammar:
     if "json" in request:
-        return xgr.Grammar.from_json_schema(request["json"], any_whitespace="disable_any_whitespace" not in request)
+        return xgr.Grammar.from_json_schema(request["json"])
     if "json_object" in request:
         return xgr.Grammar.from_json_schema({"type": "object"})
     if "regex" in request:

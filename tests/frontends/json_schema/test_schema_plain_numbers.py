@@ -203,7 +203,7 @@ def test_in_draft_4_an_integer_is_written_as_one(numbers: str) -> None:
 
 
 def test_digits_have_integers_of_any_length_and_no_other_spelling() -> None:
-    check_texts({"type": "integer"}, ["1", "-12", str(2**70)], ["1.0", "1e3", "1.5"], numbers="digits")
+    check_texts({"type": "integer"}, ["1", "-12", str(2**70)], ["1.0", "1e3", "1.5", "-0"], numbers="digits")
     check_texts({"type": "integer", "minimum": 3}, ["3", str(2**70)], ["2", "3.0"], numbers="digits")
     check_texts({"type": "integer", "maximum": 3}, ["3", str(-(2**70))], ["4", "3.0"], numbers="digits")
     check_texts({"type": "integer", "multipleOf": 7}, ["7", str(7 * 2**70)], ["8", "7.0"], numbers="digits")

@@ -128,6 +128,20 @@ class TokenizerInfo(XGRObject):
         tokens = [_decoded(text, vocab_type) for text in as_tuple("encoded_vocab", encoded_vocab, "a list of texts")]
         return _made(tokens, vocab_type, size, data)
 
+    @staticmethod
+    @as_xgrammar_errors()
+    def _detect_metadata_from_hf(backend_str: str) -> dict[str, Any]:
+        """Return what a `tokenizer.json` says: its `vocab_type`, and `add_prefix_space`. TensorRT-LLM calls this."""
+        data = loaded(backend_str, "tokenizer", versioned=False)
+        kinds = {each.get("type") for each in _components(data, "decoder", "decoders")}
+        if "ByteFallback" in kinds:
+            vocab_type = VocabType.BYTE_FALLBACK
+        else:
+            vocab_type = VocabType.BYTE_LEVEL if "ByteLevel" in kinds else VocabType.RAW
+        prepends = any(each.get("type") == "Prepend" for each in _components(data, "normalizer", "normalizers"))
+        spaced = any(_puts_space(each) for each in _components(data, "pre_tokenizer", "pretokenizers"))
+        return {"vocab_type": vocab_type, "add_prefix_space": prepends or spaced}
+
     @property
     def vocab_type(self) -> VocabType:
         """How the vocabulary's texts stand for bytes."""
@@ -223,6 +237,21 @@ def _vocab_type(data: dict[str, Any]) -> VocabType:
         return VocabType(number)
     except ValueError:
         raise TokenizerError(f"vocab_type must be 0, 1 or 2, not {number}") from None
+
+
+def _components(data: dict[str, Any], name: str, members: str) -> list[dict[str, Any]]:
+    """The parts of a tokenizer in this role: one, or those of a sequence."""
+    whole = data.get(name)
+    if not isinstance(whole, dict):
+        return []
+    several = whole.get(members) if whole.get("type") == "Sequence" else [whole]
+    return [each for each in several if isinstance(each, dict)] if isinstance(several, list) else []
+
+
+def _puts_space(pre_tokenizer: dict[str, Any]) -> bool:
+    if pre_tokenizer.get("type") != "Metaspace":
+        return False
+    return pre_tokenizer.get("prepend_scheme") != "never" and pre_tokenizer.get("add_prefix_space") is not False
 
 
 def _vocab_type_of(tokenizer: Any) -> VocabType:

@@ -74,12 +74,13 @@ _ANY_INTEGER: Final = seq(
 )
 _NOT_INTEGRAL: Final = seq(PLAIN_INTEGER, POINT, SOME_NONZERO)
 _POINTED: Final = seq(PLAIN_INTEGER, FRACTION_PART)
-_DECIMAL: Final = alt(_POINTED, seq(optional(MINUS), NONZERO, DIGITS), literal(b"0"))
+_DIGITS_ONLY: Final = alt(seq(optional(MINUS), NONZERO, DIGITS), literal(b"0"))
+_DECIMAL: Final = alt(_POINTED, _DIGITS_ONLY)
 _WRITTEN_FRACTION: Final = seq(PLAIN_INTEGER, alt(seq(FRACTION_PART, optional(EXPONENT)), EXPONENT))
 
 FREE_INTEGER_TEXTS: Final[dict[Numbers, Expr]] = {
     "plain": SAFE_INTEGER_TEXT,
-    "digits": PLAIN_INTEGER,
+    "digits": _DIGITS_ONLY,
     "any": _ANY_INTEGER,
 }
 FREE_NUMBER_TEXTS: Final[dict[Numbers, Expr]] = {"plain": DOUBLE_TEXT, "digits": NUMBER_TEXT, "any": NUMBER_TEXT}
@@ -137,12 +138,12 @@ def integers_text(shape: NumberShape) -> Expr:
 
 def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr) -> Expr:
     low, high = _integer_bounds(shape)
-    if numbers != "plain":
+    if numbers == "any":
         is_bounded = low is not None or high is not None
-        if shape.kind == WRITTEN_INTEGER or numbers == "digits":
+        if shape.kind == WRITTEN_INTEGER:
             return integer_range(low, high, minus_zero=True) if is_bounded else PLAIN_INTEGER
         return seq(integer_range(low, high, minus_zero=True), ZERO_FRACTION) if is_bounded else _ANY_INTEGER
-    if not speaks_of_more(shape):
+    if numbers == "plain" and not speaks_of_more(shape):
         if low is None and high is None:
             return SAFE_INTEGER_TEXT
         if high is None and low is not None and low <= SAFE_INTEGER:
