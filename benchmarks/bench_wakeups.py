@@ -9,6 +9,8 @@ The main thread asks to be woken after 0.5 ms, again and again, and notes by how
 No schema is compiled twice. Baselines in the same run: `nothing`, and `C` (two threads that calculate without the
 interpreter), which show what the machine itself adds. Each measurement is a process
 of its own, and engines take turns, so that a slow spell of the machine hits all; of several rounds, medians are shown.
+With `--real-time` (Linux, as root) all other work on the machine waits meanwhile; what saturates all processors is then
+stopped for 50 ms a second by the system, which shows in the worst of `C` and of engines that compile for long.
 Data are in MaskBench's form (bench_peers.py).
 """
 
@@ -168,13 +170,25 @@ def prepared(engine: str, kind: str, data: Path, seconds: float) -> tuple[Callab
     return lambda: run(under), under
 
 
-def work(engine: str, kind: str, data: Path, seconds: float) -> None:
+def set_priority(priority: int) -> None:
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(priority))
+
+
+def work(engine: str, kind: str, data: Path, seconds: float, in_real_time: bool) -> None:
     """Print how late each wake-up was, in milliseconds, and how many schemas a second were compiled."""
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # engines that print must not disturb the reply
     run, under = prepared(engine, kind, data, seconds)
     gc.collect()
     gc.freeze()  # as vLLM does; the schemas here are no part of a server
+    if in_real_time:
+        inner = run
+
+        def run() -> None:
+            set_priority(1)
+            inner()
+
+        set_priority(2)
     begin = time.perf_counter()
     if under:
         under.end = begin + seconds
@@ -193,7 +207,7 @@ def work(engine: str, kind: str, data: Path, seconds: float) -> None:
 def measure(engine: str, kind: str, arguments: argparse.Namespace) -> list[float] | None:
     """Return the 50th, 90th and 99th percentile, the worst, and the rate."""
     command = [sys.executable, __file__, "--worker", engine, kind, "--data", str(arguments.data)]
-    command += ["--seconds", str(arguments.seconds)]
+    command += ["--seconds", str(arguments.seconds), *(["--real-time"] if arguments.real_time else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         return None
@@ -211,10 +225,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=data, help="JSON lines, gzipped or not")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=8.0, help="the most for one measurement")
+    parser.add_argument("--real-time", action="store_true", help="above all other work on the machine")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        return work(*arguments.worker, arguments.data, arguments.seconds)
+        return work(*arguments.worker, arguments.data, arguments.seconds, arguments.real_time)
     installed = [*BASELINES, *(e for e in arguments.engines if importlib.util.find_spec(e))]
     print("".join(f"{e} is not installed, and left out\n" for e in arguments.engines if e not in installed), end="")
     print(f"{arguments.data.name}; ms late, medians of {arguments.rounds} rounds")
