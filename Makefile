@@ -51,7 +51,7 @@ engines: .venv-engines/.engines  ## vLLM and other real engines (5 GB), and mode
 
 test-engines: engines  ## what runs in real engines
 	HF_HUB_OFFLINE=1 VLLM_CPU_KVCACHE_SPACE=1 VLLM_NO_USAGE_STATS=1 \
-	$(ENGINES_BIN)/python -m pytest -rs tests/engines tests/integrations
+	$(ENGINES_BIN)/python -m pytest -rs tests/engines tests/integrations tests/compat
 
 docs: .venv/.dev  ## the API's reference, in build/docs
 	$(BIN)/python $(PIP_INSTALL) pdoc
