@@ -327,3 +327,22 @@ def test_bool_masks_and_bitmasks() -> None:
     assert xgr.bitmask_dtype is torch.int32
     assert xgr.testing._is_single_token_bitmask(torch.tensor([[4]], dtype=torch.int32), 17) == (True, 2)
     assert xgr.testing._is_single_token_bitmask(torch.tensor([[5]], dtype=torch.int32), 17) == (False, -1)
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_a_mask_that_takes_too_much_work_leaves_only_the_end(as_array: bool, caplog: pytest.LogCaptureFixture) -> None:
+    info = xgr.TokenizerInfo([*("a" * length for length in range(1, 120)), "</s>", "b"])
+    compiler, stop = xgr.GrammarCompiler(info), info.stop_token_ids[0]
+    doubling = [f"r{i} ::= r{i + 1}? r{i + 1}?" for i in range(60)]
+    ambiguous = compiler.compile_grammar("\n".join(['root ::= r0 "b"', *doubling, 'r60 ::= "a"']))
+    matcher, other = xgr.GrammarMatcher(ambiguous), xgr.GrammarMatcher(compiler.compile_regex("b+"))
+    bitmask: Any = xgr.allocate_token_bitmask(2, info.vocab_size)
+    bitmask = bitmask.numpy() if as_array else bitmask
+    only_stop = [1 << stop % 32 if word == stop // 32 else 0 for word in range(bitmask.shape[1])]
+    assert matcher.fill_next_token_bitmask(bitmask, 1)
+    assert bitmask.tolist() == [[-1] * len(only_stop), only_stop]
+    assert "only stop tokens are left" in caplog.text
+    assert not matcher.accept_token(stop)
+    xgr.BatchGrammarMatcher().batch_fill_next_token_bitmask([other, matcher], bitmask)
+    assert bitmask[1].tolist() == only_stop
+    assert bitmask[0].tolist() == [0, 0, 0, 1 << 120 % 32]

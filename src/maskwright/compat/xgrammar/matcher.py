@@ -6,15 +6,19 @@
     matcher.accept_token(token_id)
 
 Rollback is not limited. As in XGrammar, a token outside the vocabulary is not accepted, and asking for the mask of an
-output that has ended with a stop token is an error.
+output that has ended with a stop token is an error. A mask that would take more work than the limit does not end the
+engine's loop: only stop tokens are left in it, which `accept_token` refuses unless the output is complete, so that the
+engine ends that output alone; the log says why.
 Tested by tests/compat/test_xgrammar_objects.py.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+import numpy as np
 import torch
 
 from maskwright.arguments import as_integer, as_tuple
@@ -26,9 +30,11 @@ from maskwright.compat.xgrammar.bitmask import get_bitmask_shape as get_bitmask_
 from maskwright.compat.xgrammar.bitmask import reset_token_bitmask as reset_token_bitmask
 from maskwright.compat.xgrammar.compiler import CompiledGrammar
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
-from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
+from maskwright.errors import BitmaskError, LimitError, MaskwrightError, MatcherError, OptionError, wrong_argument
 from maskwright.matcher import BatchGrammarMatcher as _Batch
 from maskwright.matcher import GrammarMatcher as _Matcher
+
+_logger: Final = logging.getLogger("maskwright")
 
 
 class GrammarMatcher(XGRObject):
@@ -47,7 +53,7 @@ class GrammarMatcher(XGRObject):
         TokenizerError: A stop token is outside the vocabulary.
     """
 
-    __slots__ = ("_ends_when_complete", "_matcher")
+    __slots__ = ("_ends_when_complete", "_matcher", "_vocab_size")
 
     @as_xgrammar_errors()
     def __init__(
@@ -66,6 +72,7 @@ class GrammarMatcher(XGRObject):
         if isinstance(override_stop_tokens, list | tuple) and not override_stop_tokens:
             raise OptionError("override_stop_tokens must not be empty", option="override_stop_tokens")
         self._ends_when_complete = bool(terminate_without_stop_token)
+        self._vocab_size = compiled_grammar.tokenizer_info.vocab_size
         self._matcher = _Matcher(
             compiled_grammar._compiled,
             override_stop_tokens=override_stop_tokens,
@@ -105,7 +112,10 @@ class GrammarMatcher(XGRObject):
             raise _ended("find the next tokens")
         try:
             needed = matcher.fill_next_token_bitmask(bitmask, index)
-        except Exception:
+        except LimitError as error:
+            self._allow_only_stop_tokens(bitmask, index, error)
+            needed = True
+        except MaskwrightError:
             with as_xgrammar_errors():
                 raise
         if debug_print:
@@ -147,6 +157,7 @@ class GrammarMatcher(XGRObject):
         """Return an independent matcher in the same state."""
         twin = GrammarMatcher.__new__(GrammarMatcher)
         twin._matcher, twin._ends_when_complete = self._matcher.fork(), self._ends_when_complete
+        twin._vocab_size = self._vocab_size
         return twin
 
     def traverse_draft_tree(
@@ -204,6 +215,17 @@ class GrammarMatcher(XGRObject):
     def _debug_print_internal_state(self) -> str:
         return repr(self._matcher)
 
+    def _allow_only_stop_tokens(self, bitmask: Any, index: int, error: LimitError) -> None:
+        """Leave an output without a mask nothing but its end: see the module's header."""
+        _logger.error("a mask could not be computed, so that only stop tokens are left: %s", error.message)
+        words = np.zeros((1, -(-self._vocab_size // 32)), dtype=np.uint32)
+        for token in self.stop_token_ids:
+            words[0, token // 32] |= np.uint32(1 << token % 32)
+        row = bitmask if bitmask.ndim == 1 else bitmask[index]
+        row[:] = 0
+        stops = words[0].view(np.int32)
+        row[: len(stops)] = torch.from_numpy(stops) if isinstance(row, torch.Tensor) else stops
+
     def _has_stopped(self) -> bool:
         return self._matcher.is_terminated() and not self._ends_when_complete
 
@@ -236,9 +258,12 @@ class BatchGrammarMatcher(XGRObject):
         given = _matchers(matchers)
         if any(each._has_stopped() for each in given):
             raise _ended("find the next tokens")
-        _Batch([each._matcher for each in given], max_threads=self._max_threads).fill_next_token_bitmask(
-            bitmask, indices
-        )
+        batch = _Batch([each._matcher for each in given], max_threads=self._max_threads)
+        try:
+            batch.fill_next_token_bitmask(bitmask, indices)
+        except LimitError:
+            for row, each in zip(range(len(given)) if indices is None else indices, given, strict=True):
+                each.fill_next_token_bitmask(bitmask, row)
         if debug_print:
             _print(f"{len(given)} rows of the bitmask are filled")
 
