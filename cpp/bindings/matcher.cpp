@@ -29,7 +29,7 @@ struct Scratch {
 };
 
 void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::vector<int64_t>& stop_token_ids,
-          bool terminate_without_stop_token, uint32_t max_tokens, double default_temperature) {
+          bool terminate_without_stop_token, uint32_t max_tokens, bool by_bounds, double default_temperature) {
   std::vector<TokenId> stops;
   for (const int64_t id : stop_token_ids) {
     if (id < 0 || id >= static_cast<int64_t>(grammar->vocabulary().vocab_size()))
@@ -37,10 +37,10 @@ void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::
     stops.push_back(static_cast<TokenId>(id));
   }
   const auto build = [&] {
-    new (self) PyMatcher{
-        Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token, max_tokens, default_temperature),
-        {},
-        {}};
+    new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token,
+                                 {max_tokens, by_bounds}, default_temperature),
+                         {},
+                         {}};
   };
   if (max_tokens == 0) return build();
   supply_all(*grammar->program());
@@ -282,7 +282,7 @@ void bind_matcher(nb::module_& m) {
   using namespace docs::matcher;
   nb::class_<PyMatcher>(m, "Matcher")
       .def("__init__", &make, nb::arg("grammar"), nb::arg("stop_token_ids"), nb::arg("terminate_without_stop_token"),
-           nb::arg("max_tokens") = 0, nb::arg("default_temperature") = -1.0)
+           nb::arg("max_tokens") = 0, nb::arg("by_bounds") = false, nb::arg("default_temperature") = -1.0)
       .def("__init__", &make_fork)
       .def(
           "accept_token",

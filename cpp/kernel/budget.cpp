@@ -104,6 +104,7 @@ class TokenBudgets::SafetySink {
 
 void TokenBudgets::keep_viable(std::vector<Item>& items, int64_t clock) {
   const std::lock_guard guard(lock_);
+  by_bounds_ = !items.empty() && stacks_.by_bounds(items.front().stack);
   recognizer_.reset(stacks_, items, false);
   std::erase_if(items, [&](const Item& item) { return !is_viable(recognizer_, item, clock); });
   account();
@@ -112,6 +113,7 @@ void TokenBudgets::keep_viable(std::vector<Item>& items, int64_t clock) {
 int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
   constexpr int64_t kFarAway = int64_t{1} << 40;  // no deadline passes
   const std::lock_guard guard(lock_);
+  by_bounds_ = !items.empty() && stacks_.by_bounds(items.front().stack);
   recognizer_.reset(stacks_, items, false, kFarAway);
   SafetySink sink(*this, recognizer_, kFarAway);
   walk(recognizer_, sink);
@@ -127,6 +129,7 @@ int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
 
 std::unique_ptr<ConfigMask> TokenBudgets::mask(std::span<const Item> items, bool complete, int64_t clock) {
   const std::lock_guard guard(lock_);
+  by_bounds_ = !items.empty() && stacks_.by_bounds(items.front().stack);
   recognizer_.reset(stacks_, items, complete, clock);
   MaskSink sink(*this, recognizer_, clock - 1);
   walk(recognizer_, sink);
@@ -217,6 +220,7 @@ int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int
 
 bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t clock) {
   if (sum(bytes_.to_end(*item.state, item.reg), tightness(view, item.stack)) <= clock) return true;
+  if (by_bounds_) return false;
   if (item.stack >= kScratch) return search(view, item, clock);
   const ItemAtClock at{item, clock};
   if (const auto it = verdicts_.find(at); it != verdicts_.end()) return it->second;
@@ -323,6 +327,11 @@ int64_t TokenBudgets::deadline(const Recognizer& view, StackId stack) {
     }
   }
   return out;
+}
+
+uint32_t TokenBudgets::enough_tokens(const Item& item) {
+  const std::lock_guard guard(lock_);
+  return bytes_.to_end(*item.state, item.reg);
 }
 
 uint32_t TokenBudgets::least_tokens(const Item& item) {

@@ -15,6 +15,11 @@
 //                        without deadlines. It is found once by a walk and kept, so that far from the end a budget
 //                        costs a comparison.
 //
+// A whole output may have its budget *by bounds*: then the first answer to the first question is the only one, and what
+// needs more bytes than that is taken not to end in time. No search is made, whatever the grammar. The way behind the
+// bound is always left, as its first token leads to where it is shorter; ways that are shorter still, by tokens across
+// rules, are lost to the last tokens of an output.
+//
 // Nothing here looks at how a configuration was reached. Thread-safe; the lock is taken near the end only, or when a
 // configuration is new. Tested by tests/exhaustive/test_token_budgets.py.
 #pragma once
@@ -54,6 +59,8 @@ class TokenBudgets {
   std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.
   uint32_t least_tokens(const Item& item);
+  // As many tokens as some such text takes: not the fewest, but what is asked first whenever there is a budget.
+  uint32_t enough_tokens(const Item& item);
 
  private:
   class MaskSink;
@@ -81,6 +88,7 @@ class TokenBudgets {
   ByteDistances bytes_, at_least_;
   TokenReach reach_;
   Recognizer recognizer_;
+  bool by_bounds_ = false;  // for the items in question
   std::unordered_map<StackId, int64_t> tightness_;
   struct ItemAtClock {
     Item item;

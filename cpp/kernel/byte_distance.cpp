@@ -10,7 +10,9 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kStepsAPlace = 40, kStepsAnEdge = 6;  // measured: tables and a queue
-constexpr uint32_t kFewBytes = 64;                     // in which it does not matter how long tokens are
+constexpr uint32_t kNearEnd = 2, kFarEnd = 1000;       // in bytes: longer tokens are looked for between them
+constexpr size_t kFewChoices = 10;    // of the next byte: in texts with more, one byte is as good as any
+constexpr uint32_t kMaxSpelled = 64;  // nodes of the trie for the tokens from one place
 
 ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
   ByteSet out;
@@ -28,6 +30,7 @@ ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
 
 ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
     : kind_(kind),
+      vocabulary_(vocabulary),
       bytes_(bytes_of(vocabulary, kind)),
       has_all_bytes_(bytes_.count() == 256),
       bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
@@ -50,7 +53,7 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   const bool is_between = place.state == rule.head() || place.state == rule.start();
   const uint64_t first = is_between ? 0 : first_item;
   uint64_t items = Count::of(place.reg).needed - (is_between ? 0 : 1), tokens = 0;
-  if (kind_ == Bound::Enough && items * item > kFewBytes) {
+  if (kind_ == Bound::Enough && items > 1) {  // for all of them, or what is left after a stride may seem farther
     const uint32_t stride = strides_.of(rule);
     if (stride > 0) {
       tokens = items / stride;
@@ -61,12 +64,14 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
   return sum(static_cast<uint32_t>(std::min<uint64_t>(total, kVeryFar)), last);
 }
 
-// What was found before; and the automaton of a plain rule knows how far its states are from the end.
+// What was found before; and the automaton of a plain rule knows how many bytes its states are from the end.
 std::optional<uint32_t> ByteDistances::known(const Place& place) const {
   if (const auto it = known_.find(place); it != known_.end()) return it->second;
   Rule& rule = *place.state->rule;
   if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
-  return rule.bytes_to_end(*place.state);
+  const uint32_t bytes = rule.bytes_to_end(*place.state);
+  const bool is_good_enough = kind_ == Bound::AtLeast || bytes <= kNearEnd || bytes > kFarEnd;
+  return is_good_enough ? std::optional(bytes) : std::nullopt;
 }
 
 uint32_t ByteDistances::of(const Place& place) {
@@ -171,6 +176,7 @@ void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
     const uint64_t reg = entering(*target, from.reg);
     if (may_complete(*target, reg)) edge(target, bounded_register(*target, reg), 1);
   });
+  if (kind_ == Bound::Enough) for_each_longer_token(from, edge);
   for (TokenEdge& tokens : state.token_edges) {
     if (rule.token_set(tokens.argument).ids.empty()) continue;
     DfaState* target = rule.target(state, tokens);
@@ -179,6 +185,39 @@ void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
   for (CallEdge& call : state.calls) {
     DfaState* target = rule.target(state, call);
     edge(target, entering(*target, from.reg), call_bytes(call));
+  }
+}
+
+// Reports where tokens of several bytes lead that stay within the rule, as long as the rule leaves little choice: the
+// names of members, the values of enums. Not all of them need be found, so a few nodes of the trie will do.
+template <class Edge>
+void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
+  struct At {
+    NodeId node;
+    DfaState* state;
+    uint64_t reg;
+  };
+  Rule& rule = *from.state->rule;
+  std::vector<At> open{{Vocabulary::kRoot, from.state, from.reg}};
+  for (uint32_t spelled = 0; !open.empty() && spelled < kMaxSpelled;) {
+    const At at = open.back();
+    open.pop_back();
+    rule.link(*at.state);
+    if (at.state->live.count() > kFewChoices || !may_repeat(*at.state, at.reg)) continue;
+    at.state->live.for_each([&](uint8_t byte) {
+      const NodeId node = vocabulary_.child(at.node, byte);
+      if (node == Vocabulary::kRoot) return;
+      DfaState* target = rule.next(*at.state, byte);
+      if (!target) return;
+      const uint64_t reg = entering(*target, at.reg);
+      if (!may_complete(*target, reg)) return;
+      Work::spend(kStepsAnEdge);
+      ++spelled;
+      const Vocabulary::Node& there = vocabulary_.node(node);
+      if (at.node != Vocabulary::kRoot && there.token_begin < there.token_own_end)
+        edge(target, bounded_register(*target, reg), 1);
+      if (!target->counter_head && may_continue(*target, reg)) open.push_back({node, target, reg});
+    });
   }
 }
 

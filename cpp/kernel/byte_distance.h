@@ -1,7 +1,8 @@
-// How few bytes a rule needs to end, from any state of its automaton: bounds on the tokens that it needs.
+// How few bytes or tokens a rule needs to end, from any state of its automaton: bounds on the tokens that it needs.
 //
 // Two bounds are found in the same way:
-//   enough    by tokens of one byte each (and tokens that the grammar names): a way that exists wherever tokens begin
+//   enough    by tokens of one byte each, by tokens that the grammar names, and where a rule leaves little choice, as
+//             names and enums do, by longer tokens that stay within the rule: a way that exists wherever tokens begin
 //             and end, so that lengths of rules one after the other add up. A vocabulary without some byte just has
 //             fewer ways. A rule that lies in at most N tokens and needs more has none.
 //   at least  the bytes of any way, whatever the vocabulary: divided by the longest token's, tokens that none can
@@ -37,7 +38,7 @@ class ByteDistances {
   static constexpr uint32_t kVeryFar = kNever - 1;  // as far, or farther: no budget is as large
   ByteDistances(const Vocabulary& vocabulary, Bound kind);
 
-  // The bytes from the state to the end of its rule, at least one; kNever if there is no such way.
+  // From the state to the end of its rule, at least one byte or token; kNever if there is no such way.
   uint32_t to_end(DfaState& state, uint64_t reg) { return of({&state, bounded_register(state, reg)}); }
   // The same, or none if the rule may end at once.
   uint32_t after_return(DfaState& state, uint64_t reg) { return may_end(state, reg) ? 0 : to_end(state, reg); }
@@ -77,8 +78,11 @@ class ByteDistances {
   uint32_t call_bytes(const CallEdge& call);
   template <class Edge>
   void for_each_edge(const Place& from, Edge&& edge);
+  template <class Edge>
+  void for_each_longer_token(const Place& from, Edge&& edge);
 
   const Bound kind_;
+  const Vocabulary& vocabulary_;
   ByteSet bytes_;  // that are tokens, or of which tokens are
   const bool has_all_bytes_;
   const uint32_t bytes_a_named_token_;

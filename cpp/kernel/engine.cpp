@@ -231,22 +231,39 @@ void Engine::move_deadlines(std::vector<Item>& items, std::optional<int64_t> lat
     if (stacks_.deadline(item.stack) != kNoDeadline) item.stack = stacks_.with_deadlines(item.stack, later, moved);
 }
 
-ConfigId Engine::initial_within(uint32_t max_tokens) {
+template <class Tokens>
+uint32_t Engine::least_over_start(Tokens&& tokens) {
+  uint32_t least = kAnyTokens;
+  for (const Item& item : configs_[0].span()) least = std::min<uint32_t>(least, tokens(item));
+  return least;
+}
+
+std::string Engine::why_too_few(uint32_t max_tokens) {
+  const uint32_t least = least_over_start([&](const Item& item) { return budgets().least_tokens(item); });
+  if (least == kAnyTokens) return "no sequence of tokens of this vocabulary is an output";
+  return "the shortest output needs " + std::to_string(least) + " tokens, but max_tokens is " +
+         std::to_string(max_tokens);
+}
+
+ConfigId Engine::initial_within(uint32_t max_tokens, bool by_bounds) {
   const Work::Scope scope;
+  const auto enough = [&] { return least_over_start([&](const Item& item) { return budgets().enough_tokens(item); }); };
+  by_bounds = by_bounds && enough() <= max_tokens;
   std::vector<Item> items(configs_[0].span().begin(), configs_[0].span().end());
   const bool complete = configs_[0].complete;
   if (!items.empty()) {
     const std::lock_guard guard(lock_);
-    const StackId stack = stacks_.intern({{nullptr, 0, kRootStack}}, {nullptr, 0});
+    const StackId stack = stacks_.intern({{nullptr, 0, kRootStack}}, {nullptr, 0, by_bounds});
     for (Item& item : items) item.stack = stack;
   }
-  budgets().keep_viable(items, max_tokens);
-  if (items.empty() && !complete) {
-    uint32_t least = kAnyTokens;
-    for (const Item& item : configs_[0].span()) least = std::min(least, budgets().least_tokens(item));
-    throw Unsatisfiable(least == kAnyTokens ? "no sequence of tokens of this vocabulary is an output"
-                                            : "the shortest output needs " + std::to_string(least) +
-                                                  " tokens, but max_tokens is " + std::to_string(max_tokens));
+  try {
+    budgets().keep_viable(items, max_tokens);
+    if (items.empty() && !complete) throw Unsatisfiable(why_too_few(max_tokens));
+  } catch (const LimitExceeded& e) {
+    const uint32_t bound = enough();
+    if (bound >= kAnyTokens) throw;
+    throw LimitExceeded(e.limit, "whether an output fits into max_tokens, " + std::to_string(max_tokens) +
+                                     ", takes too long to find out; " + std::to_string(bound) + " tokens are enough");
   }
   const std::lock_guard guard(lock_);
   return intern_at(std::move(items), complete, max_tokens);

@@ -72,8 +72,9 @@ class Engine {
 
   ConfigId initial() const { return 0; }
   // The same for an output of at most so many tokens. Throws Unsatisfiable if there is none, and says how many it
-  // takes.
-  ConfigId initial_within(uint32_t max_tokens);
+  // takes. Throws LimitExceeded if that takes too long to find out, and says how many are enough.
+  // `by_bounds`: what fits is decided by bounds, if some output does by them (budget.h).
+  ConfigId initial_within(uint32_t max_tokens, bool by_bounds);
   // The configuration after a token by its text or its token edges, or kNoConfig.
   ConfigId step(ConfigId config, TokenId token);
   // The same if it was asked before; else kNoConfig.
@@ -124,6 +125,9 @@ class Engine {
   Size size();
 
  private:
+  template <class Tokens>
+  uint32_t least_over_start(Tokens&& tokens);
+  std::string why_too_few(uint32_t max_tokens);
   struct Config {
     const Item* items = nullptr;
     uint32_t num_items = 0;

@@ -20,11 +20,11 @@ TokenId sole_token(const ConfigMask& mask, uint32_t num_words) {
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens,
-                 bool terminate_without_stop_token, uint32_t max_tokens, double default_temperature)
+                 bool terminate_without_stop_token, Budget budget, double default_temperature)
     : grammar_(std::move(grammar)),
       engine_(grammar_->engine()),
       terminate_without_stop_token_(terminate_without_stop_token),
-      max_tokens_(max_tokens),
+      budget_(budget),
       default_temperature_(default_temperature),
       initial_(initial_in(*engine_)) {
   for (const TokenId token : stop_tokens)

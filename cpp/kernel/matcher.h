@@ -32,10 +32,14 @@ class Matcher {
     bool terminated;
   };
 
-  // `max_tokens`: the most tokens of the whole output, stop tokens apart; 0: any number. `default_temperature`: where
-  // no rule has one; negative: none.
+  struct Budget {
+    uint32_t max_tokens = 0;  // of the whole output, stop tokens apart; 0: any number
+    bool by_bounds = false;   // see Engine::initial_within
+  };
+
+  // `default_temperature`: where no rule has one; negative: none.
   Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens, bool terminate_without_stop_token,
-          uint32_t max_tokens = 0, double default_temperature = -1);
+          Budget budget, double default_temperature);
 
   bool accept(TokenId token);
   // How many of the tokens would be accepted one after the other. The state stays.
@@ -103,7 +107,7 @@ class Matcher {
   static constexpr TokenId kBytes = -1;
   ConfigId config() const { return history_.empty() ? initial_ : history_.back().config; }
   ConfigId initial_in(Engine& engine) const {
-    return max_tokens_ == 0 ? engine.initial() : engine.initial_within(max_tokens_);
+    return budget_.max_tokens == 0 ? engine.initial() : engine.initial_within(budget_.max_tokens, budget_.by_bounds);
   }
   void renew();
   bool is_among_stops(TokenId token) const {
@@ -122,7 +126,7 @@ class Matcher {
   SharedLog<ByteEntry> byte_entries_;
   std::vector<TokenId> stop_tokens_;  // no two alike
   bool terminate_without_stop_token_;
-  uint32_t max_tokens_;
+  Budget budget_;
   double default_temperature_;
   ConfigId initial_;
   bool terminated_ = false;

@@ -38,6 +38,7 @@ inline constexpr int64_t kNoDeadline = INT64_MAX;
 struct StackMark {
   const Rule* rule = nullptr;
   int64_t deadline = kNoDeadline;
+  bool by_bounds = false;  // of a whole output: what fits into the deadline is decided by bounds (budget.h)
   bool operator==(const StackMark&) const = default;
   explicit operator bool() const { return rule || deadline != kNoDeadline; }
 };
@@ -65,12 +66,14 @@ class StackStore {
   int64_t deadline(StackId id) const { return nodes_[id].deadline; }
   // The earliest of them, on any way down.
   int64_t earliest_deadline(StackId id) const { return nodes_[id].earliest; }
+  bool by_bounds(StackId id) const { return nodes_[id].by_bounds; }
   // Of the innermost rules that have one, the highest; negative if none has. Says nothing of marks without a rule.
   double temperature(StackId id) const { return nodes_[id].temperature; }
   // Returns the node with exactly these frames. Precondition: sorted, without duplicates, not empty.
   StackId intern(const std::vector<Frame>& frames, const StackMark& mark = {}) {
     uint64_t h = frames.size();
     if (mark) h = mix(mix(h, reinterpret_cast<uintptr_t>(mark.rule)), static_cast<uint64_t>(mark.deadline));
+    if (mark.by_bounds) h = mix(h, 1);
     for (const Frame& f : frames) h = mix(mix(mix(h, reinterpret_cast<uintptr_t>(f.target)), f.reg), f.parent);
     const auto [first, last] = interned_.equal_range(h);
     for (auto it = first; it != last; ++it)
@@ -85,6 +88,7 @@ class StackStore {
       node.deadline = std::max(node.deadline, f.target ? nodes_[f.parent].deadline : kNoDeadline);
       if (f.target) node.temperature = std::max(node.temperature, nodes_[f.parent].temperature);
     }
+    node.by_bounds = mark.by_bounds || nodes_[frames.front().parent].by_bounds;  // all ways down lead to one output
     node.deadline = std::min(node.deadline, mark.deadline);
     node.earliest = std::min(node.earliest, mark.deadline);
     if (mark.rule && mark.rule->span()->temperature >= 0) node.temperature = mark.rule->span()->temperature;
@@ -118,7 +122,7 @@ class StackStore {
       frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
       StackMark mark = this->mark(at);
       if (mark.deadline != kNoDeadline) mark.deadline = later ? mark.deadline + *later : kNoDeadline;
-      if (!later) mark.rule = nullptr;
+      if (!later) mark = {};
       moved[at] = intern(frames, mark);
     }
     return moved[id];
@@ -134,6 +138,7 @@ class StackStore {
     int64_t deadline = kNoDeadline;
     int64_t earliest = kNoDeadline;
     double temperature = -1;
+    bool by_bounds = false;
   };
   ChunkedVector<Node> nodes_;
   std::vector<std::unique_ptr<Frame[]>> storage_;

@@ -63,6 +63,7 @@ class Matcher:
         stop_token_ids: Sequence[int],
         terminate_without_stop_token: bool,
         max_tokens: int = 0,
+        by_bounds: bool = False,
         default_temperature: float = -1.0,
     ) -> None: ...
     @overload

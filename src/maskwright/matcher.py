@@ -49,11 +49,18 @@ class GrammarMatcher(_kernel.Matcher):
             are then never allowed.
         max_tokens: The most tokens of the whole output, stop tokens apart. The mask then leaves only tokens after which
             the output can still be completed within them. Text accepted as such counts as one token.
+        budget: How it is decided what can still be completed. "exact": every token from which some output fits is
+            allowed. Near the end of the budget this can take long for structures such as counted patterns, up to a
+            `LimitError`. "quick": by bounds that cost almost nothing, so that some of the last tokens that would fit
+            are left out; as "exact" where no output fits by the bounds.
         default_temperature: What `temperature` returns where the grammar asks for none.
 
     Raises:
         ArgumentError: `compiled_grammar` is not a `CompiledGrammar`, or another argument has the wrong type.
-        OptionError: `max_tokens` is less than 1, or `default_temperature` is negative or not finite.
+        LimitError: Whether an output fits into `max_tokens` takes too long to find out; the message says how many are
+            enough.
+        OptionError: `max_tokens` is less than 1, `budget` is unknown, or `default_temperature` is negative or not
+            finite.
         TokenizerError: A stop token is outside the vocabulary.
         UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
 
@@ -69,6 +76,7 @@ class GrammarMatcher(_kernel.Matcher):
         override_stop_tokens: int | Iterable[int] | None = None,
         terminate_without_stop_token: bool = False,
         max_tokens: int | None = None,
+        budget: Literal["exact", "quick"] = "exact",
         default_temperature: float | None = None,
     ) -> None:
         info = checked_compiled("compiled_grammar", compiled_grammar).tokenizer_info
@@ -80,6 +88,7 @@ class GrammarMatcher(_kernel.Matcher):
             stops,
             bool(terminate_without_stop_token),
             _budget(max_tokens),
+            _is_quick(budget),
             _temperature(default_temperature),
         )
         self.compiled_grammar = compiled_grammar
@@ -242,6 +251,12 @@ def _budget(max_tokens: int | None) -> int:
     if max_tokens is None:
         return 0
     return min(as_integer("max_tokens", max_tokens, at_least=1), MAX_TOKEN_BUDGET)
+
+
+def _is_quick(budget: str) -> bool:
+    if budget not in ("exact", "quick"):
+        raise OptionError(f'budget must be "exact" or "quick", not {budget!r}', option="budget")
+    return budget == "quick"
 
 
 def _temperature(default: float | None) -> float:

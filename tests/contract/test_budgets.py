@@ -169,3 +169,31 @@ def test_temperatures() -> None:
     assert m.accept_tokens(list(b"b)")) == 2
     assert m.temperature() is None
     assert matcher('root ::= "a"').temperature() is None
+
+
+SENTENCE = {"type": "string", "pattern": r"^(?:\S+\s+){0,49}\S+$", "maxLength": 500}
+LONG_NAMES = ["abc" * 30 + last for last in "klmnop"]
+LONG = {
+    "type": "object",
+    "properties": dict.fromkeys(LONG_NAMES, SENTENCE),
+    "required": LONG_NAMES,
+    "additionalProperties": False,
+}
+
+
+def test_long_names_fit_by_their_tokens_not_by_their_bytes() -> None:
+    m = GrammarMatcher(COMPILER.compile_json_schema(LONG), max_tokens=240)  # of some 600 bytes
+    rng = random.Random(1)
+    while not m.is_completed():
+        assert m.accept_token(rng.choice(sorted(allowed(m))))
+    assert m.num_accepted_tokens() <= 240
+
+
+def test_a_budget_that_is_hard_to_judge_is_refused_with_one_that_is_enough() -> None:
+    compiled = COMPILER.compile_json_schema(LONG)
+    with pytest.raises(
+        maskwright.LimitError, match=r"whether an output fits into max_tokens, 200, .* enough"
+    ) as refused:
+        GrammarMatcher(compiled, max_tokens=200)
+    enough = int(str(refused.value).split("; ")[1].split()[0])
+    assert not GrammarMatcher(compiled, max_tokens=enough).is_completed()

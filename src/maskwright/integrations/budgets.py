@@ -3,6 +3,8 @@
     matcher_within(compiled, 64)     at most 63 tokens and a stop token; 64 tokens where no output is that short
     least_tokens(compiled)           how many tokens the shortest output has
 
+Budgets are "quick" (`GrammarMatcher`): in an engine all requests of a batch wait for the slowest mask.
+
 Engines count the stop token as one of the new tokens, and say that an output was cut off ("length") when it did not
 fit. So a place is kept for it, unless the output itself needs all of them.
 Tested by tests/integrations/test_budgets.py.
@@ -14,7 +16,7 @@ from typing import Any
 
 from maskwright import CompiledGrammar, GrammarMatcher
 from maskwright.arguments import as_integer
-from maskwright.errors import UnsatisfiableError
+from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.matcher import MAX_TOKEN_BUDGET
 
 
@@ -27,12 +29,14 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
         **options: Other arguments of `GrammarMatcher`.
 
     Raises:
+        LimitError: Whether an output fits takes too long to find out; the message says how many tokens are enough.
         OptionError: `max_tokens` is less than 1.
         UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
     """
     if max_tokens is None:
         return GrammarMatcher(compiled, **options)
     limit = as_integer("max_tokens", max_tokens, at_least=1)
+    options = {"budget": "quick", **options}
     if limit > 1:
         try:
             return GrammarMatcher(compiled, max_tokens=limit - 1, **options)
@@ -44,7 +48,10 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
 def least_tokens(compiled: CompiledGrammar) -> int:
     """Return the number of tokens of the shortest output, stop token apart; at least 1. Takes some 0.1 ms.
 
+    Where that takes too long to find out, it is a number that is enough.
+
     Raises:
+        LimitError: Not even that is found.
         UnsatisfiableError: No output has fewer than a thousand million tokens.
     """
     enough = 1
@@ -65,6 +72,6 @@ def least_tokens(compiled: CompiledGrammar) -> int:
 def _suffices(compiled: CompiledGrammar, num_tokens: int) -> bool:
     try:
         GrammarMatcher(compiled, max_tokens=num_tokens)
-    except UnsatisfiableError:
+    except (LimitError, UnsatisfiableError):
         return False
     return True
