@@ -173,7 +173,7 @@ def _tools() -> list[Asked]:
 
 
 def _tool_set(count: int, seed: int) -> Asked:
-    tools = tool_set(count, seed=seed)
+    tools = [_strict(tool) for tool in tool_set(count, seed=seed)]
     schemas = {tool["function"]["name"]: tool["function"]["parameters"] for tool in tools}
 
     def judge(message: Any) -> bool:
@@ -187,6 +187,11 @@ def _tool_set(count: int, seed: int) -> Asked:
         {"tools": tools, "tool_choice": "required"},
         judge,
     )
+
+
+def _strict(tool: dict[str, Any]) -> dict[str, Any]:
+    """The tool with `strict`, without which vLLM leaves the arguments free."""
+    return tool | {"function": tool["function"] | {"strict": True}}
 
 
 def _valid_call(function: Any, schemas: dict[str, Any]) -> bool:

@@ -158,6 +158,53 @@ def test_budgets_of_outputs() -> None:
     assert compared > scaled(15)
 
 
+def check_quick_walk(
+    compiled: maskwright.CompiledGrammar, language: TokenLanguage, max_tokens: int, rng: random.Random
+) -> int:
+    """A random output under a quick budget: exact masks or less, never none. Returns how many masks were less."""
+    matcher, model = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="quick"), BudgetModel(language)
+    less = 0
+    while not matcher.is_terminated():
+        allowed, context = mask_of(matcher, model.vocab.vocab_size), (language.grammar.dump(), model.tokens)
+        assert allowed, context
+        assert allowed <= model.allowed(), context
+        less += allowed != model.allowed()
+        for token in range(model.vocab.vocab_size):
+            assert matcher.fork().accept_token(token) == (token in allowed), (context, token)
+        assert matcher.is_completed() == model.is_completed, context
+        token = rng.choice(sorted(allowed))
+        assert matcher.accept_token(token)
+        assert model.accept_token(token)
+    assert len(model.tokens) <= max_tokens + 1
+    return less
+
+
+def test_quick_budgets_complete_every_output() -> None:
+    less, compared = 0, 0
+    for i in range(scaled(300)):
+        rng = seeded(f"quick budgets {i}")
+        longer = rng.sample((b"ab", b"ba", b"aa", b"aab", b"bab", b"\xc3\xa9", b"b\xc3", b"\xa9a"), 4)
+        vocab = vocabularies.of(b"a", b"b", b"\xc3", b"\xa9", *longer, stop=(b"</s>",))
+        g = random_budgeted(rng, vocab) if rng.random() < 0.5 else grammar(random_expr(rng, 3, 1, ()))
+        if rng.random() < 0.5:
+            word = ir.text("".join(rng.choices("ab", k=rng.randint(4, 9))))
+            g = grammar(
+                ir.seq(random_expr(rng, 2, 1, ()), word, ir.repeat(ir.text("ab"), 2, rng.choice((3, ir.UNBOUNDED))))
+            )
+        max_tokens = rng.randint(2, 12)
+        language = TokenLanguage(g, vocab, max_tokens)
+        try:
+            compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(maskwright.Grammar(g))
+            maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="quick")
+        except (maskwright.LimitError, maskwright.UnsatisfiableError):
+            continue
+        compared += 1
+        for _ in range(3):
+            less += check_quick_walk(compiled, language, max_tokens, rng)
+    assert compared > scaled(100)
+    assert less, "all exact: nothing was decided by bounds"
+
+
 def test_a_budget_within_a_budget_and_much_to_come() -> None:
     """What follows a rule whose budget is nearly spent may take all that the output's leaves."""
     compared = 0

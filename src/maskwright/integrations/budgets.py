@@ -7,7 +7,7 @@ Budgets are "quick" (`GrammarMatcher`): in an engine all requests of a batch wai
 
 Engines count the stop token as one of the new tokens, and say that an output was cut off ("length") when it did not
 fit. So a place is kept for it, unless the output itself needs all of them.
-Tested by tests/integrations/test_budgets.py.
+Tested by tests/integrations/test_engine_budgets.py.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from maskwright.errors import MaskwrightError, UnsatisfiableError
+from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.integrations.vllm.backend import options_of
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.config import NAME
@@ -48,10 +48,8 @@ def prepare(params: Any, model_config: Any, config: Any, tokenizer: Any) -> None
     """
     if tokenizer is not None and not params.structured_outputs.all_constraints_none():
         compiled = _compiled(params, model_config, config, tokenizer)
-        with (
-            _refusing("structured_outputs"),
-            suppress(UnsatisfiableError),
-        ):  # which is found again when the length of the prompt is known
+        # What does not fit is found again, when the length of the prompt is known.
+        with _refusing("structured_outputs"), suppress(UnsatisfiableError, LimitError):
             make_matcher(compiled, (), params.max_tokens)
 
 
@@ -59,7 +57,7 @@ def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -
     """Check that the shortest output fits within the tokens that the request may generate.
 
     Raises:
-        VLLMValidationError: It does not.
+        VLLMValidationError: It does not, or that takes too long to find out.
     """
     params = request.sampling_params
     if params is None or params.structured_outputs is None or params.structured_outputs._backend != NAME:
@@ -70,7 +68,7 @@ def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -
     with _refusing("structured_outputs"):
         try:
             make_matcher(compiled, params.all_stop_token_ids, most)
-        except UnsatisfiableError as error:
+        except (UnsatisfiableError, LimitError) as error:
             room = model_config.max_model_len - num_prompt_tokens
             why = f"the prompt leaves {room} tokens of the context" if most == room else "increase max_tokens"
             raise _invalid(f"{error.message} ({why})", "max_tokens") from error
