@@ -43,7 +43,7 @@ class Rows:
         self._seen = prompts
         self._memory = _memory_of(prompts)
         held = [matcher for matcher in matchers if matcher is not None]
-        self._batch = BatchGrammarMatcher(held) if len(held) == len(matchers) else None
+        self._batch = BatchGrammarMatcher(held) if len(held) == len(matchers) > 1 else None
 
     def continued_by(self, input_ids: torch.Tensor) -> bool:
         """Whether each row, but for its last token, is the beginning of some row that was seen."""
