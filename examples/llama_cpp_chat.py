@@ -1,6 +1,6 @@
 """A chat answered as a JSON record by a GGUF model, with llama-cpp-python.
 
-pip install maskwright llama-cpp-python
+pip install . llama-cpp-python
 python examples/llama_cpp_chat.py path/to/model.gguf
 """
 

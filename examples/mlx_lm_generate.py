@@ -1,6 +1,6 @@
 """A JSON record from an MLX model, with mlx-lm.
 
-pip install maskwright mlx-lm
+pip install . mlx-lm
 python examples/mlx_lm_generate.py path/to/model
 """
 

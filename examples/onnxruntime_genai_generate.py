@@ -1,6 +1,6 @@
 """A JSON record from an ONNX model, with ONNX Runtime GenAI.
 
-pip install maskwright onnxruntime-genai transformers
+pip install . onnxruntime-genai transformers
 python -m onnxruntime_genai.models.builder -m HuggingFaceTB/SmolLM2-135M-Instruct -p int4 -e cpu \\
     -o SmolLM2-135M-Instruct-onnx
 python examples/onnxruntime_genai_generate.py SmolLM2-135M-Instruct-onnx

@@ -2,7 +2,7 @@
 
 The loop works with any model that returns logits and a key-value cache; this one is loaded with transformers.
 
-    pip install maskwright torch transformers
+    pip install . torch transformers
     python examples/pytorch_loop.py path/to/model
 """
 

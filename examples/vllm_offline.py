@@ -1,6 +1,6 @@
 """vLLM without a server: JSON, a choice and a grammar in one batch, each complete within its max_tokens.
 
-pip install maskwright vllm
+pip install . vllm
 python examples/vllm_offline.py
 """
 

@@ -1,6 +1,6 @@
 """A vLLM server asked through the OpenAI client: a schema, a tool that must be called, and a request that is refused.
 
-    pip install maskwright vllm openai
+    pip install . vllm openai
     python -m vllm.entrypoints.openai.api_server --model HuggingFaceTB/SmolLM2-135M-Instruct --max-model-len 1024 \\
         --enable-auto-tool-choice --tool-call-parser hermes --structured-outputs-config.backend maskwright
     python examples/vllm_server.py http://localhost:8000/v1
