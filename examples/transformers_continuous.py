@@ -1,6 +1,6 @@
 """transformers: continuous batching, with a grammar and a budget for each request.
 
-pip install "maskwright[transformers]" "transformers>=5.19"
+pip install ".[transformers]" "transformers>=5.19"
 python examples/transformers_continuous.py
 """
 

@@ -1,6 +1,6 @@
 """transformers: a pydantic model, regular expressions, a list and a tool call from one small model, as Python objects.
 
-pip install "maskwright[transformers,pydantic]"
+pip install ".[transformers,pydantic]"
 python examples/transformers_generate.py
 """
 

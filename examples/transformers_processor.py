@@ -1,6 +1,6 @@
 """transformers: several grammars in one batch of `model.generate`, streamed text, and drafts looked up in the prompt.
 
-pip install "maskwright[transformers]"
+pip install ".[transformers]"
 python examples/transformers_processor.py
 """
 

@@ -11,7 +11,7 @@ enforced or refused. docs/engines/xgrammar.md lists the differences. `maskwright
 
 The files follow XGrammar's modules, so that its import paths exist: `tokenizer_info`, `grammar`, `compiler`, `matcher`,
 `structural_tag`, `builtin_structural_tag`, `testing`, `kernels`, `contrib`.
-It needs torch and pydantic, `contrib.hf` transformers: `pip install "maskwright[xgrammar]"`.
+It needs torch and pydantic, `contrib.hf` transformers: `pip install ".[xgrammar]"`.
 Tested by tests/compat.
 """
 
