@@ -110,6 +110,86 @@ def test_structured_outputs(client: Any, structure: dict[str, Any], pattern: str
     assert re.fullmatch(pattern, answer.message.content, re.DOTALL), answer.message.content
 
 
+# The structures that vLLM's page on structured outputs asks for, in its order (docs/features/structured_outputs).
+DOCUMENTED_SQL = """
+root ::= select_statement
+select_statement ::= "SELECT " column " from " table " where " condition
+column ::= "col_1 " | "col_2 "
+table ::= "table_1 " | "table_2 "
+condition ::= column "= " number
+number ::= "1 " | "2 "
+"""
+DOCUMENTED_CAR = {
+    "$defs": {"CarType": {"enum": ["sedan", "SUV", "Truck", "Coupe"], "title": "CarType", "type": "string"}},
+    "properties": {
+        "brand": {"title": "Brand", "type": "string"},
+        "model": {"title": "Model", "type": "string"},
+        "car_type": {"$ref": "#/$defs/CarType"},
+    },
+    "required": ["brand", "model", "car_type"],
+    "title": "CarDescription",
+    "type": "object",
+}
+DOCUMENTED_STEPS = {
+    "$defs": {
+        "Step": {
+            "properties": {"explanation": {"type": "string"}, "output": {"type": "string"}},
+            "required": ["explanation", "output"],
+            "type": "object",
+        }
+    },
+    "properties": {"steps": {"items": {"$ref": "#/$defs/Step"}, "type": "array"}, "final_answer": {"type": "string"}},
+    "required": ["steps", "final_answer"],
+    "type": "object",
+}
+
+
+def test_the_documented_texts(client: Any) -> None:
+    sql = r"SELECT col_[12]  from table_[12]  where col_[12] = [12] "
+    for structure, pattern in (
+        ({"choice": ["positive", "negative"]}, "positive|negative"),
+        ({"grammar": DOCUMENTED_SQL}, sql),
+    ):
+        answer = ask(client, extra_body={"structured_outputs": structure})
+        assert answer.finish_reason == "stop"
+        assert re.fullmatch(pattern, answer.message.content), answer.message.content
+    structure = {"regex": r"\w+@\w+\.com\n"}
+    answer = ask(client, extra_body={"structured_outputs": structure, "stop": ["\n"]})
+    assert re.fullmatch(r"\w+@\w+\.com", answer.message.content), answer.message.content
+
+
+@pytest.mark.parametrize("schema", [DOCUMENTED_CAR, DOCUMENTED_STEPS], ids=["car", "steps"])
+def test_the_documented_schemas(client: Any, schema: dict[str, Any]) -> None:
+    for fields in (
+        {"response_format": schema_format(schema)},
+        {"extra_body": {"structured_outputs": {"json": schema}}},
+    ):
+        answer = ask(client, temperature=1.0, **fields)
+        assert answer.finish_reason == "stop"
+        jsonschema.validate(json.loads(answer.message.content), schema)
+
+
+def test_the_documented_parsing_into_a_class(client: Any) -> None:
+    pydantic = pytest.importorskip("pydantic", reason="comes with vLLM")
+    info = pydantic.create_model("Info", name=(str, ...), age=(int, ...))
+    messages = [
+        {"role": "system", "content": "You are a helpful assistant."},
+        {"role": "user", "content": "My name is Cameron, I'm 28. What's my name and age?"},
+    ]
+    completion = client.beta.chat.completions.parse(
+        model="model", messages=messages, response_format=info, max_tokens=60
+    )
+    parsed = completion.choices[0].message.parsed
+    assert isinstance(parsed.name, str)
+    assert isinstance(parsed.age, int)
+
+
+def test_the_documented_completions(client: Any) -> None:
+    structured = {"structured_outputs": {"json": DOCUMENTED_CAR}}
+    completion = client.completions.create(model="model", prompt="A car: ", max_tokens=60, extra_body=structured)
+    jsonschema.validate(json.loads(completion.choices[0].text), DOCUMENTED_CAR)
+
+
 def test_structural_tags_in_both_forms(client: Any) -> None:
     tag = {"begin": "<f>", "content": {"type": "json_schema", "json_schema": PERSON}, "end": "</f>"}
     triggered = {"type": "triggered_tags", "triggers": ["<f>"], "tags": [tag], "at_least_one": True}

@@ -1,11 +1,9 @@
 """Make `import xgrammar` be `maskwright.compat.xgrammar`.
 
-    >>> from maskwright.compat import install, uninstall
-    >>> _ = install()
-    >>> import xgrammar
-    >>> xgrammar.GrammarMatcher.__module__
-    'maskwright.compat.xgrammar.matcher'
-    >>> uninstall()
+    from maskwright.compat import install
+    install()
+    import xgrammar
+    xgrammar.GrammarMatcher.__module__  # 'maskwright.compat.xgrammar.matcher'
 
 A finder at the front of `sys.meta_path` answers for the name and for all names below it: each is the module of the same
 name here, one object under two names. A submodule that XGrammar has and this package does not is an ImportError, never
