@@ -80,15 +80,11 @@ uint32_t ByteDistances::of(const Place& place) {
   bounds_.clear();
   open_.assign(1, place);
   bounds_[place] = kNever;
-  for (bool changed = true; changed;) {
+  for (bool changed = true; changed;) {  // what is called is met after its callers, so the last ones first
+    const size_t num_met = open_.size();
     changed = false;
-    for (size_t i = 0; i < open_.size(); ++i) {
-      const Place at = open_[i];
-      const uint32_t found = search(at);
-      uint32_t& bound = bounds_[at];
-      changed = changed || found < bound;
-      bound = std::min(bound, found);
-    }
+    for (size_t i = num_met; i-- > 0;) changed = improve(open_[i]) || changed;
+    changed = changed || open_.size() > num_met;
   }
   known_.insert(bounds_.begin(), bounds_.end());
   const uint32_t found = search(place);
@@ -97,6 +93,13 @@ uint32_t ByteDistances::of(const Place& place) {
   for (uint32_t v = last_; v != kNever; v = visits_[v].before)
     known_.try_emplace(visits_[v].place, found - visits_[v].distance);
   return found;
+}
+
+// By what is known so far; whether it got shorter.
+bool ByteDistances::improve(Place at) {
+  const uint32_t found = search(at);
+  uint32_t& bound = bounds_[at];
+  return found < std::exchange(bound, std::min(bound, found));
 }
 
 uint32_t ByteDistances::search(const Place& from) {

@@ -74,6 +74,7 @@ class ByteDistances {
   std::optional<uint32_t> known(const Place& place) const;
   uint32_t repeated(const Place& place, uint32_t first_item, uint32_t item);
   uint32_t found_so_far(const Place& place);
+  bool improve(Place at);
   uint32_t search(const Place& from);
   uint32_t call_bytes(const CallEdge& call);
   template <class Edge>

@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kMaxBudgetGrowth = 16;
 constexpr size_t kMaxSmallBudget = size_t{256} << 20;  // a small budget may grow to this all the same
 constexpr size_t kMaxForcedWork = 20'000;              // items looked at in one search for forced bytes
+constexpr size_t kFewSteps = 1'000'000;                // of a search that engines wait for
 
 }  // namespace
 
@@ -248,7 +249,10 @@ std::string Engine::why_too_few(uint32_t max_tokens) {
 ConfigId Engine::initial_within(uint32_t max_tokens, bool by_bounds) {
   const Work::Scope scope;
   const auto enough = [&] { return least_over_start([&](const Item& item) { return budgets().enough_tokens(item); }); };
-  by_bounds = by_bounds && enough() <= max_tokens;
+  if (by_bounds && enough() > max_tokens) {  // exactly, then, but only if that is soon found out
+    by_bounds = false;
+    Work::leave(kFewSteps);
+  }
   std::vector<Item> items(configs_[0].span().begin(), configs_[0].span().end());
   const bool complete = configs_[0].complete;
   if (!items.empty()) {
