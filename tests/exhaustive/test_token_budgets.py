@@ -181,7 +181,7 @@ def check_quick_walk(
 
 def test_quick_budgets_complete_every_output() -> None:
     less, compared = 0, 0
-    for i in range(scaled(300)):
+    for i in range(max(scaled(300), 300)):  # fewer may all be exact
         rng = seeded(f"quick budgets {i}")
         longer = rng.sample((b"ab", b"ba", b"aa", b"aab", b"bab", b"\xc3\xa9", b"b\xc3", b"\xa9a"), 4)
         vocab = vocabularies.of(b"a", b"b", b"\xc3", b"\xa9", *longer, stop=(b"</s>",))
