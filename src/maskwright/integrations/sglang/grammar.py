@@ -25,6 +25,7 @@ from maskwright import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
 )
+from maskwright.bitmask.only import allow_only
 from maskwright.errors import LimitError, MatcherError
 from maskwright.integrations.budgets import matcher_within
 
@@ -106,7 +107,7 @@ class MaskwrightGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
             self.matcher.fill_next_token_bitmask(vocab_mask, idx)
         except LimitError as error:
             self.failure = error
-            _allow_only(vocab_mask[idx], self.matcher.stop_token_ids)
+            allow_only(vocab_mask[idx], self.matcher.stop_token_ids)
 
     def constrained_by(self) -> MaskwrightGrammar:
         """The grammar whose mask is the whole mask at this token."""
@@ -193,10 +194,3 @@ def apply(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
         torch.ops.npu.apply_token_bitmask(logits, vocab_mask)
     else:
         apply_token_bitmask_inplace(logits, vocab_mask)
-
-
-def _allow_only(row: torch.Tensor, token_ids: Sequence[int]) -> None:
-    row.fill_(0)
-    for token in token_ids:
-        bit = 1 << token % 32
-        row[token // 32] |= bit if bit < 1 << 31 else bit - (1 << 32)

@@ -32,7 +32,7 @@ from maskwright import (
 )
 from maskwright.errors import BitmaskError, MaskwrightError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
-from maskwright.integrations.transformers.masks import allow_only, masked_scores
+from maskwright.integrations.transformers.masks import allow_after_end, masked_scores
 
 _Base: Any
 try:
@@ -147,7 +147,7 @@ class _Held:
             self._matcher.fill_next_token_bitmask(bitmask, index)
         except MaskwrightError as error:
             state.error = f"{type(error).__name__}: {error}"
-            allow_only(bitmask[index], state._eos_token_ids)
+            allow_after_end(bitmask[index], state._eos_token_ids)
 
     def _follow(self, state: Any) -> None:
         begun_with = state.initial_tokens[state._true_initial_tokens :] if state._true_initial_tokens else []

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import torch
 
 from maskwright import apply_token_bitmask_inplace
+from maskwright.bitmask.only import allow_only
 
 
 def masked_scores(scores: torch.Tensor, bitmask: torch.Tensor) -> torch.Tensor:
@@ -20,10 +21,10 @@ def masked_scores(scores: torch.Tensor, bitmask: torch.Tensor) -> torch.Tensor:
     return masked
 
 
-def allow_only(row: torch.Tensor, token_ids: Iterable[int]) -> None:
-    """Set these bits of a bitmask row and clear the others; with no token at all, allow everything."""
+def allow_after_end(row: torch.Tensor, token_ids: Iterable[int]) -> None:
+    """Let a bitmask row allow these tokens and no others; with no token at all, everything."""
     ids = list(token_ids)
-    row.fill_(0 if ids else -1)
-    for token in ids:
-        bit = 1 << token % 32
-        row[token // 32] |= bit if bit < 1 << 31 else bit - (1 << 32)
+    if ids:
+        allow_only(row, ids)
+    else:
+        row.fill_(-1)

@@ -27,7 +27,7 @@ import torch
 
 from maskwright import BatchGrammarMatcher, GrammarMatcher
 from maskwright.errors import MatcherError
-from maskwright.integrations.transformers.masks import allow_only
+from maskwright.integrations.transformers.masks import allow_after_end
 
 
 class Rows:
@@ -81,7 +81,7 @@ class Rows:
             if row.is_free:
                 bitmask[index].fill_(-1)
             elif row.at_end:
-                allow_only(bitmask[index], self._after_end)
+                allow_after_end(bitmask[index], self._after_end)
             elif self._batch is None and row.matcher is not None:
                 row.matcher.fill_next_token_bitmask(bitmask, index)
 

@@ -17,6 +17,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from maskwright import BatchGrammarMatcher, CompiledGrammar, GrammarMatcher, allocate_token_bitmask
+from maskwright.bitmask.only import allow_only
 from maskwright.errors import MaskwrightError, UnsatisfiableError
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.requests import compile_structure, compiler_for
@@ -121,7 +122,7 @@ class RequestGrammar:
         except MaskwrightError as error:
             _logger.error("A request ends with an error: %s", error)
             self._failed = True
-            allow_only(bitmask, batch_index, matcher.stop_token_ids)
+            allow_only(bitmask[batch_index], matcher.stop_token_ids)
 
     def is_terminated(self) -> bool:
         """Whether the structure is over: a stop token was accepted."""
@@ -181,12 +182,3 @@ def fill_rows(bitmask: Any, rows: Sequence[tuple[RequestGrammar, int]]) -> None:
             pass  # one by one, so that the request at fault is known
     for grammar, index in rows:
         grammar.fill_bitmask(bitmask, index)
-
-
-def allow_only(bitmask: Any, index: int, token_ids: Collection[int]) -> None:
-    """Let a row of a bitmask allow these tokens and no others."""
-    row = bitmask[index].numpy()
-    row[:] = 0
-    words = row.view("uint32")
-    for token_id in token_ids:
-        words[token_id >> 5] |= 1 << (token_id & 31)
