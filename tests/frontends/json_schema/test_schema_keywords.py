@@ -200,5 +200,8 @@ def test_schemas_as_text_keep_their_numbers() -> None:
     assert schema_to_ir(b'{"type": "null"}') == schema_to_ir({"type": "null"})
     with pytest.raises(LimitError):
         schema_to_ir('{"minimum": 1' + "0" * 2000 + "}")
+    for exponent in ("9" * 30, "-" + "9" * 30):  # beyond what decimal reads
+        with pytest.raises(LimitError):
+            schema_to_ir('{"minimum": 1e' + exponent + "}")
     with pytest.raises(LimitError):
         schema_to_ir("[" * 100_000)

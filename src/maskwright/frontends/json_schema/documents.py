@@ -11,7 +11,7 @@ Tested by tests/frontends/json_schema/test_schema_references.py.
 from __future__ import annotations
 
 import json
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -51,6 +51,8 @@ def read_schema(schema: Any) -> Any:
                 f"the schema is not valid JSON: {error.msg} (line {error.lineno} column {error.colno})",
                 hint="pass a dict, or the text of a JSON object",
             ) from error
+        except InvalidOperation as error:
+            raise LimitError("a number of the schema has too large an exponent", limit="MAX_DIGITS") from error
         except ValueError as error:
             raise SchemaError(f"the schema's text cannot be read: {error}") from error
     if not isinstance(schema, (dict, bool)):
