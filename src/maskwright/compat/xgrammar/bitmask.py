@@ -11,7 +11,6 @@ Tested by tests/compat/test_xgrammar_objects.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import torch
@@ -19,7 +18,7 @@ import torch
 import maskwright
 from maskwright.arguments import as_integer, instance
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
-from maskwright.errors import BitmaskError, OptionError
+from maskwright.errors import BitmaskError
 
 bitmask_dtype = torch.int32
 """The dtype of bitmasks."""
@@ -68,12 +67,11 @@ def apply_token_bitmask_inplace(
         BitmaskError: A tensor has the wrong dtype, shape or device.
         OptionError: There is no such backend.
     """
-    chosen = _implementations().get(backend)
-    if chosen is None:
-        raise OptionError(
-            f"unknown backend {backend!r:.60}", option="backend", hint=f"use one of {', '.join(_implementations())}"
-        )
-    chosen(logits, bitmask, vocab_size, indices)
+    if backend == "auto":
+        return apply_by_kernels(logits, bitmask, vocab_size, indices)
+    from maskwright.compat.xgrammar import kernels
+
+    kernels.implementation(backend)(logits, bitmask, vocab_size, indices)
 
 
 def covered_width(logits: torch.Tensor, bitmask: torch.Tensor, vocab_size: int | None) -> int:
@@ -109,7 +107,14 @@ def apply_by_kernels(
     maskwright.apply_token_bitmask_inplace(logits, bitmask.contiguous(), vocab_size=width, indices=indices)
 
 
-def _implementations() -> dict[str, Callable[..., None]]:
-    from maskwright.compat.xgrammar import kernels
+def apply_on_gpu(
+    logits: torch.Tensor, bitmask: torch.Tensor, vocab_size: int | None = None, indices: Any = None
+) -> None:
+    """Apply a bitmask in one pass on a GPU.
 
-    return {"auto": apply_by_kernels, **kernels.by_backend()}
+    Raises:
+        BitmaskError: A tensor is on the CPU, or has the wrong dtype or shape.
+    """
+    if isinstance(logits, torch.Tensor) and logits.device.type == "cpu":
+        raise BitmaskError("the logits must be on a GPU, not on the CPU", hint='use backend="auto"')
+    apply_by_kernels(logits, bitmask, vocab_size, indices)

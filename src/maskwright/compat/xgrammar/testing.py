@@ -19,6 +19,7 @@ from typing import Any, Literal
 import torch
 
 from maskwright.arguments import as_integer
+from maskwright.bitmask.expressions import allowed_columns
 from maskwright.compat.xgrammar.bitmask import as_rows, get_bitmask_shape
 from maskwright.compat.xgrammar.bitmask import bitmask_dtype as bitmask_dtype
 from maskwright.compat.xgrammar.compiler import CompiledGrammar, GrammarCompiler
@@ -112,7 +113,7 @@ def _is_grammar_accept_string(
 @as_xgrammar_errors()
 def _is_rule_fsm_accept_string(grammar: Grammar, rule_id: int, input_str: str) -> bool:
     """Return whether a text is an output of one of the grammar's rules, by its index."""
-    ir = grammar._grammar.ir
+    ir = checked_grammar("grammar", grammar)._grammar.ir
     rule = as_integer("rule_id", rule_id, at_least=0)
     if rule >= len(ir.rules):
         raise IndexError(f"rule {rule} is out of range for {len(ir.rules)} rules")
@@ -129,9 +130,10 @@ def _get_allow_empty_rule_ids(compiled_grammar: CompiledGrammar) -> list[int]:
     return [index for index, is_nullable in enumerate(nullable) if is_nullable]
 
 
+@as_xgrammar_errors()
 def _print_grammar_fsms(grammar: Grammar) -> str:
     """Return the grammar's rules, one a line."""
-    return grammar._grammar.dump()
+    return checked_grammar("grammar", grammar)._grammar.dump()
 
 
 @as_xgrammar_errors()
@@ -153,9 +155,8 @@ def bitmask_to_bool_mask(bit_mask: torch.Tensor, vocab_size: int | None = None) 
     """Return a bool for each bit of a bitmask, or for the first `vocab_size` of each row."""
     if not isinstance(bit_mask, torch.Tensor) or bit_mask.dtype != bitmask_dtype or bit_mask.dim() != 2:
         raise BitmaskError("the bitmask must be a two-dimensional torch.Tensor of dtype int32")
-    shifts = torch.arange(32, dtype=bitmask_dtype, device=bit_mask.device)
-    bits = (bit_mask.unsqueeze(-1) >> shifts & 1).flatten(1).bool()
-    return bits if vocab_size is None else bits[:, :vocab_size]
+    covered = bit_mask.shape[1] * 32
+    return allowed_columns(bit_mask, covered if vocab_size is None else min(vocab_size, covered))
 
 
 @as_xgrammar_errors()

@@ -7,9 +7,10 @@ Tested by tests/compat/test_xgrammar_objects.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from typing import Any, Final
+
+from maskwright.errors import OptionError
 
 _MODULES: Final = {
     "cpu": "apply_token_bitmask_inplace_cpu",
@@ -20,10 +21,15 @@ _MODULES: Final = {
 }
 
 
-def by_backend() -> dict[str, Callable[..., None]]:
-    """Return the implementations by the names of backends."""
-    return {backend: partial(_call, module) for backend, module in _MODULES.items()}
+def implementation(backend: Any) -> Callable[..., None]:
+    """Return the implementation of a backend.
 
-
-def _call(module: str, *args: Any) -> None:
-    getattr(import_module(f"{__name__}.{module}"), module)(*args)
+    Raises:
+        OptionError: There is no such backend.
+    """
+    module = _MODULES.get(backend) if isinstance(backend, str) else None
+    if module is None:
+        hint = f"use one of {', '.join(('auto', *_MODULES))}"
+        raise OptionError(f"unknown backend {backend!r:.60}", option="backend", hint=hint)
+    found: Callable[..., None] = getattr(import_module(f"{__name__}.{module}"), module)
+    return found

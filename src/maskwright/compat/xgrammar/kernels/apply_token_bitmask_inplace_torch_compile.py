@@ -10,32 +10,28 @@ from functools import cache
 
 import torch
 
+from maskwright.bitmask import expressions
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
-from maskwright.compat.xgrammar.kernels.apply_token_bitmask_inplace_torch import (
-    apply_token_bitmask_inplace_kernel_indices_torch,
-    apply_token_bitmask_inplace_kernel_no_indices_torch,
-    checked,
-)
+from maskwright.compat.xgrammar.kernels.apply_token_bitmask_inplace_torch import checked
 
 
 @cache
-def _compiled(function: Callable[..., None]) -> Callable[..., None]:
-    return torch.compile(function, dynamic=True)
+def _compiled() -> Callable[..., None]:
+    return torch.compile(expressions.apply, dynamic=True)
 
 
 def apply_token_bitmask_inplace_kernel_no_indices_torch_compile(
     logits: torch.Tensor, bitmask: torch.Tensor, vocab_size: int
 ) -> None:
     """Mask every row."""
-    _compiled(apply_token_bitmask_inplace_kernel_no_indices_torch)(logits, bitmask, vocab_size)
+    _compiled()(logits, bitmask, vocab_size, None)
 
 
 def apply_token_bitmask_inplace_kernel_indices_torch_compile(
     logits: torch.Tensor, bitmask: torch.Tensor, vocab_size: int, indices: list[int]
 ) -> None:
     """Mask these rows of both."""
-    rows = torch.as_tensor(indices, dtype=torch.long, device=logits.device)
-    _compiled(apply_token_bitmask_inplace_kernel_indices_torch)(logits, bitmask, vocab_size, rows)
+    _compiled()(logits, bitmask, vocab_size, torch.as_tensor(indices, device=logits.device))
 
 
 @as_xgrammar_errors()
@@ -46,8 +42,5 @@ def apply_token_bitmask_inplace_torch_compile(
     indices: list[int] | None = None,
 ) -> None:
     """Set the logits of tokens that are not allowed to minus infinity."""
-    rows, masks, width = checked(logits, bitmask, vocab_size, indices)
-    if indices is None:
-        apply_token_bitmask_inplace_kernel_no_indices_torch_compile(rows, masks, width)
-    else:
-        apply_token_bitmask_inplace_kernel_indices_torch_compile(rows, masks, width, indices)
+    rows, masks, width, where = checked(logits, bitmask, vocab_size, indices)
+    _compiled()(rows, masks, width, where)

@@ -1,15 +1,14 @@
 """Apply a bitmask to logits on a GPU, by the name that XGrammar gives its Triton implementation.
 
-Tested by tests/compat/test_xgrammar_objects.py.
+Tested by tests/compat/test_xgrammar_errors.py.
 """
 
 from __future__ import annotations
 
 import torch
 
-from maskwright.compat.xgrammar.bitmask import apply_by_kernels
+from maskwright.compat.xgrammar.bitmask import apply_on_gpu
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
-from maskwright.errors import BitmaskError
 
 
 @as_xgrammar_errors()
@@ -24,6 +23,4 @@ def apply_token_bitmask_inplace_triton(
     Raises:
         BitmaskError: A tensor is on the CPU, or has the wrong dtype or shape.
     """
-    if isinstance(logits, torch.Tensor) and logits.device.type == "cpu":
-        raise BitmaskError("the logits must be on a GPU, not on the CPU", hint='use backend="auto"')
-    apply_by_kernels(logits, bitmask, vocab_size, indices)
+    apply_on_gpu(logits, bitmask, vocab_size, indices)
