@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
 
@@ -80,18 +81,14 @@ class TokenizerInfo(XGRObject):
         texts = as_tuple("encoded_vocab", encoded_vocab, "a list with the bytes or the str of every id") or (b"",)
         tokens = [_decoded(text, vocab_type) for text in texts]
         stops = _named_stops(tokens) if stop_token_ids is None else _ids(stop_token_ids)
-        made = _Info.from_vocab(tokens, stop_token_ids=stops, vocab_size=vocab_size)
-        self._hold(made, vocab_type, bool(add_prefix_space))
-
-    def _hold(self, info: _Info, vocab_type: VocabType, add_prefix_space: bool) -> None:
-        self._info = info
+        size = len(tokens) if vocab_size is None else vocab_size
+        self._info = _Info(tuple(tokens), size, (), tuple(stops), add_prefix_space)
         self._vocab_type = vocab_type
-        self._add_prefix_space = add_prefix_space
 
     @classmethod
-    def _of(cls, info: _Info, vocab_type: VocabType, add_prefix_space: bool) -> TokenizerInfo:
+    def _of(cls, info: _Info, vocab_type: VocabType) -> TokenizerInfo:
         made = cls.__new__(cls)
-        made._hold(info, vocab_type, add_prefix_space)
+        made._info, made._vocab_type = info, vocab_type
         return made
 
     @staticmethod
@@ -116,8 +113,8 @@ class TokenizerInfo(XGRObject):
             if stops is not None:
                 raise
             undeclared = _Info.from_huggingface(tokenizer, vocab_size=vocab_size, stop_token_ids=[])
-            info = _with_stops(undeclared, _named_stops(undeclared.token_bytes))
-        return TokenizerInfo._of(info, _vocab_type_of(tokenizer), info.drops_leading_space)
+            info = replace(undeclared, stop_token_ids=tuple(_named_stops(undeclared.token_bytes)))
+        return TokenizerInfo._of(info, _vocab_type_of(tokenizer))
 
     @staticmethod
     @as_xgrammar_errors()
@@ -155,12 +152,12 @@ class TokenizerInfo(XGRObject):
     @property
     def add_prefix_space(self) -> bool:
         """Whether the tokenizer puts a space before the first word."""
-        return self._add_prefix_space
+        return self._info.drops_leading_space
 
     @property
     def prepend_space_in_tokenization(self) -> bool:
         """The older name of `add_prefix_space`."""
-        return self._add_prefix_space
+        return self._info.drops_leading_space
 
     @property
     def decoded_vocab(self) -> list[bytes]:
@@ -206,7 +203,7 @@ class TokenizerInfo(XGRObject):
         known = {
             "vocab_type": self._vocab_type.value,
             "vocab_size": self._info.vocab_size,
-            "add_prefix_space": self._add_prefix_space,
+            "add_prefix_space": self._info.drops_leading_space,
             "stop_token_ids": list(self._info.stop_token_ids),
         }
         special = list(self._info.special_token_ids)
@@ -221,14 +218,10 @@ def checked_info(name: str, value: Any) -> TokenizerInfo:
 
 
 def _made(tokens: list[bytes], vocab_type: VocabType, size: int, data: dict[str, Any]) -> TokenizerInfo:
-    info = _Info.from_vocab(
-        tokens,
-        stop_token_ids=field(data, "stop_token_ids", list),
-        special_token_ids=field(data, "special_token_ids", list) if "special_token_ids" in data else (),
-        vocab_size=size,
-    )
+    special = field(data, "special_token_ids", list) if "special_token_ids" in data else ()
     prefix_space = data.get("add_prefix_space", data.get("prepend_space_in_tokenization", False))
-    return TokenizerInfo._of(info, vocab_type, bool(prefix_space))
+    info = _Info(tuple(tokens), size, tuple(special), tuple(field(data, "stop_token_ids", list)), prefix_space)
+    return TokenizerInfo._of(info, vocab_type)
 
 
 def _vocab_type(data: dict[str, Any]) -> VocabType:
@@ -260,15 +253,6 @@ def _vocab_type_of(tokenizer: Any) -> VocabType:
     if "<0x0A>" in vocabulary:
         return VocabType.BYTE_FALLBACK
     return VocabType.BYTE_LEVEL if "\u0120" in vocabulary else VocabType.RAW
-
-
-def _with_stops(info: _Info, stops: list[int]) -> _Info:
-    return _Info.from_vocab(
-        info.token_bytes,
-        stop_token_ids=stops,
-        special_token_ids=info.special_token_ids,
-        vocab_size=info.vocab_size,
-    )
 
 
 def _ids(given: Any) -> list[int]:
