@@ -7,17 +7,31 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch", reason="an optional dependency")
+torch = pytest.importorskip("torch", reason="an optional dependency")
 pytest.importorskip("pydantic", reason="an optional dependency")
-from xgrammar_cases import WORDS
+from xgrammar_cases import END, WORDS  # noqa: E402
 
-import maskwright.compat.xgrammar as xgr
-from maskwright import errors
-from maskwright.compat.xgrammar import exception
+import maskwright.compat.xgrammar as xgr  # noqa: E402
+from maskwright import errors  # noqa: E402
+from maskwright.compat.xgrammar import exception  # noqa: E402
 
 INFO = xgr.TokenizerInfo(WORDS)
 COMPILED = xgr.GrammarCompiler(INFO).compile_regex("a+")
 MATCHER = xgr.GrammarMatcher(COMPILED)
+ENDED = MATCHER.fork()
+assert ENDED.accept_string("a")
+assert ENDED.accept_token(END)
+LOGITS, BITMASK = torch.zeros(2, 17), xgr.allocate_token_bitmask(2, 17)
+ITEM = xgr.StructuralTagItem(begin="<a>", schema="{", end="</a>")
+DEEP: dict[str, Any] = {}
+for _ in range(100_000):
+    DEEP = {"items": DEEP}
+
+
+def apply_to(indices: Any, backend: Any) -> Callable[[], Any]:
+    return lambda: xgr.apply_token_bitmask_inplace(LOGITS, BITMASK, indices=indices, backend=backend)
+
+
 # what is called, the builtin that XGrammar 0.2.8 raises, and ours
 CASES: list[tuple[Callable[[], Any], type[Exception], type[Exception]]] = [
     (lambda: xgr.Grammar.from_ebnf('root := "a'), RuntimeError, errors.EbnfSyntaxError),
@@ -36,6 +50,14 @@ CASES: list[tuple[Callable[[], Any], type[Exception], type[Exception]]] = [
     (lambda: xgr.Grammar.from_structural_tag(3), TypeError, errors.ArgumentError),
     (lambda: xgr.Grammar.deserialize_json("{"), RuntimeError, xgr.InvalidJSONError),
     (lambda: xgr.Grammar.deserialize_json("{}"), RuntimeError, xgr.DeserializeVersionError),
+    (lambda: xgr.Grammar.from_structural_tag(None, ["<a"]), TypeError, errors.ArgumentError),
+    (lambda: xgr.Grammar.from_structural_tag([], None), TypeError, errors.ArgumentError),
+    (lambda: xgr.Grammar.from_structural_tag([ITEM], ["<a"]), ValueError, xgr.InvalidJSONError),
+    (lambda: xgr.StructuralTag.from_json(3), ValueError, errors.ArgumentError),  # type: ignore[arg-type]
+    (lambda: xgr.Grammar.from_json_schema({"const": {1, 2}}), ValueError, errors.SchemaError),
+    (lambda: xgr.Grammar.from_json_schema('{"minimum": 1e' + "9" * 30 + "}"), RuntimeError, errors.LimitError),
+    (lambda: xgr.Grammar.from_json_schema(DEEP), RuntimeError, errors.LimitError),
+    (lambda: xgr.GrammarCompiler(INFO).compile_json_schema(DEEP), RuntimeError, errors.LimitError),
     (lambda: xgr.TokenizerInfo(5), TypeError, errors.ArgumentError),  # type: ignore[arg-type]
     (lambda: xgr.TokenizerInfo(WORDS, vocab_size=5), RuntimeError, errors.TokenizerError),
     (lambda: xgr.GrammarCompiler(None), ValueError, errors.ArgumentError),  # type: ignore[arg-type]
@@ -50,9 +72,24 @@ CASES: list[tuple[Callable[[], Any], type[Exception], type[Exception]]] = [
     (lambda: MATCHER.rollback(100), RuntimeError, errors.MatcherError),
     (lambda: MATCHER.fill_next_token_bitmask(None), ValueError, errors.BitmaskError),
     (lambda: MATCHER.fill_next_token_bitmask(xgr.allocate_token_bitmask(1, 17), 5), RuntimeError, errors.BitmaskError),
+    (lambda: ENDED.fill_next_token_bitmask(BITMASK), RuntimeError, errors.MatcherError),
+    (lambda: ENDED.find_jump_forward_string(), RuntimeError, errors.MatcherError),
     (lambda: xgr.BatchGrammarMatcher(0), RuntimeError, errors.OptionError),
     (lambda: xgr.BatchGrammarMatcher.batch_accept_token([MATCHER], [1, 2]), RuntimeError, errors.MatcherError),
     (lambda: xgr.set_max_recursion_depth(0), RuntimeError, errors.OptionError),
+    (lambda: xgr.apply_token_bitmask_inplace(LOGITS, BITMASK, backend="no such"), ValueError, errors.OptionError),  # type: ignore[arg-type]
+    (lambda: xgr.apply_token_bitmask_inplace(LOGITS, BITMASK, backend="cuda"), ValueError, errors.BitmaskError),
+    (lambda: xgr.apply_token_bitmask_inplace(LOGITS, BITMASK, backend="triton"), ValueError, errors.BitmaskError),
+    *(
+        (apply_to(indices, backend), RuntimeError, kind)
+        for backend in ("auto", "cpu", "torch_native", "torch_compile")
+        for indices, kind in (
+            ([2], errors.BitmaskError),
+            ([-1], errors.BitmaskError),
+            (torch.tensor([9]), errors.BitmaskError),
+            (["a"], errors.ArgumentError),
+        )
+    ),
     (lambda: xgr.get_model_structural_tag("no such model"), ValueError, errors.RequestError),
 ]
 
@@ -65,6 +102,8 @@ def test_errors_are_caught_as_xgrammars_and_as_ours(
         call()
     assert isinstance(caught.value, ours)
     assert isinstance(caught.value, errors.MaskwrightError)
+    assert isinstance(caught.value, RuntimeError)
+    assert isinstance(caught.value, ValueError)
 
 
 def test_an_error_keeps_its_fields() -> None:

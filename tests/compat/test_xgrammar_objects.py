@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import json
+import pickle
+from functools import partial
 from typing import Any
 
 import pytest
@@ -194,6 +195,28 @@ def test_tokenizers_come_back_from_their_metadata_and_serialized_form(kind: xgr.
     assert json.loads(info.dump_metadata()) == expected
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_tokenizer_that_puts_a_space_first(declared: bool) -> None:
+    pytest.importorskip("transformers", reason="an optional dependency")
+    from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
+    from transformers import PreTrainedTokenizerFast
+
+    vocabulary = {"<unk>": 0, "</s>": 1, "▁": 2, "a": 3, "▁a": 4, **{f"<0x{i:02X}>": 5 + i for i in range(256)}}
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=[("▁", "a")], unk_token="<unk>", byte_fallback=True))
+    backend.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    strip = decoders.Strip(" ", 1, 0)
+    backend.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), strip])
+    backend.add_special_tokens([AddedToken("</s>", special=True)])
+    options = {"eos_token": "</s>"} if declared else {}
+    info = xgr.TokenizerInfo.from_huggingface(PreTrainedTokenizerFast(tokenizer_object=backend, **options))
+    assert info.stop_token_ids == [1]
+    assert info.add_prefix_space
+    restored = xgr.TokenizerInfo.deserialize_json(info.serialize_json())
+    assert restored.add_prefix_space
+    text = xgr.GrammarCompiler(info).compile_regex("a").serialize_json()
+    assert xgr.CompiledGrammar.deserialize_json(text, restored).tokenizer_info is restored
+
+
 def test_the_compilers_cache() -> None:
     compiler = xgr.GrammarCompiler(INFO, cache_limit_bytes=1 << 20, max_threads=0)
     assert compiler.cache_limit_bytes == 1 << 20
@@ -246,7 +269,7 @@ def test_options_of_a_matcher() -> None:
     assert early.is_terminated()
     assert early.temperature == 0.5
     with pytest.raises(TypeError, match="cannot be pickled"):
-        copy.copy(early).__reduce__()
+        pickle.dumps(early)
 
 
 def test_debug_print_says_what_happened(capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +291,9 @@ def test_batches() -> None:
     assert bitmask.tolist() == [[20], [-1], [20]]
     assert batch.batch_accept_token(matchers, [2, 3]) == [True, False]
     assert batch.batch_accept_string(matchers, ["b", b"a"]) == [True, True]
-    batch.batch_rollback(matchers, [2, 1])
+    batch.batch_rollback(matchers, [2, -1])
+    batch.batch_rollback(matchers, -1)
+    batch.batch_rollback(matchers[1:], 1)
     temperatures = torch.full((3,), 9.0)
     batch.batch_fill_temperature(matchers, temperatures, [2, 0])
     assert temperatures.tolist() == [0.25, 9.0, -1.0]
@@ -303,6 +328,33 @@ def test_masks_are_applied_by_each_backend(backend: Any, dtype: Any) -> None:
     assert torch.equal(logits, expected)
     xgr.apply_token_bitmask_inplace(logits, bitmask, backend=backend)
     assert torch.equal(logits.isinf(), ~allowed)
+
+
+def test_the_backend_that_torch_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    from maskwright.compat.xgrammar.kernels import apply_token_bitmask_inplace_torch_compile as module
+
+    traced = []
+
+    def backend(graph: Any, inputs: Any) -> Any:  # traced, but run as it is: no compiler of C++ is needed
+        traced.append(graph)
+        return graph.forward
+
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
+    module._compiled.cache_clear()
+    bitmask = torch.tensor([[5, -1], [5, 0], [0, 1]], dtype=torch.int32)
+    allowed = xgr.testing.bitmask_to_bool_mask(bitmask, 40)
+    by_kernels = (
+        lambda logits: module.apply_token_bitmask_inplace_kernel_no_indices_torch_compile(logits, bitmask, 40),
+        lambda logits: module.apply_token_bitmask_inplace_kernel_indices_torch_compile(logits, bitmask, 40, [0, 1, 2]),
+        lambda logits: xgr.apply_token_bitmask_inplace(logits, bitmask, backend="torch_compile"),
+        lambda logits: xgr.apply_token_bitmask_inplace(logits, bitmask, backend="torch_compile", indices=[2, 0, 1]),
+    )
+    for apply in by_kernels:
+        logits = torch.zeros(3, 40)
+        apply(logits)
+        assert torch.equal(logits.isinf(), ~allowed)
+    module._compiled.cache_clear()
+    assert traced
 
 
 def test_logits_beyond_the_bitmask_are_left_alone() -> None:

@@ -87,6 +87,7 @@ def test_the_older_form() -> None:
         for grammar in (
             xgr.Grammar.from_structural_tag(items, ["<f"]),
             xgr.Grammar.from_structural_tag(tags=items, triggers=["<f"]),
+            xgr.Grammar.from_structural_tag(triggers=["<f"], tags=items),
             xgr.Grammar.from_structural_tag(xgr.StructuralTag.from_legacy_structural_tag(items, ["<f"])),
         ):
             assert accepts(grammar, 'Well: <f>{"x": 1}</f> done')

@@ -41,9 +41,11 @@ def test_arguments_in_the_styles_of_models(style: Any) -> None:
         "minimax_xml": '<parameter name="a">1</parameter>',
         "deepseek_xml": '<｜DSML｜parameter name="a" string="false">1</｜DSML｜parameter>',
         "glm_xml": "<arg_key>a</arg_key><arg_value>1</arg_value>",
-        "cohere_xml": '<cofl:param name="a" type="number">1</cofl:param>',
+        "cohere_xml": '<cofl:value name="a" type="json">1</cofl:value>',
     }[style]
-    assert accepts(grammar, sample) == accepts(xgr.Grammar.from_structural_tag(tag), sample)
+    for each in (grammar, xgr.Grammar.from_structural_tag(tag)):
+        assert accepts(each, sample)
+        assert not accepts(each, sample.replace("1", "x"))
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 120), (-5, 7), (None, 12), (5, None), (None, None)])

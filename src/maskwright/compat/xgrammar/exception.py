@@ -125,9 +125,13 @@ def as_xgrammar_errors() -> Iterator[None]:
     try:
         yield
     except errors.MaskwrightError as error:
-        # The same object: its fields, its traceback and its cause stay as they are.
-        error.__class__ = _class_of(error)
+        convert(error)
         raise
+
+
+def convert(error: errors.MaskwrightError) -> None:
+    """Let an error be one that XGrammar's callers catch: the same object, with its fields, traceback and cause."""
+    error.__class__ = _class_of(error)
 
 
 def _class_of(error: errors.MaskwrightError) -> type[errors.MaskwrightError]:

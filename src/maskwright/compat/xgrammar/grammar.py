@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from maskwright import grammars as _ready
-from maskwright.arguments import instance
+from maskwright.arguments import as_tuple, instance
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.exception import DeserializeFormatError, as_xgrammar_errors
 from maskwright.compat.xgrammar.reading import (
@@ -237,14 +237,15 @@ def structural_tag_data(function: str, args: tuple[Any, ...], kwargs: dict[str, 
     """Return the data of the structural tag that the arguments of `from_structural_tag` mean."""
     names = ("structural_tag",) if len(args) + len(kwargs) == 1 else ("tags", "triggers")
     given = {**dict(zip(names, args, strict=False)), **kwargs}
-    if len(args) > len(names) or tuple(given) != names:
+    if len(args) > len(names) or given.keys() != set(names):
         raise wrong_argument(function, given.keys(), "called with a structural tag, or with tags and triggers")
     if names == ("tags", "triggers"):
         items = [
             each if isinstance(each, StructuralTagItem) else StructuralTagItem.model_validate(each)
-            for each in given["tags"]
+            for each in as_tuple("tags", given["tags"], "a list of StructuralTagItems")
         ]
-        tag = StructuralTag.from_legacy_structural_tag(items, given["triggers"])
+        triggers = list(as_tuple("triggers", given["triggers"], "a list of texts"))
+        tag = StructuralTag.from_legacy_structural_tag(items, triggers)
         return tag_data(tag.model_dump(mode="json"))
     tag = given["structural_tag"]
     if isinstance(tag, StructuralTag):

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
-import numpy as np
 import torch
 
 from maskwright.arguments import as_integer, as_tuple
+from maskwright.bitmask.only import allow_only
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.bitmask import allocate_token_bitmask as allocate_token_bitmask
 from maskwright.compat.xgrammar.bitmask import apply_token_bitmask_inplace as apply_token_bitmask_inplace
@@ -29,7 +30,7 @@ from maskwright.compat.xgrammar.bitmask import bitmask_dtype as bitmask_dtype
 from maskwright.compat.xgrammar.bitmask import get_bitmask_shape as get_bitmask_shape
 from maskwright.compat.xgrammar.bitmask import reset_token_bitmask as reset_token_bitmask
 from maskwright.compat.xgrammar.compiler import CompiledGrammar
-from maskwright.compat.xgrammar.exception import as_xgrammar_errors
+from maskwright.compat.xgrammar.exception import as_xgrammar_errors, convert
 from maskwright.errors import BitmaskError, LimitError, MaskwrightError, MatcherError, OptionError, wrong_argument
 from maskwright.matcher import BatchGrammarMatcher as _Batch
 from maskwright.matcher import GrammarMatcher as _Matcher
@@ -53,8 +54,6 @@ class GrammarMatcher(XGRObject):
         TokenizerError: A stop token is outside the vocabulary.
     """
 
-    __slots__ = ("_ends_when_complete", "_matcher", "_vocab_size")
-
     @as_xgrammar_errors()
     def __init__(
         self,
@@ -72,7 +71,6 @@ class GrammarMatcher(XGRObject):
         if isinstance(override_stop_tokens, list | tuple) and not override_stop_tokens:
             raise OptionError("override_stop_tokens must not be empty", option="override_stop_tokens")
         self._ends_when_complete = bool(terminate_without_stop_token)
-        self._vocab_size = compiled_grammar.tokenizer_info.vocab_size
         self._matcher = _Matcher(
             compiled_grammar._compiled,
             override_stop_tokens=override_stop_tokens,
@@ -82,17 +80,21 @@ class GrammarMatcher(XGRObject):
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
         """Accept one token. False, and nothing changes, if it is not allowed."""
-        accepted = self._matcher.accept_token(token_id)
+        try:
+            accepted = self._matcher.accept_token(token_id)
+        except MaskwrightError as error:
+            convert(error)
+            raise
         if debug_print:
             _print(f"token {token_id} is {'accepted' if accepted else 'rejected'}")
         return accepted
 
+    @as_xgrammar_errors()
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
         """Accept some text, however it would be tokenized; it counts as one token. False if it is not allowed."""
         if self._has_stopped():
             return False
-        with as_xgrammar_errors():
-            accepted = self._matcher.accept_string(input_str)
+        accepted = self._matcher.accept_string(input_str)
         if debug_print:
             _print(f"text {input_str!r:.200} is {'accepted' if accepted else 'rejected'}")
         return accepted
@@ -107,21 +109,21 @@ class GrammarMatcher(XGRObject):
             BitmaskError: The bitmask has the wrong form, or no such row.
             MatcherError: The output has ended with a stop token.
         """
-        matcher = self._matcher
-        if matcher.is_terminated() and not self._ends_when_complete:
-            raise _ended("find the next tokens")
         try:
-            needed = matcher.fill_next_token_bitmask(bitmask, index)
+            if self._has_stopped():
+                raise _ended("find the next tokens")
+            needed = self._matcher.fill_next_token_bitmask(bitmask, index)
         except LimitError as error:
             self._allow_only_stop_tokens(bitmask, index, error)
             needed = True
-        except MaskwrightError:
-            with as_xgrammar_errors():
-                raise
+        except MaskwrightError as error:
+            convert(error)
+            raise
         if debug_print:
             _print(f"row {index} of the bitmask is filled; it {'must' if needed else 'need not'} be applied")
         return needed
 
+    @as_xgrammar_errors()
     def find_jump_forward_string(self) -> str:
         """Return the longest text that every completion begins with.
 
@@ -132,14 +134,14 @@ class GrammarMatcher(XGRObject):
             raise _ended("find forced text")
         return self._matcher.find_jump_forward_string()
 
+    @as_xgrammar_errors()
     def rollback(self, num_tokens: int = 1) -> None:
         """Take back the last tokens, a terminating stop token included; none if the number is negative.
 
         Raises:
             MatcherError: Fewer were accepted; nothing changes.
         """
-        with as_xgrammar_errors():
-            self._matcher.rollback(max(0, as_integer("num_tokens", num_tokens)))
+        self._matcher.rollback(_not_negative(num_tokens))
 
     def is_terminated(self) -> bool:
         """Return whether the output is over."""
@@ -157,9 +159,9 @@ class GrammarMatcher(XGRObject):
         """Return an independent matcher in the same state."""
         twin = GrammarMatcher.__new__(GrammarMatcher)
         twin._matcher, twin._ends_when_complete = self._matcher.fork(), self._ends_when_complete
-        twin._vocab_size = self._vocab_size
         return twin
 
+    @as_xgrammar_errors()
     def traverse_draft_tree(
         self,
         retrieve_next_token: torch.Tensor,
@@ -182,20 +184,19 @@ class GrammarMatcher(XGRObject):
         Returns:
             Whether all rows were written; False if the time was over.
         """
-        with as_xgrammar_errors():
-            alive = self._matcher.traverse_draft_tree(
-                retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask, time_threshold, temperatures
-            )
+        alive = self._matcher.traverse_draft_tree(
+            retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask, time_threshold, temperatures
+        )
         return alive > 0
 
+    @as_xgrammar_errors()
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:
         """Return what the grammar's captures have matched, in the order in which they end.
 
         Args:
             deduplicate: Without effect: each occurrence of a capture is returned once, with all that it matched.
         """
-        with as_xgrammar_errors():
-            return [(each.name, each.data) for each in self._matcher.get_capture_spans(order="end")]
+        return [(each.name, each.data) for each in self._matcher.get_capture_spans(order="end")]
 
     @property
     def temperature(self) -> float | None:
@@ -218,13 +219,7 @@ class GrammarMatcher(XGRObject):
     def _allow_only_stop_tokens(self, bitmask: Any, index: int, error: LimitError) -> None:
         """Leave an output without a mask nothing but its end: see the module's header."""
         _logger.error("a mask could not be computed, so that only stop tokens are left: %s", error.message)
-        words = np.zeros((1, -(-self._vocab_size // 32)), dtype=np.uint32)
-        for token in self.stop_token_ids:
-            words[0, token // 32] |= np.uint32(1 << token % 32)
-        row = bitmask if bitmask.ndim == 1 else bitmask[index]
-        row[:] = 0
-        stops = words[0].view(np.int32)
-        row[: len(stops)] = torch.from_numpy(stops) if isinstance(row, torch.Tensor) else stops
+        allow_only(bitmask if bitmask.ndim == 1 else bitmask[index], self.stop_token_ids)
 
     def _has_stopped(self) -> bool:
         return self._matcher.is_terminated() and not self._ends_when_complete
@@ -290,8 +285,12 @@ class BatchGrammarMatcher(XGRObject):
     @staticmethod
     @as_xgrammar_errors()
     def batch_rollback(matchers: list[GrammarMatcher], num_tokens: list[int] | int = 1) -> None:
-        """Take back the last tokens of each sequence."""
-        _batch(matchers).rollback(num_tokens)
+        """Take back the last tokens of each sequence; none where the number is negative."""
+        if isinstance(num_tokens, Iterable):
+            several = as_tuple("num_tokens", num_tokens, "an int or a list of ints")
+            _batch(matchers).rollback([_not_negative(each) for each in several])
+        else:
+            _batch(matchers).rollback(_not_negative(num_tokens))
 
     @staticmethod
     @as_xgrammar_errors()
@@ -323,6 +322,10 @@ def _matchers(given: Any) -> tuple[GrammarMatcher, ...]:
 
 def _batch(given: Any) -> _Batch:
     return _Batch([each._matcher for each in _matchers(given)])
+
+
+def _not_negative(num_tokens: Any) -> int:
+    return max(0, as_integer("num_tokens", num_tokens))
 
 
 def _ended(purpose: str) -> MatcherError:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from math import isfinite
 from typing import Any, Final
 
-from maskwright.errors import LimitError
+from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema import JsonSchemaKeywords
 from maskwright.schema_inputs import schema_of
 from maskwright.structural_tag.tag import parsed
@@ -69,8 +69,20 @@ def schema_options(
 
 
 def schema_text(schema: Any) -> str:
-    """Return a schema as JSON."""
-    return schema if isinstance(schema, str) else json.dumps(schema_of(schema))
+    """Return a schema as JSON.
+
+    Raises:
+        SchemaError: It has no schema, or holds something that JSON does not have.
+        LimitError: It is nested too deeply.
+    """
+    if isinstance(schema, str):
+        return schema
+    try:
+        return json.dumps(schema_of(schema))
+    except RecursionError as error:
+        raise LimitError("the schema is nested too deeply", limit="recursion") from error
+    except TypeError as error:
+        raise SchemaError(f"the schema cannot be written as JSON: {error}") from error
 
 
 def schema_data(schema: Any, strict_mode: bool) -> Any:
@@ -85,7 +97,7 @@ def schema_data(schema: Any, strict_mode: bool) -> Any:
             data = json.loads(data, parse_float=_exact, parse_constant=_exact)
         except RecursionError as error:
             raise LimitError("the schema is nested too deeply", limit="recursion") from error
-        except ValueError:
+        except (ValueError, InvalidOperation):
             return data  # the front-end says what is wrong with it
     return as_xgrammar_reads(data) if strict_mode else data
 

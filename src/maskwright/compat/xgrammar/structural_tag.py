@@ -12,13 +12,14 @@ Tested by tests/compat/test_xgrammar_tags.py.
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Final, Literal, Union
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from maskwright.compat.xgrammar.exception import as_xgrammar_errors
 from maskwright.errors import wrong_argument
 from maskwright.schema_inputs import schema_of
+from maskwright.structural_tag.tag import parsed
 from maskwright.structural_tag.xml_styles import STYLES
 
 _Count = Annotated[int | None, Field(ge=0, le=2**31 - 1)]
@@ -252,6 +253,7 @@ class StructuralTag(BaseModel):
     format: Format
 
     @staticmethod
+    @as_xgrammar_errors()
     def from_json(json_str: str | dict[str, Any]) -> StructuralTag:
         """Read JSON text or data.
 
@@ -265,8 +267,13 @@ class StructuralTag(BaseModel):
         raise wrong_argument("json_str", json_str, "a JSON text or a dict")
 
     @staticmethod
+    @as_xgrammar_errors()
     def from_legacy_structural_tag(tags: list[StructuralTagItem], triggers: list[str]) -> StructuralTag:
-        """Return the tag that the older form means: free text in which triggers start tags."""
+        """Return the tag that the older form means: free text in which triggers start tags.
+
+        Raises:
+            InvalidJSONError: The text of a schema is not JSON.
+        """
         read = [
             TagFormat(begin=each.begin, content=JSONSchemaFormat(json_schema=_schema(each.schema_)), end=each.end)
             for each in tags
@@ -275,7 +282,7 @@ class StructuralTag(BaseModel):
 
 
 def _schema(given: Any) -> Any:
-    return json.loads(given) if isinstance(given, str) else schema_of(given)
+    return parsed(given) if isinstance(given, str) else schema_of(given)
 
 
 for _each in (
