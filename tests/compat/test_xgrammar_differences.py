@@ -130,6 +130,28 @@ def test_special_tokens_are_no_text_here() -> None:
         assert matcher.accept_token(tokenizer.bos_token_id) == expected
 
 
+def test_the_mask_of_an_output_that_ended_without_a_stop_token() -> None:
+    for package, expected in ((real, [1]), (ours, [0])):
+        compiled = package.GrammarCompiler(package.TokenizerInfo(["</s>", "a"])).compile_regex("a")
+        matcher = package.GrammarMatcher(compiled, terminate_without_stop_token=True)
+        assert matcher.accept_token(1)
+        bitmask = package.allocate_token_bitmask(1, 2)
+        assert matcher.fill_next_token_bitmask(bitmask)
+        assert bitmask[0].tolist() == expected
+
+
+def test_a_matcher_twice_in_a_batch() -> None:
+    for package in (real, ours):
+        compiled = package.GrammarCompiler(package.TokenizerInfo(["</s>", "a"])).compile_regex("a")
+        matcher, bitmask = package.GrammarMatcher(compiled), package.allocate_token_bitmask(2, 2)
+        fill = package.BatchGrammarMatcher().batch_fill_next_token_bitmask
+        if package is real:
+            fill([matcher, matcher], bitmask)
+        else:
+            with pytest.raises(RuntimeError, match="more than once"):
+                fill([matcher, matcher], bitmask)
+
+
 def test_what_was_serialized_cannot_be_mixed() -> None:
     theirs, mine = (package.Grammar.from_regex("a").serialize_json() for package in (real, ours))
     with pytest.raises(ours.DeserializeVersionError):

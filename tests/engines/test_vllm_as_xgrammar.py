@@ -75,11 +75,10 @@ import vllm.v1.structured_output.utils as utils
 requests, bad = json.loads({json.dumps(json.dumps(REQUESTS))}), json.loads({json.dumps(json.dumps(BAD))})
 prompt = [{{"role": "user", "content": "Describe a person you know."}}]
 found = {{"modules": [module.Grammar.__module__ for module in (backend.xgr, utils.xgr)], "outputs": [], "refused": []}}
-for temperature in (0.7,):
-    params = [SamplingParams(max_tokens=60, temperature=temperature, seed=1,
-                             structured_outputs=StructuredOutputsParams(**request)) for request in requests]
-    for request, output in zip(requests, llm.chat([prompt] * len(params), params, use_tqdm=False)):
-        found["outputs"].append([request, output.outputs[0].finish_reason, output.outputs[0].text])
+params = [SamplingParams(max_tokens=60, temperature=0.7, seed=1,
+                         structured_outputs=StructuredOutputsParams(**request)) for request in requests]
+for request, output in zip(requests, llm.chat([prompt] * len(params), params, use_tqdm=False)):
+    found["outputs"].append([request, output.outputs[0].finish_reason, output.outputs[0].text])
 for request in bad:
     try:
         params = SamplingParams(structured_outputs=StructuredOutputsParams(**request))
