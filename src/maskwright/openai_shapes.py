@@ -263,18 +263,16 @@ def _output(
     )
     thinks = wanted.reasoning != "disabled"
     may_think = thinks or (reasoning is None and model is not None)
+    if budget is not None and model is None and reasoning is None:
+        raise _needs_model("thinking_token_budget requires", "/thinking_token_budget", _MARKS_REASONING)
     # Tools that must not be called constrain the output, too: no call begins.
     if not tools and content is None and not (may_think and budget is not None):
-        if budget is not None and model is None and reasoning is None:
-            raise _needs_model("thinking_token_budget requires", "/thinking_token_budget", _MARKS_REASONING)
         return None
     if model is None:
         if thinks:
             raise _needs_model("reasoning requires", "/reasoning", _MARKS_REASONING)
         if tools:
             raise _needs_model("tools require", "/tools", "writes tool calls in its own format")
-        if budget is not None and reasoning is None:
-            raise _needs_model("thinking_token_budget requires", "/thinking_token_budget", _MARKS_REASONING)
         assert content is not None
         return Grammar.from_structural_tag(StructuralTag(format=content), tokenizer_info=tokenizer_info, **options)
     tag = get_model_structural_tag(
