@@ -82,6 +82,12 @@ def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
         ([3], "hermes", SchemaError, "a tool must be an object, a function or a class"),
         ([forecast, forecast], "hermes", RequestError, "forecast"),
         ([forecast], "no such model", OptionError, r"unknown model or model family 'no such model'\n.*tool_format="),
+        (
+            [forecast],
+            "hermez",
+            OptionError,
+            r"unknown .*\n.*tool_format=, the name of a family; did you mean 'hermes'\?",
+        ),
         ([forecast], "SmolLM2-135M", OptionError, r"does not determine the format[\s\S]*pass tool_format=.*'hermes'"),
     ],
     ids=lambda value: str(value)[:30],

@@ -62,10 +62,8 @@ class ToolOutput:
         except RequestError as error:
             if error.pointer != "/model":
                 raise
-            hint = (error.hint or "").removeprefix("pass one of ").removeprefix("the ")
-            raise OptionError(
-                error.message, option="tool_format", hint=f"pass tool_format=, one of the {hint}"
-            ) from error
+            hint = f"pass tool_format=, the name of a family; {error.hint}"
+            raise OptionError(error.message, option="tool_format", hint=hint) from error
         self._given = dict(zip([_name_of(tool) for tool in self.tools], tools, strict=True))
 
     def compile(self, compiler: GrammarCompiler) -> CompiledGrammar:
