@@ -33,6 +33,9 @@ class Color(enum.Enum):
     DARK_RED = "dark red"
 
 
+Size = enum.Enum("Size", {"SMALL": [1], "LARGE": "large"})
+
+
 class Level(enum.IntEnum):
     LOW = 1
     HIGH = 2
@@ -68,6 +71,7 @@ CASES = [
     (Literal[1, 2], "2", 2, "3"),
     (Color, "dark red", Color.DARK_RED, "dark"),
     (Level, "2", Level.HIGH, "3"),
+    (Size, "[1]", Size.SMALL, "large"),
     (str, 'any "text"\n', 'any "text"\n', None),
     (re.compile("[ab]+c", re.IGNORECASE), "aBC", "aBC", "c"),
     (re.compile(r"\d", re.ASCII), "3", "3", "٣"),

@@ -45,6 +45,9 @@ class OutputType(NamedTuple):
     read_partial: Callable[[str], Any] = str  # of its beginning; None if that has no value yet
 
 
+_ANY_TEXT = OutputType(lambda compiler: compiler.compile_regex(".*", flags="s"), str)
+
+
 def output_type_of(wanted: Any, schema_options: Mapping[str, Any] | None = None) -> OutputType:
     """Return the structure that an output type stands for.
 
@@ -86,7 +89,7 @@ def _plain_text(wanted: Any) -> OutputType | None:
     if isinstance(wanted, dict) and wanted.get("type") == "structural_tag":
         return OutputType(lambda compiler: compiler.compile_structural_tag(wanted), str)
     if wanted is str:
-        return OutputType(lambda compiler: compiler.compile_regex(".*", flags="s"), str)
+        return _ANY_TEXT
     texts = _choices(wanted)
     if texts:
         return OutputType(lambda compiler: compiler.compile_choices(texts), texts.__getitem__)
@@ -113,12 +116,12 @@ def _pattern(wanted: re.Pattern[Any]) -> tuple[str, str]:
 def _choices(wanted: Any) -> dict[str, Any]:
     """The values of a Literal or an Enum by their texts, if all of them are strings."""
     if get_origin(wanted) is Literal:
-        values = {value: value for value in get_args(wanted)}
+        values = [(value, value) for value in get_args(wanted)]
     elif isinstance(wanted, type) and issubclass(wanted, enum.Enum):
-        values = {member.value: member for member in wanted}
+        values = [(member.value, member) for member in wanted]
     else:
         return {}
-    return values if all(type(value) is str for value in values) else {}
+    return dict(values) if all(type(text) is str for text, _ in values) else {}
 
 
 def _response_format(wanted: Mapping[str, Any], options: Mapping[str, Any]) -> OutputType:
@@ -126,7 +129,7 @@ def _response_format(wanted: Mapping[str, Any], options: Mapping[str, Any]) -> O
 
     grammar = chat_completion({"response_format": wanted}, **options)
     if grammar is None:
-        return OutputType(lambda compiler: compiler.compile_regex(".*", flags="s"), str)
+        return _ANY_TEXT
     return OutputType(lambda compiler: compiler.compile_grammar(grammar), json.loads, partial_json)
 
 
