@@ -18,8 +18,8 @@ from small_models import PADDED_VOCAB_SIZE, make_model, make_tokenizer
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pydantic = pytest.importorskip("pydantic")
-from maskwright.integrations.transformers import ToolCall, pipeline  # noqa: E402
-from maskwright.integrations.transformers.prompts import read_prompts  # noqa: E402
+from maskwright.integrations.transformers import ToolCall, pipeline, stream  # noqa: E402
+from maskwright.integrations.transformers.prompts import encode, read_prompts  # noqa: E402
 
 TEMPLATE = (
     "{% for tool in tools or [] %}<{{ tool.function.name }}>{% endfor %}"
@@ -100,8 +100,10 @@ def test_a_budget_too_small_for_any_output(llama: Any, tokenizer: Any) -> None:
 
 def test_the_models_context_bounds_the_budget(llama: Any, tokenizer: Any) -> None:
     prompt = "x" * 490
-    made = generate(llama, tokenizer, prompt, re.compile("(abc)*!"), max_new_tokens=1000)
+    unlikely = {tuple(tokenizer("!").input_ids): -100.0}
+    made = generate(llama, tokenizer, prompt, re.compile("(abc)*!"), max_new_tokens=1000, sequence_bias=unlikely)
     assert made.endswith("!")
+    assert len(tokenizer(made).input_ids) <= 512 - 490
     with pytest.raises(ArgumentError, match="prompt has 512 tokens, which fill the model's context of 512"):
         generate(llama, tokenizer, "x" * 512, int)
 
@@ -142,6 +144,20 @@ def test_beams_do_not_sample_whatever_the_generation_config_says(tokenizer: Any)
     assert first == second
 
 
+def test_beams_of_the_generation_config(tokenizer: Any) -> None:
+    model = make_model("llama", tokenizer)
+    model.generation_config.num_beams = 4
+    with pytest.raises(OptionError, match=r"num_beams cannot be combined with sampling\n.*pass num_beams=1"):
+        generate(model, tokenizer, "ab", re.compile("abc|abé"), temperature=0.7)
+    assert generate(model, tokenizer, "ab", re.compile("abc|abé"), temperature=0.7, num_beams=1) in ("abc", "abé")
+
+
+def test_what_the_generation_config_returns_does_not_matter(tokenizer: Any) -> None:
+    model = make_model("llama", tokenizer)
+    model.generation_config.return_dict_in_generate = True
+    assert type(generate(model, tokenizer, "ab", bool)) is bool
+
+
 def test_prompts_do_not_change_each_other(llama: Any, tokenizer: Any) -> None:
     """Rows are padded on the left, with a mask, whatever the tokenizer would do."""
     right = make_tokenizer()
@@ -166,6 +182,23 @@ def test_chats(llama: Any) -> None:
     other = generate(llama, tokenizer, "user: abc\n!", re.compile("(abc|é|b){3,9}!"))
     options = {"template_options": {"opening": "!"}}
     assert generate(llama, tokenizer, CHAT, re.compile("(abc|é|b){3,9}!"), **options) == other
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (None, "user: abc\nassistant: a\nassistant: "),
+        ({"tokenize": True}, "user: abc\nassistant: a\nassistant: "),
+        ({"add_generation_prompt": False}, "user: abc\nassistant: a\n"),
+        ({"continue_final_message": True}, "user: abc\nassistant: a"),
+    ],
+    ids=str,
+)
+def test_template_options(options: Any, expected: str) -> None:
+    tokenizer = make_tokenizer()
+    tokenizer.chat_template = TEMPLATE
+    chat = [*CHAT, {"role": "assistant", "content": "a"}]
+    assert tokenizer.decode(encode(tokenizer, chat, template_options=options)) == expected
 
 
 def test_tools(llama: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,6 +269,8 @@ def test_end_tokens(llama: Any, tokenizer: Any) -> None:
     endless.eos_token = None
     with pytest.raises(TokenizerError, match=r"declares an end token\n.*eos_token_id="):
         generate(model, endless, "ab", int)
+    with pytest.raises(OptionError, match=r"eos_token_id must be from 0 to 319, not \[5, 320\]"):
+        generate(model, tokenizer, "ab", int, eos_token_id=[5, 320])
 
 
 def test_an_output_that_something_else_ends_is_an_error(llama: Any, tokenizer: Any) -> None:
@@ -245,6 +280,8 @@ def test_an_output_that_something_else_ends_is_an_error(llama: Any, tokenizer: A
 
     with pytest.raises(MatcherError, match=r"output 0 was ended after 1 tokens, before it was complete\n.*criteria"):
         generate(llama, tokenizer, "ab", City, stopping_criteria=transformers.StoppingCriteriaList([Early()]))
+    with pytest.raises(MatcherError, match=r"before it was complete\n.*stop_strings"):
+        generate(llama, tokenizer, "ab", re.compile("abab!"), stop_strings=["ab"])
 
 
 def test_the_tokenizer_of_another_model(llama: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,8 +295,10 @@ def test_the_tokenizer_of_another_model(llama: Any, tokenizer: Any, monkeypatch:
     with pytest.raises(TokenizerError, match="the prompt has the token id 326, but the model knows 320 ids"):
         generate(llama, slightly, "ab<59>", int)
     monkeypatch.setattr("maskwright.integrations.transformers.model_facts._MANY", 40)
-    with pytest.warns(UserWarning, match="has 267 ids, but the model's output layer has 320: it may belong to another"):
-        generate(llama, tokenizer, "ab", bool)
+    for run in (mw.generate, lambda *args: list(stream(*args))):
+        with pytest.warns(UserWarning, match="has 267 ids, but the model's output layer has 320: it may be") as caught:
+            run(llama, tokenizer, "ab", bool)
+        assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(

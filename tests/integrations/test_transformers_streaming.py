@@ -48,10 +48,27 @@ def test_text_grows(model: Any, tokenizer: Any, output_type: Any) -> None:
 
 
 def test_a_consumer_that_stops_stops_the_model(model: Any, tokenizer: Any) -> None:
-    values = stream(model, tokenizer, "abc", re.compile("a{400}"), max_new_tokens=450)
+    is_left, calls_after = threading.Event(), []
+
+    class Slow(transformers.StoppingCriteria):  # type: ignore[misc, unused-ignore]
+        def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+            if input_ids.shape[1] == 10:
+                is_left.wait(10)
+            calls_after.append(is_left.is_set())
+            return torch.zeros(input_ids.shape[0], dtype=torch.bool)
+
+    criteria = transformers.StoppingCriteriaList([Slow()])
+    values = stream(model, tokenizer, "abc", re.compile("a{400}"), max_new_tokens=450, stopping_criteria=criteria)
     next(values)
+    threading.Timer(0.2, is_left.set).start()
     values.close()
+    assert sum(calls_after) < 5
     assert not [thread for thread in threading.enumerate() if thread.name == "maskwright.stream"]
+
+
+def test_beams_of_the_generation_config_are_not_used(model: Any, tokenizer: Any) -> None:
+    model.generation_config.num_beams = model.generation_config.num_return_sequences = 3
+    assert list(stream(model, tokenizer, "abc", Literal["ab"]))[-1] == "ab"
 
 
 def test_errors_of_the_model_come_to_the_consumer(model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:

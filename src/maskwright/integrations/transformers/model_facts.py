@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from maskwright.arguments import as_integer
-from maskwright.errors import TokenizerError
+from maskwright.errors import OptionError, TokenizerError
 
 _FEW = 64  # tokens that somebody may have added to a tokenizer, such as one for padding
 _MANY = 1024  # more ids than output layers are padded by, unless they are a tenth of the vocabulary
@@ -39,6 +39,8 @@ def facts_of(model: Any, tokenizer: Any, eos_token_id: int | Iterable[int] | Non
         eos_token_id: End tokens to use instead of those that the two declare.
 
     Raises:
+        ArgumentError: `eos_token_id` is not a token id or a list of them.
+        OptionError: One of these ids is not one of the model's.
         TokenizerError: The tokenizer has far more ids than the model, or nothing says where an output ends.
 
     Warns:
@@ -55,11 +57,17 @@ def facts_of(model: Any, tokenizer: Any, eos_token_id: int | Iterable[int] | Non
             f"the tokenizer has {num_ids} ids, but the model's output layer has {width}: "
             "it may belong to another model",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,  # where `generate` or `stream` is called
         )
     declared = (getattr(model.generation_config, "eos_token_id", None), tokenizer.eos_token_id)
-    stops = {i for given in (declared if eos_token_id is None else (eos_token_id,)) for i in _ids(given)}
-    stops = {i for i in stops if 0 <= i < width}
+    if eos_token_id is None:
+        stops = {i for given in declared for i in _ids(given) if 0 <= i < width}
+    else:
+        stops = set(_ids(eos_token_id))
+        if any(not 0 <= i < width for i in stops):
+            raise OptionError(
+                f"eos_token_id must be from 0 to {width - 1}, not {eos_token_id!r:.60}", option="eos_token_id"
+            )
     if not stops:
         raise TokenizerError(
             "neither the model's generation config nor the tokenizer declares an end token",

@@ -154,7 +154,9 @@ def prepare(
     facts = facts_of(model, tokenizer, generate_options.pop("eos_token_id", None))
     compiled = structure.compile(_compiler_of(tokenizer, facts))
     rows = [encode(tokenizer, each, structure.tools, template_options) for each in wanted.prompts]
-    arguments = _sampling(generate_options)
+    arguments = _sampling(generate_options, generate_options.get("generation_config") or model.generation_config)
+    if arguments.get("stop_strings"):
+        arguments["tokenizer"] = tokenizer
     if not rows:
         return Job(wanted, compiled, structure.read, structure.read_partial, arguments, 0)
     _check_ids(model, rows)
@@ -171,6 +173,7 @@ def prepare(
         max_new_tokens=budget,
         eos_token_id=list(facts.stop_token_ids),
         pad_token_id=facts.pad_token_id,
+        return_dict_in_generate=False,  # whatever a generation config says
         logits_processor=[*(generate_options.get("logits_processor") or ()), processor],
     )
     return Job(wanted, compiled, structure.read, structure.read_partial, arguments, prompt_length)
@@ -235,8 +238,11 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=_OURS[name])
 
 
-def _sampling(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, with a temperature of 0 as greedy decoding, others as sampling, and beams without it."""
+def _sampling(options: Mapping[str, Any], declared: Any) -> dict[str, Any]:
+    """The options, with a temperature of 0 as greedy decoding, others as sampling, and beams without it.
+
+    The number of beams may be declared by a generation config, too.
+    """
     made = dict(options)
     temperature = made.get("temperature")
     if temperature is not None and temperature == 0:
@@ -247,13 +253,13 @@ def _sampling(options: Mapping[str, Any]) -> dict[str, Any]:
         return {**{k: v for k, v in made.items() if k not in ("temperature", "top_k", "top_p")}, "do_sample": False}
     if any(made.get(name) is not None for name in ("temperature", "top_k", "top_p")):
         made.setdefault("do_sample", True)
-    if (made.get("num_beams") or 1) > 1:
+    if (made.get("num_beams") or getattr(declared, "num_beams", None) or 1) > 1:
         if made.get("do_sample"):
             raise OptionError(
                 "num_beams cannot be combined with sampling",
                 option="num_beams",
-                hint="transformers draws more candidates than a structure leaves; use num_return_sequences instead of "
-                "num_beams, or leave out do_sample, temperature, top_k and top_p",
+                hint="transformers draws more candidates than a structure leaves; pass num_beams=1, with "
+                "num_return_sequences for several outputs, or leave out do_sample, temperature, top_k and top_p",
             )
         made["do_sample"] = False  # whatever the model's generation config says
     return made

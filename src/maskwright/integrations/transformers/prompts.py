@@ -69,8 +69,11 @@ def encode(
             hint="pass the prompt as a str, or set tokenizer.chat_template",
         )
     else:
-        options = {**({"tools": list(tools)} if tools else {}), **(template_options or {})}
-        text = tokenizer.apply_chat_template(list(prompt), tokenize=False, add_generation_prompt=True, **options)
+        named = template_options or {}
+        options: dict[str, Any] = {"add_generation_prompt": not named.get("continue_final_message")}
+        if tools:
+            options["tools"] = list(tools)
+        text = tokenizer.apply_chat_template(list(prompt), **{**options, **named, "tokenize": False})
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     if not ids:
         raise TokenizerError("a prompt has no tokens", hint="begin with a text that is not empty")

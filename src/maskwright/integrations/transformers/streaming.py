@@ -70,7 +70,7 @@ def stream(
         tool_format=None,
         schema_options=schema_options,
         template_options=template_options,
-        **generate_options,
+        **{**generate_options, **dict.fromkeys(_ALONE, 1)},  # whatever the model's generation config says
     )
     if not job.prompts.is_single:
         raise OptionError("stream takes one prompt", option="prompt", hint="call it once for each prompt")
