@@ -125,8 +125,7 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
     def _followed(self, input_ids: torch.Tensor) -> Rows:
         """Return the rows that these ids belong to, brought to their end."""
         for rows in self._generations:
-            if rows.continued_by(input_ids):
-                rows.follow(input_ids)
+            if rows.follow(input_ids):
                 self._generations.remove(rows)
                 break
         else:

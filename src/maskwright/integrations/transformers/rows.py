@@ -1,8 +1,7 @@
 """The rows of one generation: what each was given since its prompt, and the matcher that follows it.
 
     rows = Rows(prompts, matchers, after_end=[eos, pad])
-    rows.continued_by(input_ids)    # is this a later step of the same generation?
-    rows.follow(input_ids)          # every matcher to the end of its row
+    rows.follow(input_ids)          # every matcher to the end of its row; False for ids of another generation
     rows.fill(bitmask)              # what each row may take next
 
 A row is open, at its end, or lost. It is at its end once it has its stop token, or once `generate` pads it because
@@ -45,33 +44,30 @@ class Rows:
         held = [matcher for matcher in matchers if matcher is not None]
         self._batch = BatchGrammarMatcher(held) if len(held) == len(matchers) > 1 else None
 
-    def continued_by(self, input_ids: torch.Tensor) -> bool:
-        """Whether each row, but for its last token, is the beginning of some row that was seen."""
-        num_rows, length = input_ids.shape
-        seen = self._seen
-        if num_rows != seen.shape[0] or not self._prompt_length < length <= seen.shape[1] + 1:
-            return False
-        if self._extended_by(input_ids):
-            return True
-        known = set(map(tuple, seen[:, : length - 1].tolist()))
-        return known.issuperset(map(tuple, input_ids[:, :-1].tolist()))
+    def follow(self, input_ids: torch.Tensor) -> bool:
+        """Bring every matcher to the end of its row, if this is a later step of the same generation.
 
-    def follow(self, input_ids: torch.Tensor) -> None:
-        """Bring every matcher to the end of its row.
+        It is one if each row, but for its last token, is the beginning of some row that was seen.
 
         Raises:
             MatcherError: A row was given a token that its grammar does not allow, and that was not drafted.
         """
+        seen, length = self._seen, input_ids.shape[1]
+        if input_ids.shape[0] != seen.shape[0] or not self._prompt_length < length <= seen.shape[1] + 1:
+            return False
         memory = _memory_of(input_ids)
-        if self._extended_by(input_ids):
+        if length == seen.shape[1] + 1 and torch.equal(input_ids[:, :-1], seen):
             drafted = memory is not None and memory == self._memory
             for index, token in enumerate(input_ids[:, -1].tolist()):
                 self.rows[index].take(token, index, drafted=drafted)
-        else:
+        elif _beginnings(input_ids, length - 1) <= _beginnings(seen, length - 1):
             for index, tokens in enumerate(input_ids[:, self._prompt_length :].tolist()):
                 self.rows[index].replay(tokens, index)
+        else:
+            return False
         self._seen, self._memory = input_ids, memory
         self.num_steps_after_end = self.num_steps_after_end + 1 if all(row.at_end for row in self.rows) else 0
+        return True
 
     def fill(self, bitmask: torch.Tensor) -> None:
         """Write the masks of all rows, (rows, ceil(vocab_size / 32))."""
@@ -84,9 +80,6 @@ class Rows:
                 allow_after_end(bitmask[index], self._after_end)
             elif self._batch is None and row.matcher is not None:
                 row.matcher.fill_next_token_bitmask(bitmask, index)
-
-    def _extended_by(self, input_ids: torch.Tensor) -> bool:
-        return input_ids.shape[1] == self._seen.shape[1] + 1 and torch.equal(input_ids[:, :-1], self._seen)
 
 
 class Row:
@@ -145,6 +138,10 @@ class Row:
             del self.tokens[common:]
         for token in tokens[common:]:
             self.take(token, index)
+
+
+def _beginnings(ids: torch.Tensor, length: int) -> set[tuple[int, ...]]:
+    return set(map(tuple, ids[:, :length].tolist()))
 
 
 def _memory_of(ids: torch.Tensor) -> tuple[int, int] | None:
