@@ -116,6 +116,17 @@ def test_what_was_written_after_the_scores_were_given_is_no_draft(letters: Token
         processor(memory, torch.zeros(1, 8))
 
 
+@pytest.mark.parametrize("wrong", [[[2, 0], [2, 2]], [[2, 0, 1], [2, 0, 2]]])
+def test_after_an_error_the_rows_go_on_from_other_tokens(letters: TokenizerInfo, wrong: list[list[int]]) -> None:
+    processor = GrammarLogitsProcessor(GrammarCompiler(letters).compile_regex("abc"))
+    right = torch.tensor([[2, 0, 1], [2, 0, 1]])
+    for length in range(1, len(wrong[0])):
+        allowed(processor, right[:, :length].clone())
+    with pytest.raises(MatcherError, match="not allowed by the grammar"):
+        processor(torch.tensor(wrong), torch.zeros(2, 8))
+    assert allowed(processor, right[:, : len(wrong[0])].clone()) == [[len(wrong[0]) - 1]] * 2
+
+
 def test_two_models_in_turn_are_two_generations(letters: TokenizerInfo) -> None:
     """As with an assistant of another tokenizer: its prompt is another, and the processor is handed to it, too."""
     processor = GrammarLogitsProcessor(GrammarCompiler(letters).compile_regex("abc"))

@@ -41,6 +41,7 @@ class Rows:
         self._prompt_length = prompts.shape[1]
         self._seen = prompts
         self._memory = _memory_of(prompts)
+        self._is_torn = False  # whether an error may have left some rows further than others
         held = [matcher for matcher in matchers if matcher is not None]
         self._batch = BatchGrammarMatcher(held) if len(held) == len(matchers) > 1 else None
 
@@ -55,17 +56,18 @@ class Rows:
         seen, length = self._seen, input_ids.shape[1]
         if input_ids.shape[0] != seen.shape[0] or not self._prompt_length < length <= seen.shape[1] + 1:
             return False
-        memory = _memory_of(input_ids)
-        if length == seen.shape[1] + 1 and torch.equal(input_ids[:, :-1], seen):
+        is_next = not self._is_torn and length == seen.shape[1] + 1 and torch.equal(input_ids[:, :-1], seen)
+        if not is_next and not _beginnings(input_ids, length - 1) <= _beginnings(seen, length - 1):
+            return False
+        memory, self._is_torn = _memory_of(input_ids), True
+        if is_next:
             drafted = memory is not None and memory == self._memory
             for index, token in enumerate(input_ids[:, -1].tolist()):
                 self.rows[index].take(token, index, drafted=drafted)
-        elif _beginnings(input_ids, length - 1) <= _beginnings(seen, length - 1):
+        else:
             for index, tokens in enumerate(input_ids[:, self._prompt_length :].tolist()):
                 self.rows[index].replay(tokens, index)
-        else:
-            return False
-        self._seen, self._memory = input_ids, memory
+        self._seen, self._memory, self._is_torn = input_ids, memory, False
         self.num_steps_after_end = self.num_steps_after_end + 1 if all(row.at_end for row in self.rows) else 0
         return True
 
