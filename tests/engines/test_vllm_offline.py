@@ -18,6 +18,8 @@ pytest.importorskip("vllm", reason="vLLM is not installed: make engines")
 
 from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 
+from engines.vllm_engine import offline_engine
+
 PERSON = {
     "type": "object",
     "properties": {
@@ -64,20 +66,9 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def llm(toy: Path) -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
-        from vllm import LLM
-
-        yield LLM(
-            model=str(toy),
-            dtype="float32",
-            max_model_len=320,
-            max_num_batched_tokens=64,
-            max_num_seqs=8,
-            num_gpu_blocks_override=6,
-            enforce_eager=True,
-            structured_outputs_config={"backend": "maskwright"},
-        )
+    options = {"max_model_len": 320, "max_num_batched_tokens": 64, "max_num_seqs": 8, "num_gpu_blocks_override": 6}
+    with offline_engine(toy, **options) as engine:
+        yield engine
 
 
 def params(structure: dict[str, Any], max_tokens: int = 48, **others: Any) -> SamplingParams:

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 pytest.importorskip("vllm", reason="vLLM is not installed: make engines")
+from engines.vllm_engine import offline_engine
 
 PERSON = {
     "type": "object",
@@ -33,8 +34,6 @@ def ends_reasoning(token_id: int) -> bool:
 @pytest.fixture(scope="module")
 def llm(toy: Path) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
-        from vllm import LLM
         from vllm.reasoning import ReasoningParserManager
         from vllm.reasoning.basic_parsers import BaseThinkingReasoningParser
 
@@ -49,22 +48,21 @@ def llm(toy: Path) -> Iterator[Any]:
                 return any(map(ends_reasoning, delta_ids))
 
         patch.setitem(ReasoningParserManager.reasoning_parsers, "made_up", Parser)
-        yield LLM(
-            model=str(toy),
-            dtype="float32",
+        with offline_engine(
+            toy,
             max_model_len=320,
             max_num_batched_tokens=64,
             max_num_seqs=8,
             num_gpu_blocks_override=12,
-            enforce_eager=True,
-            structured_outputs_config={"backend": "maskwright", "reasoning_parser": "made_up"},
+            structured_outputs_config={"reasoning_parser": "made_up"},
             speculative_config={
                 "method": "ngram",
                 "num_speculative_tokens": 3,
                 "prompt_lookup_max": 3,
                 "prompt_lookup_min": 1,
             },
-        )
+        ) as engine:
+            yield engine
 
 
 # Not both in one batch: the rejection sampler of vLLM 0.32 takes token 0 for greedy requests beside others on a CPU.
