@@ -9,6 +9,7 @@
     a pydantic model, TypeAdapter, dataclass, TypedDict, int, bool, list[...]   JSON, validated by pydantic
     Literal or Enum of strings                                    one of the texts, without quotes
     str                                                           any text
+    a NewType, or an alias (`type Name = …`)                      what it stands for
     re.Pattern, Grammar, CompiledGrammar                          the text
     a dict or bool                                                JSON of that schema, an OpenAI `response_format`
                                                                   or a structural tag
@@ -27,7 +28,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from maskwright.compiler import CompiledGrammar, GrammarCompiler
 from maskwright.errors import ArgumentError, OptionError, wrong_argument
 from maskwright.grammar import Grammar
-from maskwright.schema_inputs import schema_of
+from maskwright.schema_inputs import meaning_of, schema_of
 
 _HINT = (
     "pass a type such as a pydantic model, a dataclass, Literal['a', 'b'] or list[int], a JSON Schema as a dict, "
@@ -61,7 +62,7 @@ def output_type_of(wanted: Any, schema_options: Mapping[str, Any] | None = None)
         RequestError, SchemaError, StructuralTagError: It is malformed, or cannot be enforced; some only when compiled.
     """
     options = dict(schema_options or {})
-    plain = _plain_text(wanted)
+    plain = _plain_text(meaning_of(wanted))
     if plain is not None:
         if options:
             raise OptionError(
@@ -174,4 +175,5 @@ def _is_type(wanted: Any) -> bool:
     if inspect.isfunction(wanted) or inspect.ismethod(wanted):
         raise wrong_argument("output_type", wanted, "a type", "pass [function] for a call of the function")
     module = type(wanted).__module__.partition(".")[0]
-    return isinstance(wanted, type) or wanted is Any or get_origin(wanted) is not None or module == "pydantic"
+    meant = meaning_of(wanted)
+    return isinstance(meant, type) or meant is Any or get_origin(meant) is not None or module == "pydantic"

@@ -3,6 +3,7 @@
     {"type": "integer"} · '{"type": "integer"}' · a pydantic model or TypeAdapter
     a dataclass · a TypedDict · a NamedTuple · an Enum · int, date and other types that pydantic knows
     Literal["a", "b"] and other types with arguments, such as list[int]
+    a NewType of one of these, or an alias (`type Name = …`)
     a function: the object of its parameters, for tool calls
 
 Functions and classes are tools, too (`tool_of`), named and described by themselves.
@@ -17,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
-from typing import Any, get_origin
+from typing import Any, NewType, get_origin
 
 from maskwright.errors import SchemaError
 
@@ -76,6 +77,21 @@ def tool_of(source: Any) -> dict[str, Any]:
     return {"type": "function", "function": {key: value for key, value in function.items() if value is not None}}
 
 
+def meaning_of(source: Any) -> Any:
+    """Return what a `NewType` or an alias made by `type Name = …` stands for; anything else as it is.
+
+    >>> meaning_of(NewType("UserId", int))
+    <class 'int'>
+    """
+    while True:
+        if isinstance(source, NewType):
+            source = source.__supertype__
+        elif type(source).__name__ == "TypeAliasType":  # of typing, from Python 3.12 on, or of typing_extensions
+            source = source.__value__
+        else:
+            return source
+
+
 def _description(source: Any) -> str | None:
     """The first paragraph of the docstring that somebody wrote."""
     text = inspect.cleandoc(source.__doc__ or "").partition("\n\n")[0]
@@ -89,6 +105,8 @@ def _kind_of(source: Any, pydantic: Any) -> str | None:
         return "a function"
     if get_origin(source) is not None or source is Any:
         return "a type with arguments"
+    if meaning_of(source) is not source:
+        return "a named type"
     if not isinstance(source, type):
         return None
     if pydantic is not None and issubclass(source, pydantic.BaseModel):

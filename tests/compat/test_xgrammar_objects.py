@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from functools import partial
@@ -281,6 +282,25 @@ def test_debug_print_says_what_happened(capsys: pytest.CaptureFixture[str]) -> N
     assert "token 2 is accepted" in said
     assert "'zz' is rejected" in said
     assert "row 0" in said
+
+
+def test_an_output_that_has_ended_takes_no_text_in_a_batch_either() -> None:
+    ended, open_ = xgr.GrammarMatcher(COMPILER.compile_grammar(ABA)), xgr.GrammarMatcher(COMPILER.compile_grammar(ABA))
+    assert ended.accept_string("aba")
+    assert ended.accept_token(END)
+    assert not ended.accept_string("")
+    assert xgr.BatchGrammarMatcher.batch_accept_string([ended, open_], ["", ""]) == [False, True]
+    assert ended.is_terminated()
+
+
+def test_copies_of_matchers_go_their_own_way() -> None:
+    matcher = xgr.GrammarMatcher(COMPILER.compile_grammar(ABA))
+    for copied in (copy.copy(matcher), copy.deepcopy(matcher)):
+        assert copied.accept_string("aba")
+        assert not matcher.is_completed()
+    for unchanging in (INFO, COMPILER, COMPILER.compile_grammar(ABA), xgr.Grammar.from_regex("a")):
+        assert copy.copy(unchanging) is unchanging
+        assert copy.deepcopy(unchanging) is unchanging
 
 
 def test_batches() -> None:

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import sys
-from typing import Any, Literal
+from typing import Any, Literal, NewType
 
 import pytest
 
@@ -18,6 +18,8 @@ from small_models import PADDED_VOCAB_SIZE, make_model, make_tokenizer
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pydantic = pytest.importorskip("pydantic")
+from typing_extensions import TypeAliasType  # noqa: E402
+
 from maskwright.integrations.transformers import ToolCall, pipeline, stream  # noqa: E402
 from maskwright.integrations.transformers.prompts import encode, read_prompts  # noqa: E402
 
@@ -236,6 +238,9 @@ def test_an_encoder_decoder_model(tokenizer: Any) -> None:
     model.generation_config.forced_bos_token_id = tokenizer.bos_token_id
     made = generate(model, tokenizer, ["ab", "a longer prompt"], list[int])
     assert all(type(each) is list for each in made)
+    assert generate(model, tokenizer, "a" * 128, int) is not None
+    with pytest.raises(ArgumentError, match="prompt has 129 tokens; the model's encoder takes 128"):
+        generate(model, tokenizer, ["ab", "a" * 129], int)
 
 
 def test_streamers_get_the_text(llama: Any, tokenizer: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -254,6 +259,25 @@ def test_processors_of_the_callers_come_first(llama: Any, tokenizer: Any) -> Non
 
     made = generate(llama, tokenizer, "ab", int, logits_processor=[Only()], max_new_tokens=5)
     assert set(str(made)) == {"7"}
+
+
+def test_named_types_are_what_they_stand_for(llama: Any, tokenizer: Any) -> None:
+    count, word = NewType("Count", int), TypeAliasType("Word", Literal["abc", "b"])
+    assert type(generate(llama, tokenizer, "ab", count)) is int
+    assert generate(llama, tokenizer, "ab", word) in ("abc", "b")
+    assert type(generate(llama, tokenizer, "ab", TypeAliasType("Counts", list[count]))) is list
+
+
+def test_tokens_that_become_special_are_no_longer_text(llama: Any) -> None:
+    tokenizer = make_tokenizer()
+    facts = pipeline.facts_of(llama, tokenizer)
+    before = pipeline._compiler_of(tokenizer, facts)
+    assert pipeline._compiler_of(tokenizer, facts._replace(num_positions=7)) is before
+    tokenizer.add_special_tokens({"additional_special_tokens": ["abc"]})
+    after = pipeline._compiler_of(tokenizer, facts)
+    special = tokenizer.convert_tokens_to_ids("abc")
+    assert special not in before.tokenizer_info.special_token_ids
+    assert special in after.tokenizer_info.special_token_ids
 
 
 def test_end_tokens(llama: Any, tokenizer: Any) -> None:

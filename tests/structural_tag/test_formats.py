@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -216,3 +217,23 @@ def test_names_of_captures_can_be_left_out() -> None:
     assert '"capture"' not in tag.to_json(captures=False)
     with pytest.raises(StructuralTagError, match="NUL character"):
         st.AnyTextFormat(capture="a\0")
+
+
+@pytest.mark.parametrize(("written", "value"), [("3", 3), ("3.0", 3.0), ("1e400", Decimal("1e400"))])
+def test_numbers_in_a_tags_text_are_exact(written: str, value: object) -> None:
+    text = f'{{"format": {{"type": "json_schema", "json_schema": {{"maximum": {written}}}}}}}'
+    tag = st.StructuralTag.from_json(text)
+    assert isinstance(tag.format, st.JSONSchemaFormat)
+    read = tag.format.json_schema["maximum"]
+    assert (type(read), read) == (type(value), value)
+    if isinstance(value, Decimal):
+        with pytest.raises(StructuralTagError, match="cannot be written as JSON"):
+            tag.to_json()
+    else:
+        assert json.loads(tag.to_json())["format"]["json_schema"]["maximum"] == value
+
+
+@pytest.mark.parametrize("written", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_not_a_number_of_json_is_refused(written: str) -> None:
+    with pytest.raises(StructuralTagError, match=f"{written} is not a JSON number"):
+        st.StructuralTag.from_json(f'{{"format": {{"type": "json_schema", "json_schema": {{"maximum": {written}}}}}}}')

@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import InvalidOperation
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from maskwright.errors import LimitError, StructuralTagError
+from maskwright.frontends.json_schema.decimals import as_written
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
@@ -72,16 +74,31 @@ class StructuralTag:
         return {"type": self.type, "format": self.format.to_dict(captures=captures)}
 
     def to_json(self, *, captures: bool = True) -> str:
-        """Return the tag as JSON text; `captures=False` omits the `capture` fields, which other engines do not know."""
-        return json.dumps(self.to_dict(captures=captures), ensure_ascii=False)
+        """Return the tag as JSON text; `captures=False` omits the `capture` fields, which other engines do not know.
+
+        Raises:
+            StructuralTagError: A schema holds what JSON text cannot be written from, such as a Decimal.
+        """
+        try:
+            return json.dumps(self.to_dict(captures=captures), ensure_ascii=False)
+        except TypeError as error:
+            hint = "use str, int, float, bool, None, lists and dicts; floats hold 15 digits"
+            raise StructuralTagError(f"the tag cannot be written as JSON: {error}", hint=hint) from error
 
 
 def parsed(text: str | bytes | bytearray) -> Any:
-    """Return the data of a JSON text."""
+    """Return the data of a JSON text, its numbers exact.
+
+    Raises:
+        StructuralTagError: It is not valid JSON.
+        LimitError: It is nested too deeply, or a number has too large an exponent.
+    """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=as_written, parse_constant=as_written)
     except RecursionError as error:
         raise LimitError("the JSON text is nested too deeply", limit="recursion") from error
+    except InvalidOperation as error:
+        raise LimitError("a number has too large an exponent", limit="MAX_DIGITS") from error
     except ValueError as error:
         raise StructuralTagError(f"invalid JSON: {error}") from error
 

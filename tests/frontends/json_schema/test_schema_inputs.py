@@ -72,6 +72,8 @@ CASES: list[tuple[Any, list[str], list[str]]] = [
     (list, ["[]", '[1,"a"]'], ["{}"]),
     (dict, ["{}", '{"a":1}'], ["[]"]),
     (Any, ["1", "{}"], []),
+    (typing.NewType("Id", int), ["1"], ['"1"']),
+    (typing_extensions.TypeAliasType("Row", list[typing.NewType("Id", int)]), ["[]", "[1]"], ["1"]),
     (datetime.date, ['"2026-02-28"'], ['"2026-02-30"', "1"]),
     (uuid.UUID, ['"00000000-0000-0000-0000-000000000000"'], ['"x"']),
     (Pair, ['[true,"x"]', "[true]"], ["[]", '[true,"y"]', '{"left":true}']),

@@ -161,6 +161,12 @@ class GrammarMatcher(XGRObject):
         twin._matcher, twin._ends_when_complete = self._matcher.fork(), self._ends_when_complete
         return twin
 
+    def __copy__(self) -> GrammarMatcher:
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GrammarMatcher:
+        return self.fork()
+
     @as_xgrammar_errors()
     def traverse_draft_tree(
         self,
@@ -276,8 +282,11 @@ class BatchGrammarMatcher(XGRObject):
     def batch_accept_string(
         matchers: list[GrammarMatcher], strings: list[bytes | str], debug_print: bool = False
     ) -> list[bool]:
-        """Accept some text in each sequence; return which were accepted."""
-        accepted = _batch(matchers).accept_string(strings)
+        """Accept some text in each sequence; return which were accepted: none that has ended with a stop token."""
+        given = _matchers(matchers)
+        has_stopped = [each._has_stopped() for each in given]
+        texts = _batch(given).accept_string(strings)
+        accepted = [taken and not stopped for taken, stopped in zip(texts, has_stopped, strict=True)]
         if debug_print:
             _print(f"accepted: {accepted}")
         return accepted

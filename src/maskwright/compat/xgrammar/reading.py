@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from decimal import Decimal, InvalidOperation
-from math import isfinite
+from decimal import InvalidOperation
 from typing import Any, Final
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema import JsonSchemaKeywords
+from maskwright.frontends.json_schema.decimals import as_written
 from maskwright.schema_inputs import schema_of
 from maskwright.structural_tag.tag import parsed
 
@@ -94,22 +94,12 @@ def schema_data(schema: Any, strict_mode: bool) -> Any:
     data = schema_of(schema)
     if isinstance(data, str | bytes):
         try:
-            data = json.loads(data, parse_float=_exact, parse_constant=_exact)
+            data = json.loads(data, parse_float=as_written, parse_constant=as_written)
         except RecursionError as error:
             raise LimitError("the schema is nested too deeply", limit="recursion") from error
         except (ValueError, InvalidOperation):
             return data  # the front-end says what is wrong with it
     return as_xgrammar_reads(data) if strict_mode else data
-
-
-def _exact(text: str) -> float | Decimal:
-    """A float, if that is the number in the text."""
-    number = float(text)
-    if isfinite(number) and Decimal(repr(number)) == Decimal(text):
-        return number
-    if not isfinite(Decimal(text)):
-        raise ValueError(text)
-    return Decimal(text)
 
 
 def as_xgrammar_reads(schema: Any) -> Any:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema.decimals import exact
 from maskwright.frontends.json_schema.shape import (
     ARRAY,
@@ -55,14 +56,14 @@ def shape_of_values(site: Site, keyword: str, values: list[Any]) -> Shape:
         elif isinstance(value, (int, float, Decimal)):
             number = exact(value)
             if number is None:
-                raise site.malformed(keyword, "made of JSON values", value)
+                raise _not_json(site, keyword, value)
             numbers.append(number)
         elif isinstance(value, list):
             arrays.append(_array(site, keyword, value))
         elif isinstance(value, dict):
             objects.append(_object(site, keyword, value))
         else:
-            raise site.malformed(keyword, "made of JSON values", value)
+            raise _not_json(site, keyword, value)
     if strings:
         mask |= STRING
     if numbers:
@@ -72,6 +73,11 @@ def shape_of_values(site: Site, keyword: str, values: list[Any]) -> Shape:
     if objects:
         mask |= OBJECT
     return Shape(mask, _numbers(numbers), _strings(strings), tuple(arrays), tuple(objects))
+
+
+def _not_json(site: Site, keyword: str, value: Any) -> SchemaError:
+    hint = "use null, true, false, finite numbers, strings, arrays and objects"
+    return site.malformed(keyword, "made of JSON values", value, hint)
 
 
 def _strings(values: list[str]) -> tuple[StringShape, ...]:
@@ -104,7 +110,7 @@ def _object(site: Site, keyword: str, members: dict[Any, Any]) -> ObjectShape:
     shape = ObjectShape()
     for name, value in members.items():
         if not isinstance(name, str):
-            raise site.malformed(keyword, "made of JSON values", members)
+            raise _not_json(site, keyword, members)
         shape.properties[name] = _constant(site, value, (path, name))
     shape.required = dict.fromkeys(members)
     shape.extras = (Extras((), NOTHING),)

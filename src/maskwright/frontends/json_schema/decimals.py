@@ -20,6 +20,22 @@ from maskwright.frontends.json_schema.shape import Exact
 MAX_DIGITS: Final = 1000
 
 
+def as_written(text: str) -> float | Decimal:
+    """Return the number that a JSON text has here: a float if that is the very number, else a Decimal.
+
+    Raises:
+        ValueError: It is NaN or an infinity, which JSON does not have.
+        InvalidOperation: The exponent is too large.
+
+    >>> as_written("0.5"), as_written("1e400")
+    (0.5, Decimal('1E+400'))
+    """
+    number, written = float(text), Decimal(text)
+    if not written.is_finite():
+        raise ValueError(f"{text} is not a JSON number")
+    return number if Decimal(repr(number)) == written else written
+
+
 def exact(value: Any) -> Exact | None:
     """Return a JSON number exactly; None if it is not a JSON number (a bool, an infinity, another type)."""
     if type(value) is int:

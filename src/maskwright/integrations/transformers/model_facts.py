@@ -28,6 +28,7 @@ class Facts(NamedTuple):
     stop_token_ids: tuple[int, ...]  # sorted
     pad_token_id: int
     num_positions: int | None  # of prompt and output together; None where the model sets no limit
+    num_encoder_positions: int | None  # of the prompt alone, in an encoder-decoder model
 
 
 def facts_of(model: Any, tokenizer: Any, eos_token_id: int | Iterable[int] | None = None) -> Facts:
@@ -75,7 +76,7 @@ def facts_of(model: Any, tokenizer: Any, eos_token_id: int | Iterable[int] | Non
         )
     padding = (getattr(model.generation_config, "pad_token_id", None), tokenizer.pad_token_id, *sorted(stops))
     pad_token_id = next(i for i in padding if i is not None and 0 <= i < width)
-    return Facts(width, tuple(sorted(stops)), pad_token_id, _num_positions(model))
+    return Facts(width, tuple(sorted(stops)), pad_token_id, _num_positions(model), _num_encoder_positions(model))
 
 
 def _width_of(model: Any) -> int:
@@ -85,8 +86,18 @@ def _width_of(model: Any) -> int:
 
 
 def _num_positions(model: Any) -> int | None:
-    limit = getattr(_text_config(model), "max_position_embeddings", None)
-    return limit if isinstance(limit, int) and limit > 0 else None
+    return _limit(_text_config(model), "max_decoder_position_embeddings", "max_position_embeddings")
+
+
+def _num_encoder_positions(model: Any) -> int | None:
+    config = getattr(model.config, "encoder", None) or model.config
+    return _limit(config, "max_encoder_position_embeddings", "max_position_embeddings")
+
+
+def _limit(config: Any, *names: str) -> int | None:
+    """The first of these numbers that a config has; models with relative positions have none."""
+    found = [getattr(config, name, None) for name in names]
+    return next((limit for limit in found if isinstance(limit, int) and limit > 0), None)
 
 
 def _text_config(model: Any) -> Any:

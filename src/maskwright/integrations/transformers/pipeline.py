@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -164,6 +164,7 @@ def prepare(
     arguments.update(padded(rows, facts.pad_token_id, left=not is_encoder_decoder, device=model.device))
     prompt_length = max(map(len, rows))
     if is_encoder_decoder:
+        _check_encoder(prompt_length, facts)
         begin = _decoder_begin(model)
         prompt_length = len(begin)
         arguments["decoder_input_ids"] = torch.tensor([begin] * len(rows), device=model.device)
@@ -301,6 +302,15 @@ def _within_context(budget: int, prompt_length: int, facts: Facts) -> int:
     return min(budget, left)
 
 
+def _check_encoder(prompt_length: int, facts: Facts) -> None:
+    if facts.num_encoder_positions is not None and prompt_length > facts.num_encoder_positions:
+        raise ArgumentError(
+            f"the longest prompt has {prompt_length} tokens; the model's encoder takes {facts.num_encoder_positions}",
+            argument="prompts",
+            hint="shorten the prompt",
+        )
+
+
 def _decoder_begin(model: Any) -> list[int]:
     """The tokens with which an encoder-decoder model begins its output."""
     config = model.generation_config
@@ -320,13 +330,16 @@ def _decoder_begin(model: Any) -> list[int]:
     return [start] if forced is None else [start, forced]
 
 
-_compilers: OrderedDict[tuple[int, int, Facts], tuple[Any, GrammarCompiler]] = OrderedDict()
+_compilers: OrderedDict[Hashable, tuple[Any, GrammarCompiler]] = OrderedDict()
 _lock = threading.Lock()
 
 
 def _compiler_of(tokenizer: Any, facts: Facts) -> GrammarCompiler:
-    """The compiler for a tokenizer, kept for the next call: reading a large vocabulary takes half a second."""
-    key = (id(tokenizer), len(tokenizer), facts)
+    """The compiler for a tokenizer, kept for the next call: reading a large vocabulary takes half a second.
+
+    Tokens may be added to a tokenizer, or become special ones, from one call to the next.
+    """
+    key = (id(tokenizer), len(tokenizer), tuple(tokenizer.all_special_ids), facts.vocab_size, facts.stop_token_ids)
     with _lock:
         known = _compilers.get(key)
         if known is None:  # the tokenizer is kept with it, so its id stays its own
