@@ -23,10 +23,11 @@ demo: .venv/.demo  ## a small model's output, held to structures and free, side 
 test: .venv/.dev  ## all tests
 	$(BIN)/python -m pytest
 
-lint: .venv/.dev  ## ruff and clang-format
+lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above it
 	$(BIN)/ruff check $(PYTHON_FILES)
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	$(BIN)/python tools/check_layers.py
 
 types: .venv/.dev  ## mypy, strict
 	$(BIN)/mypy --strict

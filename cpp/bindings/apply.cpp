@@ -1,5 +1,5 @@
 // Applying bitmasks to logits, by addresses and strides that src/maskwright/bitmask/buffers.py has checked.
-#include "../kernel/apply.h"
+#include "masks/apply.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
-#include "../kernel/available_cpus.h"
-#include "../kernel/draft.h"
-#include "../kernel/errors.h"
-#include "../kernel/thread_pool.h"
 #include "deferred.h"
 #include "docs.h"
+#include "engine/draft.h"
 #include "py_matcher.h"
+#include "support/available_cpus.h"
+#include "support/errors.h"
+#include "support/thread_pool.h"
 
 namespace maskwright {
 namespace {

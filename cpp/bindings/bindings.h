@@ -8,10 +8,10 @@
 #include <memory>
 #include <thread>
 
-#include "../kernel/compiled_grammar.h"
-#include "../kernel/fork_gate.h"
-#include "../kernel/ir.h"
-#include "../kernel/matcher.h"
+#include "engine/compiled_grammar.h"
+#include "engine/matcher.h"
+#include "grammar/ir.h"
+#include "support/fork_gate.h"
 #include "turns.h"
 
 namespace maskwright {

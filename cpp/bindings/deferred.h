@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "../kernel/deferred.h"
-#include "../kernel/fill_queue.h"
 #include "bindings.h"
+#include "engine/fill_queue.h"
+#include "rules/instances/deferred.h"
 
 namespace maskwright {
 

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "../kernel/draft.h"
-#include "../kernel/thread_pool.h"
 #include "deferred.h"
 #include "docs.h"
+#include "engine/draft.h"
 #include "py_matcher.h"
+#include "support/thread_pool.h"
 
 namespace maskwright {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <chrono>
 
-#include "../kernel/errors.h"
-#include "../kernel/optimisations.h"
-#include "../kernel/thread_pool.h"
 #include "deferred.h"
 #include "py_matcher.h"
 #include "read_ir.h"
 #include "rotation.h"
+#include "support/errors.h"
+#include "support/optimisations.h"
+#include "support/thread_pool.h"
 
 namespace maskwright {
 
@@ -144,7 +144,8 @@ void bind_compile(nb::module_& m) {
       },
       nb::kw_only(), nb::arg("inlining") = true, nb::arg("registers") = true, nb::arg("subtree_skipping") = true,
       nb::arg("state_masks") = true, nb::arg("config_memo") = true, nb::arg("sharing") = true,
-      "Switches off what is False, for the whole process: to measure what each is worth (cpp/kernel/optimisations.h).");
+      "Switches off what is False, for the whole process: to measure what each is worth "
+      "(cpp/kernel/support/optimisations.h).");
 
   nb::class_<CaptureProgram>(m, "CaptureProgram")
       .def(

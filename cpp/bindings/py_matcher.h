@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
-#include "../kernel/capture_tracker.h"
-#include "../kernel/matcher.h"
 #include "bindings.h"
+#include "engine/capture_tracker.h"
+#include "engine/matcher.h"
 
 namespace maskwright {
 

@@ -22,8 +22,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../kernel/capture_name.h"
-#include "../kernel/errors.h"
+#include "grammar/capture_name.h"
+#include "rules/known_rules.h"
+#include "support/errors.h"
 
 namespace maskwright {
 namespace {

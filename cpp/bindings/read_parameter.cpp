@@ -1,7 +1,7 @@
 // From the tuples of src/maskwright/parameters.py to the kernel's values and conditions. What was read is taken off the
 // list of the cyclic garbage collector, as expressions are (read_ir.cpp).
-#include "../kernel/errors.h"
 #include "bindings.h"
+#include "support/errors.h"
 
 namespace maskwright {
 namespace {

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-# The kernel reads these numbers: cpp/kernel/parameter.h lists the same.
+# The kernel reads these numbers: cpp/kernel/grammar/parameter.h lists the same.
 STEP_MASK = 0  # (op, a, b)             v -> (v & a) | b
 STEP_INCREMENT = 1  # (op, first, last) one up within bits [first, last)
 STEP_DECREMENT = 2  # (op, first, last)

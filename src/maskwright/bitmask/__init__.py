@@ -12,7 +12,7 @@
 
 `allocate` makes them and `apply` applies them, by what runs where the logits are:
 
-    numpy, torch on the CPU          `buffers` → the kernel (cpp/kernel/apply.h)
+    numpy, torch on the CPU          `buffers` → the kernel (cpp/kernel/masks/apply.h)
     torch on CUDA, ROCm, XPU         `devices` → `triton_apply`, where Triton is installed
     torch on other devices           `devices` → `expressions`
     in functions for torch.compile   `torch_op`, over all of these

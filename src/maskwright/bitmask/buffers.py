@@ -22,7 +22,7 @@ from maskwright import _kernel
 from maskwright.errors import BitmaskError, type_name
 
 ALLOCATE_HINT = "create it with maskwright.allocate_token_bitmask(batch_size, vocab_size)"
-# By name of dtype: LogitType of cpp/kernel/mask_words.h.
+# By name of dtype: LogitType of cpp/kernel/masks/mask_words.h.
 _LOGIT_KINDS = {
     "float32": 0,
     "float16": 1,

@@ -9,7 +9,7 @@ The automaton is deterministic in chunks, has fewer than twice as many states as
 accepts, the empty string included. A state that only one other leads to is part of the rule of that one, to some depth.
 Rules can be spelled out, written as a regular expression and compared with others. More chunks than can be spelled out
 (`regular.MAX_SPELLED_DEPTH`) are one leaf of the grammar, of which the kernel makes the automaton
-(cpp/kernel/substring_automaton.h), which is some twenty times as fast.
+(cpp/kernel/grammar/substring_automaton.h), which is some twenty times as fast.
 Cost: linear; a kilobyte costs up to a millisecond, reading, compiling and the first mask together, where the kernel
 makes it.
 Source: Blumer et al., The smallest automaton recognizing the subwords of a text, 1985.

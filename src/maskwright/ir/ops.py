@@ -1,6 +1,6 @@
 """The operations of the IR: the first member of an expression's tuple, and what follows it.
 
-The kernel reads the same numbers; cpp/kernel/ir.h lists them too.
+The kernel reads the same numbers; cpp/kernel/grammar/ir.h lists them too.
 Tested by tests/test_ir.py.
 """
 

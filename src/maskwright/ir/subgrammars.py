@@ -9,11 +9,11 @@
 
 What many grammars hold (the arguments of a tool, a format of strings) is made into a leaf once. An expression with the
 leaf is the same wherever it stands, as the leaf's rules have indices of their own; and the kernel knows what it has
-linked before by the leaf's number (cpp/kernel/subgrammar.h). A subgrammar begins with the rules of `prelude`, which
+linked before by the leaf's number (cpp/kernel/grammar/subgrammar.h). A subgrammar begins with the rules of `prelude`, which
 others have too: spelled out, they are written once.
 
 A deferred subgrammar is made when it is looked at: by whoever wants its rules, or by the kernel when an output comes to
-it (cpp/kernel/deferred.h). Of 128 tools, only those are compiled that are called. What was made is not kept: the kernel
+it (cpp/kernel/rules/instances/deferred.h). Of 128 tools, only those are compiled that are called. What was made is not kept: the kernel
 keeps what it linked, and what it lets go of is made again.
 
 Invariants: two leaves are equal only if they are the same; numbers are never used again. Operands of `and_` and `not_`

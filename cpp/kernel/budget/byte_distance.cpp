@@ -1,0 +1,227 @@
+#include "budget/byte_distance.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "support/work.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kStepsAPlace = 40, kStepsAnEdge = 6;  // measured: tables and a queue
+constexpr uint32_t kNearEnd = 2, kFarEnd = 1000;       // in bytes: longer tokens are looked for between them
+constexpr size_t kFewChoices = 10;    // of the next byte: in texts with more, one byte is as good as any
+constexpr uint32_t kMaxSpelled = 64;  // nodes of the trie for the tokens from one place
+
+ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
+  ByteSet out;
+  for (int b = 0; b < 256; ++b) {
+    const auto byte = static_cast<uint8_t>(b);
+    const NodeId node = vocabulary.root_child(byte);
+    const Vocabulary::Node& at = vocabulary.node(node);
+    const bool is_token = node != Vocabulary::kRoot && at.token_begin < at.token_own_end;
+    if (is_token || kind == ByteDistances::Bound::AtLeast) out.set(byte);
+  }
+  return out;
+}
+
+}  // namespace
+
+ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
+    : kind_(kind),
+      vocabulary_(vocabulary),
+      bytes_(bytes_of(vocabulary, kind)),
+      has_all_bytes_(bytes_.count() == 256),
+      bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
+      strides_(vocabulary) {}
+
+// A way out needs at most two items more than it must have: with fewer allowed, counts that differ meet.
+uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
+  if (!state.rule->counts() || state.bounded) return reg;
+  Count count = Count::of(reg);
+  count.remaining = std::min(count.remaining, count.needed < Count::kUnlimited - 2 ? count.needed + 2 : count.needed);
+  return count.reg();
+}
+
+// The items needed, and the byte after them.
+uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32_t item) {
+  Rule& rule = *place.state->rule;
+  const int terminator = rule.terminator();
+  const uint32_t last = terminator < 0 ? 0 : bytes_.test(static_cast<uint8_t>(terminator)) ? 1 : kNever;
+  if (first_item == kNever || item == kNever || last == kNever) return kNever;
+  const bool is_between = place.state == rule.head() || place.state == rule.start();
+  const uint64_t first = is_between ? 0 : first_item;
+  uint64_t items = Count::of(place.reg).needed - (is_between ? 0 : 1), tokens = 0;
+  if (kind_ == Bound::Enough && items > 1) {  // for all of them, or what is left after a stride may seem farther
+    const uint32_t stride = strides_.of(rule);
+    if (stride > 0) {
+      tokens = items / stride;
+      items %= stride;
+    }
+  }
+  const uint64_t total = first + tokens + items * item;
+  return sum(static_cast<uint32_t>(std::min<uint64_t>(total, kVeryFar)), last);
+}
+
+// What was found before; and the automaton of a plain rule knows how many bytes its states are from the end.
+std::optional<uint32_t> ByteDistances::known(const Place& place) const {
+  if (const auto it = known_.find(place); it != known_.end()) return it->second;
+  Rule& rule = *place.state->rule;
+  if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
+  const uint32_t bytes = rule.bytes_to_end(*place.state);
+  const bool is_good_enough = kind_ == Bound::AtLeast || bytes <= kNearEnd || bytes > kFarEnd;
+  return is_good_enough ? std::optional(bytes) : std::nullopt;
+}
+
+uint32_t ByteDistances::of(const Place& place) {
+  if (needs_items(place)) return repeated(place, of({place.state, kItem}), of({place.state->rule->head(), kItem}));
+  if (const auto distance = known(place)) return *distance;
+  bounds_.clear();
+  open_.assign(1, place);
+  bounds_[place] = kNever;
+  for (bool changed = true; changed;) {  // what is called is met after its callers, so the last ones first
+    const size_t num_met = open_.size();
+    changed = false;
+    for (size_t i = num_met; i-- > 0;) changed = improve(open_[i]) || changed;
+    changed = changed || open_.size() > num_met;
+  }
+  known_.insert(bounds_.begin(), bounds_.end());
+  const uint32_t found = search(place);
+  if (found == kVeryFar) return found;  // how much of it is left farther on is not known
+  // Whatever lies on the way knows its distance, too.
+  for (uint32_t v = last_; v != kNever; v = visits_[v].before)
+    known_.try_emplace(visits_[v].place, found - visits_[v].distance);
+  return found;
+}
+
+// By what is known so far; whether it got shorter.
+bool ByteDistances::improve(Place at) {
+  const uint32_t found = search(at);
+  uint32_t& bound = bounds_[at];
+  return found < std::exchange(bound, std::min(bound, found));
+}
+
+uint32_t ByteDistances::search(const Place& from) {
+  using Entry = std::pair<uint32_t, uint32_t>;  // distance, visit
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::unordered_map<Place, uint32_t, PlaceHash> best;
+  visits_.clear();
+  last_ = kNever;
+  uint32_t shortest = kNever;
+  visits_.push_back({from, 0, kNever});
+  queue.emplace(0, 0);
+  while (!queue.empty() && queue.top().first < shortest) {
+    Work::spend(kStepsAPlace);
+    const auto [distance, visit] = queue.top();
+    queue.pop();
+    const Place at = visits_[visit].place;
+    for_each_edge(at, [&, distance = distance, visit = visit](DfaState* target, uint64_t reg, uint32_t bytes) {
+      Work::spend(kStepsAnEdge);
+      uint32_t there = sum(distance, bytes);
+      if (there == kNever) return;
+      const bool is_item = from.reg == kItem;
+      const bool is_far = target && !is_item && needs_items({target, reg});
+      if (is_far) there = sum(there, found_so_far({target, reg}));
+      const bool is_end = !target || is_far || (is_item ? target->counter_head : may_end(*target, reg));
+      if (is_end && there < shortest) {
+        shortest = there;
+        last_ = visit;
+      }
+      if (!target || is_far || (is_item && is_end) || !may_continue(*target, reg)) return;
+      if (const auto rest = known({target, reg})) {  // a way through it needs no search
+        if (sum(there, *rest) < shortest) {
+          shortest = sum(there, *rest);
+          last_ = visit;
+        }
+        return;
+      }
+      const auto [it, fresh] = best.try_emplace({target, reg}, there);
+      if (!fresh && it->second <= there) return;
+      it->second = there;
+      visits_.push_back({{target, reg}, there, visit});
+      queue.emplace(there, static_cast<uint32_t>(visits_.size() - 1));
+    });
+  }
+  return shortest;
+}
+
+// What is known so far; a place met for the first time is looked at in the next round.
+uint32_t ByteDistances::found_so_far(const Place& place) {
+  if (needs_items(place))
+    return repeated(place, found_so_far({place.state, kItem}), found_so_far({place.state->rule->head(), kItem}));
+  if (const auto distance = known(place)) return *distance;
+  const auto [found, fresh] = bounds_.try_emplace(place, kNever);
+  if (fresh) open_.push_back(place);
+  return found->second;
+}
+
+uint32_t ByteDistances::call_bytes(const CallEdge& call) {
+  DfaState& start = *call.callee->start();
+  const uint32_t bytes = found_so_far({&start, bounded_register(start, call.reg)});
+  const auto& span = call.callee->span();
+  return kind_ == Bound::Enough && span && span->max_tokens > 0 && bytes > span->max_tokens ? kNever : bytes;
+}
+
+// Reports where one byte, token or call leads: the state, its register and the bytes; no state where the rule ends.
+// Of bytes in a row that lead to the same state, as most bytes of a text do, only the first is reported.
+template <class Edge>
+void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
+  DfaState& state = *from.state;
+  Rule& rule = *state.rule;
+  rule.link(state);
+  if (may_terminate(state, from.reg) && bytes_.test(static_cast<uint8_t>(rule.terminator()))) edge(nullptr, 0, 1);
+  if (!may_repeat(state, from.reg)) return;
+  const DfaState* last = nullptr;
+  (state.live & bytes_).for_each([&](uint8_t byte) {
+    DfaState* target = rule.next(state, byte);
+    if (!target || target == std::exchange(last, target)) return;
+    const uint64_t reg = entering(*target, from.reg);
+    if (may_complete(*target, reg)) edge(target, bounded_register(*target, reg), 1);
+  });
+  if (kind_ == Bound::Enough) for_each_longer_token(from, edge);
+  for (TokenEdge& tokens : state.token_edges) {
+    if (rule.token_set(tokens.argument).ids.empty()) continue;
+    DfaState* target = rule.target(state, tokens);
+    edge(target, entering(*target, from.reg), bytes_a_named_token_);
+  }
+  for (CallEdge& call : state.calls) {
+    DfaState* target = rule.target(state, call);
+    edge(target, entering(*target, from.reg), call_bytes(call));
+  }
+}
+
+// Reports where tokens of several bytes lead that stay within the rule, as long as the rule leaves little choice: the
+// names of members, the values of enums. Not all of them need be found, so a few nodes of the trie will do.
+template <class Edge>
+void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
+  struct At {
+    NodeId node;
+    DfaState* state;
+    uint64_t reg;
+  };
+  Rule& rule = *from.state->rule;
+  std::vector<At> open{{Vocabulary::kRoot, from.state, from.reg}};
+  for (uint32_t spelled = 0; !open.empty() && spelled < kMaxSpelled;) {
+    const At at = open.back();
+    open.pop_back();
+    rule.link(*at.state);
+    if (at.state->live.count() > kFewChoices || !may_repeat(*at.state, at.reg)) continue;
+    at.state->live.for_each([&](uint8_t byte) {
+      const NodeId node = vocabulary_.child(at.node, byte);
+      if (node == Vocabulary::kRoot) return;
+      DfaState* target = rule.next(*at.state, byte);
+      if (!target) return;
+      const uint64_t reg = entering(*target, at.reg);
+      if (!may_complete(*target, reg)) return;
+      Work::spend(kStepsAnEdge);
+      ++spelled;
+      const Vocabulary::Node& there = vocabulary_.node(node);
+      if (at.node != Vocabulary::kRoot && there.token_begin < there.token_own_end)
+        edge(target, bounded_register(*target, reg), 1);
+      if (!target->counter_head && may_continue(*target, reg)) open.push_back({node, target, reg});
+    });
+  }
+}
+
+}  // namespace maskwright

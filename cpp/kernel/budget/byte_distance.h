@@ -1,0 +1,98 @@
+// How few bytes or tokens a rule needs to end, from any state of its automaton: bounds on the tokens that it needs.
+//
+// Two bounds are found in the same way:
+//   enough    by tokens of one byte each, by tokens that the grammar names, and where a rule leaves little choice, as
+//             names and enums do, by longer tokens that stay within the rule: a way that exists wherever tokens begin
+//             and end, so that lengths of rules one after the other add up. A vocabulary without some byte just has
+//             fewer ways. A rule that lies in at most N tokens and needs more has none.
+//   at least  the bytes of any way, whatever the vocabulary: divided by the longest token's, tokens that none can
+//   spare.
+//
+// Each question is one run of Dijkstra's algorithm over the states of a rule, which ends at the first way out; what a
+// place reached needs is searched only if it is not known yet. Calls weigh what their rules need. Those are found in
+// rounds, as long as some of them gets shorter (Knuth 1977). Answers are kept. Cost: as many states as lie nearer than
+// the end; a string needs its quote, so one.
+//
+// Of a repetition only one item is searched, as all are alike: "a"{1000000} takes a million times what `a` does, or, of
+// what is enough, as many tokens as of the one that takes most items (strides.h).
+//
+// Tested by tests/exhaustive/test_token_budgets.py, tests/contract/test_work_limits.py.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "budget/strides.h"
+#include "rules/rule.h"
+#include "vocabulary/vocabulary.h"
+
+namespace maskwright {
+
+class ByteDistances {
+ public:
+  enum class Bound { Enough, AtLeast };
+  static constexpr uint32_t kNever = 0xFFFFFFFF;
+  static constexpr uint32_t kVeryFar = kNever - 1;  // as far, or farther: no budget is as large
+  ByteDistances(const Vocabulary& vocabulary, Bound kind);
+
+  // From the state to the end of its rule, at least one byte or token; kNever if there is no such way.
+  uint32_t to_end(DfaState& state, uint64_t reg) { return of({&state, bounded_register(state, reg)}); }
+  // The same, or none if the rule may end at once.
+  uint32_t after_return(DfaState& state, uint64_t reg) { return may_end(state, reg) ? 0 : to_end(state, reg); }
+  size_t num_known() const { return known_.size(); }
+  static uint32_t sum(uint32_t a, uint32_t b) {
+    if (a == kNever || b == kNever) return kNever;
+    return a < kVeryFar - b ? a + b : kVeryFar;
+  }
+
+ private:
+  struct Place {
+    DfaState* state;
+    uint64_t reg;
+    bool operator==(const Place&) const = default;
+  };
+  struct PlaceHash {
+    size_t operator()(const Place& p) const { return mix(reinterpret_cast<uintptr_t>(p.state), p.reg); }
+  };
+  struct Visit {
+    Place place;
+    uint32_t distance;
+    uint32_t before;  // the visit it was reached from
+  };
+  // As a register: the end sought is that of one item.
+  static constexpr uint64_t kItem = ~uint64_t{0};
+  static uint64_t bounded_register(const DfaState& state, uint64_t reg);
+  // Whether a repetition needs more items and knows nothing of what these are.
+  static bool needs_items(const Place& place) {
+    return place.reg != kItem && place.state->rule->counts() && !place.state->bounded &&
+           Count::of(place.reg).needed > 0;
+  }
+  uint32_t of(const Place& place);
+  std::optional<uint32_t> known(const Place& place) const;
+  uint32_t repeated(const Place& place, uint32_t first_item, uint32_t item);
+  uint32_t found_so_far(const Place& place);
+  bool improve(Place at);
+  uint32_t search(const Place& from);
+  uint32_t call_bytes(const CallEdge& call);
+  template <class Edge>
+  void for_each_edge(const Place& from, Edge&& edge);
+  template <class Edge>
+  void for_each_longer_token(const Place& from, Edge&& edge);
+
+  const Bound kind_;
+  const Vocabulary& vocabulary_;
+  ByteSet bytes_;  // that are tokens, or of which tokens are
+  const bool has_all_bytes_;
+  const uint32_t bytes_a_named_token_;
+  Strides strides_;
+  std::unordered_map<Place, uint32_t, PlaceHash> known_;
+  std::unordered_map<Place, uint32_t, PlaceHash> bounds_;  // while they are being found
+  std::vector<Place> open_;
+  std::vector<Visit> visits_;
+  uint32_t last_ = kNever;  // the visit from which the search left the rule
+};
+
+}  // namespace maskwright

@@ -1,0 +1,282 @@
+#include "grammar/blueprint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace maskwright {
+namespace {
+
+constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCapture = 0x42, kCallees = 0x43,
+                  kSpan = 0x44;  // beside the ops
+
+}  // namespace
+
+void BlueprintWriter::clear() {
+  text_.clear();
+  num_nodes_ = 0;
+}
+
+// Seven bits a byte, the last one without the high bit.
+void BlueprintWriter::number(uint64_t value) {
+  for (; value >= 0x80; value >>= 7) text_.push_back(static_cast<char>(value | 0x80));
+  text_.push_back(static_cast<char>(value));
+}
+
+ExprId BlueprintWriter::begin(Op op) {
+  text_.push_back(static_cast<char>(op));
+  return num_nodes_++;
+}
+
+ExprId BlueprintWriter::leaf(Op op) {
+  return begin(op);
+}
+
+ExprId BlueprintWriter::literal(std::string_view bytes) {
+  const ExprId id = begin(Op::Literal);
+  number(bytes.size());
+  text_.append(bytes);
+  return id;
+}
+
+ExprId BlueprintWriter::set(const ByteSet& set) {
+  const ExprId id = begin(Op::Set);
+  text_.append(reinterpret_cast<const char*>(&set), sizeof set);
+  return id;
+}
+
+ExprId BlueprintWriter::tokens(const TokenSet& set) {
+  const ExprId id = begin(Op::Tokens);
+  number(set.by_exclusion);
+  number(set.ids.size());
+  for (const TokenId token : set.ids) number(static_cast<uint64_t>(token));
+  return id;
+}
+
+ExprId BlueprintWriter::substrings(const ChunkList& chunks) {
+  const ExprId id = begin(Op::Substrings);
+  number(chunks.size());
+  for (size_t i = 0; i < chunks.size(); ++i) number(chunks[i].size());
+  text_ += chunks.bytes;
+  return id;
+}
+
+ExprId BlueprintWriter::many(Op op, std::span<const ExprId> operands) {
+  const ExprId id = begin(op);
+  number(operands.size());
+  for (const ExprId operand : operands) number(operand);
+  return id;
+}
+
+ExprId BlueprintWriter::repeat(ExprId item, int64_t minimum, int64_t maximum) {
+  const ExprId id = begin(Op::Repeat);
+  number(item);
+  number(static_cast<uint64_t>(minimum));
+  number(static_cast<uint64_t>(maximum + 1));  // unbounded: 0
+  return id;
+}
+
+ExprId BlueprintWriter::negation(ExprId operand) {
+  const ExprId id = begin(Op::Not);
+  number(operand);
+  return id;
+}
+
+ExprId BlueprintWriter::call(uint32_t target, int64_t minimum, int64_t maximum) {
+  const ExprId id = begin(Op::Ref);
+  number(target);
+  number(static_cast<uint64_t>(minimum));
+  number(static_cast<uint64_t>(maximum + 1));
+  return id;
+}
+
+ExprId BlueprintWriter::call(uint32_t target, const ValueFunction& value, int64_t minimum, int64_t maximum) {
+  const ExprId id = begin(Op::Call);
+  number(target);
+  number(value.size());
+  for (const ValueStep& step : value) {
+    number(static_cast<uint64_t>(step.kind));
+    number(step.a);
+    number(step.b);
+  }
+  number(static_cast<uint64_t>(minimum));
+  number(static_cast<uint64_t>(maximum + 1));
+  return id;
+}
+
+ExprId BlueprintWriter::guard(ExprId operand, const Condition& condition) {
+  const ExprId id = begin(Op::Guard);
+  number(operand);
+  number(condition.entry);
+  number(condition.tests.size());
+  for (const Condition::Test& test : condition.tests)
+    for (const uint64_t part : {uint64_t{test.first}, uint64_t{test.last}, uint64_t{test.counts}, test.minimum,
+                                test.maximum, uint64_t{test.if_true}, uint64_t{test.if_false}})
+      number(part);
+  return id;
+}
+
+void BlueprintWriter::unit(const BlueprintUnit& unit) {
+  if (unit.capture) {
+    text_.push_back(static_cast<char>(kCapture));
+    number(unit.capture->size());
+    text_ += *unit.capture;
+  }
+  if (unit.span) {
+    text_.push_back(static_cast<char>(kSpan));
+    number(unit.span->max_tokens);
+    number(std::bit_cast<uint64_t>(unit.span->temperature));
+  }
+  text_.push_back(static_cast<char>(unit.parametric ? kParametricUnit : kUnit));
+  text_.push_back(static_cast<char>(unit.kind));
+  number(unit.root);
+  number(static_cast<uint64_t>(unit.terminator + 1));
+}
+
+void BlueprintWriter::callee(uint64_t group, uint32_t rule, uint64_t parameter) {
+  text_.push_back(static_cast<char>(kCallees));
+  number(group);
+  number(rule);
+  number(parameter);
+}
+
+bool Blueprint::is_parametric() const {
+  return std::ranges::any_of(units, &BlueprintUnit::parametric);
+}
+
+Blueprint Blueprint::read(std::string_view text) {
+  Blueprint out;
+  GrammarIr& ir = out.ir;
+  size_t at = 0;
+  const auto number = [&] {
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = static_cast<uint8_t>(text[at++]);
+      value |= uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const auto index = [&] { return static_cast<uint32_t>(number()); };
+  ir.nodes.reserve(text.size() / 4);
+  ir.children.reserve(text.size() / 4);
+  std::optional<std::string> capture;  // of the unit that follows
+  std::optional<SpanRule> span;
+  while (at < text.size()) {
+    const auto tag = static_cast<uint8_t>(text[at++]);
+    if (tag == kCallees) break;  // the group has them as pointers
+    if (tag == kCapture) {
+      const size_t size = number();
+      capture = text.substr(at, size);
+      at += size;
+      continue;
+    }
+    if (tag == kSpan) {
+      span.emplace().max_tokens = index();
+      span->temperature = std::bit_cast<double>(number());
+      continue;
+    }
+    if (tag == kUnit || tag == kParametricUnit) {
+      const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
+      const ExprId root = index();
+      out.units.push_back({kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit,
+                           std::exchange(capture, {}), std::exchange(span, {})});
+      continue;
+    }
+    ExprNode node{.op = static_cast<Op>(tag)};
+    const auto deepen = [&](ExprId child) { node.depth = std::max(node.depth, ir.nodes[child].depth + 1); };
+    switch (node.op) {
+      case Op::Literal: {
+        const size_t size = number();
+        node.begin = static_cast<uint32_t>(ir.bytes.size());
+        ir.bytes.append(text, at, size);
+        node.end = static_cast<uint32_t>(ir.bytes.size());
+        at += size;
+        break;
+      }
+      case Op::Set:
+        node.begin = static_cast<uint32_t>(ir.sets.size());
+        std::memcpy(&ir.sets.emplace_back(), text.data() + at, sizeof(ByteSet));
+        at += sizeof(ByteSet);
+        break;
+      case Op::Tokens: {
+        node.begin = static_cast<uint32_t>(ir.token_sets.size());
+        TokenSet& set = ir.token_sets.emplace_back();
+        set.by_exclusion = number() != 0;
+        set.ids.resize(number());
+        for (TokenId& id : set.ids) id = static_cast<TokenId>(number());
+        break;
+      }
+      case Op::Substrings: {
+        node.begin = static_cast<uint32_t>(ir.chunk_lists.size());
+        ChunkList& chunks = ir.chunk_lists.emplace_back();
+        chunks.ends.resize(number());
+        uint32_t end = 0;
+        for (uint32_t& chunk_end : chunks.ends) chunk_end = end += index();
+        chunks.bytes = text.substr(at, end);
+        at += end;
+        break;
+      }
+      case Op::Seq:
+      case Op::Alt:
+      case Op::And: {
+        const size_t size = number();
+        node.begin = static_cast<uint32_t>(ir.children.size());
+        for (size_t i = 0; i < size; ++i) {
+          ir.children.push_back(index());
+          deepen(ir.children.back());
+        }
+        node.end = static_cast<uint32_t>(ir.children.size());
+        break;
+      }
+      case Op::Repeat:
+      case Op::Not:
+        node.begin = index();
+        deepen(node.begin);
+        break;
+      case Op::Ref: node.begin = index(); break;
+      case Op::Call: {
+        node.begin = index();
+        node.end = static_cast<uint32_t>(ir.values.size());
+        ValueFunction& value = ir.values.emplace_back(number());
+        for (ValueStep& step : value) {
+          step.kind = static_cast<ValueStep::Kind>(number());
+          step.a = number();
+          step.b = number();
+        }
+        break;
+      }
+      case Op::Guard: {
+        node.begin = index();
+        deepen(node.begin);
+        node.end = static_cast<uint32_t>(ir.conditions.size());
+        Condition& condition = ir.conditions.emplace_back();
+        condition.entry = index();
+        condition.tests.resize(number());
+        for (Condition::Test& test : condition.tests) {
+          test.first = static_cast<uint8_t>(number());
+          test.last = static_cast<uint8_t>(number());
+          test.counts = number() != 0;
+          test.minimum = number();
+          test.maximum = number();
+          test.if_true = index();
+          test.if_false = index();
+        }
+        break;
+      }
+      case Op::Empty:
+      case Op::Never:
+      case Op::Capture:
+      case Op::Subgrammar:
+      case Op::Span: break;
+    }
+    if (node.op == Op::Repeat || node.op == Op::Ref || node.op == Op::Call) {
+      node.minimum = static_cast<int64_t>(number());
+      node.maximum = static_cast<int64_t>(number()) - 1;
+    }
+    ir.nodes.push_back(node);
+  }
+  return out;
+}
+
+}  // namespace maskwright

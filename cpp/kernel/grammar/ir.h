@@ -1,0 +1,102 @@
+// The flat form of a GrammarIR, as the bindings read it from Python's tuples (src/maskwright/ir/ops.py lists the ops).
+//
+// Nodes are numbered children first, and a Python object seen twice becomes one node, so the form is a DAG. It lives
+// only while a grammar is compiled.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grammar/parameter.h"
+#include "grammar/subgrammar.h"
+#include "grammar/substring_automaton.h"
+#include "support/byte_set.h"
+#include "support/ids.h"
+
+namespace maskwright {
+
+class KnownRules;
+
+enum class Op : uint8_t {
+  Empty,
+  Never,
+  Literal,
+  Set,
+  Seq,
+  Alt,
+  Repeat,
+  Ref,
+  Tokens,
+  And,
+  Not,
+  Guard,
+  Call,
+  Capture,
+  Subgrammar,
+  Span,
+  Substrings
+};
+
+inline constexpr int64_t kUnbounded = -1;
+inline constexpr int64_t kMaxTokenBudget = 1'000'000'000;
+
+// What is said of a stretch of the output: where it lies in tokens, and how they are sampled.
+struct SpanRule {
+  uint32_t max_tokens = 0;  // it lies in at most so many tokens; 0: in any number
+  double temperature = -1;  // negative: none of its own
+  bool operator==(const SpanRule&) const = default;
+};
+
+// Tokens that are taken as such, whatever their text.
+struct TokenSet {
+  std::vector<TokenId> ids;  // ascending
+  bool by_exclusion;  // all but some: none of them is named, so a matcher's stop tokens are not meant (matcher.h)
+  bool contains(TokenId token) const { return std::binary_search(ids.begin(), ids.end(), token); }
+  bool operator==(const TokenSet&) const = default;
+};
+
+struct ExprNode {
+  Op op;
+  // Literal: bytes [begin, end). Seq, Alt, And: children [begin, end). Repeat, Not: begin = the operand.
+  // Set, Tokens: begin = index into sets, token_sets. Ref: begin = rule index. Guard: begin = the operand,
+  // end = index into conditions. Call: begin = rule index, end = index into values. Capture: begin = the operand,
+  // end = index into names; left out where captures are not asked for. Subgrammar: begin = index into subgrammars.
+  // Span: begin = the operand, end = index into spans; left out where captures are. Substrings: begin = index into
+  // chunk_lists.
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  int64_t minimum = 0;  // Repeat
+  int64_t maximum = 0;
+  uint32_t depth = 1;  // nesting of the expression below this node
+};
+
+struct GrammarIr {
+  std::vector<ExprNode> nodes;
+  std::vector<ExprId> children;
+  std::string bytes;
+  std::vector<ByteSet> sets;
+  std::vector<TokenSet> token_sets;
+  std::vector<Condition> conditions;
+  std::vector<ValueFunction> values;
+  std::vector<std::string> names;
+  std::vector<Subgrammar> subgrammars;
+  std::vector<SpanRule> spans;
+  std::vector<ChunkList> chunk_lists;
+  std::vector<ExprId> rules;
+  uint32_t root = 0;
+  std::shared_ptr<KnownRules> known_rules;  // the first of `rules`, if many grammars begin with them
+
+  // With those of all subgrammars, each as often as it stands there.
+  size_t num_nodes() const {
+    constexpr size_t kMost = size_t{1} << 40;
+    size_t total = nodes.size();
+    for (const Subgrammar& each : subgrammars) total = std::min(kMost, total + each.num_nodes);
+    return total;
+  }
+};
+
+}  // namespace maskwright

@@ -1,0 +1,40 @@
+// What is known of an expression by itself: how large it is, and whether it loops, counts or needs a parameter.
+//
+// It decides what becomes a rule of its own and what is inlined (linker.h). Nodes are numbered children first, so one
+// ascending pass suffices, and what many grammars begin with is weighed once (known_rules.h).
+//
+// Example: [a-z]{3} weighs 3, loops not and is plain; [a-z]{1,500} counts, and weighs what a call does.
+// Tested by tests/kernel/test_link.py.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "support/ids.h"
+
+namespace maskwright {
+
+struct GrammarIr;
+
+inline constexpr uint64_t kMaxInlinedWeight = 16;
+inline constexpr uint32_t kCharacterBytes = 4;
+
+enum class Form : uint8_t { Plain, Boolean, Irregular };  // neither; with & or ~; with references, guards or tokens
+
+struct Weighed {
+  uint64_t weight = 1;
+  uint64_t unrolled_weight = 1;  // with counted repetitions spelled out
+  uint32_t longest = 0;          // bytes of the longest string, up to one more than a character's; if plain
+  bool uses_parameter = false;   // it depends on the parameter of the rule that it is in
+  bool outlined = false;         // in a parametric rule, it is a rule of its own that all parameters share
+  bool loops = false;            // an unbounded repetition inside
+  bool counting = false;         // a repetition that is counted instead of unrolled
+  Form form = Form::Plain;       // of the expression and all in it
+  // Whether it can be an operand of a product.
+  bool is_operand() const;
+};
+
+// Weighs the nodes that are not weighed yet: those from weighed.size() on.
+void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed);
+
+}  // namespace maskwright

@@ -1,0 +1,148 @@
+#include "linker/linker.h"
+
+#include <algorithm>
+
+#include "rules/building/group_builder.h"
+#include "rules/instances/deferred.h"
+#include "rules/instances/family.h"
+#include "rules/known_rules.h"
+#include "support/components.h"
+#include "support/errors.h"
+#include "support/optimisations.h"
+
+namespace maskwright {
+namespace {
+
+// A rule for one character is inlined even if it is a large class, so that repetitions of it are loops of their own.
+constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
+
+}  // namespace
+
+LinkedRule Linker::link(bool starts_root) {
+  starts_root_ = starts_root;
+  if (uses_known_rules()) weighed_ = ir_.known_rules->weighed();
+  weigh(ir_, weighed_);
+  for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
+  for (const Subgrammar& known : ir_.subgrammars) {
+    LinkedRule linked = link_subgrammar(known);
+    units_.push_back({.rule = linked.rule, .group = std::move(linked.group)});
+  }
+  num_named_ = static_cast<uint32_t>(units_.size());
+  recall_known_rules();
+  for (const auto& component :
+       strong_components({ir_.root}, [this](uint32_t unit, std::vector<uint32_t>& out) { add_callees(unit, out); })) {
+    if (may_inline(component))
+      units_[component[0]].inlined = true;
+    else
+      intern(component);
+  }
+  keep_known_rules();
+  return {units_[ir_.root].group, units_[ir_.root].rule};
+}
+
+// The root is never inlined, which other grammars may do to the same rule.
+bool Linker::uses_known_rules() const {
+  return ir_.known_rules && ir_.root >= ir_.known_rules->num_rules() && optimisations.sharing;
+}
+
+void Linker::recall_known_rules() {
+  if (!uses_known_rules()) return;
+  KnownRules::Linked known = ir_.known_rules->find(store_);
+  for (size_t r = 0; r < known.rules.size(); ++r) {
+    units_[r].group = std::move(known.rules[r].group);
+    units_[r].rule = known.rules[r].rule;
+  }
+  for (auto& [expr, unrolled, linked] : known.parts) {
+    Unit& unit = units_[part(expr, unrolled)];
+    unit.group = std::move(linked.group);
+    unit.rule = linked.rule;
+  }
+}
+
+void Linker::keep_known_rules() {
+  if (!uses_known_rules()) return;
+  KnownRules::Linked linked;
+  for (size_t r = 0; r < ir_.known_rules->num_rules(); ++r) linked.rules.push_back({units_[r].group, units_[r].rule});
+  for (const auto& [key, unit] : parts_)
+    if (units_[unit].rule)
+      linked.parts.push_back({static_cast<ExprId>(key >> 1), (key & 1) != 0, {units_[unit].group, units_[unit].rule}});
+  ir_.known_rules->keep(linked);
+}
+
+// Another thread may link the same one meanwhile: both get the same groups, by their structure.
+LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
+  if (subgrammar.linked.rule) return subgrammar.linked;
+  Subgrammar known = store_.find(subgrammar.key);
+  if (!known.linked.rule) {
+    known = subgrammar;
+    known.linked = known.deferred ? DeferredGroup::link(store_, known.key, *known.deferred)
+                                  : Linker(*known.ir, store_).link(false);
+    store_.insert(known);
+  }
+  return known.linked;
+}
+
+// One for single characters, or a small rule without loops, that calls no rule of its own component. Weighed by
+// occurrences, as inlining copies it.
+bool Linker::may_inline(const std::vector<uint32_t>& component) {
+  const uint32_t index = component[0];
+  if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
+  if (is_parametric(index) || units_[index].rule) return false;
+  const Weighed& body = weighed_[units_[index].expr];
+  if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
+    return true;
+  uint64_t weight = 0;
+  walk_.assign(1, units_[index].expr);
+  while (!walk_.empty()) {
+    const ExprId id = walk_.back();
+    walk_.pop_back();
+    const Weighed& known = weighed_[id];
+    if (known.loops || known.counting) return false;
+    const ExprNode& node = ir_.nodes[id];
+    if (const uint32_t unit = unit_of(id); unit != kNone) {
+      if (unit == index) return false;
+      if (units_[unit].inlined) walk_.push_back(units_[unit].expr);
+    } else if (node.op == Op::Seq || node.op == Op::Alt) {
+      if (node.end - node.begin > kMaxInlinedWeight) return false;
+      walk_.insert(walk_.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
+    } else if (node.op == Op::Repeat) {
+      walk_.insert(walk_.end(), static_cast<size_t>(node.maximum), node.begin);
+    }
+    weight += node.op == Op::Literal || node.op == Op::Substrings ? known.weight : 1;
+    if (weight + walk_.size() > kMaxInlinedWeight) return false;
+  }
+  return true;
+}
+
+void Linker::intern(const std::vector<uint32_t>& component) {
+  if (units_[component[0]].rule) return;
+  ++component_;
+  num_members_ = static_cast<uint32_t>(component.size());
+  is_family_ = std::ranges::any_of(component, [this](uint32_t unit) { return is_parametric(unit); });
+  callees_.clear();
+  instance_places_.clear();
+  writer_.clear();
+  for (uint32_t i = 0; i < num_members_; ++i) units_[component[i]].place = {component_, i};
+  for (const uint32_t member : component) write_unit(member);
+  for (const Called& callee : callees_)
+    writer_.callee(units_[callee.unit].group->id(), units_[callee.unit].rule->index(), callee.parameter);
+
+  std::shared_ptr<RuleGroup> group = store_.find(writer_.text());
+  if (!group) {
+    std::vector<LinkedRule> links;
+    links.reserve(callees_.size());
+    for (const auto& [unit, parameter] : callees_) {
+      Rule& rule = *units_[unit].rule;
+      const bool as_instance = rule.group().family() && !is_family_;
+      links.push_back({units_[unit].group, as_instance ? instantiate(rule, parameter) : &rule});
+    }
+    const bool at_once = starts_root_ && std::ranges::find(component, ir_.root) != component.end();
+    group = store_.insert(GroupBuilder::make(store_, writer_.text(), std::move(links), at_once));
+  }
+  for (uint32_t i = 0; i < num_members_; ++i) {
+    units_[component[i]].rule = &group->rule(i);
+    units_[component[i]].group = group;
+  }
+}
+
+}  // namespace maskwright

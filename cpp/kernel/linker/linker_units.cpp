@@ -1,0 +1,156 @@
+// Which expressions become rules of their own, and which of these a rule calls.
+#include <algorithm>
+#include <span>
+
+#include "linker/linker.h"
+#include "rules/rule.h"
+#include "support/errors.h"
+
+namespace maskwright {
+
+// The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
+int Linker::terminator(const ExprNode& sequence, uint32_t child) const {
+  if (!weighed_[ir_.children[child]].counting || child + 1 >= sequence.end) return -1;
+  const ExprNode& next = ir_.nodes[ir_.children[child + 1]];
+  return next.op == Op::Literal && next.end > next.begin ? static_cast<uint8_t>(ir_.bytes[next.begin]) : -1;
+}
+
+// The unit of a counted repetition. All repetitions of one item share it, whatever their bounds.
+uint32_t Linker::counter(ExprId repetition, int terminator) {
+  const ExprId item = ir_.nodes[repetition].begin;
+  const uint64_t key = (uint64_t{item} << 16) | static_cast<uint64_t>(terminator + 1);
+  const auto [it, fresh] = counters_.try_emplace(key, static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Counter, .expr = item, .terminator = terminator});
+  return it->second;
+}
+
+// The unit of an expression that a counter or a product calls.
+uint32_t Linker::part(ExprId expr, bool unrolled) {
+  const auto [it, fresh] =
+      parts_.try_emplace((uint64_t{expr} << 1) | (unrolled ? 1 : 0), static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr, .unrolled = unrolled});
+  return it->second;
+}
+
+// The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
+// is a product of their automata; anything else is derived.
+uint32_t Linker::boolean_unit(ExprId id) {
+  if (weighed_[id].form == Form::Irregular)
+    throw LimitExceeded("regular_operands",
+                        "an operand of & or ~ refers to a rule, a parameter or a token; operands must be regular");
+  const ExprNode& node = ir_.nodes[id];
+  const auto operands = std::span(ir_.children).subspan(node.begin, node.op == Op::And ? node.end - node.begin : 0);
+  const auto is_negated = [&](ExprId operand) { return ir_.nodes[operand].op == Op::Not; };
+  Unit unit{.kind = Kind::Derivative, .expr = id};
+  if (!std::ranges::all_of(operands, is_negated)) {
+    const ExprId farthest = *std::ranges::max_element(operands, {}, [&](ExprId operand) { return counted(operand); });
+    if (counted(farthest) > 0 && counts_exactly(farthest)) unit.counted = farthest;
+    if (std::ranges::all_of(operands, [&](ExprId operand) {
+          return operand == unit.counted ||
+                 weighed_[is_negated(operand) ? ir_.nodes[operand].begin : operand].is_operand();
+        }))
+      unit.kind = Kind::Product;
+  }
+  units_.push_back(std::move(unit));
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+uint32_t Linker::capture_unit(const ExprNode& capture) {
+  units_.push_back({.kind = Kind::Expression, .expr = capture.begin, .capture = capture.end});
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+uint32_t Linker::span_unit(const ExprNode& span) {
+  units_.push_back({.kind = Kind::Expression, .expr = span.begin, .span = span.end});
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+// How far an operand of the form `item{m,n} byte` counts; 0 if it is none.
+int64_t Linker::counted(ExprId operand) const {
+  const ExprNode& sequence = ir_.nodes[operand];
+  if (sequence.op != Op::Seq || sequence.end - sequence.begin != 2 || terminator(sequence, sequence.begin) < 0)
+    return 0;
+  const ExprNode& end = ir_.nodes[ir_.children[sequence.begin + 1]];
+  const ExprNode& repetition = ir_.nodes[ir_.children[sequence.begin]];
+  return end.end - end.begin == 1 ? std::max(repetition.minimum, repetition.maximum) : 0;
+}
+
+// Whether the counter of such an operand spells its item out, and the byte after the last item cannot begin another.
+bool Linker::counts_exactly(ExprId operand) {
+  const ExprNode& sequence = ir_.nodes[operand];
+  const ExprId repetition = ir_.children[sequence.begin], item = ir_.nodes[repetition].begin;
+  const int end = terminator(sequence, sequence.begin);
+  if (weighed_[item].form != Form::Plain || weighed_[item].unrolled_weight != weighed_[item].weight) return false;
+  const uint32_t unit = counter(repetition, end);
+  intern({part(item, false)});
+  intern({unit});
+  Rule& rule = *units_[unit].rule;
+  if (!rule.productive() || rule.nullable()) return false;
+  DfaState& start = *rule.start();
+  return rule.spells_item() && !rule.next(start, static_cast<uint8_t>(end));
+}
+
+// The units that a unit calls. Nodes that become units of their own get one here.
+void Linker::add_callees(uint32_t unit, std::vector<uint32_t>& out) {
+  const Unit at = units_[unit];
+  if (at.rule || at.unrolled) return;
+  if (at.kind == Kind::Expression) {
+    visit_callees(at.expr, out);
+  } else if (at.kind == Kind::Counter) {
+    out.push_back(part(at.expr, false));
+  } else if (at.kind == Kind::Product) {
+    const ExprNode& node = ir_.nodes[at.expr];
+    for (uint32_t c = node.begin; c < node.end; ++c) out.push_back(operand_unit(at, ir_.children[c]));
+  }
+}
+
+uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
+  const ExprNode& node = ir_.nodes[operand];
+  if (operand == product.counted) return counter(ir_.children[node.begin], terminator(node, node.begin));
+  return part(node.op == Op::Not ? node.begin : operand, true);
+}
+
+void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
+  const bool outlines = weighed_[root].uses_parameter;
+  ++visit_;
+  walk_.assign(1, root);
+  while (!walk_.empty()) {
+    const ExprId id = walk_.back();
+    walk_.pop_back();
+    Node& known = nodes_[id];
+    if (known.visit == visit_) continue;
+    known.visit = visit_;
+    const ExprNode& node = ir_.nodes[id];
+    uint32_t unit = unit_of(id);
+    if (unit == kNone) {
+      if (node.op == Op::And || node.op == Op::Not)
+        unit = boolean_unit(id);
+      else if (node.op == Op::Capture)
+        unit = capture_unit(node);
+      else if (node.op == Op::Span)
+        unit = span_unit(node);
+      else if (weighed_[id].counting)
+        unit = counter(id, -1);
+      known.unit = unit;
+    }
+    if (unit != kNone) {
+      out.push_back(unit);
+    } else if (outlines && weighed_[id].outlined) {
+      out.push_back(part(id, false));
+    } else if (node.op == Op::Alt) {
+      for (uint32_t c = node.end; c-- > node.begin;) walk_.push_back(ir_.children[c]);
+    } else if (node.op == Op::Seq) {
+      for (uint32_t c = node.begin; c < node.end; ++c) {
+        const int end = terminator(node, c);
+        if (end < 0)
+          walk_.push_back(ir_.children[c]);
+        else
+          out.push_back(counter(ir_.children[c], end));
+      }
+    } else if (node.op == Op::Repeat || node.op == Op::Guard) {
+      walk_.push_back(node.begin);
+    }
+  }
+}
+
+}  // namespace maskwright

@@ -1,0 +1,267 @@
+#include "masks/masks.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "masks/collector.h"
+#include "masks/comparison.h"
+#include "masks/counted_mask.h"
+#include "masks/departures.h"
+#include "masks/exits.h"
+#include "masks/trie_walk.h"
+#include "support/optimisations.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kMaxCallees = 24;  // rules that may begin at one place, beyond which one joint walk is cheaper
+constexpr size_t kMaxItems = 16;  // of a configuration: their returns share what they do, which only a joint walk sees
+
+// Walks what lies behind a mask's exits. The recogniser stands where the caller goes on.
+template <class Sink>
+void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
+  if (!mask.has_exits() || recognizer.items().empty()) return;
+  for_each_exit(
+      vocabulary, mask, recognizer.next_bytes(), [&](uint8_t byte) { return recognizer.push(byte); },
+      [&](NodeId node) { walk(vocabulary, recognizer, node, sink); }, [&] { recognizer.pop(); });
+}
+
+const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
+  if (!state.rule->counts()) return state.mask.load(std::memory_order_acquire);
+  const std::lock_guard guard(state.rule->group().lock());
+  const auto it = state.rule->counted_masks.find({&state, canonical_register(vocabulary, state, reg)});
+  return it == state.rule->counted_masks.end() ? nullptr : it->second;
+}
+
+const StateMask* publish(const Vocabulary& vocabulary, DfaState& state, uint64_t reg, std::unique_ptr<StateMask> mask) {
+  RuleGroup& group = state.rule->group();
+  const std::lock_guard guard(group.lock());
+  if (!state.rule->counts()) {
+    if (const StateMask* earlier = state.mask.load(std::memory_order_acquire)) return earlier;
+    const StateMask* kept = group.keep(std::move(mask));
+    state.mask.store(kept, std::memory_order_release);
+    return kept;
+  }
+  const StateMask*& slot = state.rule->counted_masks[{&state, canonical_register(vocabulary, state, reg)}];
+  if (!slot) slot = group.keep(std::move(mask));
+  return slot;
+}
+
+// After a walk without bounds, ways from all states that a token leads to have been asked for, but for that of a loop.
+void know_slack(DfaState& state) {
+  if (!state.bounded) return;
+  Lengths& lengths = *state.rule->lengths();
+  lengths.way(state);
+  state.know_slack(lengths.slack());
+}
+
+// The classes of the characters that leave a state as it is, if what leaves it is best sought by itself
+// (departures.h): if they are many, and if it can end nowhere among them, which would make exits everywhere.
+CharClasses wide_loop(DfaState& state, uint64_t reg) {
+  if (!optimisations.subtree_skipping || !state.calls.empty() || may_end(state, reg)) return 0;
+  if (state.counter_head && (state.rule->terminator() < 0 || reg != kUnboundedReg)) return 0;
+  if (!may_loop(state.live)) return 0;
+  const CharClasses classes = state.rule->loop_classes(state);
+  if (!state.rule->counts() && run_from(state, true).classes != classes) return 0;  // a walk can take more whole
+  return is_wide(classes) ? classes : 0;
+}
+
+// The recogniser stands in a state that loops.
+void walk_departures(const Vocabulary& vocabulary, CharClasses classes, Recognizer& recognizer, ExitCollector& sink) {
+  sink.allow_classes(classes);
+  int entered = -1;  // the byte after which the recogniser stands, if it has accepted it
+  bool accepted = false;
+  for_each_departure(vocabulary, classes, recognizer.next_bytes(), [&](uint8_t byte, NodeId node) {
+    if (byte != entered) {
+      if (accepted) recognizer.pop();
+      accepted = recognizer.push(byte);
+      entered = byte;
+    }
+    if (accepted) walk(vocabulary, recognizer, node, sink);
+  });
+}
+
+// How a state's mask is found.
+struct Method {
+  bool from_callees;   // the callees' start states have their masks; otherwise calls are walked like everything else
+  bool by_comparison;  // a similar state's mask may be taken over and corrected
+};
+
+std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg,
+                                            Method method) {
+  thread_local Recognizer recognizer;
+  Rule& rule = *state.rule;
+  const uint64_t reg = rule.counts() ? canonical_register(vocabulary, state, full_reg) : full_reg;
+  const bool bounds_matter = rule.counts() && reg != kUnboundedReg;
+  if (DfaState* similar = method.by_comparison && !bounds_matter ? similar_state(state) : nullptr) {
+    // The similar state's mask is walked for if need be: similarity goes in circles.
+    const StateMask* known = known_mask(vocabulary, *similar, reg);
+    const StateMask& base =
+        known ? *known
+              : *publish(vocabulary, *similar, reg, build_state_mask(vocabulary, *similar, reg, {true, false}));
+    if (auto mask = mask_by_comparison(vocabulary, state, *similar, base)) {
+      know_slack(state);
+      return mask;
+    }
+  }
+  if (bounds_matter && rule.counts_characters()) {
+    const StateMask& unbounded = state_mask(vocabulary, state, kUnboundedReg);
+    if (auto mask = counted_mask(vocabulary, state, Count::of(reg), unbounded)) return mask;
+  }
+  ExitCollector sink(vocabulary);
+  const Item item{&state, reg, kRootStack};
+  if (state.has_own_bytes || !method.from_callees) {
+    recognizer.reset(StackStore::root_only(), {&item, 1}, may_end(state, reg));
+    if (const CharClasses classes = wide_loop(state, reg); classes != 0) {
+      walk_departures(vocabulary, classes, recognizer, sink);
+    } else if (state.calls.empty() || !method.from_callees) {
+      walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
+    } else {
+      state.live.for_each([&](uint8_t byte) {
+        const NodeId child = vocabulary.root_child(byte);
+        if (child == Vocabulary::kRoot || !recognizer.push_own(byte)) return;
+        walk(vocabulary, recognizer, child, sink);
+        recognizer.pop();
+      });
+    }
+  }
+  for (CallEdge& call : state.calls) {
+    if (!may_repeat(state, reg) || !method.from_callees) break;
+    const StateMask* known = known_mask(vocabulary, *call.callee->start(), call.reg);
+    assert(known);  // made before, for its rank is lower
+    const StateMask& callee = *known;
+    sink.allow_all(callee);
+    const Frame after{rule.target(state, call), reg, kRootStack};
+    recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
+    if (recognizer.complete()) sink.exit_all(callee);
+    follow_exits(vocabulary, callee, recognizer, sink);
+  }
+  if (may_repeat(state, reg))
+    for (const TokenEdge& edge : state.token_edges)
+      for (const TokenId token : rule.token_set(edge.argument).ids)
+        if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
+
+  auto mask = std::make_unique<StateMask>();
+  if (sink.is_listed() && sink.num_listed() <= kMaxSparse) {
+    mask->sparse = sink.ids();
+    mask->num_allowed = static_cast<uint32_t>(mask->sparse.size());
+  } else {
+    mask->dense = sink.bits();
+    mask->num_allowed = count_bits(mask->dense);
+  }
+  sink.store_exits(*mask);
+  if (reg == kUnboundedReg) know_slack(state);
+  return mask;
+}
+
+bool may_read_tokens(std::span<const Item> items) {
+  return std::ranges::any_of(items, [](const Item& item) {
+    item.state->rule->link(*item.state);
+    return !item.state->token_edges.empty() ||
+           std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->first_has_tokens(); });
+  });
+}
+
+// What state masks save.
+void walk_from_config(const Vocabulary& vocabulary, Recognizer& recognizer, Collector& sink) {
+  walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
+  const bool by_token = may_read_tokens(recognizer.items());
+  for (TokenId token = 0; by_token && token < static_cast<TokenId>(vocabulary.vocab_size()); ++token)
+    if (recognizer.push_token(token)) {
+      recognizer.pop();
+      sink.allow_token(token);
+    }
+}
+
+}  // namespace
+
+const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
+  if (state.bounded && reg != kUnboundedReg) state_mask(vocabulary, state, kUnboundedReg);  // makes registers canonical
+  if (const StateMask* known = known_mask(vocabulary, state, reg)) return *known;
+  // Start states that this mask rests on, callees of callees included; lower ranks first.
+  std::vector<std::pair<DfaState*, uint64_t>> needed;
+  const auto need_callees = [&](DfaState& caller) {
+    caller.rule->link(caller);
+    for (CallEdge& call : caller.calls) {
+      assert(&caller != caller.rule->start() || call.callee->rank() < caller.rule->rank());
+      const std::pair start{call.callee->start(), call.reg};
+      if (!known_mask(vocabulary, *start.first, start.second) &&
+          std::find(needed.begin(), needed.end(), start) == needed.end())
+        needed.push_back(start);
+    }
+  };
+  need_callees(state);
+  const bool by_token = std::any_of(state.calls.begin(), state.calls.end(),
+                                    [](const CallEdge& call) { return call.callee->first_has_tokens(); });
+  const auto too_many = [&] { return needed.size() > kMaxCallees && !by_token; };
+  for (size_t i = 0; i < needed.size() && !too_many(); ++i) need_callees(*needed[i].first);
+  if (too_many()) return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {false, true}));
+  std::stable_sort(needed.begin(), needed.end(),
+                   [](const auto& a, const auto& b) { return a.first->rule->rank() < b.first->rule->rank(); });
+  for (const auto& [start, start_reg] : needed) {
+    if (start->bounded)
+      state_mask(vocabulary, *start, start_reg);
+    else
+      publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg, {true, true}));
+  }
+  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {true, true}));
+}
+
+std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,
+                                        std::span<const Item> items, std::span<const TokenId> extra) {
+  thread_local Recognizer recognizer;
+  Collector sink(vocabulary);
+  if (!optimisations.state_masks || (items.size() > kMaxItems && !may_read_tokens(items))) {
+    recognizer.reset(store, items, false);
+    walk_from_config(vocabulary, recognizer, sink);
+    items = {};
+  }
+  for (const Item& item : items) {
+    const StateMask& mask = state_mask(vocabulary, *item.state, item.reg);
+    sink.allow_all(mask);
+    if (!mask.has_exits() || item.stack == kRootStack) continue;
+    recognizer.reset_after_return(store, store.frames(item.stack));
+    follow_exits(vocabulary, mask, recognizer, sink);
+  }
+  for (const TokenId token : extra) sink.allow_token(token);
+  return as_config_mask(sink);
+}
+
+std::unique_ptr<ConfigMask> as_config_mask(Collector& sink) {
+  auto out = std::make_unique<ConfigMask>();
+  if (sink.dense().size() > 1 || sink.num_listed() > kMaxSparse) {
+    out->own_dense = sink.bits();
+    out->num_allowed = count_bits(out->own_dense);
+    return out;
+  }
+  out->sparse = sink.ids();
+  out->num_allowed = static_cast<uint32_t>(out->sparse.size());
+  if (!sink.dense().empty()) {
+    const StateMask& mask = *sink.dense()[0];
+    const std::vector<uint32_t>& bits = *mask.bits();
+    out->shared_dense = bits.data();
+    out->removed = mask.removed;
+    out->num_allowed = (mask.base ? *mask.base : mask).num_allowed - static_cast<uint32_t>(mask.removed.size());
+    for (const TokenId token : out->sparse)
+      if (!has_bit(bits, token) || std::ranges::binary_search(mask.removed, token)) ++out->num_allowed;
+  }
+  return out;
+}
+
+bool ConfigMask::allows(TokenId token) const {
+  if (std::ranges::find(sparse, token) != sparse.end()) return true;
+  const uint32_t* words = dense();
+  return words && (words[token / 32] >> (token % 32) & 1) && std::ranges::find(removed, token) == removed.end();
+}
+
+void ConfigMask::write(uint32_t* out, uint32_t num_words) const {
+  if (const uint32_t* words = dense())
+    std::memcpy(out, words, num_words * sizeof(uint32_t));
+  else
+    std::memset(out, 0, num_words * sizeof(uint32_t));
+  for (const TokenId token : removed) out[token / 32] &= ~(uint32_t{1} << (token % 32));
+  for (const TokenId token : sparse) out[token / 32] |= uint32_t{1} << (token % 32);
+}
+
+}  // namespace maskwright

@@ -1,0 +1,119 @@
+// The vocabulary's tokens that a recogniser takes, with the configurations they lead to.
+//
+// As walk_below (trie_walk.h), but what a token leads to matters here, not only that it is allowed. So a subtree is
+// passed over only where all its tokens lead back to where they began. Cost: one push for each node entered.
+// Tested by tests/exhaustive/test_token_budgets.py.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "recognizer/recognizer.h"
+#include "vocabulary/vocabulary.h"
+
+namespace maskwright {
+
+// The characters of which an item's own automaton returns to where it is, whatever else may come.
+inline CharClasses loop_classes(const Item& item) {
+  return item.state->counter_head ? 0 : item.state->rule->loop_classes(*item.state);
+}
+
+// The bytes with which characters of these classes begin.
+inline ByteSet first_bytes(CharClasses classes) {
+  ByteSet out;
+  for (int b = 0; b < 256; ++b) {
+    const auto byte = static_cast<uint8_t>(b);
+    if (b < 0x80 ? (classes >> ascii_class(byte) & 1) != 0 : (classes & kBeyondAscii) != 0) out.set(byte);
+  }
+  return out;
+}
+
+// The characters that leave the configuration as it is: on all of them the same items return to themselves and the
+// others go nowhere, and what may follow those that return is there already, the end of the grammar included.
+inline CharClasses steady_classes(Recognizer& recognizer) {
+  constexpr size_t kFewItems = 4;
+  if (const Item* item = recognizer.sole_item(); item && !recognizer.complete())
+    return item->state->calls.empty() ? loop_classes(*item) : 0;
+  const std::vector<Item> items(recognizer.items().begin(), recognizer.items().end());
+  if (items.empty() || items.size() > kFewItems) return 0;
+  CharClasses classes = 0;
+  for (const Item& item : items) classes |= item.state->calls.empty() ? loop_classes(item) : 0;
+  for (const Item& item : items) {
+    if (classes == 0) return 0;
+    const CharClasses own = item.state->calls.empty() ? loop_classes(item) : 0;
+    item.state->rule->link(*item.state);
+    if ((classes & own) != 0 || !(item.state->live & first_bytes(classes)).empty()) classes &= own;
+  }
+  // So one character shows where all of them lead.
+  const ByteSet ascii = first_bytes(classes & ~kBeyondAscii);
+  const bool complete = recognizer.complete();
+  if (ascii.empty() || !recognizer.push(ascii.lowest())) return 0;
+  const bool stays = recognizer.complete() == complete && std::ranges::is_permutation(recognizer.items(), items);
+  recognizer.pop();
+  return stays ? classes : 0;
+}
+
+// Reports to `sink`, the recogniser standing where it says:
+//   token(begin, end)        behind the tokens at these sorted positions
+//   steady(begin, end)       behind these tokens it would stand where it does now
+//   steady_exits(node, raw)  behind all characters at and below a node, it would, too; behind all bytes, if `raw`
+//   exit(node)               at a node below which there are tokens, the grammar may end
+// `steady_classes` of the sink says which characters leave things as they are. Tokens that end inside such a character
+// are walked one by one. Precondition: the recogniser stands at `node`, which is `depth` bytes deep. It is left as it
+// was.
+template <class Sink>
+void walk_tokens(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, size_t depth, Sink& sink) {
+  struct Level {
+    NodeId next, end;
+    CharClasses steady;
+  };
+  std::vector<Level> path;
+  const std::vector<uint32_t>& unfinished = vocabulary.unfinished();
+  const auto open = [&](NodeId id) {
+    const Vocabulary::Node& at = vocabulary.node(id);
+    path.push_back({at.first_child, at.first_child + at.num_children, sink.steady_classes()});
+  };
+  const auto walk_one = [&](uint32_t position) {
+    const std::string_view rest = vocabulary.text(vocabulary.sorted_token(position)).substr(depth + path.size() - 1);
+    size_t pushed = 0;
+    while (pushed < rest.size() && recognizer.push(static_cast<uint8_t>(rest[pushed]))) ++pushed;
+    if (pushed == rest.size()) sink.token(position, position + 1);
+    recognizer.pop(pushed);
+  };
+  const auto take_steady = [&](NodeId child, CharClasses classes) {
+    const Vocabulary::Node& at = vocabulary.node(child);
+    uint32_t begin = at.token_begin;
+    for (auto it = std::ranges::lower_bound(unfinished, begin); it != unfinished.end() && *it < at.token_end; ++it) {
+      if (begin < *it) sink.steady(begin, *it);
+      walk_one(*it);
+      begin = *it + 1;
+    }
+    if (begin < at.token_end) sink.steady(begin, at.token_end);
+    if (at.num_children > 0) sink.steady_exits(child, (classes >> kClassMalformed & 1) != 0);
+  };
+  open(node);
+  while (true) {
+    Level& level = path.back();
+    if (level.next == level.end) {
+      path.pop_back();
+      if (path.empty()) return;
+      recognizer.pop();
+      continue;
+    }
+    const NodeId child = level.next++;
+    const Vocabulary::Node& at = vocabulary.node(child);
+    if (level.steady != 0 && (at.classes_from & ~level.steady) == 0) {
+      take_steady(child, level.steady);
+      continue;
+    }
+    if (!recognizer.push(vocabulary.byte(child))) continue;
+    if (at.token_begin < at.token_own_end) sink.token(at.token_begin, at.token_own_end);
+    if (at.num_children > 0 && recognizer.complete()) sink.exit(child);
+    if (at.num_children > 0 && !recognizer.items().empty())
+      open(child);
+    else
+      recognizer.pop();
+  }
+}
+
+}  // namespace maskwright

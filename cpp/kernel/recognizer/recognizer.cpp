@@ -1,0 +1,306 @@
+#include "recognizer/recognizer.h"
+
+#include <algorithm>
+#include <string>
+
+#include "support/errors.h"
+
+namespace maskwright {
+namespace {
+
+constexpr size_t kLinearItems = 16;
+constexpr size_t kMaxItems = 1'000'000;
+constexpr uint32_t kFreeSlot = 0xFFFFFFFF;
+
+uint64_t hash_item(const Item& item) {
+  return mix(mix(reinterpret_cast<uintptr_t>(item.state), item.reg), item.stack);
+}
+
+}  // namespace
+
+bool StackSet::insert(StackId stack) {
+  if (slots_.empty()) {
+    if (std::find(stacks_.begin(), stacks_.end(), stack) != stacks_.end()) return false;
+    stacks_.push_back(stack);
+    if (stacks_.size() <= kLinear) return true;
+  } else {
+    size_t s = mix(0, stack) & (slots_.size() - 1);
+    for (; slots_[s] != kFree; s = (s + 1) & (slots_.size() - 1))
+      if (slots_[s] == stack) return false;
+    slots_[s] = stack;
+    stacks_.push_back(stack);
+    if (2 * stacks_.size() <= slots_.size()) return true;
+  }
+  slots_.assign(std::bit_ceil(8 * stacks_.size()), kFree);
+  for (const StackId known : stacks_) insert_slot(known);
+  return true;
+}
+
+// Precondition: the stack has no slot, and one is free.
+void StackSet::insert_slot(StackId stack) {
+  size_t s = mix(0, stack) & (slots_.size() - 1);
+  while (slots_[s] != kFree) s = (s + 1) & (slots_.size() - 1);
+  slots_[s] = stack;
+}
+
+void Recognizer::reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock) {
+  store_ = &store;
+  clock_ = clock;
+  frames_.clear();
+  nodes_.clear();
+  items_.assign(items.begin(), items.end());
+  levels_.assign(1, {0, 0, 0, complete});
+  unspent_ = 0;
+}
+
+void Recognizer::reset_after_return(const StackStore& store, std::span<const Frame> frames) {
+  reset(store, {}, false);
+  levels_.clear();
+  begin_level();
+  for (const Frame& frame : frames) return_to(frame);
+  if (!end_level()) levels_.push_back({0, 0, 0, false});
+}
+
+void Recognizer::begin_level() {
+  levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
+  num_pending_ = 0;
+  returned_.clear();
+  slots_.clear();
+}
+
+// Returns from what ends, and drops the level again if nothing is left.
+bool Recognizer::end_level() {
+  complete_returns();
+  Level& top = levels_.back();
+  const auto begin = items_.begin() + static_cast<std::ptrdiff_t>(top.items);
+  items_.erase(
+      std::remove_if(begin, items_.end(),
+                     [](const Item& item) { return item.state->ends_only || !may_continue(*item.state, item.reg); }),
+      items_.end());
+  if (items_.size() == top.items && !top.complete) {
+    pop();
+    return false;
+  }
+  return true;
+}
+
+bool Recognizer::push_any(uint8_t byte) {
+  const size_t begin = levels_.back().items, end = items_.size();
+  spend(end - begin);
+  begin_level();
+  for (size_t i = begin; i < end; ++i) scan(Item(items_[i]), byte);
+  run_calls([&](const Item& item) { scan(item, byte); });
+  return end_level();
+}
+
+bool Recognizer::push_own(uint8_t byte) {
+  const size_t begin = levels_.back().items, end = items_.size();
+  begin_level();
+  for (size_t i = begin; i < end; ++i) scan_own(Item(items_[i]), byte);
+  return end_level();
+}
+
+bool Recognizer::push_token(TokenId token, bool only_named) {
+  const size_t begin = levels_.back().items, end = items_.size();
+  begin_level();
+  for (size_t i = begin; i < end; ++i) scan_token(Item(items_[i]), token, only_named);
+  run_calls([&](const Item& item) { scan_token(item, token, only_named); });
+  return end_level();
+}
+
+void Recognizer::scan(const Item& item, uint8_t byte) {
+  DfaState& state = *item.state;
+  state.rule->link(state);
+  if (!state.live.test(byte)) return;
+  scan_own(item, byte);
+  if (!may_repeat(state, item.reg)) return;
+  for (CallEdge& call : state.calls)
+    if (call.callee->first().test(byte)) add_call(item, call);
+}
+
+void Recognizer::scan_own(const Item& item, uint8_t byte) {
+  Rule& rule = *item.state->rule;
+  if (may_terminate(*item.state, item.reg) && rule.terminator() == byte) add_item({rule.end(), 0, item.stack});
+  if (!may_repeat(*item.state, item.reg)) return;
+  DfaState* t = rule.next(*item.state, byte);
+  if (!t) return;
+  const uint64_t reg = entering(*t, item.reg);
+  if (may_complete(*t, reg)) add_item({t, reg, item.stack});
+}
+
+void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
+  DfaState& state = *item.state;
+  state.rule->link(state);
+  if (!may_repeat(state, item.reg)) return;
+  for (TokenEdge& edge : state.token_edges) {
+    const TokenSet& set = state.rule->token_set(edge.argument);
+    if (!set.contains(token) || (only_named && set.by_exclusion)) continue;
+    DfaState* t = state.rule->target(state, edge);
+    add_item({t, entering(*t, item.reg), item.stack});
+  }
+  for (CallEdge& call : state.calls)
+    if (call.callee->first_has_tokens()) add_call(item, call);
+}
+
+void Recognizer::add_call(const Item& caller, CallEdge& call) {
+  size_t i = 0;
+  while (i < num_pending_ && (pending_[i].callee != call.callee || pending_[i].reg != call.reg)) ++i;
+  spend(i / 8);
+  const bool fresh = i == num_pending_;
+  if (fresh) {
+    if (num_pending_ == pending_.size()) pending_.emplace_back();
+    ++num_pending_;
+    pending_[i].callee = call.callee;
+    pending_[i].reg = call.reg;
+    pending_[i].has_sole = false;
+    pending_[i].frames.clear();
+  }
+  Pending& pending = pending_[i];
+  DfaState* target = caller.state->rule->target(*caller.state, call);
+  const Frame frame{target, caller.reg, caller.stack};
+  const bool tail = target->ends_only && !target->counter_head;
+  if (tail && fresh && !call.callee->span()) {
+    pending.sole = frame;
+    pending.has_sole = true;
+    return;
+  }
+  if (pending.has_sole) {
+    add_tail_frames(pending, pending.sole);
+    pending.has_sole = false;
+  }
+  if (tail)
+    add_tail_frames(pending, frame);
+  else
+    pending.frames.push_back(frame);
+}
+
+// What a frame does that only returns again: what the frames below it do, unless these have a mark.
+void Recognizer::add_tail_frames(Pending& pending, const Frame& frame) {
+  if (mark(frame.parent)) {
+    pending.frames.push_back(frame);
+    return;
+  }
+  const auto below = frames(frame.parent);
+  pending.frames.insert(pending.frames.end(), below.begin(), below.end());
+}
+
+// Starts the rules called, those that may call others of them first.
+template <class Scan>
+void Recognizer::run_calls(Scan&& scan) {
+  while (num_pending_ > 0) {
+    size_t best = 0;
+    for (size_t i = 1; i < num_pending_; ++i)
+      if (pending_[i].callee->rank() > pending_[best].callee->rank()) best = i;
+    std::swap(pending_[best], pending_[num_pending_ - 1]);
+    Pending& pending = pending_[--num_pending_];
+    spend(num_pending_ / 8 + pending.frames.size() + 1);
+    StackId stack = pending.sole.parent;
+    if (!pending.has_sole) {
+      auto& frames = pending.frames;
+      if (frames.size() > 1) {
+        std::sort(frames.begin(), frames.end());
+        frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+      }
+      stack = kScratch + static_cast<StackId>(nodes_.size());
+      StackMark mark;
+      if (const auto& span = pending.callee->span()) {
+        mark.rule = pending.callee;
+        if (span->max_tokens > 0) mark.deadline = int64_t{span->max_tokens} - clock_;
+      }
+      nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size()), mark});
+      frames_.insert(frames_.end(), frames.begin(), frames.end());
+    }
+    scan(Item{pending.callee->start(), pending.reg, stack});
+  }
+}
+
+void Recognizer::add_item(const Item& item) {
+  const size_t begin = levels_.back().items;
+  const size_t count = items_.size() - begin;
+  if (count >= kMaxItems)
+    throw LimitExceeded("parse_items", "the grammar is too ambiguous: the output so far has more than " +
+                                           std::to_string(kMaxItems) + " parses at once");
+  if (count <= kLinearItems) {
+    if (std::find(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), item) == items_.end())
+      items_.push_back(item);
+    return;
+  }
+  if (slots_.size() < 2 * (count + 1)) {
+    slots_.assign(std::bit_ceil(8 * count), kFreeSlot);
+    for (size_t i = begin; i < items_.size(); ++i) {
+      size_t s = hash_item(items_[i]) & (slots_.size() - 1);
+      while (slots_[s] != kFreeSlot) s = (s + 1) & (slots_.size() - 1);
+      slots_[s] = static_cast<uint32_t>(i);
+    }
+  }
+  size_t s = hash_item(item) & (slots_.size() - 1);
+  for (; slots_[s] != kFreeSlot; s = (s + 1) & (slots_.size() - 1))
+    if (items_[slots_[s]] == item) return;
+  slots_[s] = static_cast<uint32_t>(items_.size());
+  items_.push_back(item);
+}
+
+void Recognizer::return_from(StackId stack) {
+  if (!returned_.insert(stack)) return;
+  const int64_t deadline = mark(stack).deadline;
+  if (deadline != kNoDeadline && clock_ + deadline < 1) return;
+  const size_t size = frames(stack).size();
+  spend(size);
+  for (size_t i = 0; i < size; ++i) return_to(Frame(frames(stack)[i]));
+}
+
+void Recognizer::return_to(const Frame& frame) {
+  if (frame.target)
+    add_item({frame.target, entering(*frame.target, frame.reg), frame.parent});
+  else
+    levels_.back().complete = true;
+}
+
+void Recognizer::complete_returns() {
+  for (size_t i = levels_.back().items; i < items_.size(); ++i) {
+    const Item item = items_[i];
+    if (may_end(*item.state, item.reg)) return_from(item.stack);
+  }
+}
+
+ByteSet next_bytes(std::span<const Item> items) {
+  ByteSet out;
+  for (const Item& item : items) {
+    if (!may_continue(*item.state, item.reg)) continue;
+    item.state->rule->link(*item.state);
+    out |= item.state->live;
+  }
+  return out;
+}
+
+// A scratch node points to older nodes only.
+void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items) {
+  StackId top = 0;
+  for (const Item& item : items)
+    if (item.stack >= kScratch) top = std::max(top, item.stack - kScratch + 1);
+  if (top == 0) return;
+  std::vector<StackId> moved(top, 0);
+  std::vector<bool> needed(top);
+  for (const Item& item : items)
+    if (item.stack >= kScratch) needed[item.stack - kScratch] = true;
+  for (StackId s = top; s-- > 0;) {
+    if (!needed[s]) continue;
+    for (const Frame& frame : recognizer.frames(kScratch + s))
+      if (frame.parent >= kScratch) needed[frame.parent - kScratch] = true;
+  }
+  std::vector<Frame> frames;
+  for (StackId s = 0; s < top; ++s) {
+    if (!needed[s]) continue;
+    const auto scratch = recognizer.frames(kScratch + s);
+    frames.assign(scratch.begin(), scratch.end());
+    for (Frame& frame : frames)
+      if (frame.parent >= kScratch) frame.parent = moved[frame.parent - kScratch];
+    std::sort(frames.begin(), frames.end());
+    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+    moved[s] = store.intern(frames, recognizer.mark(kScratch + s));
+  }
+  for (Item& item : items)
+    if (item.stack >= kScratch) item.stack = moved[item.stack - kScratch];
+}
+
+}  // namespace maskwright

@@ -1,0 +1,173 @@
+// Recognises bytes from a configuration on, with push and pop, so that a trie can be walked with it.
+//
+// A configuration is a set of items (state, register, stack) and whether the grammar may end here. Pushing a byte
+//   1. moves every item by its own transition, and starts every rule that an item calls and whose FIRST set has the
+//   byte;
+//      all callers of one rule share one new stack node, rules are started in order of rank so that each node is
+//      complete;
+//   2. returns from every item whose rule may end: its frames' targets become items, and so on.
+// Calls whose return could do nothing but return again push no frame. Nodes made here are scratch: dropped by pop.
+// Callees that are instances of parametric rules are linked when a state that calls them is scanned, not before.
+//
+// What a rule with a span calls stays on a marked node of its own (stack_store.h). A rule past its deadline cannot be
+// returned from: its budget is kept here. That it can be kept to the end is seen to in budget.h.
+//
+// With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
+// reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
+// allocation once warm. Source: Earley 1970; Scott and Johnstone 2010 (GLL). Tested by tests/exhaustive.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "recognizer/stack_store.h"
+#include "rules/rule.h"
+#include "support/work.h"
+
+namespace maskwright {
+
+struct Item {
+  DfaState* state;
+  uint64_t reg;
+  StackId stack;
+  bool operator==(const Item&) const = default;
+  auto operator<=>(const Item&) const = default;
+};
+
+// The union of the bytes that may come next; a superset where rules with & or ~ are concerned.
+ByteSet next_bytes(std::span<const Item> items);
+
+// A set of stacks that mostly stays small.
+class StackSet {
+ public:
+  void clear() {
+    stacks_.clear();
+    slots_.clear();
+  }
+  // Whether the stack was not there.
+  bool insert(StackId stack);
+
+ private:
+  static constexpr size_t kLinear = 16;
+  static constexpr StackId kFree = ~StackId{0};
+  void insert_slot(StackId stack);
+  std::vector<StackId> stacks_;
+  std::vector<StackId> slots_;  // open addressing, from kLinear stacks on
+};
+
+class Recognizer {
+ public:
+  // Starts over from a configuration whose stacks live in `store` (or are the root). Both must outlive the use. `clock`
+  // is the number of tokens from the one that is read next until a deadline of zero.
+  void reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock = 0);
+  // Starts over from what follows a return to these frames.
+  void reset_after_return(const StackStore& store, std::span<const Frame> frames);
+
+  // Moves on by one byte; returns false, and changes nothing, if no string of the grammar goes on so.
+  bool push(uint8_t byte) {
+    const Level top = levels_.back();
+    if (items_.size() - top.items == 1) {
+      // The common case: one item that stays within its rule.
+      const Item item = items_.back();
+      Rule& rule = *item.state->rule;
+      if (item.state->calls.empty() && byte != rule.terminator()) {
+        if (!may_repeat(*item.state, item.reg)) return false;
+        DfaState* t = rule.next(*item.state, byte);
+        if (!t) return false;
+        if (!t->final && !(t->counter_head && rule.terminator() < 0)) {
+          const uint64_t reg = entering(*t, item.reg);
+          if (!may_complete(*t, reg)) return false;
+          levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
+          items_.push_back({t, reg, item.stack});
+          return true;
+        }
+      }
+    }
+    return push_any(byte);
+  }
+  // As push, but no item calls a rule.
+  bool push_own(uint8_t byte);
+  // Moves on by one token that is taken as such; with `only_named`, not by sets of all tokens but some. Only from a
+  // configuration at a token's edge.
+  bool push_token(TokenId token, bool only_named = false);
+  void pop() {
+    const Level& top = levels_.back();
+    items_.resize(top.items);
+    frames_.resize(top.frames);
+    nodes_.resize(top.nodes);
+    levels_.pop_back();
+  }
+  void pop(size_t levels) {
+    for (; levels > 0; --levels) pop();
+  }
+  // Whether the grammar may end here.
+  bool complete() const { return levels_.back().complete; }
+  std::span<const Item> items() const { return std::span(items_).subspan(levels_.back().items); }
+  std::span<const Frame> frames(StackId stack) const {
+    if (stack < kScratch) return store_->frames(stack);
+    const Node& node = nodes_[stack - kScratch];
+    return std::span(frames_).subspan(node.begin, node.size);
+  }
+  const StackMark& mark(StackId stack) const {
+    return stack < kScratch ? store_->mark(stack) : nodes_[stack - kScratch].mark;
+  }
+  ByteSet next_bytes() const { return maskwright::next_bytes(items()); }
+  // The only item, or nullptr if there are several or none.
+  const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
+
+ private:
+  static constexpr size_t kSpentTogether = 1024;
+  struct Level {
+    size_t items, frames, nodes;  // where the level's own begin
+    bool complete;
+  };
+  struct Node {
+    uint32_t begin, size;
+    StackMark mark;
+  };
+  struct Pending {
+    Rule* callee;
+    uint64_t reg;
+    Frame sole;  // of a single caller that needs no frame: its stack is the parent
+    bool has_sole;
+    std::vector<Frame> frames;
+  };
+  bool push_any(uint8_t byte);
+  // Steps are counted here first: the count of the thread is dear to reach.
+  void spend(size_t steps) {
+    unspent_ += steps;
+    if (unspent_ < kSpentTogether) return;
+    Work::spend(std::exchange(unspent_, 0));
+  }
+  void begin_level();
+  bool end_level();
+  void add_call(const Item& caller, CallEdge& call);
+  void add_tail_frames(Pending& pending, const Frame& frame);
+  void scan(const Item& item, uint8_t byte);
+  void scan_own(const Item& item, uint8_t byte);
+  void scan_token(const Item& item, TokenId token, bool only_named);
+  template <class Scan>
+  void run_calls(Scan&& scan);
+  void add_item(const Item& item);
+  void return_from(StackId stack);
+  void return_to(const Frame& frame);
+  void complete_returns();
+
+  const StackStore* store_ = nullptr;
+  int64_t clock_ = 0;
+  std::vector<Item> items_;
+  std::vector<Frame> frames_;
+  std::vector<Node> nodes_;
+  std::vector<Level> levels_;
+  std::vector<Pending> pending_;
+  size_t num_pending_ = 0;
+  size_t unspent_ = 0;
+  StackSet returned_;            // stacks already returned from at this level
+  std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels
+};
+
+// Moves the scratch stacks that the items need into a store, which is the one that the recogniser was reset with.
+void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items);
+
+}  // namespace maskwright

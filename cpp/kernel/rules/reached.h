@@ -1,0 +1,18 @@
+// The rule groups and the families of parametric rules that a group leads to.
+// Cost: linear in the groups reached. Tested by tests/kernel, wherever grammars share rules.
+#pragma once
+
+#include <vector>
+
+#include "rules/rule.h"
+
+namespace maskwright {
+
+// The group itself first.
+std::vector<RuleGroup*> groups_reached(RuleGroup& group);
+std::vector<Family*> families_reached(RuleGroup& group);
+
+// Whether it leads to a family that is retired, and so has to be linked again.
+bool is_retired(RuleGroup& group);
+
+}  // namespace maskwright
