@@ -379,7 +379,7 @@ def evident(
     content: bytes, formats: Container[str], patterns: Container[str]
 ) -> tuple[bool, bool, bool, bool, bool, bool] | None:
     """
-    What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/evident.py).
+    What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/normalise/evident.py).
     """
 
 def let_others_in() -> None:

@@ -116,7 +116,7 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
     """
     from maskwright.emptiness import admits_nothing
     from maskwright.frontends.json_schema import read_options, schema_to_ir, why_unsatisfiable
-    from maskwright.frontends.json_schema.documents import read_schema
+    from maskwright.frontends.json_schema.read.documents import read_schema
 
     chosen = read_options(options)
     findings: list[Finding] = []
@@ -132,7 +132,7 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
 
 def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) -> list[KeywordOutcome]:
     """All keywords that apply; what the front-end found of them counts."""
-    from maskwright.frontends.json_schema.reached import reached_keywords
+    from maskwright.frontends.json_schema.report.reached import reached_keywords
 
     outcomes: dict[str, KeywordOutcome] = {}
     for pointer, keyword, annotation, suggestion in reached_keywords(schema, options.registry):

@@ -16,8 +16,8 @@ import pytest
 from hostile_inputs import COMPILER
 
 import maskwright
-from maskwright.frontends.json_schema.multiples import MAX_ALL_STATES
 from maskwright.frontends.json_schema.options import MAX_INDENT
+from maskwright.frontends.json_schema.sets.multiples import MAX_ALL_STATES
 
 SECONDS = 0.5 * (20 if "LD_PRELOAD" in os.environ else 2)  # twice what is promised, as machines differ
 UNREACHABLE = {

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from maskwright.frontends.derivatives import derivative, nullable, overlap
-from maskwright.frontends.json_schema.name_patterns import OverlapError, sets_of_patterns
-from maskwright.frontends.json_schema.strings import pattern_text
+from maskwright.frontends.json_schema.emit.name_patterns import OverlapError, sets_of_patterns
+from maskwright.frontends.json_schema.sets.strings import pattern_text
 
 PATTERNS = ["^ab", "^ac?$", "^[ab]+$", "b$", "c", "^(?!a)", "^$", "^.{2}$", "^a{2,3}$"]
 

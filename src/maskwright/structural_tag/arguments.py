@@ -16,8 +16,8 @@ from maskwright._kernel import data_of
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import StructuralTagError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir, why_unsatisfiable
-from maskwright.frontends.json_schema.guidance import layout_options
-from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.frontends.json_schema.emit.layout import layout_of
+from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.excluded_texts import without_texts
 from maskwright.structural_tag.formats import JSONSchemaFormat

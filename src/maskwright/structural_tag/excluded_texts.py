@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from maskwright.frontends.json_schema.shape import Conj, Node, Resource
+from maskwright.frontends.json_schema.read.places import Conj, Node, Resource
 
 _NOWHERE: Final = Resource("", True)
 _SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}/]")

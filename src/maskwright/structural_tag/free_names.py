@@ -14,9 +14,10 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
-from maskwright.frontends.json_schema.formats import format_text
-from maskwright.frontends.json_schema.shape import Path, StringShape
-from maskwright.frontends.json_schema.strings import pattern_text, pattern_tree
+from maskwright.frontends.json_schema.read.places import Path
+from maskwright.frontends.json_schema.sets.formats import format_text
+from maskwright.frontends.json_schema.sets.shape import StringShape
+from maskwright.frontends.json_schema.sets.strings import pattern_text, pattern_tree
 from maskwright.frontends.regex import lower
 from maskwright.ir import Expr, alt, and_, not_, plus, repeat, seq, star, text
 

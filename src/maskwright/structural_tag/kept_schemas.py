@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from maskwright._kernel import content_of, data_of
-from maskwright.frontends.json_schema.evident import Evident, evident
+from maskwright.frontends.json_schema.normalise.evident import Evident, evident
 from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.untracked import acyclic, untrack
 

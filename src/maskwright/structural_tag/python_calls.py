@@ -17,8 +17,9 @@ import keyword
 from typing import Final
 
 from maskwright.frontends.charset import utf8
-from maskwright.frontends.json_schema.shape import FALSE, NULL, TRUE, Conj, StringShape
-from maskwright.frontends.json_schema.strings import (
+from maskwright.frontends.json_schema.read.places import Conj
+from maskwright.frontends.json_schema.sets.shape import FALSE, NULL, TRUE, StringShape
+from maskwright.frontends.json_schema.sets.strings import (
     ANY_TEXT,
     QUOTE,
     admits_string,

@@ -27,18 +27,18 @@ from maskwright.frontends.json_schema import (
     schema_to_ir,
     why_unsatisfiable,
 )
-from maskwright.frontends.json_schema.documents import read_schema
-from maskwright.frontends.json_schema.emit import Emitter
-from maskwright.frontends.json_schema.formats import format_text
-from maskwright.frontends.json_schema.guidance import layout_options
-from maskwright.frontends.json_schema.intersect import is_nothing, undeclared
-from maskwright.frontends.json_schema.layout import Layout, layout_of
-from maskwright.frontends.json_schema.name_patterns import OverlapError, matching_names, sets_of_patterns
-from maskwright.frontends.json_schema.normalise import Normaliser
-from maskwright.frontends.json_schema.objects import conj_of_extras
-from maskwright.frontends.json_schema.shape import (
+from maskwright.frontends.json_schema.emit.emitter import Emitter
+from maskwright.frontends.json_schema.emit.layout import Layout, layout_of
+from maskwright.frontends.json_schema.emit.name_patterns import OverlapError, matching_names, sets_of_patterns
+from maskwright.frontends.json_schema.emit.objects import conj_of_extras
+from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
+from maskwright.frontends.json_schema.read.documents import read_schema
+from maskwright.frontends.json_schema.read.guidance import layout_options
+from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, Node, Path, Refusal, Resource
+from maskwright.frontends.json_schema.sets.formats import format_text
+from maskwright.frontends.json_schema.sets.intersect import is_nothing, undeclared
+from maskwright.frontends.json_schema.sets.shape import (
     ALL_TYPES,
-    ANYTHING,
     ARRAY,
     FALSE,
     FREE_INTEGERS,
@@ -52,15 +52,10 @@ from maskwright.frontends.json_schema.shape import (
     STRING,
     TRUE,
     ArrayShape,
-    Conj,
-    Node,
     ObjectShape,
-    Path,
-    Refusal,
-    Resource,
     StringShape,
 )
-from maskwright.frontends.json_schema.strings import admits_string, pattern_text
+from maskwright.frontends.json_schema.sets.strings import admits_string, pattern_text
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.selections import ordered, permutation
 from maskwright.frontends.texts import ANY_LENGTH, ANY_TEXT, text_of_length

@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import schema_to_ir
-from maskwright.frontends.json_schema.plain_patterns import PLAIN_PATTERNS, witness
+from maskwright.frontends.json_schema.sets.plain_patterns import PLAIN_PATTERNS, witness
 
 PLAIN = [
     "^[A-Z]{3}$",

@@ -15,9 +15,9 @@ import pytest
 
 from maskwright.errors import LimitError, MaskwrightError, SchemaError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.keywords import KEYWORDS
-from maskwright.frontends.json_schema.leaves import LEAF_KEYWORDS, STRUCTURAL_KEYWORDS
-from maskwright.frontends.json_schema.reached import reached_keywords
+from maskwright.frontends.json_schema.normalise.keywords import KEYWORDS
+from maskwright.frontends.json_schema.normalise.leaves import LEAF_KEYWORDS, STRUCTURAL_KEYWORDS
+from maskwright.frontends.json_schema.report.reached import reached_keywords
 from maskwright.schema_report import SchemaReport, check
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"

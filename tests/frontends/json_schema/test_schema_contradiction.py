@@ -17,7 +17,7 @@ from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
 from maskwright.frontends import json_schema
 from maskwright.frontends.json_schema import schema_to_ir
-from maskwright.frontends.json_schema.contradiction import _at, contradiction
+from maskwright.frontends.json_schema.report.contradiction import _at, contradiction
 
 COMPILER = GrammarCompiler(
     TokenizerInfo.from_vocab([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=[256])

@@ -14,8 +14,8 @@ import pytest
 from maskwright._kernel import content_of
 from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.evident import Evident, evident
-from maskwright.frontends.json_schema.formats import FORMATS
+from maskwright.frontends.json_schema.normalise.evident import Evident, evident
+from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import postorder

@@ -10,8 +10,8 @@ import random
 import pytest
 
 from maskwright.frontends.charset import utf8
-from maskwright.frontends.json_schema.formats import EXACT_FORMATS, FORMATS, MAX_LENGTHS, format_text
-from maskwright.frontends.json_schema.matching import matches
+from maskwright.frontends.json_schema.sets.formats import EXACT_FORMATS, FORMATS, MAX_LENGTHS, format_text
+from maskwright.frontends.json_schema.sets.matching import matches
 from maskwright.frontends.regex import parse
 
 CASES: dict[str, tuple[list[str], list[str]]] = {

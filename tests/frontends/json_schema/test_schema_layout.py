@@ -11,7 +11,7 @@ from checking import check_texts
 from grammar_matcher import accepts_text
 
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.layout import MAX_INDENTED
+from maskwright.frontends.json_schema.emit.layout import MAX_INDENTED
 
 SCHEMA: Any = {
     "properties": {"a": {"items": {"type": "integer"}}, "b": {"type": "object"}, "c": {"properties": {"d": {}}}},

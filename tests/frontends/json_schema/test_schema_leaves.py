@@ -8,8 +8,8 @@ import pytest
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.keywords import KEYWORDS
-from maskwright.frontends.json_schema.leaves import LEAF_KEYWORDS, STRUCTURAL_KEYWORDS, content_of
+from maskwright.frontends.json_schema.normalise.keywords import KEYWORDS
+from maskwright.frontends.json_schema.normalise.leaves import LEAF_KEYWORDS, STRUCTURAL_KEYWORDS, content_of
 from maskwright.ir import OP_SUBGRAMMAR, postorder
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from maskwright.frontends.json_schema.matching import matches
+from maskwright.frontends.json_schema.sets.matching import matches
 from maskwright.ir import EMPTY, Expr, alt, and_, bytes_in, literal, never, not_, repeat, seq, star
 
 A, B = literal(b"a"), literal(b"b")

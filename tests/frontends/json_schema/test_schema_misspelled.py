@@ -8,8 +8,8 @@ import pytest
 
 import maskwright
 from maskwright import Grammar
-from maskwright.frontends.json_schema.keywords import KEYWORDS
-from maskwright.frontends.json_schema.misspelled import ASSERTING, meant_by
+from maskwright.frontends.json_schema.normalise.keywords import KEYWORDS
+from maskwright.frontends.json_schema.read.misspelled import ASSERTING, meant_by
 
 
 def test_all_keywords_are_known() -> None:

@@ -11,10 +11,10 @@ from checking import check, check_texts
 from grammar_matcher import accepts_text
 
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.decimals import ceiling, digits_of, exact, floor, is_integral, is_multiple
-from maskwright.frontends.json_schema.last_digits import multiple_text
-from maskwright.frontends.json_schema.matching import matches
-from maskwright.frontends.json_schema.ranges import integer_range, number_range
+from maskwright.frontends.json_schema.sets.decimals import ceiling, digits_of, exact, floor, is_integral, is_multiple
+from maskwright.frontends.json_schema.sets.last_digits import multiple_text
+from maskwright.frontends.json_schema.sets.matching import matches
+from maskwright.frontends.json_schema.sets.ranges import integer_range, number_range
 
 BOUNDS = [None, *map(Decimal, ("-12", "-1.05", "-1", "-0.3", "0", "0.07", "0.3", "1", "1.05", "9.99", "12", "120.5"))]
 SPELLINGS = [

@@ -16,8 +16,8 @@ from grammar_matcher import accepts_text
 
 from maskwright.errors import OptionError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.doubles import DOUBLE_TEXT, SAFE_INTEGER, SAFE_INTEGER_TEXT
-from maskwright.frontends.json_schema.matching import matches
+from maskwright.frontends.json_schema.sets.doubles import DOUBLE_TEXT, SAFE_INTEGER, SAFE_INTEGER_TEXT
+from maskwright.frontends.json_schema.sets.matching import matches
 from maskwright.ir import Expr
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"

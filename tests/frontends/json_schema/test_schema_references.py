@@ -12,7 +12,7 @@ from suite import URIS
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.pointers import pointer_of, tokens_of
+from maskwright.frontends.json_schema.read.pointers import pointer_of, tokens_of
 
 NULL = {"type": "null"}
 

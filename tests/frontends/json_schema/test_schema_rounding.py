@@ -15,10 +15,10 @@ from checking import check_texts
 pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
 from frontends.json_schema.test_schema_plain_numbers import doubles, javascript
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, UnsatisfiableError
-from maskwright.frontends.json_schema.decimals import exact
-from maskwright.frontends.json_schema.fractions import fractions_text, short_fractions_text
-from maskwright.frontends.json_schema.matching import matches
-from maskwright.frontends.json_schema.rounding import bound_from, bound_to
+from maskwright.frontends.json_schema.sets.decimals import exact
+from maskwright.frontends.json_schema.sets.fractions import fractions_text, short_fractions_text
+from maskwright.frontends.json_schema.sets.matching import matches
+from maskwright.frontends.json_schema.sets.rounding import bound_from, bound_to
 
 COMPILER = GrammarCompiler(
     TokenizerInfo.from_vocab([*(bytes((byte,)) for byte in range(256)), b""], stop_token_ids=[256])

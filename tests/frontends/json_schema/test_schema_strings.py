@@ -11,7 +11,7 @@ from checking import check, check_texts
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import schema_to_ir
-from maskwright.frontends.json_schema.strings import name_spellings, spelling
+from maskwright.frontends.json_schema.sets.strings import name_spellings, spelling
 
 
 def test_a_string_is_what_json_says() -> None:

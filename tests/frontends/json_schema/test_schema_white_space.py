@@ -17,7 +17,7 @@ from random_schemas import Maker, plain_text
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import OptionError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.layout import layout_of
+from maskwright.frontends.json_schema.emit.layout import layout_of
 from oracle.comparing import compile_fresh, scaled, seeded, walk
 from oracle.model import Language
 from oracle.vocabularies import of

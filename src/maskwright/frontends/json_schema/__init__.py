@@ -24,19 +24,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
-from maskwright.frontends.json_schema.ascii_only import in_ascii
-from maskwright.frontends.json_schema.documents import Document, read_schema
-from maskwright.frontends.json_schema.emit import Emitter
-from maskwright.frontends.json_schema.escapes import with_escapes
-from maskwright.frontends.json_schema.guidance import allowed_escapes, layout_options
-from maskwright.frontends.json_schema.layout import layout_of
-from maskwright.frontends.json_schema.normalise import Normaliser
+from maskwright.frontends.json_schema.emit.emitter import Emitter
+from maskwright.frontends.json_schema.emit.layout import layout_of
+from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 from maskwright.frontends.json_schema.options import DEFAULTS as DEFAULTS
 from maskwright.frontends.json_schema.options import Finding as Finding
 from maskwright.frontends.json_schema.options import JsonSchemaKeywords as JsonSchemaKeywords
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
 from maskwright.frontends.json_schema.options import read_options as read_options
-from maskwright.frontends.json_schema.shape import Conj, DynamicError, TrackError
+from maskwright.frontends.json_schema.read.documents import Document, read_schema
+from maskwright.frontends.json_schema.read.guidance import allowed_escapes, layout_options
+from maskwright.frontends.json_schema.read.places import Conj, DynamicError, TrackError
+from maskwright.frontends.json_schema.text.ascii_only import in_ascii
+from maskwright.frontends.json_schema.text.escapes import with_escapes
 from maskwright.ir import OP_NEVER, GrammarIR
 
 __all__ = [
@@ -136,7 +136,7 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
         options: Likewise.
     """
     from maskwright.emptiness import admits_nothing
-    from maskwright.frontends.json_schema.contradiction import contradiction, described, pointer
+    from maskwright.frontends.json_schema.report.contradiction import contradiction, described, pointer
 
     schema = read_schema(schema)
     options = layout_options(schema, options)

@@ -18,8 +18,8 @@ from operator import index
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
 from maskwright.errors import OptionError
-from maskwright.frontends.json_schema.separators import separator
-from maskwright.frontends.json_schema.white_space import white_space
+from maskwright.frontends.json_schema.text.separators import separator
+from maskwright.frontends.json_schema.text.white_space import white_space
 
 MAX_INDENT: Final = 100
 _USUAL_WHITESPACE_CNT: Final = 32

@@ -1,0 +1,187 @@
+"""Emit: from shapes to rules over bytes.
+
+`Emitter.place(conj, depth)` gives the expression for the instances of a place of the schema. It is inlined where it is
+used first; a place that is used again, refers to itself, is the target of a `$ref` or lies many levels deep becomes a
+rule, named after its JSON pointer. Places are told apart by the identity of their schema objects.
+
+    {"type": "array", "items": {"type": "integer"}}   →   "[" ws (integer (ws "," ws integer)* ws)? "]"
+
+Invariant: every place occurs at most twice in the grammar, once inline and once as a rule, so size is linear in the
+schema. Recursion in Python is limited to _INLINE_LEVELS: what lies deeper waits in a queue.
+Tested by tests/frontends/json_schema/test_schema_emit.py and test_schema_suite.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from maskwright.errors import LimitError
+from maskwright.frontends.json_schema.emit.arrays import array_text
+from maskwright.frontends.json_schema.emit.layout import Layout
+from maskwright.frontends.json_schema.emit.objects import object_text
+from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
+from maskwright.frontends.json_schema.read.places import Conj, Node, Refusal, identity_of
+from maskwright.frontends.json_schema.read.pointers import pointer_of
+from maskwright.frontends.json_schema.sets.scalars import one_of, scalar_texts
+from maskwright.frontends.json_schema.sets.shape import (
+    ALL_TYPES,
+    ANY_SHAPE,
+    ARRAY,
+    FREE_ARRAYS,
+    FREE_OBJECTS,
+    OBJECT,
+    Shape,
+)
+from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
+
+# CPython keeps the frames of calls in chunks of 16 kB, and each call across the end of one maps and unmaps the next: of
+# schemas that nested deeper than some ten levels, that took half of the time.
+_INLINE_LEVELS: Final = 8
+_SMALL: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))
+MAX_PLACES: Final = 200_000
+
+
+class Emitter:
+    """Makes the rules of one schema."""
+
+    def __init__(self, norm: Normaliser, layout: Layout, capture_members: bool = False) -> None:
+        self.norm = norm
+        self.layout = layout
+        self.builder = layout.builder()
+        self.strict = layout.options.strict_mode
+        self._known: dict[Any, Expr | None] = {}
+        self._rules: dict[Expr, Expr] = {}
+        self.names: dict[Any, Expr] = {}  # of members that are not declared: see objects.py
+        self._targets: dict[tuple[str, int], Node] = {}
+        self._queue: list[tuple[Expr, Conj, int]] = []
+        self._level = 0
+        self._capture_members = capture_members  # while the outermost objects are made
+
+    def root(self, conj: Conj) -> Expr:
+        """Return the expression for a whole text."""
+        expr = self.place(conj, 0)
+        self._capture_members = False
+        while self._queue:
+            rule, waiting, depth = self._queue.pop()
+            self.builder.define(rule, self._shape(self.norm.shape_of(waiting), depth))
+        return expr
+
+    def place(self, conj: Conj, depth: int) -> Expr:
+        """Return the expression for the values that satisfy all of `conj`, inside containers of this depth."""
+        free = self.layout.styles[depth].free.get(id(conj))
+        if free is not None and not (self._capture_members and self._level == 0):
+            return free
+        is_target = False
+        if len(conj) == 1:
+            schema = conj[0][0]
+            if type(schema) is dict and "$ref" in schema:
+                target = self._target(conj[0])
+                is_target = target is not conj[0]
+                conj = (target,)
+        key = identity_of(conj)
+        if self.layout.depth_matters:
+            key = (key, depth)
+        if key in self._known:
+            return self._again(key, conj)
+        return self._first(key, conj, depth, is_target)
+
+    @property
+    def captures_members(self) -> bool:
+        """Whether the members of the object that is being made are captures."""
+        return self._capture_members and self._level == 1
+
+    def _target(self, node: Node) -> Node:
+        """Return what a node that does nothing but refer leads to; the node itself if it asserts more."""
+        document, schema = self.norm.document, node[0]
+        uri = schema["$ref"]
+        if len(schema) > 1 and not document.only_refers(schema):
+            return node
+        key = (uri, id(node.resource))
+        known = self._targets.get(key) if type(uri) is str else None
+        if known is None:
+            known = self._targets[key] = document.follow(node)
+        return known
+
+    def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
+        if len(self._known) >= MAX_PLACES:
+            raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
+        shape = self.norm.shape(conj[0]) if len(conj) == 1 else self.norm.shape_of(conj)
+        if shape.text is not None and not is_target:
+            expr = self._known[key] = self._scalar(shape, shape.text)
+            return expr
+        if self._level >= _INLINE_LEVELS:
+            rule = self._known[key] = self._declare(conj)
+            self._queue.append((rule, conj, depth))
+            return rule
+        self._known[key] = None
+        self._level += 1
+        expr = self._shape(shape, depth)
+        self._level -= 1
+        declared = self._known[key]
+        if declared is not None:  # it refers to itself
+            self.builder.define(declared, expr)
+            return declared
+        if is_target and expr[0] not in _SMALL:
+            expr = self.builder.add(_name(conj), expr)
+        self._known[key] = expr
+        return expr
+
+    def _again(self, key: Any, conj: Conj) -> Expr:
+        expr = self._known[key]
+        if expr is None:
+            expr = self._known[key] = self._declare(conj)
+        elif expr[0] not in _SMALL:
+            expr = self._known[key] = self.builder.add(_name(conj), expr)
+        return expr
+
+    def _declare(self, conj: Conj) -> Expr:
+        return self.builder.declare(_name(conj))
+
+    def as_rule(self, name: str, expr: Expr) -> Expr:
+        """Return an expression that may be used many times."""
+        return expr if expr[0] in _SMALL else self.builder.add(name, expr)
+
+    def as_one_rule(self, name: str, expr: Expr) -> Expr:
+        """As `as_rule`, where equal expressions are likely: they become the same rule."""
+        rule = self._rules.get(expr)
+        if rule is None:
+            rule = self._rules[expr] = self.as_rule(name, expr)
+        return rule
+
+    def refuse(self, refusal: Refusal) -> None:
+        self.norm.refuse(refusal)
+
+    def _shape(self, shape: Shape, depth: int) -> Expr:
+        if shape.text is not None:
+            return self._scalar(shape, shape.text)
+        if shape is ANY_SHAPE:
+            return self.layout.styles[depth].value
+        objects, arrays = shape.objects, shape.arrays
+        parts: list[Expr] = []
+        is_free = objects is FREE_OBJECTS and (not self.strict or shape.mask == ALL_TYPES)
+        if is_free and not self.captures_members:
+            parts.append(self.layout.styles[depth].object)
+        else:
+            parts += [object_text(self, part, depth, self.strict and not is_free) for part in objects]
+        if arrays is FREE_ARRAYS:
+            parts.append(self.layout.styles[depth].array)
+        else:
+            parts += [array_text(self, part, depth) for part in arrays]
+        if shape.mask & ~(OBJECT | ARRAY):
+            parts += scalar_texts(shape, self.norm.options.numbers, self.refuse, self.builder)
+        expr = one_of(parts)
+        if not (objects or arrays):
+            shape.text = expr
+            return self._scalar(shape, expr)
+        return expr
+
+    def _scalar(self, shape: Shape, text: Expr) -> Expr:
+        """A pattern becomes a rule of its own, so that it keeps its masks, whatever object or array it stands in."""
+        for part in shape.strings:
+            if part.values is None and (part.patterns or part.formats):
+                return self.as_rule("string", text)
+        return text
+
+
+def _name(conj: Conj) -> str:
+    return " & ".join(["#" + pointer_of(node.path) for node in conj])

@@ -1,0 +1,230 @@
+"""Complement a shape: what `not`, `if` and overlapping branches of `oneOf` need.
+
+A complement is again type-wise. The complement of one alternative is a union of the ways to violate it:
+
+    not {"required": ["a", "b"]}                    →   not an object, or no member "a", or no member "b"
+    not {"properties": {"a": {"const": 1}}}         →   not an object, or a member "a" that is not 1
+
+Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
+exact: formats of which too little is known, elements that all differ. "Some element
+violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
+Tested by tests/frontends/json_schema/test_schema_complement.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from maskwright.frontends.json_schema.normalise.simplify import minimal
+from maskwright.frontends.json_schema.normalise.witnesses import is_free, opposite, violations, without
+from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, OPEN, Path
+from maskwright.frontends.json_schema.sets.intersect import is_nothing
+from maskwright.frontends.json_schema.sets.numerals import admitted_values
+from maskwright.frontends.json_schema.sets.shape import (
+    ALL_TYPES,
+    ANY_KIND,
+    FALSE,
+    FREE_ARRAYS,
+    FREE_NUMBERS,
+    FREE_OBJECTS,
+    FREE_STRINGS,
+    NULL,
+    OTHER_KIND,
+    TRUE,
+    WRITTEN_FRACTION,
+    WRITTEN_INTEGER,
+    ArrayShape,
+    Contains,
+    Exact,
+    NumberShape,
+    ObjectShape,
+    Shape,
+    StringShape,
+)
+from maskwright.frontends.json_schema.sets.strings import known_formats
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
+
+_CONSTANTS: Final = NULL | FALSE | TRUE
+_OBJECTS: Final = 3
+_WRITTEN: Final = (WRITTEN_INTEGER, WRITTEN_FRACTION)
+_T = TypeVar("_T")
+
+
+def complement(shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
+    """Return the shape of the values that do not fit `shape`; None if there is no exact one. `path` asks for it."""
+    return difference(Shape(ALL_TYPES), shape, norm, path)
+
+
+def difference(base: Shape, shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
+    """Return the shape of the values that fit `base` but not `shape`; None if there is no exact one."""
+    parts: tuple[tuple[tuple[Any, ...], object, Callable[[Any], list[Any] | None]], ...] = (
+        (shape.numbers, FREE_NUMBERS, _without_numbers),
+        (shape.strings, FREE_STRINGS, _without_strings),
+        (shape.arrays, FREE_ARRAYS, lambda part: _without_arrays(part, norm)),
+        (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm, path)),
+    )
+    result = Shape(
+        base.mask & (ALL_TYPES ^ shape.mask & _CONSTANTS), base.numbers, base.strings, base.arrays, base.objects
+    )
+    for i, (alternatives, free, violating) in enumerate(parts):
+        if alternatives is free:
+            result = norm.intersect(result, _of_type(i, ()))
+            continue
+        for alternative in alternatives:
+            left: Any = violating(alternative)
+            if left is None:
+                return None
+            apart = norm.apart(result.objects, alternative) if i == _OBJECTS else []
+            if apart:
+                # What is apart from an alternative stays as it is, instead of once for each way to violate that.
+                together = [part for part in result.objects if not any(part is other for other in apart)]
+                touched = norm.intersect(_of_type(i, tuple(together)), _of_type(i, tuple(left))).objects
+                result = _with_objects(result, (*apart, *touched))
+            else:
+                result = norm.intersect(result, _of_type(i, tuple(left)))
+            result = minimal(result, norm)
+    return result
+
+
+def _with_objects(shape: Shape, objects: tuple[ObjectShape, ...]) -> Shape:
+    return Shape(shape.mask, shape.numbers, shape.strings, shape.arrays, objects)
+
+
+def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
+    parts: list[Any] = [FREE_NUMBERS, FREE_STRINGS, FREE_ARRAYS, FREE_OBJECTS]
+    parts[index] = alternatives
+    return Shape(ALL_TYPES, *parts)
+
+
+def _without_numbers(shape: NumberShape) -> list[NumberShape] | None:
+    if shape.values is not None:
+        others = _between(sorted(admitted_values(shape)))
+        return [*others, _of_kind(OTHER_KIND[shape.kind])] if shape.kind in _WRITTEN else others
+    out = []
+    for divisor in shape.multiple_of:
+        other = NumberShape()
+        other.not_multiple_of = (divisor,)
+        out.append(other)
+    for divisor in shape.not_multiple_of:
+        other = NumberShape()
+        other.multiple_of = (divisor,)
+        out.append(other)
+    if shape.low is not None:
+        out.append(_numbers(None, False, shape.low, not shape.low_open))
+    if shape.high is not None:
+        out.append(_numbers(shape.high, not shape.high_open, None, False))
+    if shape.kind != ANY_KIND:
+        out.append(_of_kind(OTHER_KIND[shape.kind]))
+    return out
+
+
+def _between(values: list[Any]) -> list[NumberShape]:
+    ends = [None, *values, None]
+    return [_numbers(low, True, high, True) for low, high in pairwise(ends)]
+
+
+def _of_kind(kind: int) -> NumberShape:
+    shape = NumberShape()
+    shape.kind = kind
+    return shape
+
+
+def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: bool) -> NumberShape:
+    shape = NumberShape()
+    shape.low, shape.low_open, shape.high, shape.high_open = low, low_open, high, high_open
+    return shape
+
+
+def _without_strings(shape: StringShape) -> list[StringShape] | None:
+    if not known_formats(shape):
+        return None
+    by_length = shape.min_length > 0 or shape.max_length is not None
+    constrained = shape.patterns or shape.formats or shape.values is not None
+    if len(shape.excluded) == 1 and not constrained and not by_length:
+        return list(shape.excluded)
+    if constrained or shape.excluded:
+        # In one piece: alternatives would multiply with those of other schemas.
+        other = StringShape()
+        other.excluded = (shape,)
+        return [other]
+    out = []
+    if shape.min_length:
+        other = StringShape()
+        other.max_length = shape.min_length - 1
+        out.append(other)
+    if shape.max_length is not None:
+        other = StringShape()
+        other.min_length = shape.max_length + 1
+        out.append(other)
+    return out
+
+
+def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | None:
+    if shape.unique is not None:
+        return None
+    out = []
+    if shape.min_items:
+        other = ArrayShape()
+        other.max_items = shape.min_items - 1
+        out.append(other)
+    longest = shape.max_items
+    if is_nothing(shape.rest):
+        longest = len(shape.prefix) if longest is None else min(longest, len(shape.prefix))
+    if longest is not None:
+        other = ArrayShape()
+        other.min_items = longest + 1
+        out.append(other)
+    for i, conj in enumerate(shape.prefix):
+        if not is_free(conj):
+            other = ArrayShape()
+            other.min_items = i + 1
+            other.prefix = (ANYTHING,) * i + (norm.negation(conj),)
+            out.append(other)
+    if not is_free(shape.rest) and not is_nothing(shape.rest):
+        out.append(_with(Contains(norm.negation(shape.rest), 1, None, len(shape.prefix), None)))
+    for one in shape.contains:
+        if one.least:
+            out.append(_with(one._replace(least=0, most=one.least - 1)))
+        if one.most is not None:
+            out.append(_with(one._replace(least=one.most + 1, most=None)))
+    return out
+
+
+def _with(contains: Contains) -> ArrayShape:
+    shape = ArrayShape()
+    shape.contains = (contains,)
+    return shape
+
+
+def _without_objects(shape: ObjectShape, norm: Normaliser, path: Path) -> list[ObjectShape] | None:
+    out = violations(shape, norm, path)
+    for name in shape.required:
+        place = shape.properties.get(name)
+        other = ObjectShape()
+        # "Not there, or there and wrong" is one alternative: wrong if it is there.
+        other.properties = {name: NOTHING if place is None else opposite(place, norm)}
+        out.append(other)
+    for name, conj in shape.properties.items():
+        if name not in shape.required and not is_free(conj):
+            other = ObjectShape()
+            other.properties = {name: OPEN if is_nothing(conj) else norm.negation(conj)}
+            other.required = {name: None}
+            out.append(other)
+    if shape.min_properties > len(shape.required):
+        other = ObjectShape()
+        other.max_properties, other.max_path = shape.min_properties - 1, shape.min_path
+        out.append(other)
+    if shape.max_properties is not None:
+        other = ObjectShape()
+        other.min_properties, other.min_path = shape.max_properties + 1, shape.max_path
+        out.append(other)
+    for witness in shape.witnesses:
+        rest = without(witness, norm)
+        if rest is None:
+            return None
+        out.append(rest)
+    return out

@@ -1,0 +1,101 @@
+"""Shapes of schemas without sub-schemas, shared by all schemas of the process.
+
+    {"type": "integer", "minimum": 1, "description": "…"}   →   the shape, and its expression, that an equal one made
+
+Most places of most schemas are such leaves, and few of them are new. A leaf is known by its content without
+annotations, as bytes that tell 1, 1.0 and true apart. Kept is only what depends on nothing else: no place in the
+schema, no layout, no option, nothing refused or reported.
+Cost: about a microsecond to look up; at most _MAX_LEAVES small ones are kept, the oldest going first.
+Tested by tests/frontends/json_schema/test_schema_leaves.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final
+
+from maskwright._kernel import content_of as bytes_of
+from maskwright.errors import LimitError, SchemaError
+from maskwright.frontends.json_schema.normalise.unevaluated import APPLICATORS
+from maskwright.frontends.json_schema.read.misspelled import misspelled
+from maskwright.frontends.json_schema.read.places import FREE_PLACES, OPEN, Conj, Refusal
+from maskwright.frontends.json_schema.sets.numerals import Numbers
+from maskwright.frontends.json_schema.sets.scalars import NeedsRulesError, one_of, scalar_texts
+from maskwright.frontends.json_schema.sets.shape import FREE_ARRAYS, FREE_OBJECTS, NumberShape, Shape, StringShape
+from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
+from maskwright.untracked import untrack
+
+_MAX_LEAVES: Final = 8192
+_MAX_CONTENT: Final = 2048  # bytes of one leaf's content
+
+LEAF_KEYWORDS: Final = frozenset(
+    (
+        *("type", "enum", "const", "minLength", "maxLength", "pattern", "format"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    )
+)
+STRUCTURAL_KEYWORDS: Final = APPLICATORS | frozenset(
+    (
+        *("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems"),
+        *("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
+        *("minProperties", "maxProperties", "dependentRequired", "unevaluatedProperties"),
+    )
+)
+_MORE_THAN_TYPE: Final = STRUCTURAL_KEYWORDS | LEAF_KEYWORDS - {"type"}
+
+_leaves: dict[bytes, Shape] = {}
+_lock = threading.Lock()
+
+
+def free_place(schema: dict[str, Any], draft: int) -> Conj | None:
+    """Return the shared place of a schema that says no more than one type, or nothing; None for others.
+
+    Integers of draft 4 have none: see `WRITTEN_INTEGER`.
+    """
+    if not _MORE_THAN_TYPE.isdisjoint(schema):
+        return None
+    if misspelled(schema):
+        return None
+    if "type" not in schema:
+        return OPEN
+    name = schema["type"]
+    return FREE_PLACES.get(name) if type(name) is str and (draft > 4 or name != "integer") else None
+
+
+def content_of(schema: dict[Any, Any], dialect: str) -> bytes | None:
+    """Return what a leaf says in a dialect; None if that is long, or not made of JSON's own types."""
+    content = bytes_of([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]])
+    return content if content is not None and len(content) <= _MAX_CONTENT else None
+
+
+def known_leaf(content: bytes) -> Shape | None:
+    """Return the shape of a leaf with this content, if one was kept."""
+    return _leaves.get(content)
+
+
+def keep_leaf(content: bytes, shape: Shape, numbers: Numbers) -> None:
+    """Keep the shape of a leaf, and make its expression, if it depends on nothing else."""
+    if shape.arrays not in (FREE_ARRAYS, ()) or shape.objects not in (FREE_OBJECTS, ()):
+        return
+    try:
+        texts = scalar_texts(shape, numbers, _refuse, None)
+    except (NeedsRulesError, SchemaError, LimitError):
+        return  # for the one who needs it to say where
+    if not (shape.arrays or shape.objects):
+        shape.text = _as_subgrammar(shape, one_of(texts))
+    with _lock:
+        if len(_leaves) >= _MAX_LEAVES:
+            del _leaves[next(iter(_leaves))]
+        _leaves[content] = shape
+    untrack(shape, Shape, StringShape, NumberShape)  # shapes without sub-schemas are in no cycle
+
+
+def _as_subgrammar(shape: Shape, text: Expr) -> Expr:
+    """Patterns and formats are read by the kernel once, however large, unless numbers need rules of a layout."""
+    if shape.numbers or not any(part.patterns or part.formats for part in shape.strings if part.values is None):
+        return text
+    return subgrammar(GrammarIR((Rule("string", text),), 0))
+
+
+def _refuse(refusal: Refusal) -> None:
+    raise AssertionError(f"{refusal.keyword} is refused only where there are rules")

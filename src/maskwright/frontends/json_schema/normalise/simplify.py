@@ -1,0 +1,108 @@
+"""Leave out what is said already: complements have many alternatives, and few of them matter.
+
+`simplified` looks at a place that holds a `Negation`, beside what else must hold there:
+
+    {"const": "a"} and not {"const": "b"}                   →   {"const": "a"}
+    {"type": "string"} and not {"type": "string"}           →   nothing
+
+`minimal` drops alternatives of objects that another one contains. "Not this branch, nor that one" is a product of ways
+to violate each; with members that violate several at once, most of the product is contained in the rest:
+
+    (no "a", or no "b") and (no "a", or no "c")   →   no "a", or neither "b" nor "c"
+
+Both are sound and not complete: what they do not see only costs alternatives.
+Cost: `simplified` opens a few levels of members; `minimal` compares pairs. Both count as work.
+Tested by tests/frontends/json_schema/test_schema_one_of.py and test_schema_random.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from maskwright.errors import LimitError, SchemaError
+from maskwright.frontends.json_schema.normalise.disjoint import disjoint_places
+from maskwright.frontends.json_schema.read.places import NOTHING, Conj, Node, identity
+from maskwright.frontends.json_schema.sets.intersect import is_nothing, undeclared
+from maskwright.frontends.json_schema.sets.shape import ObjectShape, Shape
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
+
+
+def simplified(rest: Conj, negation: Node, norm: Normaliser) -> Conj:
+    """Return the place of what satisfies both: the rest alone if that implies the negation, NOTHING if not both."""
+    negated = negation.schema.negated
+    both = (*rest, negation)
+    try:
+        if _targets(rest, norm).issuperset(_targets(negated, norm)):
+            return NOTHING
+        if disjoint_places(rest, negated, norm):
+            return rest
+        return both if norm.shape_of(both).mask else NOTHING
+    except (SchemaError, LimitError):
+        return both  # it is refused where it is used
+
+
+def _targets(place: Conj, norm: Normaliser) -> set[Any]:
+    """What the nodes of a place say, or what they refer to does."""
+    return {norm.meaning(norm.document.follow(node)) for node in place}
+
+
+def minimal(shape: Shape, norm: Normaliser) -> Shape:
+    """Return the same values with no alternative of objects inside another."""
+    if len(shape.objects) < 2 or norm.tracks:
+        return shape
+    return Shape(shape.mask, shape.numbers, shape.strings, shape.arrays, tuple(without_contained(shape.objects, norm)))
+
+
+def without_contained(parts: Iterable[ObjectShape], norm: Normaliser) -> list[ObjectShape]:
+    """Return the alternatives that are not plainly contained in another one."""
+    kept: list[ObjectShape] = []
+    for part in parts:
+        norm.spend(len(kept))
+        if any(_contains(other, part, norm) for other in kept):
+            continue
+        kept = [other for other in kept if not _contains(part, other, norm)]
+        kept.append(part)
+    return kept
+
+
+def _contains(outer: ObjectShape, inner: ObjectShape, norm: Normaliser) -> bool:
+    """Whether it is plain that all values of `inner` are values of `outer`."""
+    if not outer.required.keys() <= inner.required.keys() or outer.min_properties > inner.min_properties:
+        return False
+    if outer.max_properties is not None and (
+        inner.max_properties is None or inner.max_properties > outer.max_properties
+    ):
+        return False
+    if outer.witnesses is not inner.witnesses and not _all_in(outer.witnesses, inner.witnesses):
+        return False
+    if outer.extras is not inner.extras and not _all_in(outer.extras, inner.extras):
+        return False
+    if not _implied(outer.names, inner.names):
+        return False
+    for name, place in outer.properties.items():
+        own = inner.properties.get(name)
+        if own is place:
+            continue
+        if not _implied(place, undeclared(inner, name, norm) if own is None else own):
+            return False
+    if not outer.extras:
+        return True
+    undeclared_names = inner.properties.keys() - outer.properties.keys()
+    return all(_implied(undeclared(outer, name, norm), inner.properties[name]) for name in undeclared_names)
+
+
+def _all_in(parts: tuple[object, ...], known: tuple[object, ...]) -> bool:
+    return set(map(id, parts)).issubset(map(id, known))
+
+
+def _implied(place: Conj, by: Conj) -> bool:
+    if not place or place is by or is_nothing(by):
+        return True
+    if len(place) > len(by):
+        return False
+    if len(by) == 1:
+        return bool(identity(place[0]) == identity(by[0]))
+    return set(map(identity, by)).issuperset(map(identity, place))

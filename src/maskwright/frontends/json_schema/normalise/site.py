@@ -1,0 +1,116 @@
+"""A `Site` gathers what the keywords of one schema object say, each keyword in its function (keywords.py).
+
+Tested by tests/frontends/json_schema/test_schema_keywords.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from maskwright.errors import SchemaError
+from maskwright.frontends.json_schema.options import Finding
+from maskwright.frontends.json_schema.read.places import Conj, Node, Refusal
+from maskwright.frontends.json_schema.read.pointers import described, pointer_of
+from maskwright.frontends.json_schema.sets.shape import (
+    ALL_TYPES,
+    ANY_KIND,
+    ArrayShape,
+    NumberShape,
+    ObjectShape,
+    Shape,
+    StringShape,
+)
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
+
+
+class Site:
+    """One schema object while its keywords are read.
+
+    `number`, `string`, `array` and `object` are None until a keyword says something about that type. `applied` are
+    shapes that hold as well, in the order of the text; `own_position` is where in that order the own members come.
+    `exclusive` are lists of branches of which exactly one holds. `contained` are the places of `contains`;
+    `unevaluated` are keywords for what no other keyword has seen, and their places.
+    """
+
+    __slots__ = (
+        "applied",
+        "array",
+        "contained",
+        "exclusive",
+        "kind",
+        "mask",
+        "node",
+        "norm",
+        "number",
+        "object",
+        "own_position",
+        "schema",
+        "string",
+        "unevaluated",
+    )  # fmt: skip
+
+    def __init__(self, norm: Normaliser, node: Node, schema: dict[str, Any]) -> None:
+        self.norm = norm
+        self.node = node
+        self.schema = schema
+        self.mask = ALL_TYPES
+        self.kind = ANY_KIND
+        self.number: NumberShape | None = None
+        self.string: StringShape | None = None
+        self.array: ArrayShape | None = None
+        self.object: ObjectShape | None = None
+        self.applied: list[Shape] = []
+        self.own_position = 0
+        self.exclusive: list[list[Shape]] = []
+        self.contained: tuple[Conj, ...] = ()
+        self.unevaluated: tuple[tuple[str, Conj], ...] = ()
+
+    def numbers(self) -> NumberShape:
+        if self.number is None:
+            self.number = NumberShape()
+        return self.number
+
+    def strings(self) -> StringShape:
+        if self.string is None:
+            self.string = StringShape()
+        return self.string
+
+    def arrays(self) -> ArrayShape:
+        if self.array is None:
+            self.array = ArrayShape()
+        return self.array
+
+    def objects(self) -> ObjectShape:
+        if self.object is None:
+            self.object = ObjectShape()
+            self.own_position = len(self.applied)
+        return self.object
+
+    def child(self, keyword: str, schema: Any, token: str | int | None = None) -> Node:
+        """Return the node of a sub-schema under a keyword, or under a name or index in it."""
+        path = (self.node.path, keyword)
+        return self.norm.document.child(self.node, schema, path if token is None else (path, token))
+
+    def shape(self, keyword: str, schema: Any, token: str | int | None = None) -> Shape:
+        """Return the shape of a sub-schema that applies to the same instance."""
+        return self.norm.shape(self.child(keyword, schema, token))
+
+    def any_of(self, keyword: str, places: tuple[Conj, ...]) -> Conj:
+        """Return the place of the values that satisfy one of the places."""
+        return self.norm.any_of(self.node, keyword, places)
+
+    def malformed(self, keyword: str, expected: str, value: Any, hint: str | None = None) -> SchemaError:
+        return self.norm.error(
+            self.node, keyword, f"{keyword} must be {expected}, not {described(value)}", hint or f"write {expected}"
+        )
+
+    def refusal(self, keyword: str, reason: str) -> Refusal:
+        return Refusal(keyword, (self.node.path, keyword), reason)
+
+    def refuse(self, keyword: str, reason: str) -> None:
+        self.norm.refuse(self.refusal(keyword, reason))
+
+    def annotate(self, keyword: str, reason: str) -> None:
+        self.norm.note(Finding(pointer_of((self.node.path, keyword)), keyword, "annotation", reason))

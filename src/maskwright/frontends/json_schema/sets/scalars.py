@@ -1,0 +1,151 @@
+"""Emit scalars: the spellings of a shape's strings, numbers, booleans and null.
+
+    STRING | NULL, strings (at most 2 characters)   →   "\\"" character{0,2} "\\"" | "null"
+
+These mostly depend on the shape alone, so that an expression made once serves every schema (leaves.py). Only remainders
+are computed by rules.
+Tested by tests/frontends/json_schema/test_schema_emit.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from maskwright.frontends.json_schema.read.places import Path, Refusal
+from maskwright.frontends.json_schema.sets.decimals import is_integral
+from maskwright.frontends.json_schema.sets.doubles import speaks_of_more
+from maskwright.frontends.json_schema.sets.last_digits import multiple_text
+from maskwright.frontends.json_schema.sets.multiples import TooManyStatesError, multiples_rule
+from maskwright.frontends.json_schema.sets.numerals import (
+    INTEGER_RULE,
+    NUMBER_RULE,
+    Numbers,
+    decimals_text,
+    finite_multiples,
+    has_no_multiple,
+    integers_text,
+    is_long,
+    number_text,
+    values_text,
+)
+from maskwright.frontends.json_schema.sets.shape import (
+    ANY_KIND,
+    FALSE,
+    FRACTION,
+    FREE_INTEGERS,
+    FREE_NUMBERS,
+    FREE_STRINGS,
+    INTEGERS,
+    NULL,
+    TRUE,
+    Exact,
+    NumberShape,
+    Shape,
+)
+from maskwright.frontends.json_schema.sets.strings import string_text
+from maskwright.ir import Expr, IRBuilder, alt, and_, literal, never, ref
+
+# Every layout opens its grammar with this rule, and those of numerals.py.
+STRING_RULE: Final = ref(0)
+NULL_TEXT: Final = literal(b"null")
+FALSE_TEXT: Final = literal(b"false")
+TRUE_TEXT: Final = literal(b"true")
+
+
+class NeedsRulesError(Exception):
+    """Numbers of the shape take rules, and there is no builder."""
+
+
+def scalar_texts(
+    shape: Shape, numbers: Numbers, refuse: Callable[[Refusal], None], builder: IRBuilder | None
+) -> list[Expr]:
+    """Return expressions for a shape's values that are neither arrays nor objects.
+
+    `refuse` gets what cannot be enforced; if it returns, that is left out.
+
+    Raises:
+        NeedsRulesError: There is no builder, and numbers take rules.
+    """
+    texts: list[Expr] = []
+    if shape.strings is FREE_STRINGS:
+        texts.append(STRING_RULE)
+    else:
+        texts += map(string_text, shape.strings)
+    if shape.numbers is FREE_NUMBERS:
+        texts.append(NUMBER_RULE)
+    elif shape.numbers is FREE_INTEGERS:
+        texts.append(INTEGER_RULE)
+    else:
+        texts += [_number_text(part, numbers, refuse, builder) for part in _without_contained(shape.numbers)]
+    if shape.mask & TRUE:
+        texts.append(TRUE_TEXT)
+    if shape.mask & FALSE:
+        texts.append(FALSE_TEXT)
+    if shape.mask & NULL:
+        texts.append(NULL_TEXT)
+    return texts
+
+
+def _without_contained(parts: tuple[NumberShape, ...]) -> list[NumberShape]:
+    kept: list[NumberShape] = []
+    for part in parts:
+        if not any(_within(part, other) for other in kept):
+            kept = [other for other in kept if not _within(other, part)]
+            kept.append(part)
+    return kept
+
+
+def _within(inner: NumberShape, outer: NumberShape) -> bool:
+    """Whether one alternative is plainly contained in another that says less, as complements have many."""
+    return (
+        bool(outer.multiple_of or outer.not_multiple_of)
+        and outer.values is None
+        and (outer.kind, outer.low, outer.low_open, outer.high, outer.high_open)
+        == (inner.kind, inner.low, inner.low_open, inner.high, inner.high_open)
+        and _divisors(outer.multiple_of) <= _divisors(inner.multiple_of)
+        and _divisors(outer.not_multiple_of) <= _divisors(inner.not_multiple_of)
+    )
+
+
+def _divisors(asked: tuple[tuple[Exact, Path], ...]) -> set[Exact]:
+    return {divisor for divisor, _ in asked}
+
+
+def _number_text(
+    part: NumberShape, numbers: Numbers, refuse: Callable[[Refusal], None], builder: IRBuilder | None
+) -> Expr:
+    if part.values is not None:
+        return values_text(part, numbers)
+    if has_no_multiple(part):
+        return never()
+    if part.kind == FRACTION and any(is_integral(divisor) for divisor, _ in part.multiple_of):
+        return never()
+    by_digits = [multiple_text(divisor) for divisor, _ in part.multiple_of]
+    if not part.not_multiple_of and None not in by_digits:
+        text = number_text(part, numbers, as_operand=bool(by_digits))
+        return and_(text, *[allowed for allowed in by_digits if allowed is not None])
+    if builder is None:
+        raise NeedsRulesError
+    try:
+        divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
+        if numbers == "plain" and not speaks_of_more(part):
+            return multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=is_long(part))
+        if numbers == "plain" and part.kind not in INTEGERS:
+            short = multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=True)
+            if part.kind != ANY_KIND:
+                return short
+            return alt(short, multiples_rule(integers_text(part), divisors, others, builder))
+        return multiples_rule(number_text(part, numbers, as_operand=True), divisors, others, builder)
+    except TooManyStatesError:
+        finite = finite_multiples(part)
+        if finite is not None:
+            return values_text(finite, numbers)
+        _, path = (part.multiple_of + part.not_multiple_of)[0]
+        refuse(Refusal("multipleOf", path, "computing remainders takes too many states"))
+        return number_text(part, numbers)
+
+
+def one_of(texts: list[Expr]) -> Expr:
+    """Return what any of the expressions matches."""
+    return texts[0] if len(texts) == 1 else alt(*texts)
