@@ -8,8 +8,8 @@ import pytest
 
 from maskwright import Grammar, grammars
 from maskwright.ir import EMPTY, GrammarIR, Rule, alt, call, capture, guard, never, ref, seq, text
+from maskwright.ir.parameters import compare, increment
 from maskwright.lint import lint
-from maskwright.parameters import compare, increment
 
 CASES = [
     ('root ::= "a" root | ""', []),

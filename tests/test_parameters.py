@@ -7,9 +7,8 @@ import itertools
 import pytest
 
 import maskwright
-from maskwright import parameters
-from maskwright.ir import GrammarIR, Rule, alt, call, guard, literal
-from maskwright.parameters import (
+from maskwright.ir import GrammarIR, Rule, alt, call, guard, literal, parameters
+from maskwright.ir.parameters import (
     ALL_BITS,
     FALSE,
     SELF,

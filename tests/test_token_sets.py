@@ -6,7 +6,7 @@ import pytest
 
 from maskwright import Grammar, GrammarCompiler, GrammarError, GrammarMatcher, TokenizerInfo
 from maskwright.errors import LarkSyntaxError, Span
-from maskwright.frontends.token_literals import token_set
+from maskwright.frontends.notation.token_literals import token_set
 from maskwright.ir import TokenSet
 from maskwright.token_sets import token_ids
 

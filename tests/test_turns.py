@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import maskwright as mw
-from maskwright.turns import compiling, let_others_in
+from maskwright.support.turns import compiling, let_others_in
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 

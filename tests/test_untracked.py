@@ -11,7 +11,7 @@ from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _kernel
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.kept_schemas import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS
-from maskwright.untracked import untrack
+from maskwright.support.untracked import untrack
 
 FAMILIES = ("hermes", "llama", "gemma_4", "qwen_3_coder", "harmony", "kimi_k3")
 

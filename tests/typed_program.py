@@ -7,11 +7,11 @@ from concurrent.futures import Future
 
 import numpy as np
 import numpy.typing as npt
+from maskwright.events import EventReader, TextDelta
 from typing_extensions import assert_type
 
 import maskwright as mw
 from maskwright.structural_tag import StructuralTag, get_model_structural_tag
-from maskwright.structural_tag.reader import EventReader, TextDelta
 
 info = mw.TokenizerInfo.from_vocab([bytes([byte]) for byte in range(256)] + [b"</s>"], stop_token_ids=[256])
 compiler = mw.GrammarCompiler(info, max_threads=2)

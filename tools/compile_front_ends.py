@@ -16,12 +16,23 @@ from pathlib import Path
 from mypyc.build import mypycify
 
 SOURCES = Path(__file__).resolve().parent.parent / "src"
-FOLDERS = ("ir", "frontends", "frontends/json_schema", "frontends/regex", "structural_tag", "structural_tag/families")
+SCHEMA = "frontends/json_schema"
+FOLDERS = (
+    *("ir", "frontends", "frontends/notation", "frontends/warnings", "frontends/regex", SCHEMA),
+    *(f"{SCHEMA}/{room}" for room in ("text", "read", "sets", "normalise", "emit", "report")),
+    *("structural_tag", "structural_tag/families"),
+)
 # Packages say where their modules lie. Classes that mypyc does not make: one is a tuple, of one there are weak
 # references, some say themselves what they were given wrongly, and formats are copied by their dictionaries.
 INTERPRETED = {
     *(f"{folder}/__init__.py" for folder in FOLDERS),
-    *("ir/expr.py", "ir/subgrammars.py", "frontends/json_schema/options.py"),
+    *(
+        "ir/expr.py",
+        "ir/subgrammars.py",
+        "ir/parameters.py",
+        f"{SCHEMA}/options.py",
+        "frontends/warnings/grammar_warnings.py",
+    ),
     *(f"structural_tag/{name}.py" for name in ("base", "formats", "tag", "tokens", "reader", "families/registry")),
 }
 # Not looked into, so that it makes no difference what is installed; calls to them are calls to any object.

@@ -18,7 +18,7 @@ namespace maskwright {
 
 namespace nb = nanobind;
 
-// The tuples of src/maskwright/parameters.py. Throws nb::type_error on anything else.
+// The tuples of src/maskwright/ir/parameters.py. Throws nb::type_error on anything else.
 ValueFunction read_value(nb::handle value);
 Condition read_condition(nb::handle condition);
 

@@ -145,7 +145,7 @@ void bind_compile(nb::module_& m) {
       nb::kw_only(), nb::arg("inlining") = true, nb::arg("registers") = true, nb::arg("subtree_skipping") = true,
       nb::arg("state_masks") = true, nb::arg("config_memo") = true, nb::arg("sharing") = true,
       "Switches off what is False, for the whole process: to measure what each is worth "
-      "(cpp/kernel/support/optimisations.h).");
+      "(support/optimisations.h).");
 
   nb::class_<CaptureProgram>(m, "CaptureProgram")
       .def(

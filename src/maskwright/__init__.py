@@ -45,8 +45,8 @@ from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
 from maskwright.grammar import Grammar as Grammar
 from maskwright.matcher import BatchGrammarMatcher as BatchGrammarMatcher
 from maskwright.matcher import GrammarMatcher as GrammarMatcher
-from maskwright.schema_report import SchemaReport as SchemaReport
-from maskwright.schema_report import check as check
+from maskwright.report.schema_report import SchemaReport as SchemaReport
+from maskwright.report.schema_report import check as check
 from maskwright.tokenizer import TokenizerInfo as TokenizerInfo
 
 if _TYPE_CHECKING:

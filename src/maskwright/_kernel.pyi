@@ -45,7 +45,7 @@ def set_optimisations(
     sharing: bool = True,
 ) -> None:
     """
-    Switches off what is False, for the whole process: to measure what each is worth (cpp/kernel/support/optimisations.h).
+    Switches off what is False, for the whole process: to measure what each is worth (support/optimisations.h).
     """
 
 class CaptureProgram:

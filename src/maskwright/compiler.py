@@ -17,16 +17,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from maskwright import _kernel
-from maskwright.arguments import as_integer, as_number, instance, refuse_pickling
 from maskwright.compile_cache import CompileCache, CompileFuture, Workers
 from maskwright.errors import MaskwrightError, UnsatisfiableError, wrong_argument
 from maskwright.grammar import Grammar, by_name, checked_choices
+from maskwright.inputs.option_signatures import takes_schema_options
+from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
-from maskwright.option_signatures import takes_schema_options
-from maskwright.schema_inputs import schema_of
+from maskwright.support.arguments import as_integer, as_number, instance, refuse_pickling
+from maskwright.support.turns import compiling, let_others_in
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
-from maskwright.turns import compiling, let_others_in
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

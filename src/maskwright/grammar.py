@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
-from maskwright.arguments import as_tuple, instance
 from maskwright.errors import GrammarError, GrammarWarning, UnsatisfiableError, wrong_argument
+from maskwright.inputs.option_signatures import takes_schema_options
+from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import GrammarIR
-from maskwright.option_signatures import takes_schema_options
-from maskwright.schema_inputs import schema_of
+from maskwright.support.arguments import as_tuple, instance
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -130,8 +130,8 @@ class Grammar:
                 a stop text has to come twice.
         """
         from maskwright.frontends.ebnf import ebnf_to_ir
-        from maskwright.frontends.notes import no_notes
-        from maskwright.grammar_warnings import issue_warnings
+        from maskwright.frontends.warnings.grammar_warnings import issue_warnings
+        from maskwright.frontends.warnings.notes import no_notes
 
         instance("source", source, str)
         instance("root_rule_name", root_rule_name, str)
@@ -174,8 +174,8 @@ class Grammar:
         NUM ::= [0-9]+
         """
         from maskwright.frontends.lark import lark_to_ir
-        from maskwright.frontends.notes import no_notes
-        from maskwright.grammar_warnings import issue_warnings
+        from maskwright.frontends.warnings.grammar_warnings import issue_warnings
+        from maskwright.frontends.warnings.notes import no_notes
 
         instance("source", source, str)
         instance("start", start, str)
@@ -277,7 +277,7 @@ class Grammar:
 
     def to_ebnf(self) -> str:
         """Write the grammar in EBNF, with the root rule `root`; `from_ebnf` reads it. So does `str()`."""
-        from maskwright.frontends.printing import to_ebnf
+        from maskwright.frontends.notation.printing import to_ebnf
 
         return to_ebnf(self.ir)
 
@@ -287,7 +287,7 @@ class Grammar:
         Raises:
             GrammarError: It holds bytes that are not whole characters.
         """
-        from maskwright.frontends.printing import to_lark
+        from maskwright.frontends.notation.printing import to_lark
 
         return to_lark(self.ir)
 
@@ -297,7 +297,7 @@ class Grammar:
         Raises:
             GrammarError: It is recursive, or holds what regular expressions cannot say.
         """
-        from maskwright.frontends.printing import to_regex
+        from maskwright.frontends.notation.printing import to_regex
 
         return to_regex(self.ir)
 

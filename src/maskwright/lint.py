@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from maskwright.arguments import instance
 from maskwright.grammar import Grammar
 from maskwright.ir import (
     OP_ALT,
@@ -35,7 +34,8 @@ from maskwright.ir import (
     operands,
     postorder,
 )
-from maskwright.lint_hints import hints
+from maskwright.report.lint_hints import hints
+from maskwright.support.arguments import instance
 
 
 class Problem(NamedTuple):

@@ -30,8 +30,8 @@ from maskwright.errors import (
 )
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, read_options
 from maskwright.grammar import Grammar
-from maskwright.option_signatures import takes_schema_options
-from maskwright.request_fields import (
+from maskwright.inputs.option_signatures import takes_schema_options
+from maskwright.inputs.request_fields import (
     OF_A_CHAT,
     OF_A_RESPONSE,
     OF_SAMPLING,

@@ -28,7 +28,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from maskwright.compiler import CompiledGrammar, GrammarCompiler
 from maskwright.errors import ArgumentError, OptionError, wrong_argument
 from maskwright.grammar import Grammar
-from maskwright.schema_inputs import meaning_of, schema_of
+from maskwright.inputs.schema_inputs import meaning_of, schema_of
 
 _HINT = (
     "pass a type such as a pydantic model, a dataclass, Literal['a', 'b'] or list[int], a JSON Schema as a dict, "

@@ -15,13 +15,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_type_hints
 
-from maskwright.arguments import instance
 from maskwright.compiler import CompiledGrammar, GrammarCompiler
 from maskwright.errors import OptionError, RequestError
+from maskwright.events import CallDone, EventReader
+from maskwright.inputs.schema_inputs import tool_of
 from maskwright.matcher import GrammarMatcher
-from maskwright.schema_inputs import tool_of
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.reader import CallDone, EventReader
+from maskwright.support.arguments import instance
 
 
 class ToolCall(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from maskwright.events import EventReader
 
 import maskwright as mw
 from maskwright import grammars, openai_shapes, structural_tag
 from maskwright.lint import lint
-from maskwright.structural_tag.reader import EventReader
 from oracle.vocabularies import BYTES
 
 INFO = BYTES.info()

@@ -30,7 +30,7 @@ from maskwright.ir import (
     text,
     tokens,
 )
-from maskwright.parameters import bit_clear, is_ones, set_bit
+from maskwright.ir.parameters import bit_clear, is_ones, set_bit
 from oracle.comparing import compile_fresh, compile_ir, scaled, seeded, walk
 from oracle.grammars import grammar, random_expr
 from oracle.model import Language

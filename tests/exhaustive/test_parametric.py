@@ -26,7 +26,7 @@ from maskwright.ir import (
     star,
     tokens,
 )
-from maskwright.parameters import (
+from maskwright.ir.parameters import (
     SELF,
     bit_clear,
     bit_set,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from ir_matcher import matches
 
 from maskwright import Grammar, GrammarError, LimitError, grammars
-from maskwright.frontends.characters import pieces
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.ebnf import ebnf_to_ir
+from maskwright.frontends.notation.characters import pieces
 from maskwright.ir import (
     Expr,
     GrammarIR,

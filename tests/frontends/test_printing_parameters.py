@@ -7,9 +7,9 @@ import itertools
 import pytest
 
 from maskwright import Grammar, GrammarError, LimitError
-from maskwright.frontends.unfolding import unfolded
+from maskwright.frontends.notation.unfolding import unfolded
 from maskwright.ir import GrammarIR, Rule, alt, call, guard, literal, ref, seq, text, uses_parameter
-from maskwright.parameters import compare, compare_count, decrement, either, increment, masked, negated, set_bit
+from maskwright.ir.parameters import compare, compare_count, decrement, either, increment, masked, negated, set_bit
 from oracle.accepting import accepts
 
 PERMUTATION = """start: pick::0

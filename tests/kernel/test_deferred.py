@@ -32,7 +32,7 @@ from maskwright.ir import (
     tokens,
 )
 from maskwright.ir import capture as captured
-from maskwright.parameters import constant, increment
+from maskwright.ir.parameters import constant, increment
 from oracle.comparing import mask_of
 
 STOP = 260

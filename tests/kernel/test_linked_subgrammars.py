@@ -26,7 +26,7 @@ from maskwright.ir import (
     tokens,
 )
 from maskwright.ir import capture as captured
-from maskwright.parameters import compare, constant, increment
+from maskwright.ir.parameters import compare, constant, increment
 from oracle.comparing import check_state, mask_of, seeded
 from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import Vocab

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from maskwright.events import EventReader
+
 import maskwright as mw
 from maskwright import openai_shapes
 from maskwright.lint import lint
 from maskwright.structural_tag import get_model_structural_tag, model_families
-from maskwright.structural_tag.reader import EventReader
 from mutations.mutate import mutated_options
 
 TOKENS = [*(bytes((b,)) for b in range(256)), b'{"', b'":', b'", "', b"  ", b"aa", b"</", b"<tool_call>", b"</s>"]

@@ -39,7 +39,7 @@ from maskwright.ir import (
     star,
     tokens,
 )
-from maskwright.parameters import (
+from maskwright.ir.parameters import (
     SELF,
     Condition,
     Value,

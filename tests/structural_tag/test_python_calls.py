@@ -8,11 +8,11 @@ from typing import Any
 
 import jsonschema
 import pytest
+from maskwright.events import CallDone, EventReader, FieldDone, ValueDelta
 
 import maskwright as mw
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.reader import CallDone, EventReader, FieldDone, ValueDelta
 from oracle.comparing import scaled, seeded
 from structural_tag.readers import literal
 from structural_tag.spelling import accepts, vocabulary

@@ -8,10 +8,7 @@ import random
 from typing import Any
 
 import pytest
-
-import maskwright as mw
-from maskwright.structural_tag import JSONSchemaFormat, get_model_structural_tag
-from maskwright.structural_tag.reader import (
+from maskwright.events import (
     CallDone,
     CallStarted,
     Event,
@@ -22,6 +19,9 @@ from maskwright.structural_tag.reader import (
     TextDelta,
     ValueDelta,
 )
+
+import maskwright as mw
+from maskwright.structural_tag import JSONSchemaFormat, get_model_structural_tag
 from oracle.comparing import scaled, seeded
 from structural_tag.readers import FAMILIES, read
 from structural_tag.spelling import plain_tokens, vocabulary

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from maskwright.events import EventReader
 
 import maskwright as mw
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.reader import EventReader
 from oracle.comparing import seeded
 from structural_tag.spelling import tokenize, vocabulary
 from structural_tag.test_reader import joined

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from maskwright.events import CallDone, EventReader, ReasoningDelta
 
 import maskwright as mw
 from maskwright.errors import RequestError
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.reader import CallDone, EventReader, ReasoningDelta
 from oracle.comparing import scaled, seeded
 from structural_tag.spelling import tokenize
 from structural_tag.test_real_vocabulary import FILES, compiler, tokenizer

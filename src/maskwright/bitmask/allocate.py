@@ -13,8 +13,8 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.arguments import as_integer
 from maskwright.errors import BitmaskError
+from maskwright.support.arguments import as_integer
 
 
 @overload

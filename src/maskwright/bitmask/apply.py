@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from maskwright import _kernel
-from maskwright.arguments import as_integer
 from maskwright.bitmask.buffers import is_tensor, logit_kind, read_bitmask, read_logits
 from maskwright.bitmask.devices import apply_on_device, checked_rows, listed_rows
 from maskwright.errors import BitmaskError
+from maskwright.support.arguments import as_integer
 
 _MOST_THREADS = 2**32 - 1
 

@@ -13,9 +13,9 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from maskwright.arguments import as_integer, as_tuple
 from maskwright.bitmask.buffers import check_bitmask_dtype, check_shape, is_tensor, logit_kind
 from maskwright.errors import BitmaskError, type_name
+from maskwright.support.arguments import as_integer, as_tuple
 
 _TRITON_DEVICES = ("cuda", "xpu")
 

@@ -19,11 +19,11 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from maskwright.arguments import as_integer, as_number, as_tuple
 from maskwright.bitmask.apply import masked_width
 from maskwright.bitmask.buffers import is_tensor
 from maskwright.bitmask.devices import checked_rows, listed_rows, row_tensor, uses_triton
 from maskwright.errors import BitmaskError, OptionError
+from maskwright.support.arguments import as_integer, as_number, as_tuple
 
 if TYPE_CHECKING:
     import torch

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maskwright.arguments import as_integer
 from maskwright.bitmask.allocate import allocate_token_bitmask
 from maskwright.errors import BitmaskError
+from maskwright.support.arguments import as_integer
 
 if TYPE_CHECKING:
     import torch

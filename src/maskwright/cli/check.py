@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from maskwright.errors import MaskwrightError
-from maskwright.schema_report import KeywordOutcome, SchemaReport, check
+from maskwright.report.schema_report import KeywordOutcome, SchemaReport, check
 
 from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
 from .sources import in_options, parse_json, read_text

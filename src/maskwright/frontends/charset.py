@@ -28,7 +28,7 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from maskwright.ir import EMPTY, Expr, alt, byte_set, bytes_in, literal, never, seq
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 MAX_CODE_POINT: Final = 0x10FFFF
 _SURROGATES: Final = (0xD800, 0xDFFF)

@@ -35,7 +35,7 @@ from maskwright.ir import (
     repeat,
     seq,
 )
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 _MAX_DERIVATIVES: Final = 150  # about a millisecond
 

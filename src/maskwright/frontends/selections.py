@@ -1,7 +1,7 @@
 """Lists whose items are bound together: each at most once, in any order or in theirs, or so many of one kind.
 
-They keep what was taken in the parameter of a rule (maskwright.parameters): a bit for each item, or a number. Nothing
-is spelled out for each order or each count; the kernel makes the few instances that an output passes through.
+They keep what was taken in the parameter of a rule (maskwright.ir.parameters): a bit for each item, or a number.
+Nothing is spelled out for each order or each count; the kernel makes the few instances that an output passes through.
 
     >>> from maskwright.ir import text
     >>> builder = IRBuilder()
@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError
 from maskwright.ir import EMPTY, OP_EMPTY, OP_NEVER, UNBOUNDED, Expr, IRBuilder, alt, call, guard, never, ref, seq
-from maskwright.parameters import (
+from maskwright.ir.parameters import (
     FALSE,
     SELF,
     TRUE,

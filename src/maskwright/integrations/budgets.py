@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright import CompiledGrammar, GrammarMatcher
-from maskwright.arguments import as_integer
 from maskwright.errors import LimitError, UnsatisfiableError
 from maskwright.matcher import MAX_TOKEN_BUDGET
+from maskwright.support.arguments import as_integer
 
 
 def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options: Any) -> GrammarMatcher:

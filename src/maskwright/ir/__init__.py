@@ -10,7 +10,7 @@ stand in it as `TokenSet`s, each the body of a rule, until a tokenizer resolves 
 
 A rule may have a parameter of 64 bits: branches are guarded by conditions on it, and calls pass a value made from it.
 
-    >>> from maskwright.parameters import compare, increment
+    >>> from maskwright.ir.parameters import compare, increment
     >>> at_most_two = alt(EMPTY, guard(compare("<", 2), seq(literal(b"x"), call(0, increment()))))
     >>> print(GrammarIR((Rule("r", at_most_two),), 0).dump())
     r::_ ::= "" | "x" r::incr(_) %if _ <= 1

@@ -14,7 +14,7 @@ from maskwright.ir.grammar import GrammarIR, Rule, TokenSet
 from maskwright.ir.ops import OP_REF
 from maskwright.ir.walks import references as named_rules
 from maskwright.ir.walks import with_references
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 _TURN: Final = 0xF  # others are let in after as many rules and one
 

@@ -39,8 +39,8 @@ from maskwright.ir.ops import (
     OP_TOKENS,
     UNBOUNDED,
 )
-from maskwright.parameters import FALSE, TRUE, Condition, Value, both
-from maskwright.turns import let_others_in
+from maskwright.ir.parameters import FALSE, TRUE, Condition, Value, both
+from maskwright.support.turns import let_others_in
 
 EMPTY: Final = Expr((OP_EMPTY,))
 _NEVER: Final = Expr((OP_NEVER,))

@@ -9,11 +9,11 @@
 
 What many grammars hold (the arguments of a tool, a format of strings) is made into a leaf once. An expression with the
 leaf is the same wherever it stands, as the leaf's rules have indices of their own; and the kernel knows what it has
-linked before by the leaf's number (cpp/kernel/grammar/subgrammar.h). A subgrammar begins with the rules of `prelude`, which
+linked before by the leaf's number (grammar/subgrammar.h). A subgrammar begins with the rules of `prelude`, which
 others have too: spelled out, they are written once.
 
 A deferred subgrammar is made when it is looked at: by whoever wants its rules, or by the kernel when an output comes to
-it (cpp/kernel/rules/instances/deferred.h). Of 128 tools, only those are compiled that are called. What was made is not kept: the kernel
+it (rules/instances/deferred.h). Of 128 tools, only those are compiled that are called. What was made is not kept: the kernel
 keeps what it linked, and what it lets go of is made again.
 
 Invariants: two leaves are equal only if they are the same; numbers are never used again. Operands of `and_` and `not_`
@@ -33,8 +33,8 @@ from maskwright.ir.expressions import ref
 from maskwright.ir.grammar import GrammarIR, Rule
 from maskwright.ir.ops import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_SET, OP_SUBGRAMMAR
 from maskwright.ir.walks import postorder, with_references
-from maskwright.numbering import Numbering
-from maskwright.untracked import acyclic, untrack
+from maskwright.support.numbering import Numbering
+from maskwright.support.untracked import acyclic, untrack
 
 _numbers = Numbering()
 _deferred: Final[dict[int, weak[Subgrammar]]] = {}  # by number

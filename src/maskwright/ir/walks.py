@@ -35,7 +35,7 @@ from maskwright.ir.ops import (
     OP_SUBSTRINGS,
     OP_TOKENS,
 )
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 _TURN: Final = 0xFF  # others are let in whenever as many nodes are done, less one
 _LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS))

@@ -12,7 +12,7 @@ Tested by tests/structural_tag/.
 
 from __future__ import annotations
 
-from maskwright.schema_inputs import tool_of as tool_of
+from maskwright.inputs.schema_inputs import tool_of as tool_of
 from maskwright.structural_tag.base import Format as Format
 from maskwright.structural_tag.families import get_model_structural_tag as get_model_structural_tag
 from maskwright.structural_tag.families import model_families as model_families

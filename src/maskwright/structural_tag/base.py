@@ -16,9 +16,9 @@ from collections.abc import Hashable
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
 
-from maskwright.numbering import Numbering
 from maskwright.structural_tag.fields import Reader
-from maskwright.untracked import acyclic
+from maskwright.support.numbering import Numbering
+from maskwright.support.untracked import acyclic
 
 if TYPE_CHECKING:
     from maskwright.structural_tag.begun import Begun

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from maskwright.ir import Expr, literal, seq
 from maskwright.structural_tag.tokens import Pieces, spelled
-from maskwright.untracked import acyclic
+from maskwright.support.untracked import acyclic
 
 
 class Begun:

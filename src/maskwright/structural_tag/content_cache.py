@@ -15,7 +15,7 @@ import threading
 from collections.abc import Hashable
 from typing import Final, Generic, TypeVar
 
-from maskwright.untracked import untrack
+from maskwright.support.untracked import untrack
 
 _T = TypeVar("_T")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from maskwright._kernel import content_of, data_of
 from maskwright.frontends.json_schema.normalise.evident import Evident, evident
 from maskwright.structural_tag.content_cache import ContentCache
-from maskwright.untracked import acyclic, untrack
+from maskwright.support.untracked import acyclic, untrack
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

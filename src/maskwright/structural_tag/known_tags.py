@@ -30,7 +30,7 @@ from maskwright.structural_tag.reading import MAX_DEPTH, read_format
 from maskwright.structural_tag.tag import StructuralTag, parsed
 from maskwright.structural_tag.tokens import tokens_of
 from maskwright.structural_tag.xml_styles import spelled_style
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 TAGS: Final[ContentCache[Format]] = ContentCache()
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}

@@ -47,7 +47,7 @@ from maskwright.structural_tag.reading import MAX_DEPTH
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.structural_tag.tokens import Pieces, Token, Tokens, one_token, spelled
 from maskwright.structural_tag.triggers import Started, any_of, text_with_triggers, tokens_with_triggers
-from maskwright.untracked import untrack
+from maskwright.support.untracked import untrack
 
 _MAX_TOKENIZERS: Final = 8  # for which one tag is kept
 _QWEN_XML: Final = f.JSONSchemaFormat(True, style="qwen_xml")

@@ -34,9 +34,9 @@ from collections.abc import Callable
 from html import unescape
 from typing import Final, NamedTuple, TypeAlias
 
-from maskwright.arguments import instance
 from maskwright.errors import MatcherError
 from maskwright.matcher import GrammarMatcher
+from maskwright.support.arguments import instance
 
 
 class TextDelta(NamedTuple):

@@ -22,8 +22,8 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import RequestError, SchemaError
-from maskwright.request_fields import check_near
-from maskwright.schema_inputs import tool_of
+from maskwright.inputs.request_fields import check_near
+from maskwright.inputs.schema_inputs import tool_of
 from maskwright.structural_tag.base import Format, altered
 from maskwright.structural_tag.defaults import checked_options, with_defaults
 from maskwright.structural_tag.fields import MAX_COUNT, kind_of

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from maskwright.errors import LimitError, StructuralTagError
-from maskwright.frontends.json_schema.decimals import as_written
+from maskwright.frontends.json_schema.sets.decimals import as_written
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat, TriggeredTagsFormat

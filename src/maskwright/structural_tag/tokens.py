@@ -24,10 +24,10 @@ from functools import cached_property
 from typing import Final, TypeAlias
 from weakref import finalize
 
-from maskwright.arguments import instance
 from maskwright.errors import StructuralTagError
 from maskwright.ir import Expr, seq, text, tokens
-from maskwright.numbering import Numbering
+from maskwright.support.arguments import instance
+from maskwright.support.numbering import Numbering
 from maskwright.tokenizer import TokenizerInfo
 
 # A token by its id, or, where there is no tokenizer, the rule that stands for its name.

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from maskwright.arguments import as_tuple, instance
 from maskwright.errors import TokenizerError, wrong_argument
+from maskwright.support.arguments import as_tuple, instance
 from maskwright.tokenizer import (
     from_huggingface,
     from_llama_cpp,

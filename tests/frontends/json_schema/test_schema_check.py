@@ -18,7 +18,7 @@ from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.normalise.keywords import KEYWORDS
 from maskwright.frontends.json_schema.normalise.leaves import LEAF_KEYWORDS, STRUCTURAL_KEYWORDS
 from maskwright.frontends.json_schema.report.reached import reached_keywords
-from maskwright.schema_report import SchemaReport, check
+from maskwright.report.schema_report import SchemaReport, check
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
 STEP = max(1, 5 - int(float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1"))) + 1)

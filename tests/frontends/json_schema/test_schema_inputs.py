@@ -17,7 +17,7 @@ from checking import check_texts
 
 from maskwright.errors import SchemaError
 from maskwright.grammar import Grammar
-from maskwright.schema_inputs import schema_of
+from maskwright.inputs.schema_inputs import schema_of
 
 pydantic = pytest.importorskip("pydantic", reason="an optional dependency")
 typing_extensions = pytest.importorskip("typing_extensions", reason="comes with pydantic")

@@ -16,9 +16,9 @@ from typing import Any, Literal
 import torch
 
 import maskwright
-from maskwright.arguments import as_integer, instance
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
 from maskwright.errors import BitmaskError
+from maskwright.support.arguments import as_integer, instance
 
 bitmask_dtype = torch.int32
 """The dtype of bitmasks."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from maskwright.arguments import as_integer
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.exception import DeserializeFormatError, as_xgrammar_errors
 from maskwright.compat.xgrammar.grammar import (
@@ -28,6 +27,7 @@ from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo, checked_inf
 from maskwright.compiler import CompiledGrammar as _Compiled
 from maskwright.compiler import GrammarCompiler as _Compiler
 from maskwright.errors import OptionError
+from maskwright.support.arguments import as_integer
 
 _UNLIMITED: Final = 1 << 62
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from maskwright.arguments import as_integer
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
 from maskwright.errors import OptionError
+from maskwright.support.arguments import as_integer
 
 _MOST: Final = 1_000_000
 SERIALIZATION_VERSION: Final = "maskwright-1"

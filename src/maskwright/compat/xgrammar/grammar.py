@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from maskwright import grammars as _ready
-from maskwright.arguments import as_tuple, instance
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.exception import DeserializeFormatError, as_xgrammar_errors
 from maskwright.compat.xgrammar.reading import (
@@ -31,6 +30,7 @@ from maskwright.compat.xgrammar.serialization import dumped, field, loaded
 from maskwright.compat.xgrammar.structural_tag import StructuralTag, StructuralTagItem
 from maskwright.errors import MaskwrightError, wrong_argument
 from maskwright.grammar import Grammar as _Grammar
+from maskwright.support.arguments import as_tuple, instance
 
 if TYPE_CHECKING:
     from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo

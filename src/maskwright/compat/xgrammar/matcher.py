@@ -21,7 +21,6 @@ from typing import Any, Final, Literal
 
 import torch
 
-from maskwright.arguments import as_integer, as_tuple
 from maskwright.bitmask.only import allow_only
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.bitmask import allocate_token_bitmask as allocate_token_bitmask
@@ -34,6 +33,7 @@ from maskwright.compat.xgrammar.exception import as_xgrammar_errors, convert
 from maskwright.errors import BitmaskError, LimitError, MaskwrightError, MatcherError, OptionError, wrong_argument
 from maskwright.matcher import BatchGrammarMatcher as _Batch
 from maskwright.matcher import GrammarMatcher as _Matcher
+from maskwright.support.arguments import as_integer, as_tuple
 
 _logger: Final = logging.getLogger("maskwright")
 

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema import JsonSchemaKeywords
-from maskwright.frontends.json_schema.decimals import as_written
-from maskwright.schema_inputs import schema_of
+from maskwright.frontends.json_schema.sets.decimals import as_written
+from maskwright.inputs.schema_inputs import schema_of
 from maskwright.structural_tag.tag import parsed
 
 ANY_WHITESPACE: Final = r"[ \n\r\t]*"

@@ -14,9 +14,9 @@ from __future__ import annotations
 import json
 from typing import Any, Final, TypeVar
 
-from maskwright.arguments import instance
 from maskwright.compat.xgrammar.config import SERIALIZATION_VERSION
 from maskwright.compat.xgrammar.exception import DeserializeFormatError, DeserializeVersionError, InvalidJSONError
+from maskwright.support.arguments import instance
 
 _VERSION: Final = "__VERSION__"
 _T = TypeVar("_T")

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
 from maskwright.errors import wrong_argument
-from maskwright.schema_inputs import schema_of
+from maskwright.inputs.schema_inputs import schema_of
 from maskwright.structural_tag.tag import parsed
 from maskwright.structural_tag.xml_styles import STYLES
 

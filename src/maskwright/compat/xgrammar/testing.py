@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import torch
 
-from maskwright.arguments import as_integer
 from maskwright.bitmask.expressions import allowed_columns
 from maskwright.compat.xgrammar.bitmask import as_rows, get_bitmask_shape
 from maskwright.compat.xgrammar.bitmask import bitmask_dtype as bitmask_dtype
@@ -32,6 +31,7 @@ from maskwright.errors import BitmaskError
 from maskwright.frontends.nullable import nullable_rules
 from maskwright.grammar import Grammar as _Native
 from maskwright.ir import GrammarIR
+from maskwright.support.arguments import as_integer
 
 
 @as_xgrammar_errors()

@@ -16,11 +16,11 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
 
-from maskwright.arguments import as_integer, as_tuple, instance
 from maskwright.compat.xgrammar.base import XGRObject
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
 from maskwright.compat.xgrammar.serialization import bytes_of, dumped, field, loaded, text_of
 from maskwright.errors import TokenizerError, wrong_argument
+from maskwright.support.arguments import as_integer, as_tuple, instance
 from maskwright.tokenizer import TokenizerInfo as _Info
 from maskwright.tokenizer.text_decoders import byte_level_map
 

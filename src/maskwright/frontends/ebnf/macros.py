@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple
 from maskwright.errors import EbnfSyntaxError, Span
 from maskwright.frontends.dispatch import tag_dispatch, token_dispatch
 from maskwright.frontends.ebnf.terminals import regex_expr
-from maskwright.frontends.quoted import STRING, Quoted, string_value
+from maskwright.frontends.notation.quoted import STRING, Quoted, string_value
 from maskwright.frontends.substrings import substrings
 from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set
 

@@ -26,13 +26,9 @@ from typing import Final
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments, regex_macro
 from maskwright.frontends.ebnf.terminals import class_expr
-from maskwright.frontends.mistakes import hint_at, hint_at_head, malformed_head_at
-from maskwright.frontends.notes import Notes
-from maskwright.frontends.nullable import without_empty_budgets
-from maskwright.frontends.quoted import BYTE_ORDER_MARK, STRING, Quoted, string_value
-from maskwright.frontends.regex import regex_to_expr
-from maskwright.frontends.regular import is_regular, spelled_out
-from maskwright.frontends.rule_options import (
+from maskwright.frontends.notation.mistakes import hint_at, hint_at_head, malformed_head_at
+from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, STRING, Quoted, string_value
+from maskwright.frontends.notation.rule_options import (
     BRACKETS,
     FoldedText,
     Reading,
@@ -44,11 +40,15 @@ from maskwright.frontends.rule_options import (
     stop_text,
     with_options,
 )
+from maskwright.frontends.notation.token_literals import token_set
+from maskwright.frontends.nullable import without_empty_budgets
+from maskwright.frontends.regex import regex_to_expr
+from maskwright.frontends.regular import is_regular, spelled_out
 from maskwright.frontends.substrings import MAX_IN_RULES
 from maskwright.frontends.texts import ANY_CHARACTER
-from maskwright.frontends.token_literals import token_set
+from maskwright.frontends.warnings.notes import Notes
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 MAX_DEPTH: Final = 100
 MAX_COUNT: Final = 2**31 - 1

@@ -16,7 +16,7 @@ from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
 from maskwright.frontends.charset import CodePointSet, json_string_chars, utf8
-from maskwright.frontends.quoted import ESCAPE, SIMPLE_ESCAPES, escaped_character
+from maskwright.frontends.notation.quoted import ESCAPE, SIMPLE_ESCAPES, escaped_character
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
 from maskwright.ir import Expr

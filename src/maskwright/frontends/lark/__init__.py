@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from maskwright.frontends.lark.lower import lower
 from maskwright.frontends.lark.parser import parse as parse
-from maskwright.frontends.notes import Notes, no_notes
+from maskwright.frontends.warnings.notes import Notes, no_notes
 from maskwright.ir import GrammarIR, spelled_out
 
 if TYPE_CHECKING:

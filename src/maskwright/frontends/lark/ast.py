@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from maskwright.errors import Span
-from maskwright.frontends.rule_options import RuleOption
+from maskwright.frontends.notation.rule_options import RuleOption
 from maskwright.ir import UNBOUNDED as UNBOUNDED
 from maskwright.ir import TokenSet
 

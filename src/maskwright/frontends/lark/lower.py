@@ -29,10 +29,7 @@ from maskwright.frontends.lark.ignored import Ignored
 from maskwright.frontends.lark.parameters import condition_of, value_of
 from maskwright.frontends.lark.resolve import Entry, Scope, resolve
 from maskwright.frontends.lark.terminals import Terminals, check_no_regex_rules
-from maskwright.frontends.notes import Notes, no_notes
-from maskwright.frontends.nullable import without_empty_budgets
-from maskwright.frontends.regular import spelled_out
-from maskwright.frontends.rule_options import (
+from maskwright.frontends.notation.rule_options import (
     FoldedText,
     NameValue,
     Reading,
@@ -45,9 +42,12 @@ from maskwright.frontends.rule_options import (
     stop_text,
     with_options,
 )
+from maskwright.frontends.nullable import without_empty_budgets
+from maskwright.frontends.regular import spelled_out
 from maskwright.frontends.substrings import substrings, words
+from maskwright.frontends.warnings.notes import Notes, no_notes
 from maskwright.ir import EMPTY, OP_REF, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
-from maskwright.parameters import FALSE, TRUE
+from maskwright.ir.parameters import FALSE, TRUE
 
 MAX_INSTANCES: Final = 10_000
 

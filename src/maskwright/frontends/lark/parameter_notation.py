@@ -1,6 +1,6 @@
 """Values and conditions of parametric rules in Lark's notation: the way back of `parameters.py`.
 
-    >>> from maskwright.parameters import bit_clear, both, compare, increment, masked
+    >>> from maskwright.ir.parameters import bit_clear, both, compare, increment, masked
     >>> shown_condition(both(bit_clear(3), compare("<", 5, (0, 4))))
     'and(bit_clear(3),le([0:4],4))'
     >>> shown_steps(masked(0xF, 0x1).then(increment((0, 4))))
@@ -12,7 +12,7 @@ Tested by tests/frontends/test_printing_parameters.py.
 
 from __future__ import annotations
 
-from maskwright.parameters import (
+from maskwright.ir.parameters import (
     ALL_BITS,
     COND_ALL,
     COND_ANY,

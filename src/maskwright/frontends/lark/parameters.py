@@ -6,7 +6,7 @@
 
 A number is written in decimal or after 0x, a range of bits as `[low:high]` without `high`, the rule's own value as `_`,
 which is also the range of all its bits. A value is a number, `_`, or a change of the rule's own value; a condition is
-made of comparisons. What they mean is said in maskwright.parameters.
+made of comparisons. What they mean is said in maskwright.ir.parameters.
 Source: llguidance's documentation of parametric grammars.
 Tested by tests/frontends/test_lark_parameters.py, tests/corpus/lark.toml.
 """
@@ -17,10 +17,10 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from maskwright import parameters
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.lark.ast import Call
-from maskwright.parameters import ALL_BITS, SELF, TRUE, WHOLE, Bits, Condition, Relation, Value
+from maskwright.ir import parameters
+from maskwright.ir.parameters import ALL_BITS, SELF, TRUE, WHOLE, Bits, Condition, Relation, Value
 
 MAX_DEPTH: Final = 20
 

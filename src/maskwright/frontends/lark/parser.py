@@ -47,12 +47,12 @@ from maskwright.frontends.lark.tokens import (
     TOKEN,
     WORD,
 )
-from maskwright.frontends.mistakes import hint_at, hint_at_head, malformed_head_at
-from maskwright.frontends.quoted import BYTE_ORDER_MARK, Quoted, string_value
-from maskwright.frontends.rule_options import RuleOption, parse_options
-from maskwright.frontends.token_literals import token_set
+from maskwright.frontends.notation.mistakes import hint_at, hint_at_head, malformed_head_at
+from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, Quoted, string_value
+from maskwright.frontends.notation.rule_options import RuleOption, parse_options
+from maskwright.frontends.notation.token_literals import token_set
 from maskwright.ir import UNBOUNDED
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 MAX_DEPTH: Final = 100
 MAX_EMBEDDED: Final = 8

@@ -24,7 +24,7 @@ from typing import Final
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.lark.ast import Definition, Document, Import, Name, Node
 from maskwright.frontends.lark.parser import parse
-from maskwright.frontends.rule_options import RuleOption
+from maskwright.frontends.notation.rule_options import RuleOption
 
 _STATEMENT: Final = re.compile(r"^[ \t]*%(?!json|lark|regex|if|override|extend)", re.MULTILINE)
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from maskwright.frontends.quoted import STRING
-from maskwright.frontends.rule_options import BRACKETS
+from maskwright.frontends.notation.quoted import STRING
+from maskwright.frontends.notation.rule_options import BRACKETS
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
 

@@ -30,7 +30,7 @@ from maskwright.frontends.charset import NO_CHARACTERS, CodePointSet
 from maskwright.frontends.regex import ast
 from maskwright.frontends.regex.classes import POSIX, fold
 from maskwright.frontends.regex.scanner import ASCII_ONLY, IGNORE_CASE, VERBOSE, Dialect, Scanner
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 MAX_TRIED: Final = 50_000
 

@@ -44,7 +44,7 @@ from maskwright.frontends.regex.ast import (
 from maskwright.frontends.regex.plain import PlainPieces, lower_plain
 from maskwright.frontends.regex.sides import SideClasses, bits, too_much
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 MAX_WORK: Final = 1_000_000
 MAX_COPIES: Final = 64

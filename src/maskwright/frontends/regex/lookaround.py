@@ -45,7 +45,7 @@ from maskwright.frontends.regex.ast import (
     any_string,
     concat,
 )
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 Pairs: TypeAlias = "tuple[tuple[Side, Side], ...]"
 Rest: TypeAlias = "Callable[[], Node] | None"

@@ -32,7 +32,7 @@ from maskwright.frontends.regex.scanner import (
     VERBOSE,
     Dialect,
 )
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 MAX_COUNT: Final = 2**31 - 1
 

@@ -14,8 +14,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from maskwright.arguments import as_integer
 from maskwright.errors import OptionError, TokenizerError
+from maskwright.support.arguments import as_integer
 
 _FEW = 64  # tokens that somebody may have added to a tokenizer, such as one for padding
 _MANY = 1024  # more ids than output layers are padded by, unless they are a tenth of the vocabulary

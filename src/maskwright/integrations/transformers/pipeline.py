@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 import torch
 
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
-from maskwright.arguments import as_integer
 from maskwright.errors import ArgumentError, MatcherError, OptionError, TokenizerError, wrong_argument
 from maskwright.integrations.transformers.model_facts import Facts, facts_of
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor
 from maskwright.integrations.transformers.prompts import Prompts, encode, padded, read_prompts
 from maskwright.output_types import output_type_of
+from maskwright.support.arguments import as_integer
 from maskwright.tool_outputs import ToolOutput
 
 _MOST_COMPILERS = 4

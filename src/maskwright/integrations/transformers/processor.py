@@ -33,12 +33,12 @@ from maskwright import (
     TokenizerInfo,
     allocate_token_bitmask,
 )
-from maskwright.arguments import as_integer
 from maskwright.compiler import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
 from maskwright.integrations.transformers.masks import masked_scores
 from maskwright.integrations.transformers.rows import Rows
+from maskwright.support.arguments import as_integer
 
 _MOST_GENERATIONS = 2  # a model and its assistant
 _PATIENCE = 8  # steps with all rows at their ends; checks for the end may lag a few behind

@@ -44,7 +44,7 @@ def stream(
         model: As for `maskwright.generate`, like all that follow.
         tokenizer: Its tokenizer.
         prompt: One prompt: a str, or a list of messages.
-        output_type: A type or structure; not tools, whose events `maskwright.structural_tag.reader` reads.
+        output_type: A type or structure; not tools, whose events `maskwright.events` reads.
         max_new_tokens: The budget of the output.
         schema_options: The fields of `JsonSchemaOptions`.
         template_options: Arguments of the chat template.
@@ -55,7 +55,7 @@ def stream(
             Arguments are checked in this call; errors of the model come when the values are asked for.
     """
     if isinstance(output_type, list | tuple):
-        hint = "use maskwright.generate, or a matcher with maskwright.structural_tag.reader.EventReader"
+        hint = "use maskwright.generate, or a matcher with maskwright.events.EventReader"
         raise OptionError("tools cannot be streamed as values", option="output_type", hint=hint)
     for name in (*_ALONE, "streamer"):
         if generate_options.get(name) not in (None, 1):

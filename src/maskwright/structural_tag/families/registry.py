@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from maskwright.errors import RequestError
-from maskwright.option_signatures import takes_schema_options
+from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.model_names import Certain, find_model
 from maskwright.structural_tag.fields import kind_of

@@ -26,7 +26,7 @@ from maskwright.frontends.json_schema.sets.intersect import join
 from maskwright.frontends.json_schema.sets.shape import FALSE, NULL, TRUE, ArrayShape, Contains, Shape
 from maskwright.frontends.selections import permutation
 from maskwright.ir import OP_NEVER, Expr, alt, call, guard, never, seq
-from maskwright.parameters import WHOLE, compare, increment
+from maskwright.ir.parameters import WHOLE, compare, increment
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.emit.emitter import Emitter

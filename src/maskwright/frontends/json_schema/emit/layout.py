@@ -51,7 +51,7 @@ from maskwright.ir import (
     star,
     text,
 )
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 MAX_INDENTED: Final = 12
 

@@ -23,7 +23,7 @@ from maskwright.frontends.json_schema.sets.numerals import Numbers
 from maskwright.frontends.json_schema.sets.scalars import NeedsRulesError, one_of, scalar_texts
 from maskwright.frontends.json_schema.sets.shape import FREE_ARRAYS, FREE_OBJECTS, NumberShape, Shape, StringShape
 from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
-from maskwright.untracked import untrack
+from maskwright.support.untracked import untrack
 
 _MAX_LEAVES: Final = 8192
 _MAX_CONTENT: Final = 2048  # bytes of one leaf's content

@@ -66,7 +66,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     union,
 )
 from maskwright.frontends.json_schema.sets.strings import name_matches
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 _DEEP: Final = 20  # levels of recursion, beyond which sub-schemas in place are made from the inside out
 MAX_IN_PLACE_DEPTH: Final = 40  # where complements open more on the way

@@ -21,7 +21,7 @@ from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_pa
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
 _SCALARS: Final = frozenset((str, int, bool, float, type(None)))

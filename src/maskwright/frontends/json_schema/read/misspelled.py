@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from maskwright.turns import let_others_in
+from maskwright.support.turns import let_others_in
 
 _MAX_LENGTH: Final = 40
 _CUTOFF: Final = 0.8

@@ -2,8 +2,8 @@
 
     Node({"type": "string"}, Resource("https://example.com/a", …), (None, "name"))
 
-A conjunction (`Conj`) is what one value must satisfy all together: a tuple of places. Places that no one wrote stand for
-complements and unions of others.
+A conjunction (`Conj`) is what one value must satisfy all together: a tuple of places. Places that no one wrote stand
+for complements and unions of others.
 
 Invariant: places are compared by `identity`, never by their content.
 Tested by tests/frontends/json_schema/test_schema_references.py.

@@ -20,8 +20,8 @@ from maskwright.frontends.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.json_schema.sets.decimals import digits_of, is_multiple
 from maskwright.frontends.json_schema.sets.shape import Exact
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, call, guard, never, seq
-from maskwright.parameters import Value, compare, increment
-from maskwright.turns import let_others_in
+from maskwright.ir.parameters import Value, compare, increment
+from maskwright.support.turns import let_others_in
 
 MAX_STATES: Final = 3200
 MAX_ALL_STATES: Final = 4800  # of all automata of a document

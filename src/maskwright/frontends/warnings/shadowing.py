@@ -26,10 +26,17 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError
-from maskwright.frontends.free_text import MAX_NODES, PRINTABLE, Automaton, TooLarge, automaton_of, may_hold_anything
 from maskwright.frontends.nullable import is_nullable, nullable_rules
 from maskwright.frontends.regular import spelled_out
-from maskwright.frontends.shadow_marks import described, name_of, rewrite
+from maskwright.frontends.warnings.free_text import (
+    MAX_NODES,
+    PRINTABLE,
+    Automaton,
+    TooLarge,
+    automaton_of,
+    may_hold_anything,
+)
+from maskwright.frontends.warnings.shadow_marks import described, name_of, rewrite
 from maskwright.ir import (
     OP_ALT,
     OP_AND,

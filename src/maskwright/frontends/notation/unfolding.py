@@ -1,7 +1,7 @@
 """Parametric rules as plain ones: a rule for each of the values that its parameter takes.
 
     >>> from maskwright.ir import EMPTY, GrammarIR, Rule, alt, call, guard, seq, text
-    >>> from maskwright.parameters import compare, increment
+    >>> from maskwright.ir.parameters import compare, increment
     >>> up_to_two = alt(EMPTY, guard(compare("<", 2), seq(text("x"), call(0, increment()))))
     >>> print(unfolded(GrammarIR((Rule("r", up_to_two),), 0)).dump())
     r ::= "" | "x" r_1

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from maskwright.errors import LimitError, UnsatisfiableError, UnsupportedSchemaError
-from maskwright.option_signatures import takes_schema_options
-from maskwright.schema_inputs import schema_of
+from maskwright.inputs.option_signatures import takes_schema_options
+from maskwright.inputs.schema_inputs import schema_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

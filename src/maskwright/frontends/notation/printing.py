@@ -22,11 +22,11 @@ from operator import is_
 from typing import ClassVar, Final, NamedTuple
 
 from maskwright.errors import GrammarError, LimitError
-from maskwright.frontends.characters import branches, pieces
 from maskwright.frontends.charset import CodePointSet
-from maskwright.frontends.lark.parameter_notation import shown_condition, shown_steps
+from maskwright.frontends.notation.characters import branches, pieces
+from maskwright.frontends.notation.parameter_notation import shown_condition, shown_steps
+from maskwright.frontends.notation.unfolding import unfolded
 from maskwright.frontends.regular import spelled_out
-from maskwright.frontends.unfolding import unfolded
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
@@ -55,7 +55,7 @@ from maskwright.ir import (
     ref,
     uses_parameter,
 )
-from maskwright.parameters import SELF
+from maskwright.ir.parameters import SELF
 
 _REGULAR_HINT: Final = "use EBNF: Grammar.to_ebnf, or --to ebnf"
 MAX_PRINTED: Final = 20_000_000  # characters

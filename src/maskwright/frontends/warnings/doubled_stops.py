@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from itertools import pairwise
 
-from maskwright.frontends.shadowing import Shadowed
+from maskwright.frontends.warnings.shadowing import Shadowed
 from maskwright.ir import OP_ALT, OP_CAPTURE, OP_LITERAL, OP_REF, OP_SEQ, Expr, GrammarIR, postorder
 
 

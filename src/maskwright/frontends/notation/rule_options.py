@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.errors import GrammarError, Span
 from maskwright.frontends.captured_ends import UnclearEndError, parted
-from maskwright.frontends.quoted import STRING, Quoted, string_value
+from maskwright.frontends.notation.quoted import STRING, Quoted, string_value
 from maskwright.frontends.texts import shortest, text_before, text_of_length
 from maskwright.ir import OP_LITERAL, Expr, alt, and_, capture, literal, seq, span, text
 

@@ -2,7 +2,7 @@
 
     issue_warnings(rules, source, ":")    a `GrammarWarning` for each finding, with line and column in the source
 
-What is found is in frontends/shadowing.py and frontends/doubled_stops.py.
+What is found is in frontends/warnings/shadowing.py and frontends/warnings/doubled_stops.py.
 Tested by tests/frontends/test_shadowing.py.
 """
 
@@ -14,9 +14,9 @@ import warnings
 from pathlib import Path
 
 from maskwright.errors import GrammarError, GrammarWarning, Span
-from maskwright.frontends.doubled_stops import doubled_stops
-from maskwright.frontends.notes import Notes
-from maskwright.frontends.shadowing import shadowed
+from maskwright.frontends.warnings.doubled_stops import doubled_stops
+from maskwright.frontends.warnings.notes import Notes
+from maskwright.frontends.warnings.shadowing import shadowed
 from maskwright.ir import GrammarIR
 
 _PACKAGE = str(Path(__file__).parent)
