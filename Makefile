@@ -28,6 +28,7 @@ lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/python tools/check_layers.py
+	$(BIN)/lint-imports
 
 types: .venv/.dev  ## mypy, strict
 	$(BIN)/mypy --strict

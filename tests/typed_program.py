@@ -7,10 +7,10 @@ from concurrent.futures import Future
 
 import numpy as np
 import numpy.typing as npt
-from maskwright.events import EventReader, TextDelta
 from typing_extensions import assert_type
 
 import maskwright as mw
+from maskwright.events import EventReader, TextDelta
 from maskwright.structural_tag import StructuralTag, get_model_structural_tag
 
 info = mw.TokenizerInfo.from_vocab([bytes([byte]) for byte in range(256)] + [b"</s>"], stop_token_ids=[256])

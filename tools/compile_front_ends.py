@@ -33,7 +33,7 @@ INTERPRETED = {
         f"{SCHEMA}/options.py",
         "frontends/warnings/grammar_warnings.py",
     ),
-    *(f"structural_tag/{name}.py" for name in ("base", "formats", "tag", "tokens", "reader", "families/registry")),
+    *(f"structural_tag/{name}.py" for name in ("base", "formats", "tag", "tokens", "families/registry")),
 }
 # Not looked into, so that it makes no difference what is installed; calls to them are calls to any object.
 FOREIGN = (

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from maskwright.events import EventReader
 
 import maskwright as mw
 from maskwright import grammars, openai_shapes, structural_tag
+from maskwright.events import EventReader
 from maskwright.lint import lint
 from oracle.vocabularies import BYTES
 

@@ -15,9 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from maskwright.events import CallDone, EventReader
-
 import maskwright as mw
+from maskwright.events import CallDone, EventReader
 from maskwright.structural_tag import get_model_structural_tag
 from structural_tag.makers import SPECIAL
 from structural_tag.renderers import RENDERERS, Call

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from maskwright.events import CallDone, EventReader, ReasoningDelta, TextDelta
 
 import maskwright as mw
+from maskwright.events import CallDone, EventReader, ReasoningDelta, TextDelta
 from maskwright.structural_tag import get_model_structural_tag, model_families
 from oracle.comparing import scaled, seeded
 from structural_tag.makers import BOTH, JSON, SPECIAL, TOOLS, TRANSCRIPTS

@@ -8,10 +8,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from maskwright.events import CallDone, EventReader, FieldDone, ValueDelta
 
 import maskwright as mw
 from maskwright.errors import UnsupportedSchemaError
+from maskwright.events import CallDone, EventReader, FieldDone, ValueDelta
 from maskwright.structural_tag import get_model_structural_tag
 from oracle.comparing import scaled, seeded
 from structural_tag.readers import literal

@@ -8,6 +8,8 @@ import random
 from typing import Any
 
 import pytest
+
+import maskwright as mw
 from maskwright.events import (
     CallDone,
     CallStarted,
@@ -19,8 +21,6 @@ from maskwright.events import (
     TextDelta,
     ValueDelta,
 )
-
-import maskwright as mw
 from maskwright.structural_tag import JSONSchemaFormat, get_model_structural_tag
 from oracle.comparing import scaled, seeded
 from structural_tag.readers import FAMILIES, read

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from maskwright.events import EventReader
 
 import maskwright as mw
+from maskwright.events import EventReader
 from maskwright.structural_tag import get_model_structural_tag
 from oracle.comparing import seeded
 from structural_tag.spelling import tokenize, vocabulary

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from maskwright.events import CallDone, EventReader, ReasoningDelta
 
 import maskwright as mw
 from maskwright.errors import RequestError
+from maskwright.events import CallDone, EventReader, ReasoningDelta
 from maskwright.structural_tag import get_model_structural_tag
 from oracle.comparing import scaled, seeded
 from structural_tag.spelling import tokenize

@@ -9,10 +9,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from maskwright.events import CallDone, EventReader
 
 import maskwright as mw
 from maskwright.errors import SchemaError, StructuralTagError, UnsupportedSchemaError
+from maskwright.events import CallDone, EventReader
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.xml_styles import STYLES
 from structural_tag.spelling import accepts, vocabulary

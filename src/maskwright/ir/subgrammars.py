@@ -13,7 +13,7 @@ linked before by the leaf's number (grammar/subgrammar.h). A subgrammar begins w
 others have too: spelled out, they are written once.
 
 A deferred subgrammar is made when it is looked at: by whoever wants its rules, or by the kernel when an output comes to
-it (rules/instances/deferred.h). Of 128 tools, only those are compiled that are called. What was made is not kept: the kernel
+it (deferred.h). Of 128 tools, only those are compiled that are called. What was made is not kept: the kernel
 keeps what it linked, and what it lets go of is made again.
 
 Invariants: two leaves are equal only if they are the same; numbers are never used again. Operands of `and_` and `not_`

@@ -6,7 +6,7 @@
 The files in the order of the work: `fields.py`, `base.py`, `formats.py`, `tag.py` (the classes, read and checked),
 `tokens.py` (special tokens inside strings), `stops.py`, `triggers.py` and `ends.py` (where free text ends), `lower.py`
 (to the IR), and for arguments `arguments.py`, `xml_styles.py`, `xml.py`. `families/` builds tags for
-models' formats, and `reader.py` reads what comes out.
+models' formats; `maskwright.events` reads what comes out.
 Tested by tests/structural_tag/.
 """
 

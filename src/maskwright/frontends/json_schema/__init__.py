@@ -1,16 +1,16 @@
 """JSON Schema: `schema_to_ir` makes a grammar of the texts whose values a schema admits.
 
-    read        documents.py    the text, `$schema` (vocabularies.py), where a reference points (resources.py)
-    normalise   normalise.py    runs keywords*.py over each schema object: its shape, sorted by type (shape.py);
-                                intersect.py, complement.py, disjoint.py, simplify.py and unevaluated.py calculate with
-                                shapes; leaves.py shares those of schemas without sub-schemas
-    emit        emit.py         with arrays.py, objects.py, scalars.py: from shapes to rules over bytes, counting.py
-                                where something is counted, laid out as layout.py says, with the white space of
-                                white_space.py, or as the schema asks (guidance.py), in ASCII
-                                alone if wanted (ascii_only.py), with some escapes only (escapes.py)
+    text        what JSON text may look like: white space, separators, ASCII alone, some escapes only
+    read        documents.py: the text, `$schema`, where a reference points (resources.py); what a schema asks for
+                itself (guidance.py)
+    sets        sets of values by type (shape.py), calculated with, and their spellings: numbers, strings, scalars.py
+    normalise   normaliser.py runs keywords*.py over each schema object; complement.py, disjoint.py, simplify.py and
+                unevaluated.py calculate with shapes; leaves.py shares those of schemas without sub-schemas
+    emit        emitter.py, with arrays.py and objects.py: from shapes to rules over bytes, counting.py where
+                something is counted, laid out as layout.py says
+    report      contradiction.py: why no value is valid; reached.py: the keywords that apply, for `maskwright.check`
 
-contradiction.py finds out why no value is valid; reached.py finds the keywords that apply, for the report of
-`maskwright.check`.
+Each folder imports those above it in this list.
 
 Exact or refused: no text is admitted whose value the schema does not. What cannot be enforced raises
 `UnsupportedSchemaError` with its JSON pointer, or is reported where the caller chose `on_unsupported="relax"`. Of the
