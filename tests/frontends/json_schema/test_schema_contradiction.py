@@ -16,7 +16,7 @@ from maskwright import Grammar, GrammarCompiler, TokenizerInfo, UnsatisfiableErr
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
 from maskwright.frontends import json_schema
-from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema import report, schema_to_ir
 from maskwright.frontends.json_schema.report.contradiction import _at, contradiction
 
 COMPILER = GrammarCompiler(
@@ -150,7 +150,7 @@ def test_whatever_the_schema_it_ends_and_names_places() -> None:
 def test_work_is_limited_and_what_is_named_then_is_still_contradictory(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = {"minimum": 3, "maximum": 2, "type": "integer", "multipleOf": 7}
     assert json_schema.why_unsatisfiable(schema).pointers == ("/minimum", "/maximum", "/type")
-    monkeypatch.setattr(json_schema.contradiction, "_MOST_WORK", 0)
+    monkeypatch.setattr(report.contradiction, "_MOST_WORK", 0)
     assert set(json_schema.why_unsatisfiable(schema).pointers) == {"/minimum", "/maximum", "/type", "/multipleOf"}
 
 

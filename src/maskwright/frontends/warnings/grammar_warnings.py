@@ -13,13 +13,14 @@ import sys
 import warnings
 from pathlib import Path
 
+import maskwright
 from maskwright.errors import GrammarError, GrammarWarning, Span
 from maskwright.frontends.warnings.doubled_stops import doubled_stops
 from maskwright.frontends.warnings.notes import Notes
 from maskwright.frontends.warnings.shadowing import shadowed
 from maskwright.ir import GrammarIR
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(maskwright.__file__).parent)
 
 
 def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tuple[GrammarWarning, ...]:
