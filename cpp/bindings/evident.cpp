@@ -1,5 +1,6 @@
-// Schemas of which a glance shows that they can be compiled: src/maskwright/frontends/json_schema/normalise/evident.py says what
-// that means and what it is for. Here is the glance, at a schema's content (content.cpp), where it costs a tenth.
+// Schemas of which a glance shows that they can be compiled: src/maskwright/frontends/json_schema/normalise/evident.py
+// says what that means and what it is for. Here is the glance, at a schema's content (content.cpp), where it costs a
+// tenth.
 //
 // Each schema object is gone through once to find its keywords, and once more for each object around it, past which it
 // is skipped. A schema for which that takes too many steps is not evident.
@@ -526,7 +527,8 @@ void bind_evident(nb::module_& m) {
   m.def("evident", &evident, nb::arg("content"), nb::arg("formats"), nb::arg("patterns"),
         nb::sig("def evident(content: bytes, formats: typing.Container[str], patterns: typing.Container[str]) -> "
                 "tuple[bool, bool, bool, bool, bool, bool] | None"),
-        "What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/normalise/evident.py).");
+        "What a glance at a schema's content shows, if that it can be compiled "
+        "(frontends/json_schema/normalise/evident.py).");
 }
 
 }  // namespace maskwright

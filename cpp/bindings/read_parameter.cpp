@@ -1,5 +1,5 @@
-// From the tuples of src/maskwright/ir/parameters.py to the kernel's values and conditions. What was read is taken off the
-// list of the cyclic garbage collector, as expressions are (read_ir.cpp).
+// From the tuples of src/maskwright/ir/parameters.py to the kernel's values and conditions. What was read is taken off
+// the list of the cyclic garbage collector, as expressions are (read_ir.cpp).
 #include "bindings.h"
 #include "support/errors.h"
 

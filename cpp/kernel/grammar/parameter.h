@@ -1,8 +1,8 @@
 // The parameter of a rule: functions from it to the values that calls pass, and conditions on it.
 //
-// src/maskwright/ir/parameters.py lists the same numbers and says what they mean. A condition is kept as a list of tests,
-// each with the test to go on with if it holds and if it does not, so that deciding one needs no stack.
-// Tested by tests/test_parameters.py, tests/exhaustive/test_parametric.py.
+// src/maskwright/ir/parameters.py lists the same numbers and says what they mean. A condition is kept as a list of
+// tests, each with the test to go on with if it holds and if it does not, so that deciding one needs no stack. Tested
+// by tests/test_parameters.py, tests/exhaustive/test_parametric.py.
 #pragma once
 
 #include <algorithm>
