@@ -57,12 +57,13 @@ class GrammarMatcher(_kernel.Matcher):
 
     Raises:
         ArgumentError: `compiled_grammar` is not a `CompiledGrammar`, or another argument has the wrong type.
-        LimitError: Whether an output fits into `max_tokens` takes too long to find out; the message says how many are
-            enough.
+        LimitError: Whether an output fits into `max_tokens` takes too long to find out; the message says how many
+            tokens an output needs at least, and how many are enough.
         OptionError: `max_tokens` is less than 1, `budget` is unknown, or `default_temperature` is negative or not
             finite.
         TokenizerError: A stop token is outside the vocabulary.
-        UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
+        UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has, or between
+            which bounds that number lies.
 
     A stop token that is also text in the vocabulary is not allowed as content, since an engine that samples it stops:
     only where the grammar names it, or where no other token is allowed and the output is not complete. Sets such as

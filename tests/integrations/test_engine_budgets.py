@@ -2,12 +2,54 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from maskwright import GrammarCompiler, GrammarMatcher, OptionError, TokenizerInfo, UnsatisfiableError
+from maskwright import GrammarCompiler, GrammarMatcher, LimitError, OptionError, TokenizerInfo, UnsatisfiableError
 from maskwright.integrations.budgets import least_tokens, matcher_within
 
+LLAMA3 = Path(__file__).resolve().parents[3] / "shared" / "tokenizers" / "llama3.tiktoken"
 LETTERS = TokenizerInfo.from_vocab([b"a", b"b", b"ab", b"</s>"], special_token_ids=[3], stop_token_ids=[3])
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer", "minimum": 0},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["name", "age", "tags"],
+    "additionalProperties": False,
+}
+SENTENCES = {
+    "type": "object",
+    "properties": {
+        name * 40: {"type": "string", "pattern": r"^(?:\S+\s+){0,49}\S+$", "maxLength": 500} for name in "klmnop"
+    },
+    "required": [name * 40 for name in "klmnop"],
+    "additionalProperties": False,
+}
+
+
+def language_like() -> TokenizerInfo:
+    """All bytes, words and marks of JSON, digits in twos and threes, and white space of up to 16 characters."""
+    words = ("name", "age", "tags", '{"', '":', ' "', '","', '":"', '",', '"}', "[]", " []", '": ', '":[', "[]}", '"]')
+    digits = [f"{i:0{n}}" for n in (2, 3) for i in range(10**n)]
+    spaces = [character * n for character in " \n\t" for n in range(2, 17)]
+    texts = [*(bytes((b,)) for b in range(256)), *(text.encode() for text in (*words, *digits, *spaces))]
+    return TokenizerInfo.from_vocab([*texts, b"</s>"], special_token_ids=[len(texts)], stop_token_ids=[len(texts)])
+
+
+def llama_3() -> TokenizerInfo:
+    load = pytest.importorskip("tiktoken.load")
+    if not LLAMA3.exists():
+        pytest.skip("needs ../shared/tokenizers/llama3.tiktoken")
+    ranks = load.load_tiktoken_bpe(str(LLAMA3))
+    return TokenizerInfo.from_vocab(
+        [*sorted(ranks, key=ranks.__getitem__), b"</s>"], special_token_ids=[len(ranks)], stop_token_ids=[len(ranks)]
+    )
 
 
 def longest(matcher: GrammarMatcher, token: int) -> int:
@@ -43,3 +85,29 @@ def test_no_limit_and_wrong_limits() -> None:
 @pytest.mark.parametrize(("pattern", "expected"), [("a*", 1), ("a", 1), ("(ab){7}", 7), ("a{1000}|b{33}", 33)])
 def test_the_shortest_output(pattern: str, expected: int) -> None:
     assert least_tokens(GrammarCompiler(LETTERS).compile_regex(pattern)) == expected
+
+
+@pytest.mark.parametrize("vocabulary", [language_like, llama_3])
+@pytest.mark.parametrize("limit", [3, 6])
+def test_an_ordinary_schema_is_refused_with_the_number_of_tokens_that_it_needs(
+    vocabulary: Callable[[], TokenizerInfo], limit: int
+) -> None:
+    compiled = GrammarCompiler(vocabulary()).compile_json_schema(PERSON)
+    with pytest.raises(UnsatisfiableError, match=rf"needs \d+ tokens, but max_tokens is {limit}$") as refused:
+        matcher_within(compiled, limit)
+    needed = int(re.findall(r"needs (\d+) tokens", refused.value.message)[0])
+    assert least_tokens(compiled) == needed
+    with pytest.raises(UnsatisfiableError):
+        matcher_within(compiled, needed - 1)
+    matcher_within(compiled, needed)
+
+
+def test_what_is_hard_to_judge_is_refused_with_both_bounds() -> None:
+    compiled = GrammarCompiler(language_like()).compile_json_schema(SENTENCES)
+    with pytest.raises(UnsatisfiableError, match=r"at least \d+ tokens, .* is 5; \d+ tokens are enough$") as refused:
+        matcher_within(compiled, 5)
+    least, enough = (int(number) for number in re.findall(r"(\d+) tokens", refused.value.message))
+    assert 5 < least < enough
+    with pytest.raises(LimitError, match=rf"at least {least} tokens; {enough} tokens are enough$"):
+        matcher_within(compiled, enough - 1)
+    matcher_within(compiled, enough)  # where a place for the stop token as well cannot be shown to be there

@@ -334,6 +334,11 @@ uint32_t TokenBudgets::enough_tokens(const Item& item) {
   return bytes_.to_end(*item.state, item.reg);
 }
 
+uint32_t TokenBudgets::at_least_tokens(const Item& item) {
+  const std::lock_guard guard(lock_);
+  return reach_.at_least({item.state, item.reg, kBetweenTokens});
+}
+
 uint32_t TokenBudgets::least_tokens(const Item& item) {
   const std::lock_guard guard(lock_);
   const uint32_t bytes = bytes_.to_end(*item.state, item.reg);

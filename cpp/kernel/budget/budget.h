@@ -59,6 +59,8 @@ class TokenBudgets {
   std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.
   uint32_t least_tokens(const Item& item);
+  // A bound from below on the same, by what was found in searches so far.
+  uint32_t at_least_tokens(const Item& item);
   // As many tokens as some such text takes: not the fewest, but what is asked first whenever there is a budget.
   uint32_t enough_tokens(const Item& item);
 

@@ -80,26 +80,39 @@ uint32_t ByteDistances::of(const Place& place) {
   bounds_.clear();
   open_.assign(1, place);
   bounds_[place] = kNever;
-  for (bool changed = true; changed;) {  // what is called is met after its callers, so the last ones first
-    const size_t num_met = open_.size();
+  for (bool changed = true; changed;) {
     changed = false;
-    for (size_t i = num_met; i-- > 0;) changed = improve(open_[i]) || changed;
-    changed = changed || open_.size() > num_met;
+    for (size_t i = open_.size(); i-- > 0;) {
+      const size_t num_met = open_.size();
+      changed = improve(open_[i]) || changed;
+      if (open_.size() > num_met) i = open_.size();  // what is called comes before its callers
+    }
   }
+  if (const auto settled = known_.find(place); settled != known_.end()) return settled->second;
   known_.insert(bounds_.begin(), bounds_.end());
   const uint32_t found = search(place);
-  if (found == kVeryFar) return found;  // how much of it is left farther on is not known
-  // Whatever lies on the way knows its distance, too.
-  for (uint32_t v = last_; v != kNever; v = visits_[v].before)
-    known_.try_emplace(visits_[v].place, found - visits_[v].distance);
+  keep_way(found);
   return found;
 }
 
-// By what is known so far; whether it got shorter.
+// By what is known so far; whether it got shorter. What needs nothing that is still being found is found.
 bool ByteDistances::improve(Place at) {
+  if (known_.contains(at)) return false;
+  is_found_ = true;
   const uint32_t found = search(at);
+  if (is_found_) {
+    known_.emplace(at, found);
+    keep_way(found);
+  }
   uint32_t& bound = bounds_[at];
   return found < std::exchange(bound, std::min(bound, found));
+}
+
+// Whatever lies on the way of the last search knows its distance, too.
+void ByteDistances::keep_way(uint32_t found) {
+  if (found == kVeryFar) return;  // how much of it is left farther on is not known
+  for (uint32_t v = last_; v != kNever; v = visits_[v].before)
+    known_.try_emplace(visits_[v].place, found - visits_[v].distance);
 }
 
 uint32_t ByteDistances::search(const Place& from) {
@@ -153,6 +166,7 @@ uint32_t ByteDistances::found_so_far(const Place& place) {
   if (const auto distance = known(place)) return *distance;
   const auto [found, fresh] = bounds_.try_emplace(place, kNever);
   if (fresh) open_.push_back(place);
+  is_found_ = false;
   return found->second;
 }
 
@@ -192,7 +206,8 @@ void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
 }
 
 // Reports where tokens of several bytes lead that stay within the rule, as long as the rule leaves little choice: the
-// names of members, the values of enums. Not all of them need be found, so a few nodes of the trie will do.
+// names of members, the values of enums. Not all of them need be found, so a few nodes of the trie will do, and of
+// bytes in a row that lead to the same state, the first one.
 template <class Edge>
 void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
   struct At {
@@ -207,11 +222,12 @@ void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
     open.pop_back();
     rule.link(*at.state);
     if (at.state->live.count() > kFewChoices || !may_repeat(*at.state, at.reg)) continue;
+    const DfaState* last = nullptr;
     at.state->live.for_each([&](uint8_t byte) {
       const NodeId node = vocabulary_.child(at.node, byte);
       if (node == Vocabulary::kRoot) return;
       DfaState* target = rule.next(*at.state, byte);
-      if (!target) return;
+      if (!target || target == std::exchange(last, target)) return;
       const uint64_t reg = entering(*target, at.reg);
       if (!may_complete(*target, reg)) return;
       Work::spend(kStepsAnEdge);

@@ -75,6 +75,7 @@ class ByteDistances {
   uint32_t repeated(const Place& place, uint32_t first_item, uint32_t item);
   uint32_t found_so_far(const Place& place);
   bool improve(Place at);
+  void keep_way(uint32_t found);
   uint32_t search(const Place& from);
   uint32_t call_bytes(const CallEdge& call);
   template <class Edge>
@@ -91,6 +92,7 @@ class ByteDistances {
   std::unordered_map<Place, uint32_t, PlaceHash> known_;
   std::unordered_map<Place, uint32_t, PlaceHash> bounds_;  // while they are being found
   std::vector<Place> open_;
+  bool is_found_ = false;  // the last search needed nothing that is still being found
   std::vector<Visit> visits_;
   uint32_t last_ = kNever;  // the visit from which the search left the rule
 };

@@ -37,7 +37,16 @@ const std::vector<TokenEnd>& TokenReach::ends(const Place& place, uint32_t most)
   Known& known = at({place.state, place.reg, entry});
   need(known, most);
   solve();
+  known.solved = std::max(known.solved, most);
   return known.ends;
+}
+
+uint32_t TokenReach::at_least(const Place& place) const {
+  const auto it = known_.find(place);
+  if (it == known_.end()) return 1;
+  const Known& known = *it->second;
+  const auto end = std::ranges::find(known.ends, kBetweenTokens, &TokenEnd::at);
+  return end != known.ends.end() ? end->tokens : std::max(known.first_end, known.solved + 1);
 }
 
 TokenReach::Known& TokenReach::at(const Place& place) {

@@ -67,6 +67,8 @@ class TokenReach {
 
   // The ends of a place, of up to so many tokens, in their order; perhaps more than these.
   const std::vector<TokenEnd>& ends(const Place& place, uint32_t most);
+  // As many tokens as any way out of the rule takes that ends between two, by what has been found so far: no search.
+  uint32_t at_least(const Place& place) const;
   TokenSteps& steps() { return steps_; }
   size_t memory_bytes() const;
 
@@ -93,6 +95,7 @@ class TokenReach {
     const Place place;
     const uint32_t first_end;  // the tokens before which no way from here ends
     uint32_t most = 0;         // tokens up to which it is of use
+    uint32_t solved = 0;       // tokens up to which all ends are known
     bool is_needed = false;
     std::vector<TokenEnd> ends;
     std::vector<User> users;

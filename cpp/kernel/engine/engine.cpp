@@ -264,10 +264,15 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool by_bounds) {
     budgets().keep_viable(items, max_tokens);
     if (items.empty() && !complete) throw Unsatisfiable(why_too_few(max_tokens));
   } catch (const LimitExceeded& e) {
-    const uint32_t bound = enough();
-    if (bound >= kAnyTokens) throw;
-    throw LimitExceeded(e.limit, "whether an output fits into max_tokens, " + std::to_string(max_tokens) +
-                                     ", takes too long to find out; " + std::to_string(bound) + " tokens are enough");
+    const uint32_t most = enough();
+    if (most >= kAnyTokens) throw;
+    const uint32_t least = least_over_start([&](const Item& item) { return budgets().at_least_tokens(item); });
+    const std::string at_least = "at least " + std::to_string(least) + " tokens", limit = std::to_string(max_tokens),
+                      enough_are = "; " + std::to_string(most) + " tokens are enough";
+    if (least > max_tokens && !complete)
+      throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + limit + enough_are);
+    throw LimitExceeded(e.limit, "whether an output fits into max_tokens, " + limit +
+                                     ", takes too long to find out: the shortest needs " + at_least + enough_are);
   }
   const std::lock_guard guard(lock_);
   return intern_at(std::move(items), complete, max_tokens);

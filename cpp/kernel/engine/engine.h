@@ -72,7 +72,8 @@ class Engine {
 
   ConfigId initial() const { return 0; }
   // The same for an output of at most so many tokens. Throws Unsatisfiable if there is none, and says how many it
-  // takes. Throws LimitExceeded if that takes too long to find out, and says how many are enough.
+  // takes, or between which bounds that lies if it is not found soon. Throws LimitExceeded, with such bounds, if not
+  // even that there is none is found out.
   // `by_bounds`: what fits is decided by bounds, if some output does by them (budget.h).
   ConfigId initial_within(uint32_t max_tokens, bool by_bounds);
   // The configuration after a token by its text or its token edges, or kNoConfig.

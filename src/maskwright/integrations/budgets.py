@@ -29,9 +29,11 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
         **options: Other arguments of `GrammarMatcher`.
 
     Raises:
-        LimitError: Whether an output fits takes too long to find out; the message says how many tokens are enough.
+        LimitError: Whether an output fits takes too long to find out; the message says how many tokens an output
+            needs at least, and how many are enough.
         OptionError: `max_tokens` is less than 1.
-        UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has.
+        UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has,
+            or between which bounds that number lies.
     """
     if max_tokens is None:
         return GrammarMatcher(compiled, **options)
@@ -40,7 +42,7 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
     if limit > 1:
         try:
             return GrammarMatcher(compiled, max_tokens=limit - 1, **options)
-        except UnsatisfiableError:
+        except (LimitError, UnsatisfiableError):
             pass
     return GrammarMatcher(compiled, max_tokens=limit, **options)
 
