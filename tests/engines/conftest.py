@@ -44,6 +44,12 @@ def toy() -> Path:
     return _or_skip(models.toy)
 
 
+@pytest.fixture(scope="session")
+def thinking_toy() -> Path:
+    """The toy with tokens and a template for reasoning and tool calls."""
+    return _or_skip(models.thinking_toy)
+
+
 def _or_skip(make: Callable[[], Path]) -> Path:
     try:
         return make()

@@ -5,6 +5,7 @@
     smollm2_onnx()   the same for ONNX Runtime GenAI, with weights of 4 bits
     toy()            two small layers with random weights and Llama 3's 128,256 tokens, so that a step takes a few
                      milliseconds and every microsecond of a mask shows; needs ../shared/tokenizers
+    thinking_toy()   the same with the tokens and the template of models that think in <think> and </think>
 
 Folders are made once, in build/models or where MASKWRIGHT_MODELS says; `python tests/engines/models.py` makes all.
 Where something that a model is made from is missing, `MissingModel` says what.
@@ -32,6 +33,17 @@ _CHAT_TEMPLATE = (
     "{{ message['content'] }}<|eot_id|>{% endfor %}"
     "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
 )
+_THINKING_TEMPLATE = (
+    "{% if tools %}<|start_header_id|>system<|end_header_id|>\n\n"
+    "{% for tool in tools %}{{ tool | tojson }}{% endfor %}<|eot_id|>{% endif %}"
+    "{% for message in messages %}<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n"
+    "{{ message['content'] or '' }}"
+    "{% for call in message['tool_calls'] or [] %}<tool_call>{{ call['function'] | tojson }}</tool_call>{% endfor %}"
+    "<|eot_id|>{% endfor %}"
+    "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n<think>\n"
+    "{% if enable_thinking is defined and not enable_thinking %}\n</think>\n\n{% endif %}{% endif %}"
+)
+_THINKING_TOKENS = ("<think>", "</think>", "<tool_call>", "</tool_call>")
 _LLAMA_3_SPLIT = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -79,6 +91,17 @@ def toy() -> Path:
         MissingModel: Llama 3's vocabulary is not here.
     """
     return _made_once("toy", _write_toy)
+
+
+def thinking_toy() -> Path:
+    """The folder of the toy with tokens for reasoning and tool calls, and a template that asks for reasoning.
+
+    As with Qwen 3, `enable_thinking` of the template's arguments switches the reasoning off.
+
+    Raises:
+        MissingModel: Llama 3's vocabulary is not here.
+    """
+    return _made_once("thinking-toy", _write_thinking_toy)
 
 
 def _made_once(name: str, write: Callable[[Path], None]) -> Path:
@@ -136,6 +159,16 @@ def _write_toy(folder: Path) -> None:
     )
     _write_weights(LlamaForCausalLM(config).to(torch.bfloat16), folder)
     tokenizer.save_pretrained(folder)
+
+
+def _write_thinking_toy(folder: Path) -> None:
+    shutil.copytree(toy(), folder, dirs_exist_ok=True)
+    (folder / "chat_template.jinja").write_text(_THINKING_TEMPLATE, encoding="utf-8")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        text = (folder / name).read_text(encoding="utf-8")
+        for i, token in enumerate(_THINKING_TOKENS):
+            text = text.replace(f'"<|reserved_special_token_{i}|>"', f'"{token}"')
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _write_weights(model: Any, folder: Path) -> None:
@@ -212,5 +245,5 @@ def _place(make: Callable[[], Path]) -> str:
 
 
 if __name__ == "__main__":
-    for make in (smollm2_gguf, smollm2, smollm2_onnx, toy):
+    for make in (smollm2_gguf, smollm2, smollm2_onnx, toy, thinking_toy):
         print(f"{make.__name__:14}{_place(make)}")

@@ -1,6 +1,7 @@
 """A real vLLM that reasons before the structure begins, and drafts tokens by looking them up in the prompt.
 
-The model has random weights, so what ends the reasoning is made up: every twelfth token id, and a blank line.
+The model has random weights, so what ends the reasoning is made up: every twelfth token id, and a blank line; or the
+prompt says that there is none. Real parsers are in test_vllm_server.py.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 
 pytest.importorskip("vllm", reason="vLLM is not installed: make engines")
 from engines.vllm_engine import offline_engine
+from engines.vllm_kinds import KINDS
 
 PERSON = {
     "type": "object",
@@ -23,6 +25,7 @@ PERSON = {
     "additionalProperties": False,
 }
 PROMPT = 'Repeat: {"name": "x", "age": 1} {"name": "a", "age": 11} {"name":'
+NO_REASONING = "<|reserved_special_token_1|>"
 BLANK_LINE = 271
 MAX_TOKENS = 60
 
@@ -39,10 +42,10 @@ def llm(toy: Path) -> Iterator[Any]:
 
         class Parser(BaseThinkingReasoningParser):
             start_token = "<|reserved_special_token_0|>"
-            end_token = "<|reserved_special_token_1|>"
+            end_token = NO_REASONING
 
             def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-                return False
+                return self.end_token_id in input_ids
 
             def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Sequence[int]) -> bool:
                 return any(map(ends_reasoning, delta_ids))
@@ -54,6 +57,7 @@ def llm(toy: Path) -> Iterator[Any]:
             max_num_batched_tokens=64,
             max_num_seqs=8,
             num_gpu_blocks_override=12,
+            disable_log_stats=False,
             structured_outputs_config={"reasoning_parser": "made_up"},
             speculative_config={
                 "method": "ngram",
@@ -63,6 +67,10 @@ def llm(toy: Path) -> Iterator[Any]:
             },
         ) as engine:
             yield engine
+
+
+def metric(llm: Any, name: str) -> int:
+    return sum(each.value for each in llm.get_metrics() if each.name == f"vllm:{name}")
 
 
 # Not both in one batch: the rejection sampler of vLLM 0.32 takes token 0 for greedy requests beside others on a CPU.
@@ -97,3 +105,21 @@ def test_after_reasoning_the_structure_is_complete_within_what_is_left(llm: Any,
             complete += 1
     assert complete
     assert sum(drafted)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_every_kind_is_drafted_complete_and_valid(llm: Any, temperature: float) -> None:
+    from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+
+    asked = [
+        SamplingParams(max_tokens=90, temperature=temperature, structured_outputs=StructuredOutputsParams(**structure))
+        for structure, _ in KINDS.values()
+    ]
+    before = {name: metric(llm, name) for name in ("spec_decode_num_draft_tokens", "spec_decode_num_accepted_tokens")}
+    outputs = llm.generate([PROMPT + NO_REASONING] * len(asked), asked, use_tqdm=False)
+    for (_, check), output in zip(KINDS.values(), outputs, strict=True):
+        assert output.outputs[0].finish_reason == "stop"
+        assert check(output.outputs[0].text), output.outputs[0].text
+    accepted = metric(llm, "spec_decode_num_accepted_tokens") - before["spec_decode_num_accepted_tokens"]
+    drafted = metric(llm, "spec_decode_num_draft_tokens") - before["spec_decode_num_draft_tokens"]
+    assert 0 < accepted < drafted  # some were taken back

@@ -17,10 +17,18 @@ import pytest
 
 
 @contextmanager
-def offline_engine(model: Path, **options: Any) -> Iterator[Any]:
-    """A `vllm.LLM` with the backend `maskwright` in float32, without processes of its own."""
+def offline_engine(model: Path, *, asynchronous: bool = False, **options: Any) -> Iterator[Any]:
+    """A `vllm.LLM` with the backend `maskwright` in float32, without processes of its own.
+
+    Args:
+        model: Its folder.
+        asynchronous: Whether the next step is scheduled while one runs. vLLM never does so on a CPU, though it can.
+        **options: Others of `LLM`.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+        if asynchronous:
+            patch.setattr("vllm.platforms.cpu.CpuPlatform.check_and_update_config", staticmethod(_asynchronous()))
         from vllm import LLM  # imported in tests: it warns
 
         structured = {"backend": "maskwright", **options.pop("structured_outputs_config", {})}
@@ -28,6 +36,20 @@ def offline_engine(model: Path, **options: Any) -> Iterator[Any]:
             model=str(model), dtype="float32", enforce_eager=True, structured_outputs_config=structured, **options
         )
         try:
+            assert llm.llm_engine.vllm_config.scheduler_config.async_scheduling == asynchronous
             yield llm
         finally:
             llm.llm_engine.engine_core.shutdown()
+
+
+def _asynchronous() -> Any:
+    """The platform's last word on a configuration, and after it asynchronous scheduling."""
+    from vllm.platforms.cpu import CpuPlatform
+
+    original = CpuPlatform.check_and_update_config
+
+    def check_and_update_config(vllm_config: Any) -> None:
+        original(vllm_config)
+        vllm_config.scheduler_config.async_scheduling = True
+
+    return check_and_update_config
