@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+
+from engines.vllm_server import ASKED, ask, schema_format
 
 pytest.importorskip("vllm", reason="vLLM is not installed: make engines")
 openai = pytest.importorskip("openai", reason="the client is not installed: make engines")
@@ -40,48 +34,6 @@ WEATHER = {
     },
 }
 TIME = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}}}
-ASKED = {"model": "model", "messages": [{"role": "user", "content": "Tell me about Ada."}]}
-
-
-@pytest.fixture(scope="module")
-def client(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = tmp_path_factory.mktemp("vllm") / "log"
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(toy), "--port", str(port)]
-    command += ["--served-model-name", "model", "--dtype", "float32", "--max-model-len", "1024", "--enforce-eager"]
-    command += ["--max-num-seqs", "8", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"]
-    command += ["--structured-outputs-config.backend", "maskwright", "--host", "127.0.0.1"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HF_HUB_OFFLINE": "1"}
-    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out, env=environment) as server:
-        try:
-            wait_for(f"http://127.0.0.1:{port}/health", server, log)
-            yield openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0, timeout=120)
-            assert server.poll() is None, log.read_text()[-4000:]
-        finally:
-            server.terminate()
-            server.wait(60)
-
-
-def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + 240
-    while time.monotonic() < until:
-        assert server.poll() is None, log.read_text()[-4000:]
-        try:
-            urllib.request.urlopen(url, timeout=5)
-            return
-        except OSError:
-            time.sleep(0.5)
-    raise AssertionError(log.read_text()[-4000:])
-
-
-def ask(client: Any, **fields: Any) -> Any:
-    return client.chat.completions.create(**{**ASKED, "max_tokens": 60, **fields}).choices[0]
-
-
-def schema_format(schema: Any) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -108,86 +60,6 @@ def test_structured_outputs(client: Any, structure: dict[str, Any], pattern: str
     answer = ask(client, extra_body={"structured_outputs": structure})
     assert answer.finish_reason == "stop"
     assert re.fullmatch(pattern, answer.message.content, re.DOTALL), answer.message.content
-
-
-# The structures that vLLM's page on structured outputs asks for, in its order (docs/features/structured_outputs).
-DOCUMENTED_SQL = """
-root ::= select_statement
-select_statement ::= "SELECT " column " from " table " where " condition
-column ::= "col_1 " | "col_2 "
-table ::= "table_1 " | "table_2 "
-condition ::= column "= " number
-number ::= "1 " | "2 "
-"""
-DOCUMENTED_CAR = {
-    "$defs": {"CarType": {"enum": ["sedan", "SUV", "Truck", "Coupe"], "title": "CarType", "type": "string"}},
-    "properties": {
-        "brand": {"title": "Brand", "type": "string"},
-        "model": {"title": "Model", "type": "string"},
-        "car_type": {"$ref": "#/$defs/CarType"},
-    },
-    "required": ["brand", "model", "car_type"],
-    "title": "CarDescription",
-    "type": "object",
-}
-DOCUMENTED_STEPS = {
-    "$defs": {
-        "Step": {
-            "properties": {"explanation": {"type": "string"}, "output": {"type": "string"}},
-            "required": ["explanation", "output"],
-            "type": "object",
-        }
-    },
-    "properties": {"steps": {"items": {"$ref": "#/$defs/Step"}, "type": "array"}, "final_answer": {"type": "string"}},
-    "required": ["steps", "final_answer"],
-    "type": "object",
-}
-
-
-def test_the_documented_texts(client: Any) -> None:
-    sql = r"SELECT col_[12]  from table_[12]  where col_[12] = [12] "
-    for structure, pattern in (
-        ({"choice": ["positive", "negative"]}, "positive|negative"),
-        ({"grammar": DOCUMENTED_SQL}, sql),
-    ):
-        answer = ask(client, extra_body={"structured_outputs": structure})
-        assert answer.finish_reason == "stop"
-        assert re.fullmatch(pattern, answer.message.content), answer.message.content
-    structure = {"regex": r"\w+@\w+\.com\n"}
-    answer = ask(client, extra_body={"structured_outputs": structure, "stop": ["\n"]})
-    assert re.fullmatch(r"\w+@\w+\.com", answer.message.content), answer.message.content
-
-
-@pytest.mark.parametrize("schema", [DOCUMENTED_CAR, DOCUMENTED_STEPS], ids=["car", "steps"])
-def test_the_documented_schemas(client: Any, schema: dict[str, Any]) -> None:
-    for fields in (
-        {"response_format": schema_format(schema)},
-        {"extra_body": {"structured_outputs": {"json": schema}}},
-    ):
-        answer = ask(client, temperature=1.0, **fields)
-        assert answer.finish_reason == "stop"
-        jsonschema.validate(json.loads(answer.message.content), schema)
-
-
-def test_the_documented_parsing_into_a_class(client: Any) -> None:
-    pydantic = pytest.importorskip("pydantic", reason="comes with vLLM")
-    info = pydantic.create_model("Info", name=(str, ...), age=(int, ...))
-    messages = [
-        {"role": "system", "content": "You are a helpful assistant."},
-        {"role": "user", "content": "My name is Cameron, I'm 28. What's my name and age?"},
-    ]
-    completion = client.beta.chat.completions.parse(
-        model="model", messages=messages, response_format=info, max_tokens=60
-    )
-    parsed = completion.choices[0].message.parsed
-    assert isinstance(parsed.name, str)
-    assert isinstance(parsed.age, int)
-
-
-def test_the_documented_completions(client: Any) -> None:
-    structured = {"structured_outputs": {"json": DOCUMENTED_CAR}}
-    completion = client.completions.create(model="model", prompt="A car: ", max_tokens=60, extra_body=structured)
-    jsonschema.validate(json.loads(completion.choices[0].text), DOCUMENTED_CAR)
 
 
 def test_structural_tags_in_both_forms(client: Any) -> None:

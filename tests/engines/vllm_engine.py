@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 
 @contextmanager
@@ -27,6 +28,10 @@ def offline_engine(model: Path, *, asynchronous: bool = False, **options: Any) -
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+        patch.setenv("OMP_NUM_THREADS", "1")  # several would wait for each other where other processes want the cores
+        patch.setattr("torch.set_num_threads", torch.set_num_threads)  # vLLM replaces it
+        num_threads = torch.get_num_threads()
+        torch.set_num_threads(1)
         if asynchronous:
             patch.setattr("vllm.platforms.cpu.CpuPlatform.check_and_update_config", staticmethod(_asynchronous()))
         from vllm import LLM  # imported in tests: it warns
@@ -40,6 +45,7 @@ def offline_engine(model: Path, *, asynchronous: bool = False, **options: Any) -
             yield llm
         finally:
             llm.llm_engine.engine_core.shutdown()
+            torch.set_num_threads(num_threads)
 
 
 def _asynchronous() -> Any:

@@ -95,6 +95,19 @@ def check_tag(payload: Any, parameter: str) -> None:
         Grammar.from_structural_tag(payload)
 
 
+def refuse_structure_of_beams(request: Any) -> None:
+    """Refuse a request to the server for beam search with a structure, which vLLM would drop without a word.
+
+    Raises:
+        VLLMValidationError: The request names a structure.
+    """
+    if request.extract_structured_outputs() is not None:
+        raise _invalid(
+            "vLLM's server searches beams without the structure (leave out use_beam_search, or use LLM.beam_search)",
+            "use_beam_search",
+        )
+
+
 @contextmanager
 def _refusing(parameter: str) -> Iterator[None]:
     try:

@@ -12,7 +12,7 @@
 
 In front-ends that use the backend also: a server compiles in a thread, before its event loop validates the request;
 structural tags are validated by ours rather than by XGrammar when a request is read, as is the structure beside which a
-model may call tools; and beam search finds the backend.
+model may call tools; and beam search finds the backend, or is refused where vLLM's server would drop the structure.
 `install` may be called any number of times. versions.py says what the functions must look like.
 Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_offline.py.
 """
@@ -225,4 +225,17 @@ def _init_beam_search(original: Any) -> Any:
     return init_beam_search
 
 
-_IN_FRONT_END = (_add_request, _validate_tag, _supports, _init_beam_search)
+def _to_beam_search_params(original: Any) -> Any:
+    def to_beam_search_params(self: Any, *args: Any, **kwargs: Any) -> Any:
+        params = original(self, *args, **kwargs)
+        if params.structured_outputs is None:
+            frontend.refuse_structure_of_beams(self)
+        return params
+
+    return to_beam_search_params
+
+
+_IN_FRONT_END = (
+    *(_add_request, _validate_tag, _supports, _init_beam_search),
+    *(_to_beam_search_params, _to_beam_search_params),
+)

@@ -39,6 +39,12 @@ HOOKED_IN_FRONT_END = {
     "vllm.entrypoints.generate.beam_search.offline:BeamSearchOfflineMixin._init_beam_search_structured_output": (
         "self structured_outputs tokenizer"
     ),
+    "vllm.entrypoints.openai.chat_completion.protocol:ChatCompletionRequest.to_beam_search_params": (
+        "self max_tokens default_sampling_params"
+    ),
+    "vllm.entrypoints.openai.completion.protocol:CompletionRequest.to_beam_search_params": (
+        "self max_tokens default_sampling_params"
+    ),
 }
 
 
