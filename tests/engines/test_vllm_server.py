@@ -132,6 +132,29 @@ def test_the_message_of_a_refusal_has_the_pointer_and_a_hint(client: Any) -> Non
     assert answer.finish_reason == "length"
 
 
+def test_clients_that_go_away_do_not_disturb_the_others(client: Any) -> None:
+    fields = {"max_tokens": 400, "response_format": schema_format({"type": "array", "minItems": 60})}
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        answers = [pool.submit(ask, client, response_format=schema_format(PERSON)) for _ in range(4)]
+        for _ in range(4):
+            with client.chat.completions.create(**ASKED, **fields, stream=True) as stream:
+                for _ in range(3):
+                    next(stream)
+        for answer in answers:
+            jsonschema.validate(json.loads(answer.result().message.content), PERSON)
+
+
+def test_beams_with_a_structure_are_refused(client: Any) -> None:
+    beams = {"use_beam_search": True}
+    with pytest.raises(openai.BadRequestError, match="use_beam_search"):
+        ask(client, response_format=schema_format(PERSON), extra_body=beams)
+    with pytest.raises(openai.BadRequestError, match="use_beam_search"):
+        client.completions.create(
+            model="model", prompt="x", max_tokens=8, extra_body={**beams, "structured_outputs": {"regex": "a"}}
+        )
+    assert ask(client, max_tokens=4, n=2, extra_body=beams).message.content
+
+
 HOSTILE_SCHEMAS: list[Any] = [
     {"type": "strin"},
     {"type": 3},

