@@ -105,8 +105,8 @@ constexpr std::array<Type, 7> kTypes{{
     {"null", kListed, "N"},
     {"boolean", kListed, "TF"},
     {"string", kListed | set_of({kFormat, kPattern, kMinLength, kMaxLength}), "s"},
-    {"integer", kListed | kBounds, "i"},
-    {"number", kListed | kBounds, "i"},
+    {"integer", kListed | kBounds | set_of({kFormat}), "i"},
+    {"number", kListed | kBounds | set_of({kFormat}), "i"},
     {"array", set_of({kType, kItems, kMinItems, kMaxItems}), ""},
     {"object", set_of({kType, kProperties, kRequired, kAdditionalProperties}), ""},
 }};
@@ -182,13 +182,16 @@ struct Evident {
   bool has_long_strings = false;
   bool has_free_values = false;
   bool has_formats = false;
+  bool has_unknown_formats = false;
   bool names_arguments = true;
 };
 
 class Glance {
  public:
-  // `formats`: the names of those that are known. `patterns`: those that some plain string matches.
-  Glance(nb::handle formats, nb::handle patterns) : formats_(formats), patterns_(patterns) {}
+  // `formats`: the names of those that are known. `length_of_match`: of a plain string that a pattern matches, or -1.
+  // `is_ignored`: whether a keyword says nothing of values, and is not reported either.
+  Glance(nb::handle formats, nb::handle length_of_match, nb::handle is_ignored)
+      : formats_(formats), length_of_match_(length_of_match), is_ignored_(is_ignored) {}
 
   std::optional<Evident> look(std::string_view content) {
     open_.push_back({ContentCursor(content), Definitions::kRoot});
@@ -277,7 +280,8 @@ class Glance {
         const auto keyword = static_cast<Keyword>(known - kKeywords.begin());
         said.keywords |= set_of({keyword});
         said.values[keyword] = schema;
-      } else if (std::ranges::find(kAnnotations, key) == kAnnotations.end()) {
+      } else if (std::ranges::find(kAnnotations, key) == kAnnotations.end() &&
+                 !nb::cast<bool>(is_ignored_(string_of(key)))) {
         return false;
       }
       if (!pass(schema)) return false;
@@ -408,6 +412,7 @@ class Glance {
   bool number(const Said& said, bool may_be_real) {
     const bool is_exclusive = said.has_any(set_of({kExclusiveMinimum, kExclusiveMaximum}));
     if (is_exclusive && bounds_are_flags_) return false;
+    if (said.has(kFormat) && !is_known_format(said) && !takes_unknown_format()) return false;
     const auto low = bound(said, {kMinimum, kExclusiveMinimum}, -kMost, may_be_real);
     const auto high = bound(said, {kMaximum, kExclusiveMaximum}, kMost, may_be_real);
     const double room = is_exclusive ? 2 : 0;
@@ -421,26 +426,44 @@ class Glance {
         seen_.has_long_strings || low->second > kLongBound || (said.has(kMaxLength) && high->second > kLongBound);
     if (!said.has_any(set_of({kFormat, kPattern}))) return true;
     if (said.has(kPattern)) {
-      if (said.has_any(set_of({kFormat, kMinLength, kMaxLength}))) return false;
-      return is_among(*said.values[kPattern], patterns_);
+      ContentCursor pattern = *said.values[kPattern];
+      if (said.has(kFormat) || pattern.kind() != 's' || (said.has(kMaxLength) && high->second > kLongBound))
+        return false;
+      const auto length = nb::cast<double>(length_of_match_(string_of(pattern.text())));
+      return low->second <= length && length <= high->first;
     }
-    seen_.has_formats = true;
-    return low->second <= 1 && high->first >= kShortEnough && is_among(*said.values[kFormat], formats_);
+    if (!is_known_format(said)) return takes_unknown_format();
+    return low->second <= 1 && high->first >= kShortEnough;
   }
 
-  static bool is_among(ContentCursor name, nb::handle known) {
-    if (name.kind() != 's') return false;
-    const std::string_view text = name.text();
+  bool is_known_format(const Said& said) {
+    seen_.has_formats = true;
+    ContentCursor name = *said.values[kFormat];
+    return name.kind() == 's' && is_among(name.text(), formats_);
+  }
+
+  // It says nothing and is reported, by a pointer that has to be found again: not through a reference.
+  bool takes_unknown_format() {
+    seen_.has_unknown_formats = true;
+    return within_ == Definitions::kRoot;
+  }
+
+  static nb::object string_of(std::string_view text) {
     nb::object string =
         nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass"));
     if (!string.is_valid()) throw nb::python_error();
-    return nb::cast<bool>(known.attr("__contains__")(string));
+    return string;
+  }
+
+  static bool is_among(std::string_view name, nb::handle known) {
+    return nb::cast<bool>(known.attr("__contains__")(string_of(name)));
   }
 
   bool array(const Said& said) {
     const auto low = bound(said, {kMinItems}, 0, false), high = bound(said, {kMaxItems}, kMostItems, false);
     if (!low || !high || low->first < 0 || low->second > high->first || high->second > kMostItems) return false;
     if (!said.has(kItems)) return seen_.has_free_values = true;
+    if (high->second < 1) return false;  // nobody looks at what its items would be
     ContentCursor items = *said.values[kItems];
     return open(items);
   }
@@ -504,7 +527,8 @@ class Glance {
   }
 
   nb::handle formats_;
-  nb::handle patterns_;
+  nb::handle length_of_match_;
+  nb::handle is_ignored_;
   std::vector<Open> open_;                // to be looked at, while it grows
   uint32_t within_ = Definitions::kRoot;  // of the schema that is looked at
   std::vector<std::string_view> names_;
@@ -514,19 +538,20 @@ class Glance {
   Evident seen_;
 };
 
-nb::object evident(const nb::bytes& content, nb::handle formats, nb::handle patterns) {
-  const auto seen = Glance(formats, patterns).look({content.c_str(), content.size()});
+nb::object evident(const nb::bytes& content, nb::handle formats, nb::handle length_of_match, nb::handle is_ignored) {
+  const auto seen = Glance(formats, length_of_match, is_ignored).look({content.c_str(), content.size()});
   if (!seen) return nb::none();
   return nb::make_tuple(seen->has_required, seen->has_members, seen->has_long_strings, seen->has_free_values,
-                        seen->has_formats, seen->names_arguments);
+                        seen->has_formats, seen->has_unknown_formats, seen->names_arguments);
 }
 
 }  // namespace
 
 void bind_evident(nb::module_& m) {
-  m.def("evident", &evident, nb::arg("content"), nb::arg("formats"), nb::arg("patterns"),
-        nb::sig("def evident(content: bytes, formats: typing.Container[str], patterns: typing.Container[str]) -> "
-                "tuple[bool, bool, bool, bool, bool, bool] | None"),
+  m.def("evident", &evident, nb::arg("content"), nb::arg("formats"), nb::arg("length_of_match"), nb::arg("is_ignored"),
+        nb::sig("def evident(content: bytes, formats: typing.Container[str], length_of_match: "
+                "typing.Callable[[str], int], is_ignored: typing.Callable[[str], bool]) -> "
+                "tuple[bool, bool, bool, bool, bool, bool, bool] | None"),
         "What a glance at a schema's content shows, if that it can be compiled "
         "(frontends/json_schema/normalise/evident.py).");
 }

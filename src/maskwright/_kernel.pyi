@@ -1,4 +1,4 @@
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, SupportsIndex, overload
 
 class Vocabulary:
@@ -376,8 +376,8 @@ def data_of(content: bytes) -> Any:
     """
 
 def evident(
-    content: bytes, formats: Container[str], patterns: Container[str]
-) -> tuple[bool, bool, bool, bool, bool, bool] | None:
+    content: bytes, formats: Container[str], length_of_match: Callable[[str], int], is_ignored: Callable[[str], bool]
+) -> tuple[bool, bool, bool, bool, bool, bool, bool] | None:
     """
     What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/normalise/evident.py).
     """

@@ -14,6 +14,7 @@ from maskwright.ir import OP_CALL, OP_GUARD, OP_SPAN, OP_SUBGRAMMAR, OP_TOKENS, 
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import postorder
 from maskwright.structural_tag import arguments as module
+from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.formats import JSONSchemaFormat
 from maskwright.structural_tag.kept_schemas import SCHEMAS
 from maskwright.structural_tag.tokens import tokens_of
@@ -34,9 +35,13 @@ ALL = ["json", *STYLES]
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
-def snippet(it: JSONSchemaFormat, info: mw.TokenizerInfo = INFO) -> Expr:
+def whole_snippet(it: JSONSchemaFormat, info: mw.TokenizerInfo = INFO) -> module.Snippet:
     SCHEMAS.clear()
-    return module.arguments(it, tokens_of(info), "").expr
+    return module.arguments(it, tokens_of(info), "")
+
+
+def snippet(it: JSONSchemaFormat, info: mw.TokenizerInfo = INFO) -> Expr:
+    return whole_snippet(it, info).expr
 
 
 def is_deferred(expr: Expr) -> bool:
@@ -75,7 +80,7 @@ def test_the_same_as_at_once(style: str, marks: str, monkeypatch: pytest.MonkeyP
             max_whitespace_cnt=rng.choice([None, 0]),
         )
         try:
-            late = snippet(it, info)
+            late, report = whole_snippet(it, info)
         except mw.MaskwrightError:
             continue
         if not is_deferred(late):
@@ -83,7 +88,8 @@ def test_the_same_as_at_once(style: str, marks: str, monkeypatch: pytest.MonkeyP
         num_deferred += 1
         with monkeypatch.context() as patch:
             patch.setattr(module, "cannot_fail", lambda *_: False)
-            at_once = snippet(it, info)
+            at_once, all_reported = whole_snippet(it, info)
+        assert report == all_reported
         compare(matcher(late, info), matcher(at_once, info), rng, info.vocab_size)
         parts = {part[0] for rule in spelled_out(late[1].ir).rules for part in postorder(rule.body)}
         assert OP_SPAN not in parts
@@ -108,6 +114,28 @@ def compare(late: mw.GrammarMatcher, at_once: mw.GrammarMatcher, rng: random.Ran
         if token == STOP:
             break
     assert late.get_captures() == at_once.get_captures()
+
+
+@pytest.mark.parametrize("style", ALL)
+def test_what_other_dialects_say_is_deferred_as_well(style: str) -> None:
+    members = {
+        "city": {"type": "string", "nullable": True, "x-order": 1},
+        "zip": {"type": "string", "pattern": "^[0-9]{5}$", "maxLength": 60},
+        "radius": {"type": "integer", "format": "int32"},
+    }
+    made, report = whole_snippet(JSONSchemaFormat({**CITY, "properties": members}, style=style))
+    assert is_deferred(made)
+    assert [(each.pointer, each.reason) for each in report] == [("/properties/radius/format", "unknown format 'int32'")]
+
+
+def test_what_is_reported_of_a_deferred_schema_points_into_each_request() -> None:
+    schema = {**CITY, "properties": {"city": {"type": "string", "format": "iata"}}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    other = {"type": "function", "function": {"name": "g", "parameters": CITY}}
+    for tools, at in (([tool], 0), ([other, tool], 1), ([tool, other], 0)):
+        grammar = mw.Grammar.from_structural_tag(get_model_structural_tag("hermes", tools))
+        pointers = [each.pointer for each in grammar.report]
+        assert pointers == [f"/tools/{at}/function/parameters/properties/city/format"]
 
 
 @pytest.mark.parametrize(

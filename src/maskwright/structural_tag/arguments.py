@@ -17,6 +17,7 @@ from maskwright.emptiness import admits_nothing
 from maskwright.errors import StructuralTagError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir, why_unsatisfiable
 from maskwright.frontends.json_schema.emit.layout import layout_of
+from maskwright.frontends.json_schema.normalise.evident import report_of
 from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.excluded_texts import without_texts
@@ -70,7 +71,7 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
 
 
 def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
-    """Whether it is evident that there is a snippet with strings, and that nothing is reported of it."""
+    """Whether it is evident that there is a snippet with strings, and what is reported of it."""
     seen = schema.evident
     if seen is None or it.whitespace_pattern is not None:
         return False
@@ -89,12 +90,18 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
     return not any(end and end.encode() in schema.content for end in ends)
 
 
+def needs_no_pointer(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
+    """Whether it is evident that no error and no report points into the schema."""
+    return cannot_fail(it, schema, style) and schema.evident is not None and not schema.evident.has_unknown_formats
+
+
 def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
     content, excluded, captures = schema.content, tuple([x.encode() for x in it.excludes]), it.capture is not None
     if content is not None and cannot_fail(it, schema, style):
         later = partial(_read_content, content, style, it.options, excluded, captures)
         promised = _promised(schema, style, it.options.any_order)
-        return Snippet(deferred_subgrammar(later, promised, layout_of(it.options).prelude), ())
+        found = report_of(content) if schema.evident is not None and schema.evident.has_unknown_formats else ()
+        return Snippet(deferred_subgrammar(later, promised, layout_of(it.options).prelude), found)
     data, report = schema.data, list[Finding]()
     options = layout_options(data, it.options)
     made = _read(data, report, style, options, excluded, captures)

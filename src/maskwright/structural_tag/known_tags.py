@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from maskwright._kernel import content_of
 from maskwright.errors import MaskwrightError
-from maskwright.structural_tag.arguments import cannot_fail
+from maskwright.structural_tag.arguments import needs_no_pointer
 from maskwright.structural_tag.base import Format, Known, altered, readers_of
 from maskwright.structural_tag.content_cache import ContentCache
 from maskwright.structural_tag.defaults import checked_options, with_defaults
@@ -95,7 +95,7 @@ def _key(it: Any, find: _Finder) -> Hashable:
             raise ValueError("the contents of a registry are not known")
         known = find(it.json_schema)
         style = None if it.style == "json" else spelled_style(it.style, tokens_of(None))
-        origin = None if cannot_fail(it, known, style) else it.origin  # to which errors and reports point
+        origin = None if needs_no_pointer(it, known, style) else it.origin  # to which errors and reports point
         return (it.type, _content(known.content), it.choices, origin)
     if isinstance(it, Format):
         if it.known:

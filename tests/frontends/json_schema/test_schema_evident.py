@@ -14,7 +14,7 @@ import pytest
 from maskwright._kernel import content_of
 from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.normalise.evident import Evident, evident
+from maskwright.frontends.json_schema.normalise.evident import Evident, evident, report_of
 from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
 from maskwright.ir.subgrammars import spelled_out
@@ -45,7 +45,9 @@ def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members
     report: list[Finding] = []
     parametric = () if options.any_order else (OP_CALL, OP_GUARD)
     grammar = schema_to_ir(schema, options, report, capture_members=capture_members)
-    assert not report, schema
+    content = content_of(schema)
+    assert content is not None
+    assert tuple(report) == report_of(content), schema
     assert not admits_nothing(grammar), schema
     assert not grammar.token_sets
     body = grammar.rules[grammar.root].body
@@ -70,7 +72,7 @@ def random_schema(rng: random.Random, depth: int) -> Any:
     bounds = sorted(rng.choice([0, 1, 2, 7, 40, 1000, 10**15, 0.5, -3, -2.5]) for _ in range(2))
     out: dict[str, Any] = {} if kind is None else {"type": kind}
     if rng.random() < 0.3:
-        out[rng.choice(["description", "title", "default", "$comment", "x-more", "nullable"])] = "…"
+        out[rng.choice(["description", "title", "default", "$comment", "x-more", "nullable", "minimun"])] = "…"
     if kind is None and depth < 3:
         out.update(
             rng.choice(
@@ -99,8 +101,8 @@ def random_schema(rng: random.Random, depth: int) -> Any:
         out["enum"] = rng.choices(
             [1, 2, 3] if kind == "integer" else ["a", "b/", '"\n', "", "日本"], k=rng.randint(0, 3)
         )
-    if kind == "string" and rng.random() < 0.3:
-        out["format"] = rng.choice([*FORMATS, "unknown"])
+    if kind in ("string", "integer", "number") and rng.random() < 0.3:
+        out["format"] = rng.choice([*FORMATS, "unknown", "int32", "unknown"])
     if kind == "string" and rng.random() < 0.2:
         out["pattern"] = rng.choice(PATTERNS)
     if kind in ("string", "integer", "array") and rng.random() < 0.1:
@@ -155,6 +157,12 @@ def test_maskbench() -> None:
         {**OBJECT, "properties": {"a": {"type": "string", "format": "date-time", "description": "when"}}},
         {**OBJECT, "properties": {"a": {"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083}}},
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$"}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$", "maxLength": 60}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[A-Z]+$", "minLength": 1, "maxLength": 1}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "format": "unheard-of", "maxLength": 3}}},
+        {**OBJECT, "properties": {"a": {"type": ["integer", "string"], "format": "int32", "minimum": 0}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "nullable": True, "x-order": 1, "enumNames": ["b"]}}},
+        {**OBJECT, "propertyOrdering": ["a"], "properties": {"a": {"anyOf": [{"type": "number", "format": "double"}]}}},
         {**OBJECT, "properties": {"a": {"type": ["string", "null"], "enum": ["a", None]}, "b": {"const": 3}}},
         {**OBJECT, "properties": {"a": {"type": ["string", "null"], "format": "date", "default": None}}},
         {
@@ -203,7 +211,6 @@ def test_evident(schema: dict[str, Any]) -> None:
         {**OBJECT, "properties": {"a": {"type": "integer", "enum": ["1"]}}},
         {**OBJECT, "properties": {"a": {"type": "integer", "minimum": 0.2, "maximum": 0.8}}},
         {**OBJECT, "properties": {"a": {"type": "number", "maximum": float("inf")}}},
-        {**OBJECT, "properties": {"a": {"type": "string", "format": "unheard-of"}}},
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "("}}},
         {**OBJECT, "properties": {"a": {"type": "array", "uniqueItems": True}}},
         {**OBJECT, "properties": {"a": {"anyOf": []}}},
@@ -224,6 +231,14 @@ def test_evident(schema: dict[str, Any]) -> None:
         {**OBJECT, "properties": {"a": {"type": "string", "const": 1}}},
         {**OBJECT, "properties": {"a": {"type": ["string", "null"], "enum": ["a", 1]}}},
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^a$", "maxLength": 0}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[ab]*$", "minLength": 1}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[ab]*$", "maxLength": 10**6}}},
+        {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^a$", "format": "int32"}}},
+        {**OBJECT, "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer", "format": "int32"}}},
+        {**OBJECT, "properties": {"a": {"type": "array", "items": {"type": "integer", "format": "a"}, "maxItems": 0}}},
+        {**OBJECT, "propertys": {}},
+        {**OBJECT, "x-guidance": {"whitespace_flexible": False}},
+        {**OBJECT, "unevaluatedProperties": False},
         {**OBJECT, "properties": {"a": {"type": "string", "format": "uuid", "maxLength": 35}}},
         {**OBJECT, "properties": {"a": {"type": "number", "exclusiveMinimum": 1, "maximum": 1}}},
         {
@@ -268,6 +283,8 @@ def test_what_else_is_seen() -> None:
     assert seen({"properties": {"a": name}, "required": []}) == usual
     assert seen({"properties": {"a": name}, "required": ["a"]}) == {*usual, "has_required"}
     assert seen({"properties": {"a": {"type": "array", "items": when}}}) == {*usual, "has_formats"}
+    count = {"type": "integer", "format": "int32"}
+    assert seen({"properties": {"a": count}}) == {*usual, "has_formats", "has_unknown_formats"}
     assert seen({"properties": {"a": {**name, "maxLength": 3}}}) == usual
     assert seen({"properties": {"a": {**name, "maxLength": 10**6}}}) == {*usual, "has_long_strings"}
     assert seen({"properties": {"a": {**OBJECT, "properties": {"b": name}, "required": ["b"]}}}) == usual

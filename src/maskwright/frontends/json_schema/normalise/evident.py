@@ -4,12 +4,13 @@
     {"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 7}}}            not: someone has to look
 
 Evident is a schema of objects that is well-formed, has values, needs no parametric rules in declared order, and has
-nothing to be reported. Most arguments of tools are. Nothing here changes what a schema means: what is not evident is
-compiled at once. What a sub-schema may say:
+nothing to be reported but formats that are not known, such as `int32`. Most arguments of tools are. Nothing here
+changes what a schema means: what is not evident is compiled at once. What a sub-schema may say:
 
     null, boolean    nothing else
-    string           format, and bounds that leave it room; or pattern, if it is plain; or minLength and maxLength
-    integer, number  minimum, maximum, exclusiveMinimum, exclusiveMaximum
+    string           format, and bounds that leave it room; or pattern, if a plain string within the bounds matches;
+                     or minLength and maxLength
+    integer, number  minimum, maximum, exclusiveMinimum, exclusiveMaximum, format
     array            items, minItems, maxItems
     object           properties (with names that every style can write), required (of these), additionalProperties
     several types    what each of them may say
@@ -17,7 +18,8 @@ compiled at once. What a sub-schema may say:
     without type     nothing, or enum or const of scalars; or anyOf, or oneOf of different types, not straight in
                      another one; or a $ref to a definition of the root, alone or alone in allOf
 
-and, anywhere, annotations such as `description`; the root also which draft it is in, and definitions, which have types
+and, anywhere, annotations such as `description`, and keywords that nobody knows (`nullable`), unless they are likely to
+be misspelled; the root also which draft it is in, and definitions, which have types
 and do not lead to themselves. The glance itself is the binding's (cpp/bindings/evident.cpp): it was a tenth of what a
 new tool costs.
 
@@ -27,11 +29,18 @@ Tested by tests/frontends/json_schema/test_schema_evident.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from maskwright import _kernel
+from maskwright._kernel import data_of
+from maskwright.frontends.json_schema.normalise.keywords_scalars import unknown_format
+from maskwright.frontends.json_schema.options import Finding
+from maskwright.frontends.json_schema.read.guidance import KEYWORD as GUIDANCE
+from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.frontends.json_schema.sets.formats import FORMATS
-from maskwright.frontends.json_schema.sets.plain_patterns import PLAIN_PATTERNS
+from maskwright.frontends.json_schema.sets.plain_patterns import length_of_match
+from maskwright.frontends.json_schema.sets.shape import Path
 
 
 class Evident(NamedTuple):
@@ -42,7 +51,8 @@ class Evident(NamedTuple):
         has_members: its objects may have members.
         has_long_strings: some string has bounds of many thousands to its length.
         has_free_values: some object has no declared members, or some value may be anything.
-        has_formats: some string has a format.
+        has_formats: some string or number has a format.
+        has_unknown_formats: one that is not known, so it is reported (`report_of`).
         names_arguments: its objects' declared members have names that can be those of arguments in Python.
     """
 
@@ -51,10 +61,35 @@ class Evident(NamedTuple):
     has_long_strings: bool
     has_free_values: bool
     has_formats: bool
+    has_unknown_formats: bool
     names_arguments: bool
 
 
 def evident(content: bytes) -> Evident | None:
     """What is evident of a schema with this content, if it can be compiled with any options."""
-    seen = _kernel.evident(content, FORMATS, PLAIN_PATTERNS)
+    seen = _kernel.evident(content, FORMATS, length_of_match, _is_ignored)
     return None if seen is None else Evident(*seen)
+
+
+@lru_cache(maxsize=4096)
+def _is_ignored(keyword: str) -> bool:
+    return keyword != GUIDANCE and says_nothing(keyword)
+
+
+def report_of(content: bytes) -> tuple[Finding, ...]:
+    """Return what is reported of an evident schema with this content: its unknown formats."""
+    found: list[Finding] = []
+    pending: list[tuple[Any, Path]] = [(data_of(content), None)]
+    while pending:
+        schema, path = pending.pop()
+        if type(schema) is not dict:
+            continue
+        name = schema.get("format")
+        if name is not None and name not in FORMATS:
+            found.append(unknown_format(name, (path, "format")))
+        inner: list[tuple[Any, Path]] = [(schema.get(name), (path, name)) for name in ("items", "additionalProperties")]
+        for keyword in ("anyOf", "oneOf"):
+            inner += [(each, ((path, keyword), i)) for i, each in enumerate(schema.get(keyword, ()))]
+        inner += [(each, ((path, "properties"), name)) for name, each in schema.get("properties", {}).items()]
+        pending += reversed(inner)
+    return tuple(found)

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.constants import shape_of_values
 from maskwright.frontends.json_schema.normalise.site import Site
+from maskwright.frontends.json_schema.options import Finding
+from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.decimals import exact
 from maskwright.frontends.json_schema.sets.formats import FORMATS, MAX_LENGTHS
 from maskwright.frontends.json_schema.sets.shape import (
@@ -23,6 +25,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     TRUE,
     WRITTEN_INTEGER,
     Exact,
+    Path,
 )
 
 _TYPES: Final = {
@@ -161,4 +164,9 @@ def format_(site: Site, value: Any) -> None:
         if value in MAX_LENGTHS:
             maxLength(site, MAX_LENGTHS[value])
     else:
-        site.annotate("format", f"unknown format {value[:60]!r}")
+        site.norm.note(unknown_format(value, (site.node.path, "format")))
+
+
+def unknown_format(name: str, path: Path) -> Finding:
+    """What is reported of a format that is not known."""
+    return Finding(pointer_of(path), "format", "annotation", f"unknown format {name[:60]!r}")

@@ -99,6 +99,11 @@ def meant_by(keyword: str) -> str | None:
     return near[0] if near and near[0] in ASSERTING else None
 
 
+def says_nothing(keyword: str) -> bool:
+    """Whether a keyword says nothing of values, in any draft, and does not look misspelled either."""
+    return keyword not in ASSERTING and keyword not in NAMES and meant_by(keyword) is None
+
+
 @cache
 def _of_like_length(length: int) -> tuple[str, ...]:
     """The keywords whose length alone does not make them too different."""

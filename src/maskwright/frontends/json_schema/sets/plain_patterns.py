@@ -1,7 +1,7 @@
 r"""Regular expressions of which it is plain that a string matches them, without making their automata.
 
-    "^[A-Z]{3}$" in PLAIN_PATTERNS     True: AAA does
-    "^(?!x)" in PLAIN_PATTERNS         False: someone has to look
+    length_of_match("^[A-Z]{3}$")      3: AAA does
+    length_of_match("^(?!x)")          -1: someone has to look
 
 Plain is a pattern without assertions but `^` where it begins and `$` where it ends, of moderate size, which some string
 matches that is made of characters with no meaning in any style of arguments: so it can be compiled and is not empty,
@@ -11,6 +11,7 @@ Tested by tests/frontends/json_schema/test_plain_patterns.py.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import MaskwrightError
@@ -18,7 +19,6 @@ from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.regex import parse
 from maskwright.frontends.regex.ast import INFINITE, Alt, Anchor, Chars, Group, Literal, Node, Repeat, Seq
 
-_MOST_KEPT: Final = 4096
 _LONGEST: Final = 1_000  # patterns, in characters
 _MOST_WEIGHT: Final = 2_000  # parts, repetitions spelled out
 _USUAL: Final = "aA0-_.:/@# +"
@@ -27,23 +27,11 @@ _HARMLESS: Final = frozenset("!#$%*+-./:;?@_~ ") | frozenset(
 )
 
 
-class PlainPatterns:
-    """The set of these patterns."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
-
-    def __contains__(self, pattern: object) -> bool:
-        assert isinstance(pattern, str)
-        known = self._known.get(pattern)
-        if known is None:
-            if len(self._known) >= _MOST_KEPT:
-                self._known = {}
-            known = self._known[pattern] = witness(pattern) is not None
-        return known
-
-
-PLAIN_PATTERNS: Final = PlainPatterns()
+@lru_cache(maxsize=4096)
+def length_of_match(pattern: str) -> int:
+    """Return the length of a string that a plain pattern matches; -1 of one that is not plain."""
+    found = witness(pattern)
+    return -1 if found is None else len(found)
 
 
 def witness(pattern: str) -> str | None:
