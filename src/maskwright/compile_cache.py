@@ -65,31 +65,51 @@ class Workers:
             self._executor.submit(work)
 
 
+class _Key:
+    """A key that knows its hash: of a request with many tools, that is the hash of thousands of parts."""
+
+    __slots__ = ("_hash", "_key")
+
+    def __init__(self, key: Hashable) -> None:
+        self._key, self._hash = key, hash(key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._hash == other._hash and self._key == other._key
+
+
+def _hashed(key: Hashable) -> _Key | None:
+    return None if key is None else _Key(key)
+
+
 class CompileCache(Generic[_T]):
     """Compiled grammars by key. Thread-safe. A `limit_bytes` of None keeps nothing."""
 
     def __init__(self, limit_bytes: int | None) -> None:
         self._limit_bytes = limit_bytes
-        self._entries: OrderedDict[Hashable, _T] = OrderedDict()
+        self._entries: OrderedDict[_Key | None, _T] = OrderedDict()
         self.hits = self.misses = 0
         # What the entries weighed last, those weighed longest ago first: they grow while they are used, and the parts
         # that they have of common rules change, so some are weighed again each time that one is added.
-        self._sizes: OrderedDict[Hashable, int] = OrderedDict()
+        self._sizes: OrderedDict[_Key | None, int] = OrderedDict()
         self._total_bytes = 0
         self.forget()
         _to_renew_in_child.add(self)
 
     def forget(self) -> None:
         self._lock = threading.Lock()
-        self._being_made: dict[Hashable, Future[_T] | None] = {}  # None until somebody waits
+        self._being_made: dict[_Key | None, Future[_T] | None] = {}  # None until somebody waits
 
     def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        hashed = _hashed(key)
         while True:
-            known, awaited = self._claim(key)
+            known, awaited = self._claim(hashed)
             if known is not None:
                 return known
             if awaited is None:
-                return self._make(key, make)
+                return self._make(hashed, make)
             try:
                 return awaited.result()
             except Exception:
@@ -100,14 +120,15 @@ class CompileCache(Generic[_T]):
                     raise
 
     def submit(self, key: Hashable, make: Callable[[], _T], workers: Workers) -> CompileFuture[_T]:
-        known, awaited = self._claim(key)
+        hashed = _hashed(key)
+        known, awaited = self._claim(hashed)
         own: CompileFuture[_T] = CompileFuture()
         if known is not None:
             own.set_result(known)
             return own
         if awaited is None:
             made: Future[_T] = Future()
-            workers.run(lambda: self._make_in_worker(key, make, made))
+            workers.run(lambda: self._make_in_worker(hashed, make, made))
             awaited = made
         awaited.add_done_callback(lambda done: _hand_over(done, own))
         return own
@@ -127,7 +148,7 @@ class CompileCache(Generic[_T]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _claim(self, key: Hashable) -> tuple[_T | None, Future[_T] | None]:
+    def _claim(self, key: _Key | None) -> tuple[_T | None, Future[_T] | None]:
         """Return what is kept, or what will hold what is being made; neither if the caller has to make it."""
         evicted: list[_T] = []  # let go of without the lock
         with self._lock:
@@ -149,7 +170,7 @@ class CompileCache(Generic[_T]):
                 self._being_made[key] = None
             return None, None
 
-    def _make(self, key: Hashable, make: Callable[[], _T]) -> _T:
+    def _make(self, key: _Key | None, make: Callable[[], _T]) -> _T:
         try:
             made = make()
         except BaseException as error:
@@ -162,7 +183,7 @@ class CompileCache(Generic[_T]):
             awaited.set_result(made)
         return made
 
-    def _make_in_worker(self, key: Hashable, make: Callable[[], _T], result: Future[_T]) -> None:
+    def _make_in_worker(self, key: _Key | None, make: Callable[[], _T], result: Future[_T]) -> None:
         try:
             made = self._make(key, make)
         except BaseException as error:
@@ -170,7 +191,7 @@ class CompileCache(Generic[_T]):
         else:
             result.set_result(made)
 
-    def _settle(self, key: Hashable, made: _T | None) -> Future[_T] | None:
+    def _settle(self, key: _Key | None, made: _T | None) -> Future[_T] | None:
         """Keep what was made; return what those who wait for it wait for."""
         if key is None:
             return None
@@ -184,7 +205,7 @@ class CompileCache(Generic[_T]):
                 self._evict(evicted)
         return awaited
 
-    def _weigh(self, key: Hashable) -> None:
+    def _weigh(self, key: _Key | None) -> None:
         size = self._entries[key].memory_size_bytes
         self._total_bytes += size - self._sizes.get(key, 0)
         self._sizes[key] = size
