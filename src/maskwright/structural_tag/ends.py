@@ -70,8 +70,8 @@ class Ends:
         return alt(*map(spelled, self.others))
 
     def after(self, expr: Expr) -> Expr:
-        """The expression, then an end."""
-        return seq(expr, self.alone)
+        """The expression, then an end; the very expression where there is none, by which the kernel knows it again."""
+        return seq(expr, self.alone) if self.texts or self.others else expr
 
     def closing(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Final
 
 from maskwright.structural_tag.base import Format, altered
 from maskwright.structural_tag.formats import (
@@ -25,6 +26,7 @@ from maskwright.structural_tag.formats import (
 )
 from maskwright.structural_tag.request import ToolRequest
 
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 WHITE = RegexFormat("[ \\n]{0,8}")
 THINK = ("<think>", "</think>")
 _NO_LIST = RegexFormat(r"\s*(?:[^\s\[](?:.|\n)*)?")
@@ -32,7 +34,7 @@ _NO_LIST = RegexFormat(r"\s*(?:[^\s\[](?:.|\n)*)?")
 
 def quoted(name: str) -> str:
     """A name as a JSON string."""
-    return json.dumps(name, ensure_ascii=False)
+    return _JSON.encode(name)
 
 
 def text_of(request: ToolRequest, excludes: Sequence[str] = (), ends: Sequence[str] = ()) -> Format:

@@ -38,9 +38,9 @@ from maskwright.frontends.json_schema.normalise.keywords_scalars import unknown_
 from maskwright.frontends.json_schema.options import Finding
 from maskwright.frontends.json_schema.read.guidance import KEYWORD as GUIDANCE
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
+from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.frontends.json_schema.sets.plain_patterns import length_of_match
-from maskwright.frontends.json_schema.sets.shape import Path
 
 
 class Evident(NamedTuple):

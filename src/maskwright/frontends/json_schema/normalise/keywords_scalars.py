@@ -10,6 +10,7 @@ from typing import Any, Final
 from maskwright.frontends.json_schema.normalise.constants import shape_of_values
 from maskwright.frontends.json_schema.normalise.site import Site
 from maskwright.frontends.json_schema.options import Finding
+from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.decimals import exact
 from maskwright.frontends.json_schema.sets.formats import FORMATS, MAX_LENGTHS
@@ -25,7 +26,6 @@ from maskwright.frontends.json_schema.sets.shape import (
     TRUE,
     WRITTEN_INTEGER,
     Exact,
-    Path,
 )
 
 _TYPES: Final = {
