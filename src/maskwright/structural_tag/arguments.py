@@ -92,7 +92,8 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
 
 def needs_no_pointer(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
     """Whether it is evident that no error and no report points into the schema."""
-    return cannot_fail(it, schema, style) and schema.evident is not None and not schema.evident.has_unknown_formats
+    seen = schema.evident
+    return seen is not None and not seen.has_unknown_formats and cannot_fail(it, schema, style)
 
 
 def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:

@@ -90,6 +90,8 @@ def _finder() -> _Finder:
 
 
 def _key(it: Any, find: _Finder) -> Hashable:
+    if it is None or type(it) is str:  # as most fields are
+        return it
     if isinstance(it, JSONSchemaFormat):
         if it.registry is not None:
             raise ValueError("the contents of a registry are not known")

@@ -71,20 +71,20 @@ def _message(tag: TagFormat) -> Format:
 
 
 def _calls_of(request: ToolRequest) -> list[Format]:
-    calls = tuple(call for tool in request.tools for call in _calls(request, tool))
+    calls = tuple([_call(request, tool) for tool in request.tools])
     if not calls:
         return []
     return [TagsWithSeparatorFormat(calls, _START, at_least_one=True, stop_after_first=not request.parallel)]
 
 
-def _calls(request: ToolRequest, tool: Tool) -> list[TagFormat]:
-    """A tool's calls, the recipient behind the channel or before it, the content type in its spellings."""
+def _call(request: ToolRequest, tool: Tool) -> TagFormat:
+    """A tool's call, the recipient behind the channel or before it, the content type in its spellings."""
     is_function = tool.kind == "function"
     recipient = f" to=functions.{tool.name}" if is_function else f" to={tool.name}"
-    content = SequenceFormat((_TYPES if is_function else _TYPES_OF_BUILT_IN, request.arguments(tool)))
-    begins = [
-        head
+    heads = [
+        ConstStringFormat(head)
         for channel in (("commentary",) if is_function else ("commentary", "analysis"))
         for head in (f"<|channel|>{channel}{recipient}", f"{recipient}<|channel|>{channel}")
     ]
-    return [request.call(tool, begin, content, "<|call|>") for begin in begins]
+    types = _TYPES if is_function else _TYPES_OF_BUILT_IN
+    return request.call(tool, "", SequenceFormat((OrFormat(tuple(heads)), types, request.arguments(tool))), "<|call|>")
