@@ -23,7 +23,7 @@ from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
-from maskwright.support.arguments import as_integer, as_number, instance, refuse_pickling
+from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
 from maskwright.support.turns import compiling, let_others_in
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
@@ -385,8 +385,7 @@ def _json_schema_task(schema: Any, given: JsonSchemaKeywords) -> _Task:
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:
-    instance("pattern", pattern, str)
-    instance("flags", flags, str)
+    check_pattern(pattern, flags)
     return _Task(("regex", pattern, flags), lambda: Grammar.from_regex(pattern, flags=flags))
 
 
@@ -396,6 +395,7 @@ def _grammar_task(grammar: Grammar | str, root_rule_name: str) -> _Task:
         return _Task(("grammar", id(grammar)), lambda: grammar)
     if not isinstance(grammar, str):
         hint = "use compile_json_schema for schemas" if isinstance(grammar, Mapping) else None
+        hint = "use compile_structural_tag" if type(grammar).__name__ == "StructuralTag" else hint
         raise wrong_argument("grammar", grammar, "a Grammar or an EBNF text", hint)
     instance("root_rule_name", root_rule_name, str)
     return _Task(("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name))

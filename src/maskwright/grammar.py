@@ -20,7 +20,7 @@ from maskwright.errors import GrammarError, GrammarWarning, UnsatisfiableError, 
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import GrammarIR
-from maskwright.support.arguments import as_tuple, instance
+from maskwright.support.arguments import as_tuple, check_pattern, instance
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -110,8 +110,7 @@ class Grammar:
         """
         from maskwright.frontends.regex import regex_to_expr
 
-        instance("pattern", pattern, str)
-        instance("flags", flags, str)
+        check_pattern(pattern, flags)
         return cls(_single(regex_to_expr(pattern, flags=flags)))
 
     @classmethod

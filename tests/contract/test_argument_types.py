@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -336,6 +337,31 @@ def test_what_the_hints_on_pickling_say_works() -> None:
 def test_a_compiled_grammar_is_its_own_copy() -> None:
     assert copy.copy(COMPILED) is COMPILED
     assert copy.deepcopy({"grammar": COMPILED})["grammar"] is COMPILED
+
+
+@pytest.mark.parametrize(
+    ("call", "way_out"),
+    [
+        (lambda: COMPILER.compile_json_schema('root ::= "a"'), "EBNF: use compile_grammar"),
+        (lambda: COMPILER.compile_json_schema("{'type': 'object'}"), "dict of Python"),
+        (lambda: COMPILER.compile_json_schema("schema.json"), "name of a file"),
+        (lambda: COMPILER.compile_json_schema(structural_tag.StructuralTag.from_json(TAG)), "compile_structural_tag"),
+        (lambda: COMPILER.compile_json_schema(GRAMMAR), "compile_grammar"),
+        (lambda: COMPILER.compile_grammar(structural_tag.StructuralTag.from_json(TAG)), "compile_structural_tag"),
+        (lambda: COMPILER.compile_grammar('{"type": "object"}'), "JSON: use from_json_schema"),
+        (lambda: COMPILER.compile_structural_tag([{"name": "f"}]), r"get_model_structural_tag\(model, tools\)"),
+        (lambda: COMPILER.compile_structural_tag("hermes"), "the text of a JSON object"),
+        (lambda: COMPILER.compile_regex(re.compile("a")), r"pattern\.pattern"),
+        (lambda: mw.Grammar.from_regex(re.compile("a")), r"pattern\.pattern"),
+        (lambda: mw.Grammar.from_regex("a", flags=re.IGNORECASE), "'i' for re.IGNORECASE"),
+        (lambda: structural_tag.get_model_structural_tag([], "hermes"), "name comes first"),
+        (lambda: mw.allocate_token_bitmask(1, INFO), "tokenizer_info.vocab_size"),
+    ],
+)
+def test_what_belongs_to_another_entrance_is_sent_there(call: Any, way_out: str) -> None:
+    with pytest.raises(mw.MaskwrightError, match=way_out) as caught:
+        call()
+    assert caught.value.hint
 
 
 def test_a_reader_of_a_grammar_without_captures() -> None:

@@ -10,6 +10,7 @@ EBNF = [
     ('root := "a"', "write root ::= body"),
     ('root = "a"', "write root ::= body"),
     ('root: "a"', "looks like Lark"),
+    ('{"type": "object"}', "looks like JSON"),
     ('root -> "a"', "write root ::= body"),
     ('<root> ::= "a"', "without < and >"),
     ('%ignore " "', "use from_lark"),
@@ -34,6 +35,7 @@ EBNF = [
 ]
 LARK = [
     ('start ::= "a"', "looks like EBNF"),
+    ('{"type": "object"}', "looks like JSON"),
     ('start = "a"', "write start: body"),
     ('start := "a"', "a rule is written name: body"),
     ('start: "a";', "remove the semicolon"),

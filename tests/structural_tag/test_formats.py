@@ -109,7 +109,7 @@ def wrong(format_: Any) -> dict[str, Any]:
     ("data", "pointer", "message"),
     [
         ("[1]", "", "must be an object"),
-        ("{", "", "invalid JSON"),
+        ("{", "", "is not valid JSON"),
         ({"type": "json_schema"}, "/type", "expected the type 'structural_tag'"),
         ({"type": "structural_tag"}, "", "requires the field 'format'"),
         (wrong(3), "/format", "a format"),

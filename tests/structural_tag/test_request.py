@@ -135,6 +135,13 @@ def test_reasoning() -> None:
         ([{**G, "name": "\ud800"}], "auto", "/tools/0/name", "not a valid tool name"),
         ([{**G, "parameters": {"type": "array"}}], "auto", "/tools/0/parameters/type", "must be 'object'"),
         ([{"name": "f", "input_schema": {}}], "auto", "/tools/0/input_schema", "use 'parameters'"),
+        ([{"name": "f", "inputSchema": {}}], "auto", "/tools/0/inputSchema", "use 'parameters'"),
+        ([{"name": "f", "parametersJsonSchema": {}}], "auto", "/tools/0/parametersJsonSchema", "use 'parameters'"),
+        ([{"functionDeclarations": [{"name": "f"}]}], "auto", "/tools/0/name", 'a tool is {"type": "function"'),
+        ([{"name": "f", "parameters": "{}"}], "auto", "/tools/0/parameters", "json.loads"),
+        ([{"name": "f", "parameters": {"a": {"type": "string"}}}], "auto", "/tools/0/parameters", 'wrap them: {"type"'),
+        ({"name": "f"}, "auto", "/tools", r"pass \[tool\]"),
+        ("[]", "auto", "/tools", "json.loads"),
         ([{"name": "f", "paramters": {}}], "auto", "/tools/0/paramters", "did you mean 'parameters'"),
         (
             [{"type": "function", "function": {"name": "f", "strickt": True}}],

@@ -44,7 +44,8 @@ def allocate_token_bitmask(
         ArgumentError: A size is not an int.
         BitmaskError: A size is not positive, the library is unknown, or memory cannot be pinned.
     """
-    shape = (as_integer("batch_size", batch_size), (as_integer("vocab_size", vocab_size) + 31) // 32)
+    hint = "pass tokenizer_info.vocab_size" if hasattr(vocab_size, "vocab_size") else None
+    shape = (as_integer("batch_size", batch_size), (as_integer("vocab_size", vocab_size, hint=hint) + 31) // 32)
     if shape[0] < 1 or shape[1] < 1:
         raise BitmaskError(f"batch_size and vocab_size must be positive, not {batch_size} and {vocab_size}")
     if not isinstance(library, str):

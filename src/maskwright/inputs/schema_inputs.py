@@ -22,6 +22,7 @@ from typing import Any, NewType, get_origin
 
 from maskwright.errors import SchemaError
 
+_USE_INSTEAD = {"StructuralTag": "use compile_structural_tag", "Grammar": "use compile_grammar"}
 _DATA = (dict, str, bool, bytes, bytearray)
 
 
@@ -43,7 +44,8 @@ def schema_of(source: Any) -> Any:
     if kind is None:
         raise SchemaError(
             f"a schema is an object or a boolean, not {type(source).__name__}",
-            hint="pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function",
+            hint=_USE_INSTEAD.get(type(source).__name__)
+            or "pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function",
         )
     try:
         from pydantic import TypeAdapter

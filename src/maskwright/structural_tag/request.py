@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from maskwright.errors import RequestError, SchemaError
+from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.inputs.request_fields import check_near
 from maskwright.inputs.schema_inputs import tool_of
 from maskwright.structural_tag.base import Format, altered
@@ -36,6 +37,8 @@ MAX_TOOLS: Final = 10_000
 _UNSPEAKABLE: Final = re.compile(r"""[\s\x00-\x1f\x7f\ud800-\udfff"'<>()\[\]{}|=&\\]""")
 _TYPES_OF_NO_ARGUMENTS: Final = ("array", "string", "number", "integer", "boolean", "null")
 _NAMED_INSIDE: Final = ("function", "custom")  # of these types, Chat Completions says the rest in an object
+# What Anthropic's API, MCP and Gemini's API call the schema of the arguments.
+_SCHEMAS_ELSEWHERE: Final = ("input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 _OF_DECLARED_MEMBERS: Final = ("minimax_m3_xml",)
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
 _OTHER_ARGUMENTS: Final = (
@@ -190,7 +193,8 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
     if tools is None:
         return ()
     if not isinstance(tools, (list, tuple)):
-        raise _wrong("an array of tools", tools, "/tools")
+        hint = "pass json.loads(text)" if isinstance(tools, str) else "pass [tool]"
+        raise _wrong("an array of tools", tools, "/tools", hint)
     if len(tools) > MAX_TOOLS:
         raise RequestError(f"there are more than {MAX_TOOLS:,} tools", pointer="/tools")
     read: dict[str, Tool] = {}
@@ -218,13 +222,15 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         raise _wrong("an object", body, at)
     name = body.get("name", kind if kind != "function" else None)
     if not isinstance(name, str) or not name:
-        raise RequestError("the tool has no name", pointer=f"{at}/name", hint='add "name"')
+        hint = 'a tool is {"type": "function", "function": {"name": …, "parameters": …}}'
+        raise RequestError("the tool has no name", pointer=f"{at}/name", hint=hint)
     if _UNSPEAKABLE.search(name):
         raise RequestError(
             f"{name[:60]!r} is not a valid tool name", pointer=f"{at}/name", hint="use letters, digits, _ and -"
         )
-    if "parameters" not in body and "input_schema" in body:
-        raise RequestError("input_schema is not supported", pointer=f"{at}/input_schema", hint="use 'parameters'")
+    for other in _SCHEMAS_ELSEWHERE:
+        if other in body and "parameters" not in body:
+            raise RequestError(f"{other} is not supported", pointer=f"{at}/{other}", hint="use 'parameters'")
     check_near(body, ("name", "parameters", "strict"), ("description",), at)
     if kind == "custom":
         _check_custom(body, at)
@@ -238,10 +244,21 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         declared = parameters if isinstance(parameters, dict) else None
         return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters", declared)
     elif not isinstance(parameters, dict):
-        raise _wrong("a JSON Schema (an object)", parameters, f"{at}/parameters")
+        way_out = "pass json.loads(text)" if isinstance(parameters, str) else None
+        raise _wrong("a JSON Schema (an object)", parameters, f"{at}/parameters", way_out)
     else:
+        _check_wrapped(parameters, f"{at}/parameters")
         parameters = _of_objects(parameters, f"{at}/parameters/type")
     return Tool(name, parameters, strict, kind, f"{at}/parameters")
+
+
+def _check_wrapped(schema: dict[str, Any], pointer: str) -> None:
+    """Refuse bare properties: as a schema, their names are keywords that nobody knows, and any object is valid."""
+    if "type" in schema or "properties" in schema:  # as nearly always
+        return
+    if any(isinstance(value, dict) and "type" in value for value in schema.values()) and all(map(says_nothing, schema)):
+        hint = 'wrap them: {"type": "object", "properties": {…}}'
+        raise RequestError("the properties of the arguments are not in a schema", pointer=pointer, hint=hint)
 
 
 def _check_custom(body: Mapping[str, Any], pointer: str) -> None:

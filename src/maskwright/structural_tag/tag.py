@@ -50,7 +50,11 @@ class StructuralTag:
         if isinstance(data, (str, bytes, bytearray)):
             data = parsed(data)
         if not isinstance(data, Mapping):
-            raise StructuralTagError(f"a structural tag must be an object, not {kind_of(data)}")
+            hint = "make one of a model's tools with get_model_structural_tag(model, tools)"
+            raise StructuralTagError(
+                f"a structural tag must be an object, not {kind_of(data)}",
+                hint=hint if isinstance(data, (list, tuple)) else None,
+            )
         if data.get("type", "structural_tag") != "structural_tag":
             raise StructuralTagError(
                 f"expected the type 'structural_tag', found {str(data['type'])[:60]!r}",
@@ -100,7 +104,8 @@ def parsed(text: str | bytes | bytearray) -> Any:
     except InvalidOperation as error:
         raise LimitError("a number has too large an exponent", limit="MAX_DIGITS") from error
     except ValueError as error:
-        raise StructuralTagError(f"invalid JSON: {error}") from error
+        hint = "pass a dict, or the text of a JSON object"
+        raise StructuralTagError(f"the text is not valid JSON: {error}", hint=hint) from error
 
 
 def _legacy(data: Mapping[str, Any]) -> Format:

@@ -14,6 +14,7 @@ Tested by tests/contract/test_argument_types.py.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
 
@@ -27,6 +28,13 @@ def instance(name: str, value: object, kind: type[T], hint: str | None = None) -
     if not isinstance(value, kind):
         raise wrong_argument(name, value, f"a {kind.__name__}", hint)
     return value
+
+
+def check_pattern(pattern: object, flags: object) -> None:
+    """Check a regular expression and its flags, both texts."""
+    hint = "pass pattern.pattern, and flags as letters, such as flags='i'" if isinstance(pattern, re.Pattern) else None
+    instance("pattern", pattern, str, hint)
+    instance("flags", flags, str, "pass letters, such as 'i' for re.IGNORECASE")
 
 
 def as_integer(name: str, value: Any, *, at_least: int | None = None, hint: str | None = None) -> int:

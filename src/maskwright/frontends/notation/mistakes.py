@@ -58,6 +58,8 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
     head = _HEAD.match(source, position)
     if head is None and source.startswith("%", position):
         return _STATEMENTS
+    if head is None and source.startswith("{", position):
+        return "this looks like JSON: use from_json_schema for a schema, from_structural_tag for a structural tag"
     if head is None:
         return f"write {_rule('name', sign)}"
     bracket, name, found = head.groups()

@@ -112,7 +112,11 @@ def get_model_structural_tag(
     'any_text'
     """
     if not isinstance(model, str):
-        raise RequestError(f"expected the name of a model or a model family, found {kind_of(model)}", pointer="/model")
+        raise RequestError(
+            f"expected the name of a model or a model family, found {kind_of(model)}",
+            pointer="/model",
+            hint="the name comes first, then the tools: get_model_structural_tag('hermes', tools)",
+        )
     family = _family(model)
     request = read_request(
         tools,

@@ -49,7 +49,7 @@ def read_schema(schema: Any) -> Any:
         except json.JSONDecodeError as error:
             raise SchemaError(
                 f"the schema is not valid JSON: {error.msg} (line {error.lineno} column {error.colno})",
-                hint="pass a dict, or the text of a JSON object",
+                hint=_what_else(schema) or "pass a dict, or the text of a JSON object",
             ) from error
         except InvalidOperation as error:
             raise LimitError("a number of the schema has too large an exponent", limit="MAX_DIGITS") from error
@@ -62,6 +62,16 @@ def read_schema(schema: Any) -> Any:
         )
     check_size(schema)
     return schema
+
+
+def _what_else(text: str | bytes | bytearray) -> str | None:
+    """What to do with a text that is not JSON, if it is plain what it is."""
+    text = text.decode("utf-8", "replace") if not isinstance(text, str) else text
+    if "::=" in text:
+        return "this looks like EBNF: use compile_grammar, or Grammar.from_ebnf"
+    if text.endswith(".json"):
+        return "this looks like the name of a file: pass what is in it"
+    return "this looks like a dict of Python: pass the dict, or json.dumps of it" if text.startswith("{'") else None
 
 
 def _let_others_in_at(made: dict[str, Any]) -> dict[str, Any]:
