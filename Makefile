@@ -15,13 +15,18 @@ PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test lint types format stub bench asan engines test-engines docs clean help
+.PHONY: demo test quick lint types format stub bench asan engines test-engines docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
 
-test: .venv/.dev  ## all tests
-	$(BIN)/python -m pytest
+test: .venv/.dev  ## all tests; at the end, what was skipped and why
+	$(BIN)/python -m pytest -rs
+
+quick: .venv/.dev  ## the tests to run after every change, under a minute
+	$(BIN)/python -m pytest -x tests/contract/test_exactness.py tests/corpus tests/frontends/test_ebnf.py \
+	  tests/frontends/json_schema/test_schema_keywords.py tests/structural_tag/test_families.py tests/test_*.py \
+	  --ignore tests/test_documentation.py --ignore tests/test_doctests.py --ignore tests/test_coming_from.py
 
 lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above it
 	$(BIN)/ruff check $(PYTHON_FILES)

@@ -10,11 +10,12 @@ comes close to what a model writes.
 from __future__ import annotations
 
 import base64
+import os
 from pathlib import Path
 
 import maskwright as mw
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+SHARED = Path(os.environ.get("MASKWRIGHT_DATA") or Path(__file__).resolve().parents[2] / "shared")
 
 
 def load() -> tuple[str, mw.TokenizerInfo]:

@@ -10,12 +10,12 @@ import base64
 import random
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import maskwright
+from corpora import LLAMA3
 from maskwright.ir import EMPTY, GrammarIR, alt, literal, ref, repeat, seq, star, text, tokens
 from oracle.comparing import compile_fresh, mask_of
 from oracle.grammars import A, B, grammar
@@ -32,7 +32,6 @@ SCHEMA = {
     "additionalProperties": False,
 }
 STRANGE_IDS = (-1, -(2**31), 2**31 - 1, 2**31, 2**32, -(2**63), 2**63, 2**64 + 1, 10**30)
-LLAMA3 = Path(__file__).resolve().parents[3] / "shared" / "tokenizers" / "llama3.tiktoken"
 
 
 def a_matcher(g: GrammarIR, vocab: Vocab = SMALL) -> maskwright.GrammarMatcher:

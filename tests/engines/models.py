@@ -25,7 +25,8 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("MASKWRIGHT_MODELS", REPOSITORY / "build" / "models"))
-LLAMA_3_RANKS = REPOSITORY.parent / "shared" / "tokenizers" / "llama3.tiktoken"
+DATA = Path(os.environ.get("MASKWRIGHT_DATA") or REPOSITORY.parent / "shared")  # as in tests/corpora.py
+LLAMA_3_RANKS = DATA / "tokenizers" / "llama3.tiktoken"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 _CHAT_TEMPLATE = (

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
+from corpora import LLAMA3
 from maskwright import GrammarCompiler, GrammarMatcher, LimitError, OptionError, TokenizerInfo, UnsatisfiableError
 from maskwright.integrations.budgets import least_tokens, matcher_within
 
-LLAMA3 = Path(__file__).resolve().parents[3] / "shared" / "tokenizers" / "llama3.tiktoken"
 LETTERS = TokenizerInfo.from_vocab([b"a", b"b", b"ab", b"</s>"], special_token_ids=[3], stop_token_ids=[3])
 PERSON = {
     "type": "object",

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import maskwright as mw
+from corpora import MASKBENCH
 from mutations.entrances import (
     FAMILIES,
     INFO,
@@ -48,7 +49,6 @@ HANGS = 30 * SLOWER
 SEED = os.environ.get("MASKWRIGHT_SEED", "")
 WITH_REAL = int(os.environ.get("MASKWRIGHT_MUTATIONS", "1")) > 1
 CORPUS = Path(__file__).parents[1] / "corpus"
-REAL = Path(__file__).resolve().parents[3] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
 
 
 class Kind(NamedTuple):
@@ -62,8 +62,8 @@ class Kind(NamedTuple):
 
 def schemas() -> list[Any]:
     found = list(SCHEMAS)
-    if WITH_REAL and REAL.exists():
-        with gzip.open(REAL, "rt", encoding="utf-8") as lines:
+    if WITH_REAL and MASKBENCH.exists():
+        with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
             found += [json.loads(line)["schema"] for line in lines if len(line) < 20_000]
     return found
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 import base64
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import maskwright as mw
+from corpora import TOKENIZERS
 from maskwright.structural_tag import get_model_structural_tag
 from oracle.comparing import seeded
 from structural_tag.spelling import tokenize
 from structural_tag.transcripts import FAMILIES, OTHERS, TOOLS
 
-FILES = sorted((Path(__file__).resolve().parents[3] / "shared" / "tokenizers").glob("*.tiktoken"))
+FILES = sorted(TOKENIZERS.glob("*.tiktoken"))
 pytestmark = pytest.mark.skipif(not FILES, reason="no *.tiktoken file beside the checkout")
 
 CASES: list[tuple[str, dict[str, Any], str]] = [

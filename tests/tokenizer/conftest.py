@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from corpora import DATA
 
 TEXTS = {
     "english": "The quick brown fox, it's 42 years old; isn't it?",
@@ -40,7 +41,7 @@ def text(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def peers() -> Any:
     """The benchmark module that knows how to load the shared vocabularies."""
-    path = Path(__file__).parents[3] / "shared" / "bench" / "peers.py"
+    path = DATA / "bench" / "peers.py"
     if not path.is_file():
         pytest.skip("the shared vocabularies are not here")
     spec = importlib.util.spec_from_file_location("shared_peers", path)

@@ -18,12 +18,12 @@ import referencing
 import referencing.jsonschema
 from grammar_matcher import accepts_text
 
+from corpora import JSON_SCHEMA_TEST_SUITE
 from maskwright.errors import LimitError, SchemaError, UnsatisfiableError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.ir import GrammarIR
 
-_BESIDE = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "json-schema-test-suite"
-SUITE = Path(os.environ.get("JSON_SCHEMA_TEST_SUITE", _BESIDE))
+SUITE = Path(os.environ.get("JSON_SCHEMA_TEST_SUITE") or JSON_SCHEMA_TEST_SUITE)
 SELECTION = Path(__file__).parent / "selection.json"
 URIS = {
     "draft4": "http://json-schema.org/draft-04/schema#",

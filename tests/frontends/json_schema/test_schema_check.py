@@ -8,11 +8,11 @@ import json
 import os
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpora import MASKBENCH
 from maskwright.errors import LimitError, MaskwrightError, SchemaError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.normalise.keywords import KEYWORDS
@@ -20,7 +20,6 @@ from maskwright.frontends.json_schema.normalise.leaves import LEAF_KEYWORDS, STR
 from maskwright.frontends.json_schema.report.reached import reached_keywords
 from maskwright.report.schema_report import SchemaReport, check
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
 STEP = max(1, 5 - int(float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1"))) + 1)
 RELAX = JsonSchemaOptions(on_unsupported="relax")
 OWN: list[Any] = [
@@ -55,8 +54,8 @@ OWN: list[Any] = [
 
 def schemas() -> Iterator[Any]:
     yield from OWN
-    if DATA.exists():
-        with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+    if MASKBENCH.exists():
+        with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
             yield from (json.loads(line)["schema"] for line in islice(lines, 0, None, STEP))
 
 

@@ -6,11 +6,11 @@ import gzip
 import json
 import random
 from keyword import kwlist
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpora import MASKBENCH
 from maskwright._kernel import content_of
 from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
@@ -20,7 +20,6 @@ from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOK
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import postorder
 
-MASKBENCH = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
 OPTIONS = [
     JsonSchemaOptions(),
     JsonSchemaOptions(strict_mode=True),

@@ -8,7 +8,6 @@ import json
 import os
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,10 @@ import referencing
 from suite import SELECTION, URIS
 
 import maskwright
+from corpora import MASKBENCH
 from maskwright.errors import MaskwrightError, SchemaError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
 ROUNDS = int(300 * float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1")))
 JUNK: list[Any] = [
     *(None, True, 0, -1, 1.5, float("nan"), "text", "#x", "#", "http://x/y", "http://[bad", [], {}, [1], ["a", {}]),
@@ -46,8 +45,8 @@ REFERENCES = [
 
 
 def real_schemas() -> list[Any]:
-    if DATA.exists():
-        with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+    if MASKBENCH.exists():
+        with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
             found = [json.loads(line)["schema"] for line in lines if len(line) < 8000]
     else:
         found = [group["schema"] for group in json.loads(SELECTION.read_text(encoding="utf-8"))]

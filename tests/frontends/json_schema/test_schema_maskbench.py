@@ -11,18 +11,17 @@ import json
 import os
 from collections import Counter
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
+from corpora import MASKBENCH
 from maskwright.errors import LimitError, SchemaError, UnsatisfiableError
 from maskwright.frontends.json_schema import schema_to_ir
 
 STEP = max(1, 5 - int(float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1"))) + 1)
-DATA = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "maskbench-dev.jsonl.gz"
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the MaskBench schemas are not here")
+@pytest.mark.skipif(not MASKBENCH.exists(), reason="the MaskBench schemas are not here")
 def test_no_schema_accepts_wrong_data() -> None:
     pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
     from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
@@ -31,7 +30,7 @@ def test_no_schema_accepts_wrong_data() -> None:
     compiler = GrammarCompiler(info, max_threads=1, cache_enabled=False)
     outcomes: Counter[str] = Counter()
     wrong = []
-    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+    with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
         for record in map(json.loads, islice(lines, 0, None, STEP)):
             try:
                 compiled = compiler.compile_grammar(Grammar(schema_to_ir(record["schema"])))
