@@ -224,3 +224,34 @@ def test_expressions_of_many_parts_are_made_a_part_at_a_time() -> None:
     assert seq(*parts) == Expr((ir.OP_SEQ, text("a"), *[ref(0), text("ba")] * 999, ref(0), text("b")))
     words = [text(f"word {i}") for i in range(3000)]
     assert alt(text("x"), *words, text("y"), *words) == Expr((ir.OP_ALT, *words, byte_set(1 << 120 | 1 << 121)))
+
+
+def test_an_operation_rebuilt_on_its_own_parts_is_the_same() -> None:
+    a, b = ir.text("a"), ir.text("b")
+    spread = ir.span(a, 3, 0.5)
+    for expr in (
+        ir.seq(ir.star(a), b),
+        ir.alt(a, ir.text("bc")),
+        ir.and_(ir.star(a), ir.plus(b)),
+        ir.repeat(a, 2, 5),
+        ir.not_(a),
+        ir.guard(ir.parameters.compare("<", 2), a),
+        ir.capture("x", a, (b"b",)),
+        spread,
+        *(a, ir.ref(0), ir.never(), ir.EMPTY, ir.tokens([3]), ir.substrings([b"a", b"b"])),
+    ):
+        assert ir.rebuilt(expr, ir.operands(expr)) == expr
+    assert ir.rebuilt(ir.seq(ir.ref(0), a), [a, b]) == ir.text("ab")
+    assert ir.rebuilt(ir.alt(a, ir.text("bc")), [ir.never(), b]) == b
+
+
+def test_parts_are_changed_but_in_complements() -> None:
+    a, other = ir.text("a"), ir.text("z")
+    shared = ir.capture("x", ir.seq(ir.ref(0), a))
+    whole = ir.alt(ir.seq(shared, ir.ref(1)), ir.seq(shared, ir.ref(2)), ir.and_(ir.star(a), ir.not_(a)))
+    known: dict[int, Expr] = {}
+    made = ir.changed(whole, lambda part: other if part == a else None, known)
+    assert made.dump() == whole.dump().replace('"a"', '"z"').replace('~"z"', '~"a"')
+    assert made[1][1] is made[2][1]
+    assert ir.changed(ir.seq(shared, ir.ref(3)), lambda part: None, known)[1] is made[1][1]
+    assert ir.changed(whole, lambda part: None, {}) == whole

@@ -37,13 +37,9 @@ from maskwright.ir import (
     OP_SUBSTRINGS,
     OP_TOKENS,
     Expr,
-    alt,
-    and_,
-    not_,
     operands,
     postorder,
-    repeat,
-    seq,
+    rebuilt,
 )
 
 MAX_SPELLED_OUT: Final = 500_000  # nodes
@@ -145,7 +141,8 @@ def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | Non
                 message = "a regular rule is too large with the rules that it refers to"
                 raise LimitError(message, limit="spelled-out size", hint=hint)
             sizes[id(node)] = size, depth
-            done[id(node)] = rebuilt(node, [done[id(child)] for child in children])
+            parts = [done[id(child)] for child in children]
+            done[id(node)] = parts[0] if node[0] in (OP_REF, OP_CAPTURE) else rebuilt(node, parts)
             keep.append(node)
             continue
         if node[0] == OP_REF:
@@ -166,19 +163,3 @@ def _operands(node: Expr, body_of: Callable[[int], Expr | None]) -> list[Expr] |
         body = body_of(node[1])
         return None if body is None else [body]
     return None if node[0] in _NEVER_REGULAR else operands(node)
-
-
-def rebuilt(node: Expr, parts: list[Expr]) -> Expr:
-    """The same operator over other parts. A reference or a capture is its only part."""
-    op = node[0]
-    if op in (OP_REF, OP_CAPTURE):
-        return parts[0]
-    if op == OP_SEQ:
-        return seq(*parts)
-    if op == OP_ALT:
-        return alt(*parts)
-    if op == OP_REPEAT:
-        return repeat(parts[0], node[2], node[3])
-    if op == OP_AND:
-        return and_(*parts)
-    return not_(parts[0]) if op == OP_NOT else node

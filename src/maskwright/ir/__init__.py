@@ -76,8 +76,10 @@ from maskwright.ir.subgrammars import Promised as Promised
 from maskwright.ir.subgrammars import deferred_subgrammar as deferred_subgrammar
 from maskwright.ir.subgrammars import spelled_out as spelled_out
 from maskwright.ir.subgrammars import subgrammar as subgrammar
+from maskwright.ir.walks import changed as changed
 from maskwright.ir.walks import operands as operands
 from maskwright.ir.walks import postorder as postorder
+from maskwright.ir.walks import rebuilt as rebuilt
 from maskwright.ir.walks import references as references
 from maskwright.ir.walks import uses_parameter as uses_parameter
 from maskwright.ir.walks import with_references as with_references

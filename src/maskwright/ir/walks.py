@@ -1,4 +1,4 @@
-"""Walks over expressions: their parts, the rules that they name, and copies with other references.
+"""Walks over expressions: their parts, the rules that they name, and copies with other references or other parts.
 
     >>> from maskwright.ir import ref, seq, text
     >>> pair = seq(ref(1), text(","), ref(0))
@@ -13,13 +13,15 @@ Tested by tests/test_ir.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import is_
 from typing import Final
 
 from maskwright.ir.expr import Expr
-from maskwright.ir.expressions import call
+from maskwright.ir.expressions import alt, and_, call, capture, guard, not_, repeat, seq, span
 from maskwright.ir.ops import (
+    OP_ALT,
+    OP_AND,
     OP_CALL,
     OP_CAPTURE,
     OP_EMPTY,
@@ -29,6 +31,7 @@ from maskwright.ir.ops import (
     OP_NOT,
     OP_REF,
     OP_REPEAT,
+    OP_SEQ,
     OP_SET,
     OP_SPAN,
     OP_SUBGRAMMAR,
@@ -64,6 +67,39 @@ def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands)
             stack.append((node, True))
             stack.extend((child, False) for child in children(node))
     return order
+
+
+def rebuilt(expr: Expr, parts: Sequence[Expr]) -> Expr:
+    """The same operation on other parts, made by its constructor and so in canonical form; a leaf is itself."""
+    op = expr[0]
+    if op == OP_SEQ:
+        return seq(*parts)
+    if op == OP_ALT:
+        return alt(*parts)
+    if op == OP_AND:
+        return and_(*parts)
+    if op == OP_REPEAT:
+        return repeat(parts[0], expr[2], expr[3])
+    if op == OP_NOT:
+        return not_(parts[0])
+    if op == OP_GUARD:
+        return guard(expr[2], parts[0])
+    if op == OP_CAPTURE:
+        return capture(expr[2], parts[0], expr[3])
+    return span(parts[0], expr[2], expr[3]) if op == OP_SPAN else expr
+
+
+def changed(root: Expr, change: Callable[[Expr], Expr | None], known: dict[int, Expr]) -> Expr:
+    """Exchange parts of an expression, the innermost first: each for what `change` makes of it.
+
+    Where it returns None, the part is made of its own parts as they are then. Complements stay as they are. `known` is
+    by identity, so that what was shared stays shared, in several expressions too.
+    """
+    for expr in postorder(root, lambda part: () if part[0] == OP_NOT or id(part) in known else operands(part)):
+        if id(expr) not in known:
+            made = expr if expr[0] == OP_NOT else change(expr)
+            known[id(expr)] = rebuilt(expr, [known[id(part)] for part in operands(expr)]) if made is None else made
+    return known[id(root)]
 
 
 def references(root: Expr) -> list[int]:

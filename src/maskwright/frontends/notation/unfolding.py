@@ -18,21 +18,17 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.errors import LimitError
-from maskwright.frontends.regular import rebuilt
 from maskwright.ir import (
     OP_CALL,
-    OP_CAPTURE,
     OP_GUARD,
     OP_REF,
-    OP_SPAN,
     Expr,
     GrammarIR,
     IRBuilder,
-    capture,
     never,
     operands,
     postorder,
-    span,
+    rebuilt,
     uses_parameter,
 )
 
@@ -105,8 +101,4 @@ class _Unfolding:
             return self._reference(node[1], 0)
         if node[0] == OP_CALL:
             return self._reference(node[1], node[2].of(value))
-        if node[0] == OP_CAPTURE:
-            return capture(node[2], done[id(node[1])], node[3])
-        if node[0] == OP_SPAN:
-            return span(done[id(node[1])], node[2], node[3])
         return rebuilt(node, [done[id(part)] for part in operands(node)])

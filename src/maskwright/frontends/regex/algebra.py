@@ -21,22 +21,12 @@ from typing import Final
 from maskwright.errors import LimitError
 from maskwright.frontends.charset import CodePointSet, Encoding
 from maskwright.ir import (
-    EMPTY,
-    OP_ALT,
-    OP_AND,
-    OP_EMPTY,
-    OP_NEVER,
-    OP_NOT,
     OP_REF,
-    OP_REPEAT,
-    OP_SEQ,
     Expr,
     alt,
-    and_,
     never,
-    not_,
+    rebuilt,
     ref,
-    repeat,
     seq,
     star,
 )
@@ -120,27 +110,11 @@ def _spelled_size(expr: Expr, sizes: list[int], memo: dict[int, int]) -> int:
 
 
 def _substitute(expr: Expr, spelled: list[Expr], memo: dict[int, Expr]) -> Expr:
-    op = expr[0]
-    if op == OP_REF:
+    if expr[0] == OP_REF:
         index: int = expr[1]
         return spelled[index]
     done = memo.get(id(expr))
     if done is None:
         parts = [_substitute(part, spelled, memo) for part in expr[1:] if isinstance(part, Expr)]
-        done = memo[id(expr)] = _rebuilt(op, parts, expr)
+        done = memo[id(expr)] = rebuilt(expr, parts)
     return done
-
-
-def _rebuilt(op: int, parts: list[Expr], expr: Expr) -> Expr:
-    if op == OP_SEQ:
-        return seq(*parts)
-    if op == OP_ALT:
-        return alt(*parts)
-    if op == OP_REPEAT:
-        return repeat(parts[0], expr[2], expr[3])
-    if op == OP_AND:
-        return and_(*parts)
-    if op == OP_NOT:
-        return not_(parts[0])
-    assert op in (OP_EMPTY, OP_NEVER), "calculations use letters only"
-    return EMPTY if op == OP_EMPTY else never()

@@ -30,14 +30,14 @@ the descriptions in SGLang's parsers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.request import ToolRequest
 
 _SEED_THINK = ("<seed:think>", "</seed:think>")
-_STEP_CALL_END = "<｜tool_call_end｜>"
-_STEP_CALL = "<｜tool_call_begin｜>function<｜tool_sep｜>"
 
 
 @register_model_structural_tag("seed_oss", reasoning="auto")
@@ -60,39 +60,36 @@ def seed_oss(request: ToolRequest) -> Format:
 @register_model_structural_tag("step_3", reasoning="enabled")
 def step_3(request: ToolRequest) -> Format:
     """Build the tag of Step 3."""
-    begin, end, close = "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>", "</steptml:invoke>"
-    tags = [
-        request.call(
-            tool,
-            f'{_STEP_CALL}<steptml:invoke name="{tool.name}">\n',
-            request.arguments(tool, "step_xml", close, _STEP_CALL_END, end),
-            f"{close}{_STEP_CALL_END}\n",
-        )
-        for tool in request.tools
-    ]
-    return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))
+    call = ('<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="', '">\n')
+    closing = ("</steptml:invoke>", "<｜tool_call_end｜>")
+    return _in_section(request, ("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"), call, "step_xml", closing)
 
 
 @register_model_structural_tag("hunyuan_3", reasoning="auto")
 def hunyuan_3(request: ToolRequest) -> Format:
     """Build the tag of Hunyuan 3."""
-    begin, end, close = "<tool_calls>", "</tool_calls>", "</tool_call>"
-    tags = [
-        request.call(
-            tool, f"<tool_call>{tool.name}<tool_sep>\n", request.arguments(tool, "glm_xml", close, end), f"{close}\n"
-        )
-        for tool in request.tools
-    ]
-    return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))
+    call = ("<tool_call>", "<tool_sep>\n")
+    return _in_section(request, ("<tool_calls>", "</tool_calls>"), call, "glm_xml", ("</tool_call>",))
 
 
 @register_model_structural_tag("dots", reasoning="auto")
 def dots(request: ToolRequest) -> Format:
     """Build the tag of dots."""
-    close, begin, end = "</invoke>", "<dots_function_call>", "</dots_function_call>"
+    section, call = ("<dots_function_call>", "</dots_function_call>"), ('<invoke name="', '">\n')
+    return _in_section(request, section, call, "minimax_xml", ("</invoke>",))
+
+
+def _in_section(
+    request: ToolRequest, section: tuple[str, str], call: tuple[str, str], style: str, closing: Sequence[str]
+) -> Format:
+    """All calls in a section, between its marks; `call` stands before and after a name, `closing` at the end."""
+    begin, end = section
     tags = [
         request.call(
-            tool, f'<invoke name="{tool.name}">\n', request.arguments(tool, "minimax_xml", close, end), f"{close}\n"
+            tool,
+            tool.name.join(call),
+            request.arguments(tool, style, *closing, end),
+            f"{''.join(closing)}\n",
         )
         for tool in request.tools
     ]

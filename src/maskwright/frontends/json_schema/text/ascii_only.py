@@ -18,32 +18,19 @@ from json.encoder import encode_basestring_ascii
 from typing import Final
 
 from maskwright.ir import (
-    OP_ALT,
-    OP_AND,
-    OP_CAPTURE,
-    OP_GUARD,
     OP_LITERAL,
-    OP_NOT,
-    OP_REPEAT,
-    OP_SEQ,
     OP_SET,
     OP_SUBGRAMMAR,
     Expr,
     GrammarIR,
     Rule,
-    alt,
-    and_,
     byte_set,
-    capture,
-    guard,
+    changed,
     literal,
     never,
-    repeat,
-    seq,
     subgrammar,
 )
 from maskwright.ir.subgrammars import Subgrammar
-from maskwright.ir.walks import operands, postorder
 
 _ASCII: Final = (1 << 0x80) - 1
 
@@ -51,38 +38,17 @@ _ASCII: Final = (1 << 0x80) - 1
 def in_ascii(grammar: GrammarIR, done: tuple[Rule, ...] = ()) -> GrammarIR:
     """Return the grammar of the same values in ASCII. Its first rules are `done` instead of its own, if given."""
     known: dict[int, Expr] = {}
-    own = [Rule(rule.name, _respelled(rule.body, known)) for rule in grammar.rules[len(done) :]]
+    own = [Rule(rule.name, changed(rule.body, _respelled, known)) for rule in grammar.rules[len(done) :]]
     return GrammarIR(done + tuple(own), grammar.root)
 
 
-def _respelled(root: Expr, known: dict[int, Expr]) -> Expr:
-    for expr in postorder(root, lambda expr: () if expr[0] == OP_NOT or id(expr) in known else operands(expr)):
-        if id(expr) not in known:
-            known[id(expr)] = _from_parts(expr, known)
-    return known[id(root)]
-
-
-def _from_parts(expr: Expr, known: dict[int, Expr]) -> Expr:
+def _respelled(expr: Expr) -> Expr | None:
     op = expr[0]
     if op == OP_SET:
         return byte_set(expr[1] & _ASCII)
     if op == OP_LITERAL:
         return expr if expr[1].isascii() else _escaped(expr[1])
-    if op == OP_SUBGRAMMAR:
-        return _of_subgrammar(expr[1])
-    if op == OP_SEQ:
-        return seq(*[known[id(part)] for part in expr[1:]])
-    if op == OP_ALT:
-        return alt(*[known[id(part)] for part in expr[1:]])
-    if op == OP_AND:
-        return and_(*[known[id(part)] for part in expr[1:]])
-    if op == OP_REPEAT:
-        return repeat(known[id(expr[1])], expr[2], expr[3])
-    if op == OP_GUARD:
-        return guard(expr[2], known[id(expr[1])])
-    if op == OP_CAPTURE:
-        return capture(expr[2], known[id(expr[1])], expr[3])
-    return expr
+    return _of_subgrammar(expr[1]) if op == OP_SUBGRAMMAR else None
 
 
 def _escaped(data: bytes) -> Expr:

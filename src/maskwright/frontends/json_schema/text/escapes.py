@@ -17,13 +17,8 @@ from typing import Final
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.ir import (
     OP_ALT,
-    OP_AND,
-    OP_CAPTURE,
-    OP_GUARD,
     OP_LITERAL,
     OP_NEVER,
-    OP_NOT,
-    OP_REPEAT,
     OP_SEQ,
     OP_SET,
     OP_SUBGRAMMAR,
@@ -31,17 +26,13 @@ from maskwright.ir import (
     GrammarIR,
     Rule,
     alt,
-    and_,
     byte_set,
-    capture,
-    guard,
+    changed,
     literal,
     never,
-    repeat,
     seq,
     subgrammar,
 )
-from maskwright.ir.walks import operands, postorder
 
 LETTERS: Final = 'nrbtf\\"u/'
 _ESCAPE: Final = re.compile(rb"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -69,14 +60,10 @@ class _Escapes:
         return GrammarIR(tuple(rules), grammar.root)
 
     def _respelled(self, root: Expr) -> Expr:
-        known = self._known
-        for expr in postorder(root, lambda expr: () if expr[0] == OP_NOT or id(expr) in known else operands(expr)):
-            if id(expr) not in known:
-                known[id(expr)] = self._from_parts(expr)
-        return known[id(root)]
+        return changed(root, self._change, self._known)
 
-    def _from_parts(self, expr: Expr) -> Expr:
-        op, known = expr[0], self._known
+    def _change(self, expr: Expr) -> Expr | None:
+        op = expr[0]
         if op == OP_LITERAL:
             return self._literal(expr)
         if op == OP_SUBGRAMMAR:
@@ -84,19 +71,7 @@ class _Escapes:
             if number not in self._subgrammars:
                 self._subgrammars[number] = subgrammar(_Escapes(self.letters.decode()).grammar(expr[1].ir))
             return self._subgrammars[number]
-        if op == OP_SEQ:
-            return self._sequence(expr)
-        if op == OP_ALT:
-            return alt(*[known[id(part)] for part in expr[1:]])
-        if op == OP_AND:
-            return and_(*[known[id(part)] for part in expr[1:]])
-        if op == OP_REPEAT:
-            return repeat(known[id(expr[1])], expr[2], expr[3])
-        if op == OP_GUARD:
-            return guard(expr[2], known[id(expr[1])])
-        if op == OP_CAPTURE:
-            return capture(expr[2], known[id(expr[1])], expr[3])
-        return expr
+        return self._sequence(expr) if op == OP_SEQ else None
 
     def _sequence(self, expr: Expr) -> Expr:
         parts = [self._known[id(expr[1])]]
