@@ -73,8 +73,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(model: Path, backend: str, arguments: argparse.Namespace) -> Iterator[Server]:
-    """Start vLLM's OpenAI server with a backend; stop it, all its processes, at the end."""
+def serving(model: Path, backend: str, arguments: argparse.Namespace, *, stats: bool = False) -> Iterator[Server]:
+    """Start vLLM's OpenAI server with a backend; stop it, all its processes, at the end. `stats`: it has metrics."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -83,7 +83,8 @@ def serving(model: Path, backend: str, arguments: argparse.Namespace) -> Iterato
     command += ["--served-model-name", "model", "--dtype", "bfloat16", "--max-model-len", str(arguments.max_model_len)]
     command += ["--max-num-seqs", str(max(arguments.concurrency) + NUM_DECODING), "--enforce-eager"]
     command += ["--port", str(port), "--structured-outputs-config.backend", named]
-    command += ["--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--disable-log-stats"]
+    command += ["--enable-auto-tool-choice", "--tool-call-parser", "hermes"]
+    command += [] if stats else ["--disable-log-stats"]
     environment = {"HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", **os.environ}
     if backend == "as_xgrammar":
         environment["MASKWRIGHT_AS_XGRAMMAR"] = "1"
@@ -118,7 +119,8 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 async def ask(server: Server, asked: Asked, max_tokens: int, **sampling: Any) -> Outcome:
     """Stream one request's answer, and judge it."""
     body = dict(asked.body)
-    extra = {**sampling.pop("extra_body", {}), "structured_outputs": body.pop("structured_outputs", None)}
+    extra = {**sampling.pop("extra_body", {}), **body.pop("extra_body", {})}
+    extra["structured_outputs"] = body.pop("structured_outputs", None)
     begin = time.perf_counter()
     times: list[float] = []
     message: dict[str, Any] = {"content": "", "calls": {}, "finish": None, "tokens": 0}
@@ -245,7 +247,9 @@ async def measure_arrivals(server: Server, backend: str, arguments: argparse.Nam
 
 def _one_token(number: int) -> Asked:
     schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": new_schema(number)}}
-    return Asked(f"new {number}", "json_schema", "Answer.", {"response_format": schema}, lambda _message: True)
+    switch = {"maskwright_token_budget": False}  # which would refuse what does not fit into one token
+    body = {"response_format": schema, "extra_body": {"vllm_xargs": switch}}
+    return Asked(f"new {number}", "json_schema", "Answer.", body, lambda _message: True)
 
 
 async def _decode_beside(server: Server, arriving: list[Asked], a_second: int) -> tuple[list[float], int]:
