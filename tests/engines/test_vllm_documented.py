@@ -170,6 +170,9 @@ def test_reasoning_before_other_structures(client: Any, structure: dict[str, Any
 
 def test_the_documented_switches_of_reasoning(client: Any) -> None:
     """The server's default is off, and requests take precedence; the budget ends it."""
+    plain = ask(client, extra_body=THINKING).message
+    assert plain.reasoning
+    assert plain.content
     off = ask(client, response_format=schema_format(PEOPLE))
     assert not getattr(off.message, "reasoning", None)
     for budget in (0, 3, 30):
@@ -269,5 +272,8 @@ def test_the_documented_responses(client: Any) -> None:
         jsonschema.validate(json.loads(call.arguments), parameters)
     turns += [calls[0], {"type": "function_call_output", "call_id": calls[0].call_id, "output": "20 degrees"}]
     assert client.responses.create(**fields, tools=[tool]).status in ("completed", "incomplete")
+    thinking = {"chat_template_kwargs": THINKING["chat_template_kwargs"]}
+    response = client.responses.create(**fields, extra_body=thinking)
+    assert "reasoning" in [out.type for out in response.output]
     text = {"format": {"type": "json_schema", "name": "people", "schema": PEOPLE, "strict": True}}
     jsonschema.validate(json.loads(client.responses.create(**fields, text=text).output_text), PEOPLE)

@@ -30,6 +30,22 @@ BLOCK = 128
 # What vLLM's page on structured outputs asks for offline, and its example structured_outputs_offline.py.
 DOCUMENTED = {
     "choice": ({"choice": ["Positive", "Negative"]}, 16, "Positive|Negative"),
+    "json": (
+        {
+            "json": {
+                "$defs": {"CarType": {"enum": ["sedan", "SUV", "Truck", "Coupe"], "type": "string"}},
+                "properties": {
+                    "brand": {"type": "string"},
+                    "model": {"type": "string"},
+                    "car_type": {"$ref": "#/$defs/CarType"},
+                },
+                "required": ["brand", "model", "car_type"],
+                "type": "object",
+            }
+        },
+        50,
+        r'(?s)\{\s*"brand"\s*:.*"model"\s*:.*"car_type"\s*:\s*"(sedan|SUV|Truck|Coupe)".*\}',
+    ),
     "regex": ({"regex": r"\w+@\w+\.com\n"}, 50, r"\w+@\w+\.com"),
     "grammar": (
         {
