@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ pytest.importorskip("vllm", reason="vLLM is not installed: make engines")
 
 from maskwright import Grammar, GrammarMatcher
 from maskwright.errors import TokenizerError
-from maskwright.integrations.vllm import add_name, register, versions
+from maskwright.integrations.vllm import add_name, frontend, register, versions
 from maskwright.integrations.vllm.config import is_chosen
 from maskwright.integrations.vllm.requests import compile_structure, compiler_for
 
@@ -179,3 +180,28 @@ def test_a_tokenizer_of_another_model_is_refused_or_warned_of(mistral: Any, capl
     with caplog.at_level("WARNING", "vllm.maskwright"):
         compiler_for(mistral, 2 * len(mistral))
     assert not caplog.records or "Is it the tokenizer of the model?" in caplog.text
+
+
+def test_the_event_loop_does_not_seek_again_what_a_thread_has_found(
+    mistral: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vllm.exceptions import VLLMValidationError
+    from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+
+    model = SimpleNamespace(get_vocab_size=lambda: len(mistral), max_model_len=100)
+    given = model, configured(backend="maskwright"), mistral
+    structure = StructuredOutputsParams(json={"type": "object", "required": ["a", "b"]})
+    params = SamplingParams(max_tokens=4, structured_outputs=structure)
+    structure._backend = "maskwright"
+    frontend.prepare(params, *given)
+
+    def seek(*_: Any) -> None:
+        raise AssertionError("sought again")
+
+    request = SimpleNamespace(sampling_params=params.clone(), prompt_token_ids=[1, 2], prompt_embeds=None)
+    monkeypatch.setattr(frontend, "make_matcher", seek)
+    with pytest.raises(VLLMValidationError, match=r"needs .*\(increase max_tokens\)"):
+        frontend.check_budget(request, *given)
+    request.prompt_token_ids = [1] * 98  # now the context decides
+    with pytest.raises(AssertionError, match="sought again"):
+        frontend.check_budget(request, *given)

@@ -32,7 +32,7 @@ def register() -> None:
     if NAME not in GRAMMAR_BACKEND_CHOICES:
         add_grammar_backend_choices([NAME])
     register_grammar_backend(NAME, create_backend)
-    if os.environ.get(budget.SWITCH, "1") != "0":
+    if os.environ.get(budget.SWITCH, "1") not in ("", "0"):
         for method, hook in budget.HOOKS.items():
             HookRegistry.register(f"{budget.MANAGER}.{method}", hook, HookType.AFTER)
 

@@ -63,6 +63,7 @@ class MaskwrightGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
         """Start over, and complete the output within so many tokens.
 
         Raises:
+            LimitError: Whether an output fits takes too long to find out.
             UnsatisfiableError: No output has so few tokens.
         """
         self.matcher = matcher_within(self.compiled, max(1, max_new_tokens))

@@ -9,7 +9,7 @@ Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -18,6 +18,8 @@ from maskwright.integrations.vllm.backend import options_of
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.config import NAME
 from maskwright.integrations.vllm.requests import compile_structure, compiler_for
+
+_FOUND = "_found_by_maskwright"  # what a thread has sought, so that the event loop need not seek it again
 
 
 def validate(params: Any, model_config: Any, config: Any, tokenizer: Any) -> None:
@@ -48,9 +50,8 @@ def prepare(params: Any, model_config: Any, config: Any, tokenizer: Any) -> None
     """
     if tokenizer is not None and not params.structured_outputs.all_constraints_none():
         compiled = _compiled(params, model_config, config, tokenizer)
-        # What does not fit is found again, when the length of the prompt is known.
-        with _refusing("structured_outputs"), suppress(UnsatisfiableError, LimitError):
-            make_matcher(compiled, (), params.max_tokens)
+        most = most_tokens(params, 0, model_config.max_model_len)
+        setattr(params.structured_outputs, _FOUND, (most, _why_too_few(compiled, (), most)))
 
 
 def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -> None:
@@ -64,14 +65,23 @@ def check_budget(request: Any, model_config: Any, config: Any, tokenizer: Any) -
         return
     num_prompt_tokens = len(request.prompt_token_ids if request.prompt_embeds is None else request.prompt_embeds)
     most = most_tokens(params, num_prompt_tokens, model_config.max_model_len)
-    compiled = _compiled(params, model_config, config, tokenizer)
+    sought, why = getattr(params.structured_outputs, _FOUND, (None, None))
+    if why is None or sought != most:
+        why = _why_too_few(_compiled(params, model_config, config, tokenizer), params.all_stop_token_ids, most)
+    if why is not None:
+        room = model_config.max_model_len - num_prompt_tokens
+        way_out = f"the prompt leaves {room} tokens of the context" if most == room else "increase max_tokens"
+        raise _invalid(f"{why} ({way_out})", "max_tokens")
+
+
+def _why_too_few(compiled: Any, stop_token_ids: Any, most: int | None) -> str | None:
+    """Say why no output is known to fit into so many tokens; None if one is."""
     with _refusing("structured_outputs"):
         try:
-            make_matcher(compiled, params.all_stop_token_ids, most)
+            make_matcher(compiled, stop_token_ids, most)
         except (UnsatisfiableError, LimitError) as error:
-            room = model_config.max_model_len - num_prompt_tokens
-            why = f"the prompt leaves {room} tokens of the context" if most == room else "increase max_tokens"
-            raise _invalid(f"{error.message} ({why})", "max_tokens") from error
+            return error.message
+    return None
 
 
 def _compiled(params: Any, model_config: Any, config: Any, tokenizer: Any) -> Any:
