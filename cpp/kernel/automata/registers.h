@@ -15,6 +15,8 @@ struct Count {
 
   static constexpr Count of(uint64_t reg) { return {static_cast<uint32_t>(reg), static_cast<uint32_t>(reg >> 32)}; }
   constexpr uint64_t reg() const { return (uint64_t{remaining} << 32) | needed; }
+  // Whether whatever may follow the other may follow this.
+  constexpr bool covers(const Count& other) const { return needed <= other.needed && remaining >= other.remaining; }
   constexpr Count after_item() const {
     return {needed > 0 ? needed - 1 : 0, remaining == kUnlimited ? kUnlimited : remaining - 1};
   }

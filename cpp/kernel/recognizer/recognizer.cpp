@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "support/errors.h"
 
@@ -9,11 +10,32 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kLinearItems = 16;
+constexpr size_t kFewItems = 4;  // whose stacks may be used again
 constexpr size_t kMaxItems = 1'000'000;
 constexpr uint32_t kFreeSlot = 0xFFFFFFFF;
 
 uint64_t hash_item(const Item& item) {
   return mix(mix(reinterpret_cast<uintptr_t>(item.state), item.reg), item.stack);
+}
+
+// Takes out, from `begin` on, what differs from another in what was counted alone, and is covered by that.
+template <class Counting, class State>
+void drop_covered(std::vector<Counting>& all, size_t begin, State Counting::* state, StackId Counting::* stack) {
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto order = [&](const Counting& c) {  // within a group, fewest needed first, of these most remaining
+    const Count count = Count::of(c.reg);
+    return std::tuple(c.*state, c.*stack, count.needed, ~count.remaining);
+  };
+  std::sort(first, all.end(), [&](const Counting& a, const Counting& b) { return order(a) < order(b); });
+  auto kept = first;
+  for (auto it = first; it != all.end(); ++it) {
+    const bool is_covered = kept != first && (*it).*state == kept[-1].*state && (*it).*stack == kept[-1].*stack &&
+                            (*it).*state && ((*it).*state)->rule->counts() &&
+                            Count::of(kept[-1].reg).covers(Count::of(it->reg));
+    if (!is_covered) *kept++ = *it;
+  }
+  all.erase(kept, all.end());
+  std::sort(first, all.end());
 }
 
 }  // namespace
@@ -64,6 +86,7 @@ void Recognizer::reset_after_return(const StackStore& store, std::span<const Fra
 void Recognizer::begin_level() {
   levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
   num_pending_ = 0;
+  may_cover_ = false;
   returned_.clear();
   slots_.clear();
 }
@@ -77,6 +100,7 @@ bool Recognizer::end_level() {
       std::remove_if(begin, items_.end(),
                      [](const Item& item) { return item.state->ends_only || !may_continue(*item.state, item.reg); }),
       items_.end());
+  if (may_cover_) drop_covered(items_, top.items, &Item::state, &Item::stack);
   if (items_.size() == top.items && !top.complete) {
     pop();
     return false;
@@ -200,18 +224,32 @@ void Recognizer::run_calls(Scan&& scan) {
       if (frames.size() > 1) {
         std::sort(frames.begin(), frames.end());
         frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+        if (std::ranges::any_of(frames, [](const Frame& f) { return f.target && f.target->rule->counts(); }))
+          drop_covered(frames, 0, &Frame::target, &Frame::parent);
       }
-      stack = kScratch + static_cast<StackId>(nodes_.size());
       StackMark mark;
       if (const auto& span = pending.callee->span()) {
         mark.rule = pending.callee;
         if (span->max_tokens > 0) mark.deadline = int64_t{span->max_tokens} - clock_;
       }
-      nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size()), mark});
-      frames_.insert(frames_.end(), frames.begin(), frames.end());
+      stack = stack_of(frames, mark);
     }
     scan(Item{pending.callee->start(), pending.reg, stack});
   }
+}
+
+// A node with these frames: one that an item of the last level stands on, or a new one.
+StackId Recognizer::stack_of(std::span<const Frame> frames, const StackMark& mark) {
+  const size_t end = levels_.back().items;
+  const size_t begin =
+      std::max(levels_.size() > 1 ? levels_[levels_.size() - 2].items : 0, end - std::min(end, kFewItems));
+  for (size_t i = begin; i < end; ++i)
+    if (const StackId stack = items_[i].stack;
+        std::ranges::equal(this->frames(stack), frames) && this->mark(stack) == mark)
+      return stack;
+  nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size()), mark});
+  frames_.insert(frames_.end(), frames.begin(), frames.end());
+  return kScratch + static_cast<StackId>(nodes_.size() - 1);
 }
 
 void Recognizer::add_item(const Item& item) {
@@ -221,10 +259,17 @@ void Recognizer::add_item(const Item& item) {
     throw LimitExceeded("parse_items", "the grammar is too ambiguous: the output so far has more than " +
                                            std::to_string(kMaxItems) + " parses at once");
   if (count <= kLinearItems) {
-    if (std::find(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), item) == items_.end())
-      items_.push_back(item);
+    for (size_t i = begin; i < items_.size(); ++i) {
+      const Item& other = items_[i];
+      if (other.state != item.state || other.stack != item.stack) continue;
+      if (other.reg == item.reg || (item.state->rule->counts() && Count::of(other.reg).covers(Count::of(item.reg))))
+        return;
+      may_cover_ = true;
+    }
+    items_.push_back(item);
     return;
   }
+  may_cover_ = may_cover_ || item.state->rule->counts();
   if (slots_.size() < 2 * (count + 1)) {
     slots_.assign(std::bit_ceil(8 * count), kFreeSlot);
     for (size_t i = begin; i < items_.size(); ++i) {

@@ -6,8 +6,11 @@
 //      all callers of one rule share one new stack node, rules are started in order of rank so that each node is
 //      complete;
 //   2. returns from every item whose rule may end: its frames' targets become items, and so on.
-// Calls whose return could do nothing but return again push no frame. Nodes made here are scratch: dropped by pop.
-// Callees that are instances of parametric rules are linked when a state that calls them is scanned, not before.
+// Of items that differ only in what they have counted, and of such frames, those go that another one covers: however a
+// text is split among repetitions, as by `([a-z]{1,30} | "<b>")*`, whichever may still have most characters stays. To
+// see that they stand on the same stack, a rule that begins where the last one ended gets that one's. Calls whose
+// return could do nothing but return again push no frame. Nodes made here are scratch: dropped by pop. Callees that are
+// instances of parametric rules are linked when a state that calls them is scanned, not before.
 //
 // What a rule with a span calls stays on a marked node of its own (stack_store.h). A rule past its deadline cannot be
 // returned from: its budget is kept here. That it can be kept to the end is seen to in budget.h.
@@ -149,6 +152,7 @@ class Recognizer {
   void scan_token(const Item& item, TokenId token, bool only_named);
   template <class Scan>
   void run_calls(Scan&& scan);
+  StackId stack_of(std::span<const Frame> frames, const StackMark& mark);
   void add_item(const Item& item);
   void return_from(StackId stack);
   void return_to(const Frame& frame);
@@ -163,6 +167,7 @@ class Recognizer {
   std::vector<Pending> pending_;
   size_t num_pending_ = 0;
   size_t unspent_ = 0;
+  bool may_cover_ = false;       // an item of the level may cover another
   StackSet returned_;            // stacks already returned from at this level
   std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels
 };
