@@ -173,14 +173,22 @@ def check_quick_walk(
             assert matcher.fork().accept_token(token) == (token in allowed), (context, token)
         assert matcher.is_completed() == model.is_completed, context
         token = rng.choice(sorted(allowed))
+        assert matcher.validate_tokens([token]) == 1
         assert matcher.accept_token(token)
+        if rng.random() < 0.3:  # neither way back leads elsewhere
+            matcher.rollback(1)
+            assert mask_of(matcher, model.vocab.vocab_size) == allowed, context
+            matcher = matcher.fork()
+            assert matcher.accept_token(token)
         assert model.accept_token(token)
     assert len(model.tokens) <= max_tokens + 1
     return less
 
 
-def test_quick_budgets_complete_every_output() -> None:
-    less, compared = 0, 0
+@pytest.mark.parametrize("memory", [None, TIGHT], ids=["roomy", "flushing"])
+def test_quick_budgets_complete_every_output(memory: int | None) -> None:
+    less, compared, flushes = 0, 0, 0
+    options = {} if memory is None else {"grammar_limit_bytes": memory}
     for i in range(max(scaled(300), 300)):  # fewer may all be exact
         rng = seeded(f"quick budgets {i}")
         longer = rng.sample((b"ab", b"ba", b"aa", b"aab", b"bab", b"\xc3\xa9", b"b\xc3", b"\xa9a"), 4)
@@ -194,14 +202,16 @@ def test_quick_budgets_complete_every_output() -> None:
         max_tokens = rng.randint(2, 12)
         language = TokenLanguage(g, vocab, max_tokens)
         try:
-            compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(maskwright.Grammar(g))
+            compiled = maskwright.GrammarCompiler(vocab.info(), **options).compile_grammar(maskwright.Grammar(g))
             maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget="quick")
         except (maskwright.LimitError, maskwright.UnsatisfiableError):
             continue
         compared += 1
         for _ in range(3):
             less += check_quick_walk(compiled, language, max_tokens, rng)
+        flushes += compiled.stats().num_flushes
     assert compared > scaled(100)
+    assert (flushes > 0) == (memory is not None)
     assert less, "all exact: nothing was decided by bounds"
 
 
