@@ -17,6 +17,7 @@ Tested by tests/contract/test_jump_forward.py.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,37 +30,69 @@ if TYPE_CHECKING:
 Encode = Callable[[str], Sequence[int]]
 
 _MAX_TOKENS = 1024
+_MAX_REMEMBERED = 4096
 _PROBES = ("a", "A", "1", " ", " a", "\n", '"', "'s", ".", "é", "日")
 _ANCHOR = "\n"
 
 
 def find_tokens(matcher: GrammarMatcher, info: TokenizerInfo, encode: Encode | None) -> list[int]:
     """Return the forced tokens from where the matcher stands. It is left as it was."""
-    if encode is None:
-        encode = info.encode
-    if not callable(encode):
-        raise wrong_argument("encode", encode, "a function from a str to token ids")
-    ahead, out = matcher.fork(), list[int]()
-    while len(out) < _MAX_TOKENS:
-        found = _forced_text_tokens(ahead, info, encode)
-        if not found:
-            only = ahead.forced_token()
-            found = [] if only is None or only in ahead.stop_token_ids else [only]
-        accepted = ahead.accept_tokens(found)
-        out += found[:accepted]
-        if accepted == 0 or accepted < len(found):
-            break
-    return out
+    return ForcedTokens(info, encode).find(matcher)
 
 
-def _forced_text_tokens(matcher: GrammarMatcher, info: TokenizerInfo, encode: Encode) -> list[int]:
-    text = matcher.find_jump_forward_string()
-    if not text:
-        return []
-    behind = matcher.fork()
-    behind.accept_string(text)
-    goes_on = behind.text_may_follow()
-    return lasting_tokens(text, info, encode) if goes_on else _encode_inside(text, info, encode)
+class ForcedTokens:
+    """Finds forced tokens for many matchers of one tokenizer, and remembers how the forced texts are cut.
+
+    Args:
+        info: The tokenizer.
+        encode: From text to token ids, without special tokens; by default the tokenizer's own.
+
+    Raises:
+        ArgumentError: `encode` is not a function.
+    """
+
+    def __init__(self, info: TokenizerInfo, encode: Encode | None = None) -> None:
+        if encode is None:
+            encode = info.encode
+        if not callable(encode):
+            raise wrong_argument("encode", encode, "a function from a str to token ids")
+        self._info, self._encode = info, encode
+        self._lasting: OrderedDict[tuple[str, bool], list[int]] = OrderedDict()
+
+    def find(self, matcher: GrammarMatcher) -> list[int]:
+        """Return the forced tokens from where the matcher stands. It is left as it was."""
+        ahead, out = matcher.fork(), list[int]()
+        while len(out) < _MAX_TOKENS:
+            found = self.of_text(ahead.find_jump_forward_string(), ahead)
+            if not found:
+                only = ahead.forced_token()
+                found = [] if only is None or only in ahead.stop_token_ids else [only]
+            accepted = ahead.accept_tokens(found)
+            out += found[:accepted]
+            if accepted == 0 or accepted < len(found):
+                break
+        return out
+
+    def of_text(self, text: str, matcher: GrammarMatcher, before: str = "") -> list[int]:
+        """Return the tokens of a forced text that stay the same whatever follows.
+
+        Args:
+            text: What `matcher.find_jump_forward_string()` returns.
+            matcher: Where it stands.
+            before: Text right before it, to be cut together with it.
+        """
+        if not text:
+            return []
+        behind = matcher.fork()
+        behind.accept_string(text)
+        key = (before + text, behind.text_may_follow())
+        found = self._lasting.get(key)
+        if found is None:
+            cut = lasting_tokens if key[1] else _encode_inside
+            found = self._lasting[key] = cut(key[0], self._info, self._encode)
+            if len(self._lasting) > _MAX_REMEMBERED:
+                self._lasting.popitem(last=False)
+        return list(found)
 
 
 def lasting_tokens(text: str, info: TokenizerInfo, encode: Encode) -> list[int]:

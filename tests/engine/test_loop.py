@@ -1,0 +1,160 @@
+"""What the loop gives the model, step by step, and that masks are filled while the model calculates."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_models import FakeModel, scattered
+
+from maskwright import GrammarCompiler, GrammarMatcher
+from maskwright.engine import LocalEngine, Output, Request, SamplingParams, complete
+from maskwright.engine.beside import Beside
+from maskwright.errors import LimitError
+
+Start = Callable[..., LocalEngine]
+LETTERS = [bytes([c]) for c in b"abcdefgh "]
+
+
+def model(**options: Any) -> FakeModel:
+    return FakeModel(LETTERS, scattered(len(LETTERS) + 1), **options)
+
+
+def test_a_prompt_is_read_once_and_then_a_token_a_step(start: Start) -> None:
+    fake = model()
+    engine = start(fake)
+    whole = complete(engine, Request([0, 1, 2], SamplingParams(max_tokens=4, ignore_eos=True, seed=1)))
+    read = [list(step.token_ids) for steps in fake.asked for step in steps]
+    assert read == [[0, 1, 2], *([token] for token in whole.token_ids[:-1])]
+    assert all(step.num_logits == 1 for steps in fake.asked for step in steps)
+
+
+def test_a_long_prompt_is_read_in_chunks(start: Start) -> None:
+    fake = model()
+    fake.max_model_len = 4096
+    engine = start(fake)
+    complete(engine, Request([0] * 1200, SamplingParams(max_tokens=1)))
+    assert [(len(step.token_ids), step.num_logits) for (step,) in fake.asked] == [(512, 0), (512, 0), (176, 1)]
+
+
+def test_masks_are_filled_while_the_model_calculates(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Model and masks take 5 ms each; together they take as long as one of them."""
+    from maskwright.engine import masks
+
+    def slow_fill(self: Any, held: Any, firsts: Any) -> None:
+        time.sleep(0.005)
+        real_fill(self, held, firsts)
+
+    real_fill = masks.StepMasks._fill
+    monkeypatch.setattr(masks.StepMasks, "_fill", slow_fill)
+    fake = model()
+    fake.before_forward = lambda: time.sleep(0.005)
+    engine = start(fake)
+    grammar = GrammarCompiler(engine.tokenizer_info).compile_regex("[a-h]{40}")
+    whole = complete(engine, Request([0], SamplingParams(seed=1), grammar=grammar))
+    assert whole.usage.completion_tokens == 40
+    stats = engine.stats()
+    assert stats.mask_s > 0.2
+    assert stats.mask_wait_s < 0.5 * stats.mask_s
+
+
+def test_outputs_join_a_running_batch_and_leave_it(start: Start) -> None:
+    fake = model(num_slots=2)
+    engine = start(fake)
+    with_lengths = [(3, [0]), (12, [1, 2]), (5, [3, 4, 5])]
+    requests = [Request(ids, SamplingParams(max_tokens=n, ignore_eos=True)) for n, ids in with_lengths]
+    held = threading.Event()
+    fake.before_forward = lambda: held.wait(10)
+    for request in requests:
+        engine.submit(request, lambda output: None)
+    held.set()
+    assert engine.drain(10)
+    assert max(len(steps) for steps in fake.asked) == 2
+    assert sorted(fake.freed) in ([0, 0, 1], [0, 1, 1])
+    assert fake.slots == [[], []]
+    assert len(fake.asked) <= 13
+
+
+def test_a_mask_that_takes_too_much_work_ends_its_output_only(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ambiguous(GrammarMatcher):
+        """Reaches a limit at the fourth token of outputs with spaces."""
+
+        def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
+            if self.num_accepted_tokens > 3 and self.compiled_grammar is bad:
+                raise LimitError("too much", limit="x")
+            return bool(super().fill_next_token_bitmask(bitmask, index))
+
+        def fill_draft_bitmask(self, draft: Any, bitmask: Any, index: int = 0) -> int:
+            return int(self.fill_next_token_bitmask(bitmask, index))
+
+    class Batch:
+        """Fills one after the other, in Python."""
+
+        def __init__(self, matchers: tuple[GrammarMatcher, ...]) -> None:
+            self.matchers = matchers
+
+        def fill_next_token_bitmask(self, bitmask: Any, rows: list[int]) -> None:
+            for matcher, row in zip(self.matchers, rows, strict=True):
+                matcher.fill_next_token_bitmask(bitmask, row)
+
+    monkeypatch.setattr("maskwright.engine.local.GrammarMatcher", Ambiguous)
+    monkeypatch.setattr("maskwright.engine.masks.BatchGrammarMatcher", Batch)
+    fake = model()
+    held = threading.Event()
+    fake.before_forward = lambda: held.wait(10)
+    engine = start(fake)
+    compiler = GrammarCompiler(engine.tokenizer_info)
+    bad, good = compiler.compile_regex("[a-c ]{30}"), compiler.compile_regex("[d-h]{30}")
+    outputs: dict[str, list[Output]] = {"bad": [], "good": []}
+    for name, grammar in (("bad", bad), ("good", good)):
+        engine.submit(Request([0], SamplingParams(seed=1), grammar=grammar), outputs[name].append)
+    held.set()
+    assert engine.drain(10)
+    assert outputs["good"][-1].finish_reason == "stop"
+    assert sum(len(output.token_ids) for output in outputs["good"]) == 30
+    assert isinstance(outputs["bad"][-1].error, LimitError)
+    assert sum(len(output.token_ids) for output in outputs["bad"]) == 4
+
+
+def test_an_output_that_may_only_end_is_ended_without_asking_the_model(start: Start) -> None:
+    fake = model()
+    engine = start(fake)
+    grammar = GrammarCompiler(engine.tokenizer_info).compile_regex("[a-h]")
+    whole = complete(engine, Request([0], SamplingParams(seed=1), grammar=grammar))
+    assert (len(whole.token_ids), len(fake.asked)) == (1, 1)
+    empty = GrammarCompiler(engine.tokenizer_info).compile_choices([""])
+    whole = complete(engine, Request([0], SamplingParams(seed=1), grammar=empty))
+    assert (whole.text, whole.finish_reason, len(fake.asked)) == ("", "stop", 1)
+
+
+def test_temperatures_of_the_grammar_come_first(start: Start) -> None:
+    fake = FakeModel(LETTERS, lambda ids: np.arange(len(LETTERS) + 1) / 10)
+    engine = start(fake)
+    grammar = GrammarCompiler(engine.tokenizer_info).compile_grammar(
+        'root ::= hot cold\nhot ::= [a-h]{20}\ncold[temperature=0.0] ::= " " [a-h]{20}'
+    )
+    text = complete(engine, Request([0], SamplingParams(temperature=1.0, seed=1), grammar=grammar)).text
+    hot, cold = text.split(" ")
+    assert cold == "h" * 20
+    assert len(set(hot)) > 2
+
+
+def test_work_beside_raises_where_it_is_waited_for() -> None:
+    beside = Beside()
+    beside.wait()
+    done: list[str] = []
+    beside.start(lambda: done.append(threading.current_thread().name))
+    beside.wait()
+    assert done == ["maskwright.beside"]
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    beside.start(fail)
+    with pytest.raises(ValueError, match="no"):
+        beside.wait()
+    beside.close()
