@@ -7,7 +7,8 @@
     </minimax:tool_call>
 
 M3 puts `]<]minimax[>[` before each tag, and writes objects and arrays as elements too.
-Sources: the tool-calling guide of MiniMaxAI/MiniMax-M2; for M3, the structural tag that XGrammar 0.2.8 builds.
+Sources: the tool-calling guide of MiniMaxAI/MiniMax-M2; for M3, the parsers of vLLM 0.32 and SGLang 0.5.23, and the
+structural tag that XGrammar 0.2.8 builds.
 """
 
 from __future__ import annotations
