@@ -46,6 +46,7 @@ from maskwright.structural_tag.defaults import located
 from maskwright.structural_tag.families import get_model_structural_tag
 from maskwright.structural_tag.fields import kind_of
 from maskwright.structural_tag.formats import JSONSchemaFormat
+from maskwright.structural_tag.reading import TYPES_OF_VALUES
 from maskwright.structural_tag.request import Reasoning, optional_flag, read_request
 from maskwright.structural_tag.tag import StructuralTag
 from maskwright.tokenizer import TokenizerInfo
@@ -344,11 +345,11 @@ def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
     if kind == "json_object":
         return JSONSchemaFormat({"type": "object"}, strict_mode=False, origin=pointer)
     if kind != "json_schema":
-        raise RequestError(
-            f"unknown type {str(kind)[:60]!r}",
-            pointer=f"{pointer}/type",
-            hint="the types are: text, json_object, json_schema" + (", structural_tag" if nested else ""),
-        )
+        hint = "the types are: text, json_object, json_schema" + (", structural_tag" if nested else "")
+        if kind in TYPES_OF_VALUES:
+            whole = '"schema": …' if nested is None else f'"{nested}": {{"name": …, "schema": …}}'
+            hint = f'a schema is written {{"type": "json_schema", {whole}}}'
+        raise RequestError(f"unknown type {str(kind)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
     inner = ("name", "description", "schema", "strict")
     check_all(value, ("type", *(inner if nested is None else (nested,))), pointer)
     if nested is not None:

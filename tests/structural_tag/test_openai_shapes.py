@@ -98,6 +98,10 @@ def test_bodies_of_the_references_are_read() -> None:
         (chat_completion, {"regex": "a"}, "/regex", "sglang"),
         (chat_completion, {"functions": []}, "/functions", "use tools"),
         (chat_completion, {"response_format": {}}, "/response_format", "add 'type'"),
+        (chat_completion, {"type": "json_object"}, "/type", "wrap it"),
+        (chat_completion, {"response_format": {"type": "object"}}, "/response_format/type", '"json_schema": {"name"'),
+        (responses, {"text": {"format": {"type": "object"}}}, "/text/format/type", '"json_schema", "schema"'),
+        (vllm, {"structured_outputs": {"regex": "a"}}, "/structured_outputs/structured_outputs", "its value"),
         (
             chat_completion,
             {"response_format": {"type": "json_object", "schema": {}}},

@@ -61,6 +61,7 @@ _INSTEAD: Final = {
     "guided_json_object": _VLLM,
     "guided_whitespace_pattern": _VLLM,
     "json_schema": "use response_format",
+    "type": 'wrap it: {"response_format": …}, or {"text": {"format": …}} for Responses',
     "response_format": "use text.format",
     "text": "use response_format",
     "regex": _SGLANG,
@@ -114,6 +115,8 @@ def check_all(given: Mapping[Any, Any], known: Collection[str], pointer: str, ig
         now = str(name).removeprefix("guided_")
         if now != name and now in known:
             raise RequestError(f"{name} is not supported", pointer=place, hint=f"use {now!r}")
+        if name == "structured_outputs":
+            raise RequestError("unknown field 'structured_outputs'", pointer=place, hint="pass its value alone")
         near = get_close_matches(str(name)[:60], known, 1) or [each for each in known if str(name) in each]
         hint = f"did you mean {near[0]!r}?" if near else f"the fields are: {', '.join(known)}"
         raise RequestError(f"unknown field {shown}", pointer=place, hint=hint)

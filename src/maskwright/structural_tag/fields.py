@@ -20,9 +20,9 @@ Reader: TypeAlias = Callable[[Any, str], Any]
 MAX_COUNT: Final = 2**31 - 1
 
 
-def wrong(expected: str, value: Any, pointer: str) -> StructuralTagError:
+def wrong(expected: str, value: Any, pointer: str, hint: str | None = None) -> StructuralTagError:
     """Return the error for a value of the wrong kind."""
-    return StructuralTagError(f"expected {expected}, found {kind_of(value)}", pointer=pointer)
+    return StructuralTagError(f"expected {expected}, found {kind_of(value)}", pointer=pointer, hint=hint)
 
 
 def kind_of(value: Any) -> str:
@@ -80,7 +80,10 @@ def token(value: Any, pointer: str) -> int | str:
 def schema(value: Any, pointer: str) -> Any:
     """A schema's data; or what is known of them, which stands for them in tags from earlier requests."""
     if not isinstance(value, (dict, bool, KeptSchema)):
-        raise wrong("a JSON Schema (an object or a boolean)", value, pointer)
+        way_out = "pass json.loads(text)" if isinstance(value, str) else None
+        if isinstance(value, type):
+            way_out = "pass its schema: pydantic.TypeAdapter(it).json_schema()"
+        raise wrong("a JSON Schema (an object or a boolean)", value, pointer, way_out)
     return value
 
 

@@ -17,6 +17,7 @@ from maskwright.structural_tag.base import TYPES, Format, readers_of
 from maskwright.structural_tag.fields import wrong
 
 MAX_DEPTH: Final = 100
+TYPES_OF_VALUES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")  # in a JSON Schema
 
 
 def read_format(data: Any, pointer: str) -> Format:
@@ -37,6 +38,8 @@ def read_format(data: Any, pointer: str) -> Format:
     if found is None:
         near = get_close_matches(str(name)[:60], TYPES, 1, 0.3)
         hint = f"did you mean {near[0]!r}?" if near else f"the types are: {', '.join(TYPES)}"
+        if name in TYPES_OF_VALUES:
+            hint = 'wrap the schema: {"type": "json_schema", "json_schema": …}'
         raise StructuralTagError(f"unknown format type {str(name)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
     if pointer.count("/") > 3 * MAX_DEPTH:  # a level of formats takes up to three names
         raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")

@@ -228,9 +228,10 @@ def _read_tool(data: Any, pointer: str) -> Tool:
         raise RequestError(
             f"{name[:60]!r} is not a valid tool name", pointer=f"{at}/name", hint="use letters, digits, _ and -"
         )
-    for other in _SCHEMAS_ELSEWHERE:
-        if other in body and "parameters" not in body:
-            raise RequestError(f"{other} is not supported", pointer=f"{at}/{other}", hint="use 'parameters'")
+    if "parameters" not in body:
+        for other in _SCHEMAS_ELSEWHERE:
+            if other in body:
+                raise RequestError(f"{other} is not supported", pointer=f"{at}/{other}", hint="use 'parameters'")
     check_near(body, ("name", "parameters", "strict"), ("description",), at)
     if kind == "custom":
         _check_custom(body, at)

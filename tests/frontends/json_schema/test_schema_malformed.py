@@ -129,3 +129,18 @@ def test_a_malformed_document_of_the_registry_is_not_blamed_on_the_schema() -> N
     with pytest.raises(SchemaError) as caught:
         schema_to_ir({"$ref": "http://other/#a"}, JsonSchemaOptions(registry=registry))
     assert caught.value.pointer == "/$ref"
+
+
+@pytest.mark.parametrize(
+    ("schema", "way_out"),
+    [
+        ({"enum": ("a", "b")}, "use a list"),
+        ({"enum": {"a"}}, "use a list"),
+        ({"type": ("string", "null")}, "use a list"),
+        ({"properties": {"a": int}}, '"type": "integer"'),
+    ],
+)
+def test_values_of_python_that_are_not_json(schema: dict[str, Any], way_out: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        maskwright.Grammar.from_json_schema(schema)
+    assert way_out in str(caught.value.hint)

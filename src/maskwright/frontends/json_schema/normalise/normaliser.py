@@ -353,8 +353,12 @@ class Normaliser:
                 return self._negated(node, schema)
             if type(schema) is Union:
                 return union([self.shape_of(place) for place in schema.places])
+            hint = 'write {"type": "integer"} for int, or pass one class for all of it'
             raise self.error(
-                node, None, f"a schema must be an object or a boolean, not {type(schema).__name__}", "write {} or true"
+                node,
+                None,
+                f"a schema must be an object or a boolean, not {type(schema).__name__}",
+                hint if isinstance(schema, type) else "write {} or true",
             )
         if self.ignored:
             schema = {keyword: value for keyword, value in schema.items() if keyword not in self.ignored}

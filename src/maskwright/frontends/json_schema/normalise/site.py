@@ -102,6 +102,8 @@ class Site:
         return self.norm.any_of(self.node, keyword, places)
 
     def malformed(self, keyword: str, expected: str, value: Any, hint: str | None = None) -> SchemaError:
+        if isinstance(value, tuple | set | frozenset):
+            hint = "use a list, which is JSON's array"
         return self.norm.error(
             self.node, keyword, f"{keyword} must be {expected}, not {described(value)}", hint or f"write {expected}"
         )
