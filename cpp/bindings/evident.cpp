@@ -24,8 +24,8 @@ namespace {
 
 constexpr size_t kMostSchemas = 2'000;
 constexpr size_t kMostSteps = 1'000'000;
-constexpr double kMost = 1e15;       // of numbers: doubles hold all integers so far
-constexpr double kMostLength = 1e9;  // of strings: the kernel counts so far
+constexpr double kMost = 9007199254740991;  // of numbers: doubles hold all integers so far
+constexpr double kMostLength = 1e9;         // of strings: the kernel counts so far
 constexpr double kMostItems = 1'000;
 constexpr double kShortEnough = 64;    // each format has strings of so many characters, and of one or more
 constexpr double kLongBound = 65'536;  // of a string's length

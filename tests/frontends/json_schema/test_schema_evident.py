@@ -29,9 +29,12 @@ OPTIONS = [
     JsonSchemaOptions(whitespace_pattern=" "),
     JsonSchemaOptions(any_order=True),
     JsonSchemaOptions(ensure_ascii=True),
+    JsonSchemaOptions(numbers="any"),
+    JsonSchemaOptions(numbers="digits"),
 ]
 OBJECT = {"type": "object"}
 REFERENCES = ["#/$defs/A", "#/$defs/B", "#/definitions/A", "#/definitions/B", "#/definitions/C", "#", "other.json"]
+MOST = 2**53 - 1  # as generators of schemas bound any integer
 PATTERNS = ["^[A-Z]{3}$", "x", "^a|b$", "^$", "^[^a]*$", r"\bword\b", "(", r"^\d{4}-\d{2}$", "^(?=a)b"]
 
 
@@ -68,7 +71,7 @@ def random_schema(rng: random.Random, depth: int) -> Any:
     """Mostly evident, but for what is thrown in at random."""
     kinds = ["string", "integer", "number", "boolean", "null", "array", "object", "object", None]
     kind = rng.choice(kinds) if depth else "object"
-    bounds = sorted(rng.choice([0, 1, 2, 7, 40, 1000, 10**15, 0.5, -3, -2.5]) for _ in range(2))
+    bounds = sorted(rng.choice([0, 1, 2, 7, 40, 1000, MOST, -MOST, 0.5, -3, -2.5]) for _ in range(2))
     out: dict[str, Any] = {} if kind is None else {"type": kind}
     if rng.random() < 0.3:
         out[rng.choice(["description", "title", "default", "$comment", "x-more", "nullable", "minimun"])] = "…"
@@ -153,6 +156,8 @@ def test_maskbench() -> None:
         {**OBJECT, "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}}},
         {**OBJECT, "properties": {"a": {"type": "array", "items": {"type": "number", "minimum": 0.5}, "maxItems": 9}}},
         {**OBJECT, "additionalProperties": {"type": ["string", "null"]}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "minimum": -MOST, "maximum": MOST}}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "exclusiveMinimum": 0, "maximum": MOST}}},
         {**OBJECT, "properties": {"a": {"type": "string", "format": "date-time", "description": "when"}}},
         {**OBJECT, "properties": {"a": {"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083}}},
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$"}}},
@@ -210,6 +215,7 @@ def test_evident(schema: dict[str, Any]) -> None:
         {**OBJECT, "properties": {"a": {"type": "integer", "enum": ["1"]}}},
         {**OBJECT, "properties": {"a": {"type": "integer", "minimum": 0.2, "maximum": 0.8}}},
         {**OBJECT, "properties": {"a": {"type": "number", "maximum": float("inf")}}},
+        {**OBJECT, "properties": {"a": {"type": "integer", "maximum": MOST + 1}}},
         {**OBJECT, "properties": {"a": {"type": "string", "pattern": "("}}},
         {**OBJECT, "properties": {"a": {"type": "array", "uniqueItems": True}}},
         {**OBJECT, "properties": {"a": {"anyOf": []}}},
