@@ -34,7 +34,7 @@ from bench_peers import Llguidance, Maskwright, Xgrammar
 from vocabulary import SHARED, Longest, load
 
 import maskwright as mw
-from maskwright.structural_tag.kept_schemas import SCHEMAS
+from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS
 
 HERE = Path(__file__).resolve().parent

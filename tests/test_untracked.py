@@ -9,7 +9,7 @@ import pytest
 
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _kernel
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.kept_schemas import SCHEMAS
+from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS
 from maskwright.support.untracked import untrack
 

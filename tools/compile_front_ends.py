@@ -20,7 +20,10 @@ SCHEMA = "frontends/json_schema"
 FOLDERS = (
     *("ir", "frontends", "frontends/notation", "frontends/warnings", "frontends/regex", SCHEMA),
     *(f"{SCHEMA}/{room}" for room in ("text", "read", "sets", "normalise", "emit", "report")),
-    *("structural_tag", "structural_tag/families"),
+    *(
+        "structural_tag",
+        *(f"structural_tag/{room}" for room in ("texts", "formats", "arguments", "lowering", "families")),
+    ),
 )
 # Packages say where their modules lie. Classes that mypyc does not make: one is a tuple, of one there are weak
 # references, some say themselves what they were given wrongly, and formats are copied by their dictionaries.
@@ -33,7 +36,10 @@ INTERPRETED = {
         f"{SCHEMA}/options.py",
         "frontends/warnings/grammar_warnings.py",
     ),
-    *(f"structural_tag/{name}.py" for name in ("base", "formats", "tag", "tokens", "families/registry")),
+    *(
+        f"structural_tag/{name}.py"
+        for name in ("formats/base", "formats/classes", "formats/tag", "texts/tokens", "families/registry")
+    ),
 }
 # Not looked into, so that it makes no difference what is installed; calls to them are calls to any object.
 FOREIGN = (

@@ -38,7 +38,7 @@ _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
 _FRONT_ENDS = (
     *("maskwright.frontends.json_schema", "maskwright.frontends.regex", "maskwright.frontends.ebnf"),
-    *("maskwright.frontends.lark", "maskwright.structural_tag.known_tags", "maskwright.structural_tag.lower"),
+    *("maskwright.frontends.lark", "maskwright.structural_tag.known_tags", "maskwright.structural_tag.lowering.lower"),
 )
 _MOST_BYTES = 1 << 62  # the kernel counts in 64 bits
 
@@ -428,8 +428,8 @@ def _structural_tag_task(
     tag: StructuralTag | str | bytes | Mapping[str, Any], info: TokenizerInfo, given: JsonSchemaKeywords
 ) -> _Task:
     from maskwright.structural_tag.known_tags import content_key, read_known
-    from maskwright.structural_tag.lower import lower_tag
-    from maskwright.structural_tag.tokens import tokens_of
+    from maskwright.structural_tag.lowering.lower import lower_tag
+    from maskwright.structural_tag.texts.tokens import tokens_of
 
     def read() -> Grammar:
         return Grammar.from_structural_tag(tag, tokenizer_info=info, **given)

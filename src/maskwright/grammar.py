@@ -234,8 +234,8 @@ class Grammar:
         'root ::= "hi"'
         """
         from maskwright.structural_tag.known_tags import read_known
-        from maskwright.structural_tag.lower import lower_tag
-        from maskwright.structural_tag.tokens import tokens_of
+        from maskwright.structural_tag.lowering.lower import lower_tag
+        from maskwright.structural_tag.texts.tokens import tokens_of
 
         known = read_known(tag, options)
         grammar = cls(*lower_tag(known, tokens_of(tokenizer_info)))
@@ -251,8 +251,8 @@ class Grammar:
         """
         if self._tag is None:
             return self
-        from maskwright.structural_tag.lower import lower_tag
-        from maskwright.structural_tag.tokens import tokens_of
+        from maskwright.structural_tag.lowering.lower import lower_tag
+        from maskwright.structural_tag.texts.tokens import tokens_of
 
         return Grammar(*lower_tag(self._tag, tokens_of(tokenizer_info)))
 

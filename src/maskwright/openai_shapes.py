@@ -41,14 +41,14 @@ from maskwright.inputs.request_fields import (
     check_all,
     check_body,
 )
-from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.defaults import located
 from maskwright.structural_tag.families import get_model_structural_tag
-from maskwright.structural_tag.fields import kind_of
-from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.reading import TYPES_OF_VALUES
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat
+from maskwright.structural_tag.formats.defaults import located
+from maskwright.structural_tag.formats.fields import kind_of
+from maskwright.structural_tag.formats.reading import TYPES_OF_VALUES
+from maskwright.structural_tag.formats.tag import StructuralTag
 from maskwright.structural_tag.request import Reasoning, optional_flag, read_request
-from maskwright.structural_tag.tag import StructuralTag
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:

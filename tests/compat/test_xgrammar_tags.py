@@ -14,7 +14,7 @@ from xgrammar_cases import accepts  # noqa: E402
 import maskwright.compat.xgrammar as xgr  # noqa: E402
 from maskwright import structural_tag as native  # noqa: E402
 from maskwright.compat.xgrammar import structural_tag as st  # noqa: E402
-from maskwright.structural_tag.base import TYPES, readers_of  # noqa: E402
+from maskwright.structural_tag.formats.base import TYPES, readers_of  # noqa: E402
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
 TOOLS: list[Any] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from maskwright.structural_tag.content_cache import ContentCache
+from maskwright.structural_tag.formats.content_cache import ContentCache
 
 
 def test_the_first_counts() -> None:

@@ -13,12 +13,12 @@ from frontends.json_schema.test_schema_evident import random_schema
 from maskwright.ir import OP_CALL, OP_GUARD, OP_SPAN, OP_SUBGRAMMAR, OP_TOKENS, Expr, GrammarIR, Rule, seq, text
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import postorder
-from maskwright.structural_tag import arguments as module
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.kept_schemas import SCHEMAS
-from maskwright.structural_tag.tokens import tokens_of
-from maskwright.structural_tag.xml_styles import STYLES
+from maskwright.structural_tag.arguments import snippets as module
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat
+from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
+from maskwright.structural_tag.formats.xml_styles import STYLES
+from maskwright.structural_tag.texts.tokens import tokens_of
 from oracle.comparing import mask_of
 
 WORDS = [b"</parameter>", b"<parameter=", b' "', b'":', b"true", b"<arg_key>", b"string", b"\n<", b">\n"]

@@ -10,11 +10,11 @@ import pytest
 
 import maskwright as mw
 from maskwright.structural_tag import StructuralTag, get_model_structural_tag, known_tags
-from maskwright.structural_tag.base import Format, shared
-from maskwright.structural_tag.formats import ConstStringFormat, JSONSchemaFormat, SequenceFormat, TagFormat
-from maskwright.structural_tag.kept_schemas import SCHEMAS
+from maskwright.structural_tag.formats.base import Format, shared
+from maskwright.structural_tag.formats.classes import ConstStringFormat, JSONSchemaFormat, SequenceFormat, TagFormat
+from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
 from maskwright.structural_tag.known_tags import TAGS, content_key, read_known
-from maskwright.structural_tag.tokens import tokens_of
+from maskwright.structural_tag.texts.tokens import tokens_of
 from structural_tag.spelling import accepts, vocabulary
 
 INFO = vocabulary()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import maskwright as mw
-from maskwright.structural_tag.patterns import may_go_on_with
+from maskwright.structural_tag.texts.patterns import may_go_on_with
 from structural_tag.spelling import accepts, vocabulary
 
 COMPILER = mw.GrammarCompiler(vocabulary())

@@ -8,10 +8,10 @@ from typing import Any
 
 import maskwright as mw
 from maskwright.ir import Expr, GrammarIR, Rule, alt, seq, text
-from maskwright.structural_tag.arguments import Snippet, arguments
-from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.kept_schemas import SCHEMAS
-from maskwright.structural_tag.tokens import Tokens
+from maskwright.structural_tag.arguments.snippets import Snippet, arguments
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat
+from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
+from maskwright.structural_tag.texts.tokens import Tokens
 from structural_tag.spelling import accepts, vocabulary
 
 COMPILER = mw.GrammarCompiler(vocabulary(), cache_enabled=False)

@@ -10,7 +10,7 @@ import pytest
 import maskwright as mw
 from maskwright import structural_tag as st
 from maskwright.frontends.json_schema import DEFAULTS, JsonSchemaOptions
-from maskwright.structural_tag.defaults import with_defaults
+from maskwright.structural_tag.formats.defaults import with_defaults
 from structural_tag.spelling import accepts, vocabulary
 
 INFO = vocabulary()

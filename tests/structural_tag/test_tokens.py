@@ -9,7 +9,7 @@ import pytest
 
 import maskwright as mw
 from maskwright.errors import GrammarError, StructuralTagError
-from maskwright.structural_tag.tokens import _KNOWN, Tokens, joined, tokens_of
+from maskwright.structural_tag.texts.tokens import _KNOWN, Tokens, joined, tokens_of
 from structural_tag.spelling import vocabulary
 
 INFO = vocabulary(["<|a|>", "<|a|>b", "<x>"], ["hello", "ab"])

@@ -15,7 +15,7 @@ import pytest
 
 import maskwright as mw
 from maskwright.errors import LimitError, StructuralTagError
-from maskwright.structural_tag import stops
+from maskwright.structural_tag.texts import stops
 from oracle import vocabularies
 from oracle.comparing import compile_fresh, scaled, seeded, walk
 from oracle.model import Language

@@ -14,7 +14,7 @@ import maskwright as mw
 from maskwright.errors import SchemaError, StructuralTagError, UnsupportedSchemaError
 from maskwright.events import CallDone, EventReader
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.xml_styles import STYLES
+from maskwright.structural_tag.formats.xml_styles import STYLES
 from structural_tag.spelling import accepts, vocabulary
 
 INFO = vocabulary()

@@ -19,17 +19,17 @@ from typing import Any, Final, TypeAlias
 
 from maskwright._kernel import content_of
 from maskwright.errors import MaskwrightError
-from maskwright.structural_tag.arguments import needs_no_pointer
-from maskwright.structural_tag.base import Format, Known, altered, readers_of
-from maskwright.structural_tag.content_cache import ContentCache
-from maskwright.structural_tag.defaults import checked_options, with_defaults
-from maskwright.structural_tag.fields import schema
-from maskwright.structural_tag.formats import JSONSchemaFormat, OrFormat, QwenXMLParameterFormat, TagFormat
-from maskwright.structural_tag.kept_schemas import KeptSchema, SchemaData, kept
-from maskwright.structural_tag.reading import MAX_DEPTH, read_format
-from maskwright.structural_tag.tag import StructuralTag, parsed
-from maskwright.structural_tag.tokens import tokens_of
-from maskwright.structural_tag.xml_styles import spelled_style
+from maskwright.structural_tag.arguments.snippets import needs_no_pointer
+from maskwright.structural_tag.formats.base import Format, Known, altered, readers_of
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat, OrFormat, QwenXMLParameterFormat, TagFormat
+from maskwright.structural_tag.formats.content_cache import ContentCache
+from maskwright.structural_tag.formats.defaults import checked_options, with_defaults
+from maskwright.structural_tag.formats.fields import schema
+from maskwright.structural_tag.formats.kept_schemas import KeptSchema, SchemaData, kept
+from maskwright.structural_tag.formats.reading import MAX_DEPTH, read_format
+from maskwright.structural_tag.formats.tag import StructuralTag, parsed
+from maskwright.structural_tag.formats.xml_styles import spelled_style
+from maskwright.structural_tag.texts.tokens import tokens_of
 from maskwright.support.turns import let_others_in
 
 TAGS: Final[ContentCache[Format]] = ContentCache()

@@ -25,10 +25,10 @@ from maskwright.errors import RequestError, SchemaError
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.inputs.request_fields import check_near
 from maskwright.inputs.schema_inputs import tool_of
-from maskwright.structural_tag.base import Format, altered
-from maskwright.structural_tag.defaults import checked_options, with_defaults
-from maskwright.structural_tag.fields import MAX_COUNT, kind_of
-from maskwright.structural_tag.formats import AnyTextFormat, JSONSchemaFormat, TagFormat
+from maskwright.structural_tag.formats.base import Format, altered
+from maskwright.structural_tag.formats.classes import AnyTextFormat, JSONSchemaFormat, TagFormat
+from maskwright.structural_tag.formats.defaults import checked_options, with_defaults
+from maskwright.structural_tag.formats.fields import MAX_COUNT, kind_of
 
 Reasoning = Literal["enabled", "disabled", "auto"]
 MAX_TOOLS: Final = 10_000

@@ -21,7 +21,7 @@ from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema import JsonSchemaKeywords
 from maskwright.frontends.json_schema.sets.decimals import as_written
 from maskwright.inputs.schema_inputs import schema_of
-from maskwright.structural_tag.tag import parsed
+from maskwright.structural_tag.formats.tag import parsed
 
 ANY_WHITESPACE: Final = r"[ \n\r\t]*"
 REGEX_FLAGS: Final = "a"  # digits, word characters and white space are those of ASCII

@@ -19,8 +19,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from maskwright.compat.xgrammar.exception import as_xgrammar_errors
 from maskwright.errors import wrong_argument
 from maskwright.inputs.schema_inputs import schema_of
-from maskwright.structural_tag.tag import parsed
-from maskwright.structural_tag.xml_styles import STYLES
+from maskwright.structural_tag.formats.tag import parsed
+from maskwright.structural_tag.formats.xml_styles import STYLES
 
 _Count = Annotated[int | None, Field(ge=0, le=2**31 - 1)]
 _STYLES: Final = ("json", *STYLES)

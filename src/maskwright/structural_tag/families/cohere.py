@@ -15,10 +15,10 @@ Source: cohere-melody 0.15.3, whose renderer and parser are compared in tests/st
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, marked, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("<|START_THINKING|>", "<|END_THINKING|>")

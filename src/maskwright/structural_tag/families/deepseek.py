@@ -19,9 +19,9 @@ and V4.1, vLLM's documentation of its parsers and published outputs.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
 
 _BEGIN, _END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"

@@ -32,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
 
 _SEED_THINK = ("<seed:think>", "</seed:think>")

@@ -8,9 +8,9 @@ Source: vLLM's documentation of its parser, and https://ai.google.dev/gemma/docs
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
 
 

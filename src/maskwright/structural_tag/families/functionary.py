@@ -12,10 +12,10 @@ Source: the chat templates of meetkai/functionary-medium-v3.1 and v3.2, as llama
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, content_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import (
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import (
     AnyTextFormat,
     ConstStringFormat,
     OptionalFormat,

@@ -10,9 +10,9 @@ Source: the chat template of google/gemma-4, as vLLM and llama.cpp have it.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("<|channel>thought\n", "<channel|>")

@@ -10,9 +10,9 @@ Source: the chat templates of zai-org/GLM-4.5 and zai-org/GLM-4.7.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
 
 

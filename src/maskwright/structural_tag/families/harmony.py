@@ -15,10 +15,10 @@ are compared in tests/structural_tag/test_makers.py.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format, shared
 from maskwright.structural_tag.families.parts import content_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import (
+from maskwright.structural_tag.formats.base import Format, shared
+from maskwright.structural_tag.formats.classes import (
     AnyTextFormat,
     ConstStringFormat,
     OptionalFormat,

@@ -15,9 +15,9 @@ ibm-granite/granite-4.0-micro.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
+from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
 
 

@@ -17,10 +17,16 @@ the model cards of meituan-longcat/LongCat-Flash-Chat and ibm-granite/granite-20
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import THINK, calls_in_section, calls_in_text, marked, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import ConstStringFormat, OrFormat, RegexFormat, SequenceFormat, TagFormat
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import (
+    ConstStringFormat,
+    OrFormat,
+    RegexFormat,
+    SequenceFormat,
+    TagFormat,
+)
 from maskwright.structural_tag.request import ToolRequest
 
 _RESPONSE = ("<response>", "</response>")

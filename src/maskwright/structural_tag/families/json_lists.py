@@ -19,7 +19,6 @@ that vLLM has for Hunyuan A13B, Apertus and xLAM; vLLM's parser for Jamba and it
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import (
     THINK,
     calls_in_section,
@@ -30,7 +29,8 @@ from maskwright.structural_tag.families.parts import (
     text_of,
 )
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat, TagsWithSeparatorFormat
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import TagFormat, TagsWithSeparatorFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _MARKERS = ("<|tool_call|>[", "<tool_call>[")

@@ -16,10 +16,10 @@ chat template that llama.cpp has for it.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format, shared
 from maskwright.structural_tag.families.parts import calls_in_section, content_of, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import (
+from maskwright.structural_tag.formats.base import Format, shared
+from maskwright.structural_tag.formats.classes import (
     AnyTextFormat,
     ConstStringFormat,
     OptionalFormat,

@@ -12,10 +12,10 @@ prompt formats and `encode_tool_call` of llama-models 0.3.0.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, quoted, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import OrFormat, TagFormat
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import OrFormat, TagFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _TAG = "<|python_tag|>"

@@ -11,10 +11,10 @@ Source: mistral-common 1.13.1, whose output is compared in tests/structural_tag/
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import (
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import (
     ConstStringFormat,
     OptionalFormat,
     OrFormat,

@@ -11,8 +11,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from maskwright.structural_tag.base import Format, altered
-from maskwright.structural_tag.formats import (
+from maskwright.structural_tag.formats.base import Format, altered
+from maskwright.structural_tag.formats.classes import (
     AnyTextFormat,
     ConstStringFormat,
     OptionalFormat,

@@ -17,7 +17,6 @@ from __future__ import annotations
 import keyword
 
 from maskwright.errors import RequestError
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import (
     calls_in_section,
     calls_in_text,
@@ -27,7 +26,8 @@ from maskwright.structural_tag.families.parts import (
     text_of,
 )
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import TagFormat, TagsWithSeparatorFormat
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import TagFormat, TagsWithSeparatorFormat
 from maskwright.structural_tag.request import ToolRequest
 
 

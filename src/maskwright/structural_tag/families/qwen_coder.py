@@ -15,10 +15,10 @@ llama.cpp has for Step 3.7 Flash; for Nemotron and Granite, vLLM's documentation
 
 from __future__ import annotations
 
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.parts import calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats import ConstStringFormat, RegexFormat, SequenceFormat
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them

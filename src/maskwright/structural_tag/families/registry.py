@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from maskwright.errors import RequestError
 from maskwright.inputs.option_signatures import takes_schema_options
-from maskwright.structural_tag.base import Format
 from maskwright.structural_tag.families.model_names import Certain, find_model
-from maskwright.structural_tag.fields import kind_of
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.fields import kind_of
+from maskwright.structural_tag.formats.tag import StructuralTag
 from maskwright.structural_tag.request import Reasoning, ToolRequest, read_request
-from maskwright.structural_tag.tag import StructuralTag
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

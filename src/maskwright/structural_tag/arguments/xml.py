@@ -78,10 +78,10 @@ from maskwright.ir import (
     star,
     text,
 )
-from maskwright.structural_tag.ends import Ends
-from maskwright.structural_tag.free_names import Spelling, any_name, matching_pattern, names_of, spelling_of
-from maskwright.structural_tag.tokens import Pieces, joined, spelled
-from maskwright.structural_tag.xml_styles import HOLES, Kind, SpelledStyle
+from maskwright.structural_tag.arguments.free_names import Spelling, any_name, matching_pattern, names_of, spelling_of
+from maskwright.structural_tag.formats.xml_styles import HOLES, Kind, SpelledStyle
+from maskwright.structural_tag.texts.ends import Ends
+from maskwright.structural_tag.texts.tokens import Pieces, joined, spelled
 
 _MASKS: Final = {
     "string": STRING,
@@ -128,7 +128,7 @@ def xml_to_ir(
     options = layout_options(schema, options, report)
     writer_of = Writer
     if style.is_python:
-        from maskwright.structural_tag.python_calls import PythonWriter
+        from maskwright.structural_tag.arguments.python_calls import PythonWriter
 
         writer_of = PythonWriter
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from maskwright.errors import StructuralTagError
-from maskwright.structural_tag.kept_schemas import KeptSchema
+from maskwright.structural_tag.formats.kept_schemas import KeptSchema
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 

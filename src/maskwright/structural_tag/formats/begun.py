@@ -9,7 +9,7 @@ Tested by tests/structural_tag/test_known_tags.py, test_triggers.py.
 from __future__ import annotations
 
 from maskwright.ir import Expr, literal, seq
-from maskwright.structural_tag.tokens import Pieces, spelled
+from maskwright.structural_tag.texts.tokens import Pieces, spelled
 from maskwright.support.untracked import acyclic
 
 

@@ -22,8 +22,8 @@ from typing import Any, Final
 
 from maskwright.errors import OptionError, StructuralTagError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, read_options
-from maskwright.structural_tag.base import Format, read_by, readers_of
-from maskwright.structural_tag.fields import (
+from maskwright.structural_tag.formats.base import Format, read_by, readers_of
+from maskwright.structural_tag.formats.fields import (
     Reader,
     boolean,
     count,
@@ -41,9 +41,9 @@ from maskwright.structural_tag.fields import (
     tokens,
     wrong,
 )
-from maskwright.structural_tag.kept_schemas import SchemaData
-from maskwright.structural_tag.reading import read_format
-from maskwright.structural_tag.xml_styles import STYLES
+from maskwright.structural_tag.formats.kept_schemas import SchemaData
+from maskwright.structural_tag.formats.reading import read_format
+from maskwright.structural_tag.formats.xml_styles import STYLES
 
 
 def _several_formats(value: Any, pointer: str) -> Any:

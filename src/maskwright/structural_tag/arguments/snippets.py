@@ -20,11 +20,11 @@ from maskwright.frontends.json_schema.emit.layout import layout_of
 from maskwright.frontends.json_schema.normalise.evident import report_of
 from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
-from maskwright.structural_tag.excluded_texts import without_texts
-from maskwright.structural_tag.formats import JSONSchemaFormat
-from maskwright.structural_tag.kept_schemas import KeptSchema, kept
-from maskwright.structural_tag.tokens import Tokens
-from maskwright.structural_tag.xml_styles import SpelledStyle, spelled_style
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat
+from maskwright.structural_tag.formats.kept_schemas import KeptSchema, kept
+from maskwright.structural_tag.formats.xml_styles import SpelledStyle, spelled_style
+from maskwright.structural_tag.texts.excluded_texts import without_texts
+from maskwright.structural_tag.texts.tokens import Tokens
 
 _IDENTIFIER_STARTS: Final = ascii_letters.encode() + b"_"
 
@@ -121,7 +121,7 @@ def _nothing_valid(
         return UnsatisfiableError("every value that is valid against this schema contains an excluded text")
     if style is None:
         return why_unsatisfiable(data, options)
-    from maskwright.structural_tag.xml import no_object
+    from maskwright.structural_tag.arguments.xml import no_object
 
     return no_object(data, options)
 
@@ -155,6 +155,6 @@ def _read(
     if style is None:
         beside = without_texts(excluded) if excluded else ()
         return schema_to_ir(schema, options, report, capture_members=capture_members, beside=beside)
-    from maskwright.structural_tag.xml import xml_to_ir
+    from maskwright.structural_tag.arguments.xml import xml_to_ir
 
     return xml_to_ir(schema, style, options, excluded, report, capture_members=capture_members)

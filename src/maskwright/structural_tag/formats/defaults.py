@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, chosen_options
-from maskwright.structural_tag.base import Format, altered, readers_of
-from maskwright.structural_tag.formats import JSONSchemaFormat, QwenXMLParameterFormat
-from maskwright.structural_tag.reading import MAX_DEPTH
+from maskwright.structural_tag.formats.base import Format, altered, readers_of
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat, QwenXMLParameterFormat
+from maskwright.structural_tag.formats.reading import MAX_DEPTH
 
 _Change: TypeAlias = Callable[[JSONSchemaFormat, str], JSONSchemaFormat]  # of a format and its pointer
 

@@ -21,7 +21,7 @@ from maskwright.frontends.texts import (
     text_without,
 )
 from maskwright.ir import EMPTY, Expr, alt, capture, literal, seq, span
-from maskwright.structural_tag.tokens import Pieces, Token, spelled
+from maskwright.structural_tag.texts.tokens import Pieces, Token, spelled
 
 
 class Ends:

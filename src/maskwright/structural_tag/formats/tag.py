@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 from maskwright.errors import LimitError, StructuralTagError
 from maskwright.frontends.json_schema.sets.decimals import as_written
-from maskwright.structural_tag.base import Format
-from maskwright.structural_tag.fields import filled, kind_of, schema, several, string, wrong
-from maskwright.structural_tag.formats import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
-from maskwright.structural_tag.reading import read_format
+from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
+from maskwright.structural_tag.formats.fields import filled, kind_of, schema, several, string, wrong
+from maskwright.structural_tag.formats.reading import read_format
 
 
 @dataclass(frozen=True)

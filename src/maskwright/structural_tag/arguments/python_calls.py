@@ -31,10 +31,10 @@ from maskwright.frontends.json_schema.sets.strings import (
 )
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import Expr, alt, and_, literal, never, not_, seq, text
-from maskwright.structural_tag.free_names import Spelling
-from maskwright.structural_tag.tokens import Pieces
-from maskwright.structural_tag.xml import Writer, text_of_shape
-from maskwright.structural_tag.xml_styles import Kind
+from maskwright.structural_tag.arguments.free_names import Spelling
+from maskwright.structural_tag.arguments.xml import Writer, text_of_shape
+from maskwright.structural_tag.formats.xml_styles import Kind
+from maskwright.structural_tag.texts.tokens import Pieces
 
 # Between the quotes. Python does not know the escape of `/`, and does not join the halves of a surrogate pair.
 _TEXT: Final = regex_to_expr(

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from maskwright._kernel import content_of, data_of
 from maskwright.frontends.json_schema.normalise.evident import Evident, evident
-from maskwright.structural_tag.content_cache import ContentCache
+from maskwright.structural_tag.formats.content_cache import ContentCache
 from maskwright.support.untracked import acyclic, untrack
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from maskwright.structural_tag.arguments import Snippet
+    from maskwright.structural_tag.arguments.snippets import Snippet
 
 _MAX_SNIPPETS: Final = 16  # of one schema: styles and options
 

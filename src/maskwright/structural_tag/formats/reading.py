@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.errors import LimitError, StructuralTagError
-from maskwright.structural_tag.base import TYPES, Format, readers_of
-from maskwright.structural_tag.fields import wrong
+from maskwright.structural_tag.formats.base import TYPES, Format, readers_of
+from maskwright.structural_tag.formats.fields import wrong
 
 MAX_DEPTH: Final = 100
 TYPES_OF_VALUES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")  # in a JSON Schema

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from maskwright.structural_tag.tokens import Pieces, Token, Tokens
+from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens
 
 
 class Kind(NamedTuple):

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.texts import ANY_BYTES
 from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, and_, capture, literal, not_, seq, star
-from maskwright.structural_tag.begun import Begun
-from maskwright.structural_tag.ends import Ends
-from maskwright.structural_tag.stops import Stops
-from maskwright.structural_tag.tokens import Pieces, Token, one_token, spelled
+from maskwright.structural_tag.formats.begun import Begun
+from maskwright.structural_tag.texts.ends import Ends
+from maskwright.structural_tag.texts.stops import Stops
+from maskwright.structural_tag.texts.tokens import Pieces, Token, one_token, spelled
 
 if TYPE_CHECKING:
-    from maskwright.structural_tag.lower import Lowering
+    from maskwright.structural_tag.lowering.lower import Lowering
 
 
 # Something that a trigger starts: the trigger, and what begins with it.

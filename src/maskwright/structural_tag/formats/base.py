@@ -16,12 +16,12 @@ from collections.abc import Hashable
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
 
-from maskwright.structural_tag.fields import Reader
+from maskwright.structural_tag.formats.fields import Reader
 from maskwright.support.numbering import Numbering
 from maskwright.support.untracked import acyclic
 
 if TYPE_CHECKING:
-    from maskwright.structural_tag.begun import Begun
+    from maskwright.structural_tag.formats.begun import Begun
 
 
 def read_by(reader: Reader, default: Any = MISSING) -> Any:

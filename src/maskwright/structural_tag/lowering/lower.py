@@ -37,16 +37,16 @@ from maskwright.ir import (
     star,
     subgrammar,
 )
-from maskwright.structural_tag import formats as f
-from maskwright.structural_tag.arguments import arguments
-from maskwright.structural_tag.base import Format, altered
-from maskwright.structural_tag.begun import Begun
-from maskwright.structural_tag.ends import NO_ENDS, Ends
-from maskwright.structural_tag.patterns import may_go_on_with, texts_of
-from maskwright.structural_tag.reading import MAX_DEPTH
-from maskwright.structural_tag.tag import StructuralTag
-from maskwright.structural_tag.tokens import Pieces, Token, Tokens, one_token, spelled
-from maskwright.structural_tag.triggers import Started, any_of, text_with_triggers, tokens_with_triggers
+from maskwright.structural_tag.arguments.snippets import arguments
+from maskwright.structural_tag.formats import classes as f
+from maskwright.structural_tag.formats.base import Format, altered
+from maskwright.structural_tag.formats.begun import Begun
+from maskwright.structural_tag.formats.reading import MAX_DEPTH
+from maskwright.structural_tag.formats.tag import StructuralTag
+from maskwright.structural_tag.lowering.triggers import Started, any_of, text_with_triggers, tokens_with_triggers
+from maskwright.structural_tag.texts.ends import NO_ENDS, Ends
+from maskwright.structural_tag.texts.patterns import may_go_on_with, texts_of
+from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens, one_token, spelled
 from maskwright.support.untracked import untrack
 
 _MAX_TOKENIZERS: Final = 8  # for which one tag is kept
