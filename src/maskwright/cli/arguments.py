@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 
 from maskwright import __version__
 
+from .serve_arguments import add_serve
+
 _GENERATE_EPILOG = """\
 examples:
   maskwright generate --schema person.json
@@ -59,6 +61,7 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     _add_convert(commands)
     _add_check(commands)
     _add_demo(commands)
+    add_serve(commands).set_defaults(run=_command("serve"))
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     return lambda: run(arguments)

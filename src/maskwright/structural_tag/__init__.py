@@ -16,6 +16,7 @@ Tested by tests/structural_tag/.
 from __future__ import annotations
 
 from maskwright.inputs.schema_inputs import tool_of as tool_of
+from maskwright.structural_tag.families import default_reasoning as default_reasoning
 from maskwright.structural_tag.families import get_model_structural_tag as get_model_structural_tag
 from maskwright.structural_tag.families import model_families as model_families
 from maskwright.structural_tag.families import register_model_structural_tag as register_model_structural_tag

@@ -71,6 +71,18 @@ def model_families() -> tuple[str, ...]:
     return tuple(family.name for family in _FAMILIES.values())
 
 
+def default_reasoning(model: str) -> Reasoning:
+    """Return what `reasoning=None` means for a family or a model.
+
+    Raises:
+        RequestError: The family is unknown, or the model's name does not determine it.
+
+    >>> default_reasoning("qwen_3")
+    'auto'
+    """
+    return _family(model).reasoning
+
+
 @takes_schema_options
 def get_model_structural_tag(
     model: str,

@@ -1,0 +1,135 @@
+"""`maskwright serve`: an OpenAI-compatible server on a model; with `--dry-run`, its answers to schemas instead.
+
+Tested by tests/cli/test_serve_command.py and tests/serve/test_process.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from maskwright.errors import OptionError, RequestError
+
+from .errors import EXIT_OK, EXIT_PROBLEMS, CommandError
+from .serve_arguments import API_KEY_VARIABLE
+from .sources import parse_json, read_text
+
+if TYPE_CHECKING:
+    from maskwright.engine import Engine
+    from maskwright.serve import Settings
+
+_PACKAGES = ("starlette", "uvicorn", "prometheus_client", "pydantic")
+_OF_REQUESTS = ("messages", "response_format", "structured_outputs", "tools")
+_DEFAULT_FORMAT = "hermes"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        message = f"maskwright serve needs the packages {', '.join(missing)}"
+        raise CommandError(f'{message}\n  hint: pip install ".[serve]" in a clone of the repository')
+    engine = _engine(arguments.model, arguments.max_running)
+    settings = _settings(arguments, engine.model_name)
+    if arguments.dry_run:
+        try:
+            return _dry_run(arguments.dry_run, engine, settings)
+        finally:
+            engine.close()
+    return _serve(arguments, engine, settings)
+
+
+def _engine(name: str, max_running: int | None) -> Engine:
+    from maskwright.engine import load_engine
+    from maskwright.serve import Settings
+
+    return load_engine(name, num_slots=max_running or Settings.max_running)
+
+
+def _settings(arguments: argparse.Namespace, model_name: str) -> Settings:
+    """The settings that the options and the environment make."""
+    from maskwright.serve import Settings
+
+    keys = [*arguments.api_key, *os.environ.get(API_KEY_VARIABLE, "").split(",")]
+    given = {name: getattr(arguments, name) for name in vars(arguments) if name in Settings.__dataclass_fields__}
+    try:
+        return Settings(
+            **{name: value for name, value in given.items() if value is not None},
+            served_names=tuple(arguments.served_model_name or [model_name]),
+            tool_format=_tool_format(arguments.tool_format, model_name),
+            api_keys=tuple(key for key in keys if key),
+            allowed_origins=tuple(arguments.allow_origin),
+        )
+    except OptionError as error:
+        raise CommandError(f"--{(error.option or '').replace('_', '-')}: {error}") from error
+
+
+def _tool_format(given: str | None, model_name: str) -> str:
+    """The family that writes tool calls as the model does.
+
+    Raises:
+        CommandError: It was given and is unknown.
+    """
+    from maskwright.structural_tag import default_reasoning
+
+    for name in (given, model_name):
+        if name is None:
+            continue
+        try:
+            default_reasoning(name)
+        except RequestError as error:
+            if name == given:
+                raise CommandError(f"--tool-format: {error.message}\n  hint: {error.hint}") from error
+        else:
+            return name
+    return _DEFAULT_FORMAT
+
+
+def _serve(arguments: argparse.Namespace, engine: Engine, settings: Settings) -> int:
+    from maskwright.serve.run import listen, serve
+
+    try:
+        listener = listen(arguments.host, arguments.port)
+    except (OSError, OverflowError) as error:
+        engine.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"cannot listen on {arguments.host}:{arguments.port}: {reason}"
+        raise CommandError(f"{message}\n  hint: pass another --port, or 0 for any that is free") from error
+    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    url = f"http://{host}:{listener.getsockname()[1]}"
+    print(f"serving {settings.served_names[0]} at {url}/v1 (a page to try it: {url}); Ctrl-C ends it", file=sys.stderr)
+    serve(engine, settings, listener, arguments.log_format)
+    return EXIT_OK
+
+
+def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
+    """Print how the server would answer requests with these schemas."""
+    from maskwright.serve.errors import ApiError
+    from maskwright.serve.structure import STRUCTURE_FIELDS, Structures
+
+    structures = Structures(engine.tokenizer_info, settings)
+    code = EXIT_OK
+    for name in names:
+        label, text = read_text(name, "--dry-run", "a schema or a request")
+        body = _as_request(parse_json(label, text))
+        fields = {field: body[field] for field in STRUCTURE_FIELDS if field in body}
+        try:
+            structure = asyncio.run(structures.compiled("chat", fields, None))
+        except ApiError as error:
+            code = EXIT_PROBLEMS
+            print(f"{label}: refused with HTTP {error.status} at {error.param}: {error.message}")
+        else:
+            print(f"{label}: accepted, compiled in {structure.seconds * 1e3:.1f} ms")
+    return code
+
+
+def _as_request(data: Any) -> Mapping[str, Any]:
+    """A request: what was read, or one with it as the schema of the answer."""
+    if isinstance(data, Mapping) and any(name in data for name in _OF_REQUESTS):
+        return data
+    return {"response_format": {"type": "json_schema", "json_schema": {"name": "output", "schema": data}}}

@@ -1,0 +1,139 @@
+"""The routes of the server, as a Starlette application.
+
+    app = create_app(load_engine("embedded"))           run it with any ASGI server
+
+Tested by tests/serve/.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from maskwright.engine import Engine
+from maskwright.serve import metrics
+from maskwright.serve.chat import chat
+from maskwright.serve.completions import complete
+from maskwright.serve.errors import ApiError
+from maskwright.serve.exchange import Endpoint, Handler
+from maskwright.serve.responses import respond
+from maskwright.serve.server import Server
+from maskwright.serve.settings import Settings
+from maskwright.serve.tokens import detokenize, tokenize
+
+_STATIC = Path(__file__).parent / "static"
+# The page loads nothing from elsewhere, and no other page may frame it.
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+_POSTS: dict[str, tuple[str, Handler]] = {
+    "/v1/chat/completions": ("chat", chat),
+    "/v1/completions": ("completions", complete),
+    "/v1/responses": ("responses", respond),
+    "/tokenize": ("tokenize", tokenize),
+    "/detokenize": ("detokenize", detokenize),
+}
+
+
+def create_app(engine: Engine, settings: Settings | None = None) -> Starlette:
+    """Return the application that serves an engine.
+
+    Args:
+        engine: The engine, already loaded; the caller closes it.
+        settings: How to serve it.
+
+    Raises:
+        RequestError: `settings.tool_format` is not a model family.
+    """
+    server = Server(engine, settings or Settings())
+    routes = [
+        Route(path, Endpoint(server, name, handler), methods=["POST"]) for path, (name, handler) in _POSTS.items()
+    ]
+    made = Starlette(
+        routes=[*routes, *_gets(server), Mount("/static", StaticFiles(directory=_STATIC))],
+        middleware=[
+            Middleware(
+                CORSMiddleware,
+                allow_origins=server.settings.allowed_origins,
+                allow_methods=["GET", "POST"],
+                allow_headers=["*"],
+                expose_headers=["x-request-id", "retry-after"],
+            )
+        ],
+        exception_handlers={HTTPException: _http_error, ApiError: _refused},
+    )
+    made.state.server = server
+    return made
+
+
+def _gets(server: Server) -> list[Route]:
+    """The endpoints that only read."""
+
+    async def page(_: Request) -> Response:
+        return FileResponse(_STATIC / "index.html", headers=_PAGE_HEADERS)
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        if server.gate.is_draining:
+            return JSONResponse({"status": "draining"}, 503, {"Retry-After": "1"})
+        return JSONResponse({"status": "ready"})
+
+    async def read_metrics(_: Request) -> Response:
+        return Response(server.metrics.text(), media_type=metrics.CONTENT_TYPE)
+
+    async def models(request: Request) -> Response:
+        server.keys.client(request)
+        return JSONResponse({"object": "list", "data": [_model(server, name) for name in server.settings.served_names]})
+
+    async def model(request: Request) -> Response:
+        server.keys.client(request)
+        return JSONResponse(_model(server, server.check_model(request.path_params["name"])))
+
+    return [
+        Route("/", page),
+        Route("/health", health),
+        Route("/ready", ready),
+        Route("/metrics", read_metrics),
+        Route("/v1/models", models),
+        Route("/v1/models/{name:path}", model),
+    ]
+
+
+def _model(server: Server, name: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "object": "model",
+        "created": server.created,
+        "owned_by": "maskwright",
+        "max_model_len": server.engine.max_model_len,
+        "tool_format": server.settings.tool_format,
+    }
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return JSONResponse(error.body, error.status, error.headers)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    known = ", ".join(_POSTS)
+    messages: dict[int, tuple[str, str | None]] = {
+        404: (f"there is nothing at {request.url.path[:100]}", f"the endpoints are {known}"),
+        405: (f"{request.method} is not allowed here", f"use {'POST' if request.method == 'GET' else 'GET'}"),
+    }
+    message, hint = messages.get(error.status_code, (str(error.detail), None))
+    made = ApiError(error.status_code, message, code="no_such_endpoint", hint=hint)
+    return JSONResponse(made.body, error.status_code, dict(error.headers or {}))

@@ -1,0 +1,174 @@
+"""POST /v1/chat/completions.
+
+A reply's message has `content`, `reasoning_content` and `tool_calls`; a stream brings the same piece by piece: joined,
+its parts are those of the whole reply. Extensions: `stream_options.include_pieces` adds to each choice the new text as
+it came, and whether the structure forced it; `usage` says how many tokens were forced.
+Source: OpenAI's API reference, chat/create and chat-streaming.
+Tested by tests/serve/test_chat.py and test_chat_stream.py.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from anyio.to_thread import run_sync
+
+from maskwright.events import ReasoningDelta, TextDelta
+from maskwright.serve.errors import invalid
+from maskwright.serve.exchange import Exchange
+from maskwright.serve.limits import check_outputs
+from maskwright.serve.logprobs import chat_logprobs
+from maskwright.serve.parts import Call, CallDelta, Part, PartsReader
+from maskwright.serve.prompts import chat_prompt, messages_of, reasoning_of, template_options
+from maskwright.serve.protocol.chat import ChatRequest
+from maskwright.serve.protocol.fields import read_body
+from maskwright.serve.runs import Run, Step, admitted
+from maskwright.serve.sampling import engine_requests
+from maskwright.serve.server import Server
+from maskwright.serve.structure import Structure
+
+_BUDGET_FIELDS: Final = ("max_completion_tokens", "max_tokens")
+
+
+async def chat(server: Server, exchange: Exchange, body: Mapping[str, Any]) -> None:
+    """Answer a chat."""
+    asked = read_body(ChatRequest, body)
+    name = server.check_model(asked.model)
+    check_outputs(server.settings, asked.n)
+    if asked.top_logprobs and not asked.logprobs:
+        raise invalid("top_logprobs has no effect without logprobs", "/top_logprobs", hint='add "logprobs": true')
+    async with admitted(server, exchange, asked.n):
+        structure, run = await _prepared(server, exchange, asked, body)
+        reply = _Reply(server, asked, structure, name)
+        async with run:
+            await (reply.stream if asked.stream else reply.whole)(exchange, run)
+
+
+async def _prepared(
+    server: Server, exchange: Exchange, asked: ChatRequest, body: Mapping[str, Any]
+) -> tuple[Structure, Run]:
+    """Compile the structure and read the messages."""
+    options = template_options(asked.reasoning_effort, asked.chat_template_kwargs)
+    tools = [] if asked.tool_choice == "none" else asked.tools or []
+    structure = await server.compiled(exchange, "chat", body, reasoning_of(options))
+    prompt = await run_sync(partial(chat_prompt, server.engine, messages_of(asked.messages), tools, options))
+    field = next((name for name in _BUDGET_FIELDS if getattr(asked, name) is not None), _BUDGET_FIELDS[0])
+    budget = server.budget(len(prompt), getattr(asked, field), f"/{field}", "/messages")
+    logprobs = asked.top_logprobs if asked.logprobs else None
+    requests = engine_requests(asked, [prompt], [budget], structure, logprobs)
+    with_pieces = asked.stream and asked.stream_options is not None and asked.stream_options.include_pieces
+    return structure, Run(server, exchange, requests, len(prompt), f"/{field}", with_pieces=with_pieces)
+
+
+class _Reply:
+    """The reply to one request."""
+
+    def __init__(self, server: Server, asked: ChatRequest, structure: Structure, name: str) -> None:
+        self._info = server.engine.tokenizer_info
+        self._asked = asked
+        self._readers = [PartsReader(structure.has_parts) for _ in range(asked.n)]
+        self._head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": name}
+
+    async def whole(self, exchange: Exchange, run: Run) -> None:
+        """Reply when all outputs are complete."""
+        logprobs: list[list[Any]] = [[] for _ in self._readers]
+        reasons = [""] * len(self._readers)
+        async for step in run:
+            self._feed(step)
+            logprobs[step.index] += chat_logprobs(self._info, step.logprobs)
+            reasons[step.index] = step.finish_reason or ""
+        choices = [
+            {
+                "index": i,
+                "message": _message(reader),
+                "logprobs": {"content": logprobs[i], "refusal": None} if self._asked.logprobs else None,
+                "finish_reason": _reason(reasons[i], reader),
+            }
+            for i, reader in enumerate(self._readers)
+        ]
+        await exchange.reply({**self._head, "object": "chat.completion", "choices": choices, "usage": run.usage})
+
+    async def stream(self, exchange: Exchange, run: Run) -> None:
+        """Reply piece by piece."""
+        await exchange.open_stream()
+        for i in range(len(self._readers)):
+            await self._send(exchange, i, {"role": "assistant", "content": ""})
+        async for step in run:
+            await self._send_step(exchange, step)
+        if self._with_usage:
+            await exchange.event({**self._head, "object": _CHUNK, "choices": [], "usage": run.usage})
+        await exchange.event("[DONE]")
+        await exchange.close_stream()
+
+    async def _send_step(self, exchange: Exchange, step: Step) -> None:
+        new = self._feed(step)
+        extra: dict[str, Any] = {}
+        if step.logprobs:
+            extra["logprobs"] = {"content": chat_logprobs(self._info, step.logprobs), "refusal": None}
+        if step.pieces:
+            extra["pieces"] = [piece._asdict() for piece in step.pieces]
+        if new or extra:
+            await self._send(exchange, step.index, _delta(new), **extra)
+        if step.finish_reason is not None:
+            reason = _reason(step.finish_reason, self._readers[step.index])
+            await self._send(exchange, step.index, {}, finish_reason=reason)
+
+    async def _send(self, exchange: Exchange, index: int, delta: dict[str, Any], **extra: Any) -> None:
+        choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": None, **extra}
+        usage = {"usage": None} if self._with_usage else {}
+        await exchange.event({**self._head, "object": _CHUNK, "choices": [choice], **usage})
+
+    @property
+    def _with_usage(self) -> bool:
+        options = self._asked.stream_options
+        return options is not None and options.include_usage
+
+    def _feed(self, step: Step) -> list[Part]:
+        return self._readers[step.index].feed(step.data, step.events, is_last=step.finish_reason is not None)
+
+
+_CHUNK: Final = "chat.completion.chunk"
+
+
+def _message(reader: PartsReader) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": reader.content, "refusal": None}
+    if reader.reasoning:
+        message["reasoning_content"] = reader.reasoning
+    if reader.calls:
+        message["content"] = reader.content or None
+        message["tool_calls"] = [_call(call) for call in reader.calls]
+    return message
+
+
+def _call(call: Call) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _delta(parts: list[Part]) -> dict[str, Any]:
+    """Parts as the delta of a chunk."""
+    delta: dict[str, Any] = {}
+    for part in parts:
+        match part:
+            case TextDelta(text):
+                delta["content"] = delta.get("content", "") + text
+            case ReasoningDelta(text):
+                delta["reasoning_content"] = delta.get("reasoning_content", "") + text
+            case CallDelta():
+                delta.setdefault("tool_calls", []).append(_call_delta(part))
+    return delta
+
+
+def _call_delta(call: CallDelta) -> dict[str, Any]:
+    if call.id is None:
+        return {"index": call.number, "function": {"arguments": call.arguments}}
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"index": call.number, "id": call.id, "type": "function", "function": function}
+
+
+def _reason(reason: str, reader: PartsReader) -> str:
+    """Why an output ended, as this API says it."""
+    return "tool_calls" if reason == "stop" and reader.calls else reason

@@ -1,0 +1,84 @@
+"""Errors as OpenAI's clients read them: an HTTP status and `{"error": {"message", "type", "param", "code"}}`.
+
+    raise invalid("temperature must be <= 2", "/temperature")       400, param "/temperature"
+    api_error(SchemaError("…", pointer="/type"))                    400, param "/type", code "invalid_schema"
+
+`param` is the JSON pointer of the field in the request's body. A message ends with what to do about it.
+Tested by tests/serve/test_serve_errors.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from maskwright.errors import (
+    GrammarError,
+    LimitError,
+    MaskwrightError,
+    OptionError,
+    RequestError,
+    SchemaError,
+    StructuralTagError,
+    UnsatisfiableError,
+    UnsupportedSchemaError,
+)
+
+_TYPES = {401: "authentication_error", 404: "not_found_error", 405: "invalid_request_error", 429: "rate_limit_error"}
+# The first that matches counts: subclasses come before their bases.
+_CODES: tuple[tuple[type[MaskwrightError], str], ...] = (
+    (UnsupportedSchemaError, "unsupported_schema"),
+    (SchemaError, "invalid_schema"),
+    (StructuralTagError, "invalid_structure"),
+    (UnsatisfiableError, "unsatisfiable_structure"),
+    (GrammarError, "invalid_grammar"),
+    (LimitError, "structure_too_large"),
+    (OptionError, "invalid_option"),
+    (RequestError, "invalid_field"),
+)
+
+
+class ApiError(Exception):
+    """What a request is refused with. The hint becomes a part of the message, as OpenAI's shape has no field for it.
+
+    >>> ApiError(404, "unknown model 'x'", hint="use 'y'").message
+    "unknown model 'x'. Hint: use 'y'"
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        hint: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.status = status
+        self.message = message if hint is None else f"{message}. Hint: {hint}"
+        self.param = param
+        self.code = code
+        self.headers = dict(headers or {})
+        super().__init__(self.message)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        kind = _TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+
+def invalid(
+    message: str, param: str | None = None, *, code: str = "invalid_field", hint: str | None = None
+) -> ApiError:
+    """Make the error for a request that cannot be served as it is."""
+    return ApiError(400, message, param=param, code=code, hint=hint)
+
+
+def api_error(error: MaskwrightError, param: str | None = None) -> ApiError:
+    """Make the answer to a request from the error that it raised; `param` counts where the error has none."""
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
+    if code is None:
+        return ApiError(500, error.message, code="internal_error", hint=error.hint)
+    pointer = getattr(error, "pointer", None)
+    return invalid(error.message, pointer or param or pointer, code=code, hint=error.hint)

@@ -1,0 +1,177 @@
+"""One request and its reply: JSON or a stream of events, errors in OpenAI's shape, what is logged, measured and traced.
+
+    Endpoint(server, "chat", handler)        an ASGI application; handler(server, exchange, body) replies
+
+When the client goes away, the handler is cancelled wherever it waits, and its `finally` clauses free what it holds. An
+error before the first byte of a reply has its HTTP status; a later one is an event of the stream, which OpenAI's
+clients raise as an exception.
+Tested by tests/serve/test_exchange.py.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from maskwright.errors import MaskwrightError
+from maskwright.serve import tracing
+from maskwright.serve.body import read_json
+from maskwright.serve.errors import ApiError, api_error
+from maskwright.serve.logs import LOGGER, log
+
+if TYPE_CHECKING:
+    from maskwright.serve.server import Server
+
+CLIENT_CLOSED: Final = 499  # as nginx logs it; nobody is there to read it
+_REQUEST_ID = re.compile(r"[\w.:-]{1,128}")
+
+
+class Exchange:
+    """A request, and the means to answer it.
+
+    Attributes:
+        client_key: Tells clients apart.
+        began: When it came, in seconds of `time.perf_counter`.
+        span: The span of the request.
+        notes: What is logged about it.
+    """
+
+    def __init__(self, request: Request, send: Send) -> None:
+        given = request.headers.get("x-request-id", "")
+        self.request = request
+        self.request_id = given if _REQUEST_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+        self.client_key = ""
+        self.began = time.perf_counter()
+        self.span = tracing.Span()
+        self.notes: dict[str, Any] = {}
+        self.status: int | None = None  # of the reply, once it has begun
+        self.is_stream = False
+        self.is_complete = False  # whether all of the reply was sent
+        self._send = send
+
+    async def reply(self, data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        """Send a whole reply as JSON."""
+        body = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+        await self._begin(
+            status, {"content-type": "application/json", "content-length": str(len(body)), **(headers or {})}
+        )
+        await self._send({"type": "http.response.body", "body": body})
+        self.is_complete = True
+
+    async def open_stream(self) -> None:
+        """Begin a stream of events."""
+        self.is_stream = True
+        await self._begin(200, {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"})
+
+    async def event(self, data: Any, name: str | None = None) -> None:
+        """Send an event."""
+        lead = f"event: {name}\n" if name else ""
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        body = f"{lead}data: {text}\n\n".encode()
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def close_stream(self) -> None:
+        """End the stream."""
+        await self._send({"type": "http.response.body", "body": b""})
+        self.is_complete = True
+
+    async def fail(self, error: ApiError) -> None:
+        """Reply with an error, or end the stream with one."""
+        self.notes.update(error=error.code, param=error.param)
+        if self.status is None:
+            await self.reply(error.body, error.status, error.headers)
+        elif self.is_stream:
+            await self.event(error.body)
+            await self.close_stream()
+
+    async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
+        self.status = status
+        every = {**headers, "x-request-id": self.request_id}
+        pairs = [(name.lower().encode(), value.encode("latin-1")) for name, value in every.items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": pairs})
+
+
+Handler = Callable[["Server", Exchange, Any], Awaitable[None]]
+
+
+class Endpoint:
+    """An ASGI application that hands the body of each request to a handler."""
+
+    def __init__(self, server: Server, name: str, handler: Handler) -> None:
+        self._server = server
+        self._name = name
+        self._handler = handler
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = Exchange(Request(scope, receive), send)
+        with tracing.span(self._name, exchange.request.headers, request_id=exchange.request_id) as span:
+            exchange.span = span
+            try:
+                await self._exchange(exchange, receive)
+            finally:
+                self._record(exchange)
+
+    async def _exchange(self, exchange: Exchange, receive: Receive) -> None:
+        try:
+            client = self._server.keys.client(exchange.request)
+            exchange.client_key = client.key
+            exchange.notes["client"] = client.label
+            body = await read_json(exchange.request, self._server.settings.max_body_bytes)
+        except ApiError as error:
+            await exchange.fail(error)
+            return
+        async with anyio.create_task_group() as group:
+            group.start_soon(_cancel_when_gone, receive, group.cancel_scope)
+            await self._answer(exchange, body)
+            group.cancel_scope.cancel()
+
+    async def _answer(self, exchange: Exchange, body: Any) -> None:
+        try:
+            await self._handler(self._server, exchange, body)
+        except ApiError as error:
+            await exchange.fail(error)
+        except MaskwrightError as error:
+            answer = api_error(error)
+            if answer.status >= 500:
+                LOGGER.exception("internal error", extra={"fields": {"request_id": exchange.request_id}})
+            await exchange.fail(answer)
+        except Exception:
+            LOGGER.exception("internal error", extra={"fields": {"request_id": exchange.request_id}})
+            message = f"the server made a mistake; its log has more under the request id {exchange.request_id}"
+            await exchange.fail(ApiError(500, message, code="internal_error"))
+
+    def _record(self, exchange: Exchange) -> None:
+        seconds = time.perf_counter() - exchange.began
+        status = exchange.status if exchange.status is not None and exchange.is_complete else CLIENT_CLOSED
+        metrics = self._server.metrics
+        metrics.requests.labels(self._name, str(status)).inc()
+        metrics.request_seconds.observe(seconds)
+        if status == CLIENT_CLOSED:
+            metrics.cancelled.labels(self._name).inc()
+        exchange.span.set(status=status)
+        level = logging.WARNING if status >= 500 else logging.INFO
+        log(
+            "request",
+            level=level,
+            request_id=exchange.request_id,
+            endpoint=self._name,
+            status=status,
+            seconds=round(seconds, 4),
+            **exchange.notes,
+        )
+
+
+async def _cancel_when_gone(receive: Receive, scope: anyio.CancelScope) -> None:
+    """Cancel a request whose client has gone away; its body has been read already."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()

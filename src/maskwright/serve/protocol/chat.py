@@ -1,0 +1,93 @@
+"""The body of POST /v1/chat/completions.
+
+Source: OpenAI's API reference, chat/create; vLLM's documentation of its OpenAI-compatible server.
+Tested by tests/serve/test_protocol.py.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import BeforeValidator, Field
+
+from maskwright.serve.protocol.fields import Part, expected
+from maskwright.serve.protocol.sampling import IGNORED, MAX_LOGPROBS, REFUSED, PenaltiesAndStops
+from maskwright.serve.protocol.structure import Structured, Tools
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+_TEXT_PARTS: Final = ("text", "input_text", "output_text", "refusal")
+
+
+def content_text(value: Any) -> str | None:
+    """The text of a message's content: a string, or parts of text."""
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise expected("a string or an array of parts", value)
+    return "".join(map(_text, value))
+
+
+def _text(part: Any) -> str:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind not in _TEXT_PARTS:
+        raise expected("a part of type 'text' (this server reads text only)", part)
+    text = part.get("refusal" if kind == "refusal" else "text")
+    if not isinstance(text, str):
+        raise expected("a part with a text", part)
+    return text
+
+
+def called_arguments(value: Any) -> Any:
+    """Arguments as data, since chat templates write them as JSON themselves; as they are where they are not JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+class CalledFunction(Part):
+    name: str
+    arguments: Annotated[Any, BeforeValidator(called_arguments)] = Field(default_factory=dict)
+
+
+class Call(Part):
+    """A call that the model has written earlier."""
+
+    id: str | None = None
+    type: str = "function"
+    function: CalledFunction
+
+
+class Message(Part):
+    """A message of the conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: Annotated[str | None, BeforeValidator(content_text)] = None
+    name: str | None = None
+    tool_calls: list[Call] | None = None
+    tool_call_id: str | None = None
+    reasoning_content: str | None = None
+
+
+class ChatRequest(PenaltiesAndStops, Structured, Tools):
+    """A request for chat completions."""
+
+    ignored: ClassVar = IGNORED | {"verbosity", "prediction"}
+    refused: ClassVar = {
+        **REFUSED,
+        "audio": "this server writes text only",
+        "web_search_options": "pass a tool for it",
+        "max_new_tokens": "use max_completion_tokens",
+    }
+
+    messages: list[Message] = Field(min_length=1)
+    max_tokens: int | None = Field(None, ge=1)
+    max_completion_tokens: int | None = Field(None, ge=1)
+    modalities: list[Literal["text"]] | None = None
+    logprobs: bool = False
+    top_logprobs: int = Field(0, ge=0, le=MAX_LOGPROBS)
+    reasoning_effort: Effort | None = None
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,142 @@
+"""How a body becomes a model: each field is known, ignored because it has no effect here, or refused.
+
+    read_body(ChatRequest, {"messages": […], "temprature": 0})
+    ApiError 400: unknown field 'temprature'. Hint: did you mean 'temperature'?, param "/temprature"
+
+A field that would change the output in a way that this server cannot is refused with a way out; one that cannot change
+the output, such as `user`, is ignored. `null` stands for a missing field, as in OpenAI's API.
+Tested by tests/serve/test_protocol.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
+
+from maskwright.serve.errors import ApiError, invalid
+
+_SHOWN = 60
+_MESSAGES = {
+    "missing": "the field is required",
+    "string_type": "expected a string",
+    "int_type": "expected an integer",
+    "float_type": "expected a number",
+    "bool_type": "expected true or false",
+    "list_type": "expected an array",
+    "dict_type": "expected an object",
+    "model_type": "expected an object",
+    "greater_than": "must be > {gt}",
+    "greater_than_equal": "must be >= {ge}",
+    "less_than": "must be < {lt}",
+    "less_than_equal": "must be <= {le}",
+    "literal_error": "expected {expected}",
+    "too_short": "at least {min_length} item is required",
+    "too_long": "at most {max_length} items are allowed, found {actual_length}",
+    "finite_number": "expected a finite number",
+}
+
+
+class Part(BaseModel):
+    """An object within a body. Fields that are not read are ignored: clients send back what they were sent."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+
+class Body(BaseModel):
+    """The body of a request.
+
+    Attributes:
+        ignored: Fields that cannot change the output.
+        refused: Fields that would, and what to use instead.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    ignored: ClassVar[frozenset[str]] = frozenset()
+    refused: ClassVar[Mapping[str, str]] = {}
+
+
+_B = TypeVar("_B", bound=Body)
+
+
+def read_body(model: type[_B], data: Any) -> _B:
+    """Check a body against a model.
+
+    Raises:
+        ApiError: A field is unknown, unsupported or malformed; `param` leads to it.
+    """
+    if not isinstance(data, Mapping):
+        raise invalid(f"expected an object, found {type_of(data)}", "")
+    given = {name: value for name, value in data.items() if value is not None and name not in model.ignored}
+    for name in given:
+        if name not in model.model_fields:
+            raise _unknown(model, name)
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise _malformed(error) from None
+
+
+def _unknown(model: type[Body], name: str) -> ApiError:
+    shown, pointer = repr(name[:_SHOWN]), f"/{escaped(name[:_SHOWN])}"
+    if name in model.refused:
+        return invalid(f"{name} is not supported", pointer, code="unsupported_field", hint=model.refused[name])
+    known = [*model.model_fields, *model.ignored]
+    near = get_close_matches(name[:_SHOWN], known, 1, 0.75)
+    hint = f"did you mean {near[0]!r}?" if near else f"the fields are: {', '.join(model.model_fields)}"
+    return invalid(f"unknown field {shown}", pointer, code="unknown_field", hint=hint)
+
+
+def _malformed(error: ValidationError) -> ApiError:
+    first = error.errors(include_url=False)[0]
+    known = _MESSAGES.get(first["type"])
+    message = first["msg"] if known is None else known.format(**first.get("ctx", {}))
+    pointer = pointer_of(first["loc"])
+    kind = first["type"]
+    found = f", found {type_of(first['input'])}" if kind.endswith("_type") else ""
+    name = str(first["loc"][-1]) if first["loc"] else "body"
+    return invalid(f"{name}: {message}{found}", pointer)
+
+
+def pointer_of(path: Iterable[str | int]) -> str:
+    """Return the JSON pointer of a path.
+
+    >>> pointer_of(("messages", 0, "a/b"))
+    '/messages/0/a~1b'
+    """
+    return "".join(f"/{escaped(str(step))}" for step in path)
+
+
+def escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def type_of(value: Any) -> str:
+    """Name the type of a JSON value.
+
+    >>> type_of({}), type_of(True), type_of(None)
+    ('an object', 'true', 'null')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    kinds = ((str, "a string"), (int | float, "a number"), (list, "an array"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "an object")
+
+
+def expected(what: str, value: Any) -> PydanticCustomError:
+    """Make the error of a validator."""
+    return PydanticCustomError("expected", f"expected {what}, found {type_of(value)}")
+
+
+def _texts(value: Any) -> Any:
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+        raise expected("a string or an array of strings", value)
+    return given
+
+
+Texts = Annotated[list[str], BeforeValidator(_texts)]
+"""A string or several, as a list."""

@@ -1,0 +1,76 @@
+"""The body of POST /v1/responses.
+
+The server keeps nothing of earlier responses: a conversation is sent whole, as items of `input`.
+Source: OpenAI's API reference, responses/create.
+Tested by tests/serve/test_responses.py.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import BeforeValidator, Field
+
+from maskwright.serve.protocol.chat import Effort, Message, called_arguments, content_text
+from maskwright.serve.protocol.fields import Part, expected
+from maskwright.serve.protocol.sampling import IGNORED, REFUSED, Sampling
+from maskwright.serve.protocol.structure import Tools
+
+_STATELESS: Final = "this server keeps no responses: send the whole conversation as input"
+
+
+def _messages(value: Any) -> Any:
+    """Items of `input` as messages of a chat."""
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    if not isinstance(value, list):
+        raise expected("a string or an array of items", value)
+    return [message for item in value for message in _message(item)]
+
+
+def _message(item: Any) -> list[dict[str, Any]]:
+    if not isinstance(item, dict):
+        raise expected("an item (an object)", item)
+    kind = item.get("type", "message")
+    if kind == "message":
+        return [{"role": item.get("role"), "content": content_text(item.get("content"))}]
+    if kind == "function_call":
+        function = {"name": item.get("name"), "arguments": called_arguments(item.get("arguments"))}
+        call = {"id": item.get("call_id"), "type": "function", "function": function}
+        return [{"role": "assistant", "tool_calls": [call]}]
+    if kind == "function_call_output":
+        output = item.get("output")
+        return [{"role": "tool", "tool_call_id": item.get("call_id"), "content": content_text(output)}]
+    if kind == "reasoning":
+        return []  # as chat templates leave out the reasoning of earlier turns
+    raise expected("an item of type message, function_call, function_call_output or reasoning", item)
+
+
+class ReasoningOptions(Part):
+    """How much the model is to reason."""
+
+    effort: Effort | None = None
+
+
+class ResponsesRequest(Sampling, Tools):
+    """A request for a response."""
+
+    ignored: ClassVar = IGNORED | {"include", "truncation", "stream_options", "max_tool_calls"}
+    refused: ClassVar = {
+        **REFUSED,
+        "previous_response_id": _STATELESS,
+        "conversation": _STATELESS,
+        "background": "send the request and wait",
+        "prompt": "write the prompt as input",
+        "max_tokens": "use max_output_tokens",
+        "response_format": "use text.format",
+        "messages": "use input, or /v1/chat/completions",
+    }
+
+    input: Annotated[list[Message], BeforeValidator(_messages), Field(min_length=1)]
+    instructions: str | None = None
+    max_output_tokens: int | None = Field(None, ge=1)
+    text: Any = None
+    reasoning: ReasoningOptions | None = None
+    top_logprobs: Literal[0] = 0
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,79 @@
+"""The server as a process: a socket, signals, and an orderly end.
+
+    serve(engine, settings, "127.0.0.1", 8000)
+
+On SIGTERM or Ctrl-C it takes no more requests; what runs and what waits is finished, within `drain_seconds`. A second
+Ctrl-C ends it at once.
+Tested by tests/serve/test_process.py.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from types import FrameType
+
+import uvicorn
+
+from maskwright.engine import Engine
+from maskwright.serve.app import create_app
+from maskwright.serve.logs import log, set_up_logs
+from maskwright.serve.server import Server
+from maskwright.serve.settings import Settings
+
+_BACKLOG = 1024
+
+
+def serve(engine: Engine, settings: Settings, listener: socket.socket, log_style: str = "text") -> None:
+    """Serve an engine until a signal ends it, and close it.
+
+    Args:
+        engine: The engine, already loaded.
+        settings: How to serve it.
+        listener: The socket, bound and listening.
+        log_style: "text" or "json".
+
+    Raises:
+        RequestError: `settings.tool_format` is not a model family.
+        KeyboardInterrupt: It was ended by Ctrl-C, after all requests were finished.
+    """
+    set_up_logs(log_style)
+    try:
+        app = create_app(engine, settings)
+        config = uvicorn.Config(
+            app, log_config=None, lifespan="off", timeout_graceful_shutdown=max(1, round(settings.drain_seconds))
+        )
+        signal.signal(signal.SIGTERM, _ignore)  # which uvicorn raises again when it has finished
+        _Process(config, app.state.server).run(sockets=[listener])
+        log("stopped")
+    finally:
+        engine.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        OSError: The address is taken or does not exist.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+
+
+class _Process(uvicorn.Server):
+    """Closes the queue when the end begins."""
+
+    def __init__(self, config: uvicorn.Config, server: Server) -> None:
+        super().__init__(config)
+        self._served = server
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        gate = self._served.gate
+        gate.is_draining = True
+        log("draining", level=logging.WARNING, signal=sig, running=gate.running, waiting=gate.waiting)
+        super().handle_exit(sig, frame)
+
+
+def _ignore(_signal: int, _frame: FrameType | None) -> None:
+    """The process ends by itself."""

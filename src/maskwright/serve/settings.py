@@ -1,0 +1,78 @@
+"""What a server is started with: names, keys, limits.
+
+    Settings(api_keys=("secret",), max_running=8)
+
+Invariant: a value that cannot work is an `OptionError` here, before a model is loaded.
+Tested by tests/serve/test_serve_limits.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from maskwright.errors import OptionError
+
+_NUMBERS_FROM_ZERO = ("max_waiting", "max_waiting_per_key")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a server behaves.
+
+    Attributes:
+        served_names: The names of the model in requests and in `/v1/models`; the first is the one in replies.
+        tool_format: The model family in whose format tools are called and reasoning is written.
+        relax: Whether keywords of schemas that cannot be enforced are left out instead of refused.
+        api_keys: The keys that are accepted; none means that no key is needed.
+        allowed_origins: The origins whose pages may call the server from a browser, or "*".
+        max_body_bytes: The largest body of a request.
+        max_structure_bytes: The largest JSON text of what a request says about its structure, tools included.
+        max_output_tokens: The most tokens of an output.
+        default_output_tokens: The tokens of an output where the request does not say how many.
+        max_choices: The most outputs of a request, `n` times the number of prompts.
+        max_running: How many outputs are generated at the same time.
+        max_waiting: How many requests may wait for that.
+        max_waiting_per_key: How many requests of one client may wait.
+        max_queue_seconds: How long a request waits before it is refused.
+        max_request_seconds: How long a request may run.
+        drain_seconds: How long running requests may go on after SIGTERM.
+        max_compile_threads: The most threads that compile structures.
+    """
+
+    served_names: tuple[str, ...] = ("embedded",)
+    tool_format: str = "hermes"
+    relax: bool = False
+    api_keys: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    max_body_bytes: int = 8 << 20
+    max_structure_bytes: int = 2 << 20
+    max_output_tokens: int = 16_384
+    default_output_tokens: int = 1024
+    max_choices: int = 16
+    max_running: int = 16
+    max_waiting: int = 256
+    max_waiting_per_key: int = 128
+    max_queue_seconds: float = 60.0
+    max_request_seconds: float = 600.0
+    drain_seconds: float = 600.0
+    max_compile_threads: int = 2
+
+    def __post_init__(self) -> None:
+        if not self.served_names or not all(self.served_names):
+            raise OptionError("the model has no name", option="served_names", hint="pass at least one name")
+        for key in self.api_keys:
+            if not key or not key.isascii() or not key.isprintable() or " " in key:
+                hint = "use letters, digits and punctuation"
+                raise OptionError(
+                    "an API key is empty or has other characters than ASCII", option="api_keys", hint=hint
+                )
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                continue
+            least = 0 if each.name in _NUMBERS_FROM_ZERO else 1
+            if isinstance(value, float):
+                if not 0 < value < float("inf"):
+                    raise OptionError(f"{each.name} must be finite and > 0, not {value}", option=each.name)
+            elif value < least:
+                raise OptionError(f"{each.name} must be >= {least}, not {value}", option=each.name)

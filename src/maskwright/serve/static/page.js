@@ -1,0 +1,286 @@
+// The page at `/`: a request to /v1/chat/completions from the form, its stream shown as it comes, and a few metrics.
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+
+const EXAMPLES = {
+  json_schema: `{
+  "type": "object",
+  "properties": {
+    "customer": {"type": "string", "maxLength": 24},
+    "express": {"type": "boolean"},
+    "items": {
+      "type": "array", "minItems": 1, "maxItems": 3,
+      "items": {"type": "string", "maxLength": 16}
+    }
+  },
+  "required": ["customer", "express", "items"],
+  "additionalProperties": false
+}`,
+  tools: `[
+  {"type": "function", "function": {
+    "name": "get_weather",
+    "description": "The weather in a city",
+    "parameters": {
+      "type": "object",
+      "properties": {
+        "city": {"type": "string", "maxLength": 20},
+        "unit": {"enum": ["celsius", "fahrenheit"]}
+      },
+      "required": ["city", "unit"],
+      "additionalProperties": false
+    }}}
+]`,
+  regex: "(mon|tues|wednes|thurs|fri)day at [0-2][0-9]:[0-5][0-9]",
+  ebnf: `root ::= sum
+sum ::= product (("+" | "-") product)*
+product ::= value (("*" | "/") value)*
+value ::= [0-9]{1,3} | "(" sum ")"`,
+  none: "",
+};
+const FIGURES = {
+  requests_running: "running",
+  requests_waiting: "waiting",
+  output_tokens_total: "output tokens",
+  forced_tokens_total: "forced tokens",
+  structures_cached: "structures cached",
+  structure_cache_hits_total: "cache hits",
+};
+
+const written = { ...EXAMPLES };
+let kind = "json_schema";
+let running = null;
+
+function showKind() {
+  written[kind] = $("structure").value;
+  kind = document.querySelector("input[name=kind]:checked").value;
+  $("structure").value = written[kind];
+  $("structure").hidden = kind === "none";
+  $("choice-row").hidden = kind !== "tools";
+}
+
+function requestBody() {
+  const body = {
+    messages: [{ role: "user", content: $("prompt").value }],
+    temperature: Number($("temperature").value),
+    max_completion_tokens: Number($("max-tokens").value),
+    stream: $("stream").checked,
+  };
+  if ($("seed").value !== "") body.seed = Number($("seed").value);
+  if (body.stream) body.stream_options = { include_usage: true, include_pieces: true };
+  const text = $("structure").value;
+  if (kind === "json_schema") {
+    body.response_format = { type: "json_schema", json_schema: { name: "output", schema: parsed(text, "The schema") } };
+  } else if (kind === "tools") {
+    body.tools = parsed(text, "The list of tools");
+    body.tool_choice = $("tool-choice").value;
+    body.parallel_tool_calls = false;
+  } else if (kind !== "none") {
+    body[kind] = text;
+  }
+  return body;
+}
+
+function parsed(text, what) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${what} is not valid JSON: ${error.message}`);
+  }
+}
+
+function headers() {
+  const key = $("key").value;
+  return key ? { Authorization: `Bearer ${key}` } : {};
+}
+
+async function run(event) {
+  event.preventDefault();
+  if (running) return;
+  reset();
+  const began = performance.now();
+  const result = { first: null, usage: null, reason: null, calls: [], shown: "" };
+  running = new AbortController();
+  $("run").disabled = true;
+  $("stop").disabled = false;
+  try {
+    const response = await fetch("v1/chat/completions", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers() },
+      body: JSON.stringify(requestBody()),
+      signal: running.signal,
+    });
+    if (!response.ok) {
+      if (response.status === 401) $("key-row").hidden = false;
+      throw new Error(errorText(await response.json()));
+    }
+    $("state").textContent = "generating …";
+    if ($("stream").checked) {
+      for await (const data of events(response.body)) takeChunk(data, result, began);
+    } else {
+      takeWhole(await response.json(), result);
+    }
+    $("state").textContent = `finished: ${result.reason}`;
+    showFigures(result, performance.now() - began);
+  } catch (error) {
+    if (error.name === "AbortError") {
+      $("state").textContent = "stopped";
+    } else {
+      $("state").textContent = "";
+      $("error").textContent = error.message;
+      $("error").hidden = false;
+    }
+  } finally {
+    running = null;
+    $("run").disabled = false;
+    $("stop").disabled = true;
+    showMetrics();
+  }
+}
+
+function errorText(answer) {
+  const error = answer.error || { message: "no answer" };
+  return error.param ? `${error.param}\n${error.message}` : error.message;
+}
+
+async function* events(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    buffer += value;
+    const parts = buffer.split("\n\n");
+    buffer = parts.pop();
+    for (const part of parts) {
+      const data = part.replace(/^data: /, "");
+      if (data === "[DONE]") return;
+      yield JSON.parse(data);
+    }
+  }
+}
+
+function takeChunk(data, result, began) {
+  if (data.error) throw new Error(errorText(data));
+  if (data.usage) result.usage = data.usage;
+  for (const choice of data.choices) {
+    for (const piece of choice.pieces || []) {
+      if (result.first === null) result.first = performance.now() - began;
+      append(piece.text, piece.forced);
+    }
+    for (const call of choice.delta.tool_calls || []) {
+      const known = (result.calls[call.index] ||= { name: "", arguments: "" });
+      known.name += call.function.name || "";
+      known.arguments += call.function.arguments || "";
+      showCalls(result.calls);
+    }
+    if (choice.finish_reason) result.reason = choice.finish_reason;
+  }
+}
+
+function takeWhole(data, result) {
+  const choice = data.choices[0];
+  result.usage = data.usage;
+  result.reason = choice.finish_reason;
+  append(choice.message.content || "", false);
+  result.calls = (choice.message.tool_calls || []).map((call) => call.function);
+  showCalls(result.calls);
+}
+
+// Text goes into text nodes only: what a model writes is never markup.
+function append(text, forced) {
+  const output = $("output");
+  const last = output.lastChild;
+  const isForced = last !== null && last.className === "forced";
+  if (last !== null && isForced === forced) {
+    last.append(text);
+  } else {
+    const span = document.createElement("span");
+    if (forced) span.className = "forced";
+    span.append(text);
+    output.append(span);
+  }
+  output.scrollTop = output.scrollHeight;
+}
+
+function showCalls(calls) {
+  $("calls").replaceChildren(
+    ...calls.map((call) => {
+      const line = document.createElement("div");
+      const name = document.createElement("strong");
+      name.textContent = call.name;
+      line.append(name, ` ${call.arguments}`);
+      return line;
+    }),
+  );
+}
+
+function reset() {
+  $("output").replaceChildren();
+  $("calls").replaceChildren();
+  $("figures").replaceChildren();
+  $("error").hidden = true;
+  $("state").textContent = "";
+}
+
+function showFigures(result, milliseconds) {
+  const usage = result.usage || {};
+  const forced = (usage.completion_tokens_details || {}).forced_tokens;
+  fill($("figures"), [
+    ["prompt", `${usage.prompt_tokens} tokens`],
+    ["output", `${usage.completion_tokens} tokens`],
+    forced === undefined ? null : ["forced", `${forced} tokens`],
+    result.first === null ? null : ["first token", `${result.first.toFixed(1)} ms`],
+    ["total", `${milliseconds.toFixed(0)} ms`],
+  ]);
+}
+
+function fill(list, entries) {
+  list.replaceChildren(
+    ...entries.filter(Boolean).map(([name, value]) => {
+      const group = document.createElement("div");
+      const term = document.createElement("dt");
+      const detail = document.createElement("dd");
+      term.textContent = name;
+      detail.textContent = value;
+      group.append(term, detail);
+      return group;
+    }),
+  );
+}
+
+async function showMetrics() {
+  try {
+    const text = await (await fetch("metrics", { headers: headers() })).text();
+    const values = new Map(
+      text.split("\n").filter((line) => line && !line.startsWith("#")).map((line) => line.split(" ")),
+    );
+    fill(
+      $("metrics"),
+      Object.entries(FIGURES).map(([name, shown]) => {
+        const value = values.get(`maskwright_${name}`);
+        return value === undefined ? null : [shown, Number(value).toLocaleString("en")];
+      }),
+    );
+  } catch {
+    fill($("metrics"), [["server", "not reachable"]]);
+  }
+}
+
+async function showModel() {
+  const response = await fetch("v1/models", { headers: headers() });
+  const answer = await response.json();
+  if (response.status === 401) $("key-row").hidden = false;
+  $("model").textContent = response.ok
+    ? `model ${answer.data[0].id} · ${answer.data[0].max_model_len.toLocaleString("en")} tokens of context`
+    : errorText(answer);
+}
+
+for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", showKind);
+$("structure").value = EXAMPLES.json_schema;
+$("form").addEventListener("submit", run);
+$("stop").addEventListener("click", () => running && running.abort());
+$("key").addEventListener("change", () => { showModel(); showMetrics(); });
+showModel();
+showMetrics();
+setInterval(showMetrics, 2000);

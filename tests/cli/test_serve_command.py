@@ -1,0 +1,69 @@
+"""`maskwright serve`: options, and `--dry-run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maskwright.cli import main
+
+for name in ("starlette", "uvicorn", "prometheus_client", "pydantic"):
+    pytest.importorskip(name, reason="needs the extra `serve`")
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+
+
+def dry_run(folder: Path, data: Any, *options: str) -> int:
+    path = folder / "given.json"
+    path.write_text(json.dumps(data))
+    return main(["serve", *options, "--dry-run", str(path)])
+
+
+def test_dry_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dry_run(tmp_path, SCHEMA) == 0
+    assert "given.json: accepted, compiled in" in capsys.readouterr().out
+    assert dry_run(tmp_path, {"type": "strng"}) == 1
+    out = capsys.readouterr().out
+    assert "refused with HTTP 400 at /response_format/json_schema/schema/type: " in out
+
+
+def test_a_request_as_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dry_run(tmp_path, {"messages": [], "regex": "[0-9"}) == 1
+    assert "at /regex" in capsys.readouterr().out
+    assert dry_run(tmp_path, {"tools": [{"type": "function", "function": {"name": "f"}}]}) == 0
+
+
+def test_a_relaxed_dry_run(tmp_path: Path) -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
+    assert dry_run(tmp_path, schema) == 1
+    assert dry_run(tmp_path, schema, "--relax") == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--tool-format", "nonsense"], "--tool-format: unknown model or model family 'nonsense'"),
+        (["--api-key", "a b"], "--api-keys"),
+        (["--max-queue-seconds", "0"], "--max-queue-seconds"),
+        (["--dry-run", "/nowhere.json"], "cannot read '/nowhere.json'"),
+    ],
+)
+def test_mistakes(options: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *options]) == 2
+    assert part in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--max-running", "0"], ["--port", "-1"], ["--max-waiting", "x"]])
+def test_wrong_usage(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", *options])
+    assert "must be a whole number >=" in capsys.readouterr().err
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    assert "maskwright serve --dry-run person.json" in capsys.readouterr().out

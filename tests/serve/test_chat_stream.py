@@ -1,0 +1,88 @@
+"""Chat completions that are streamed: joined, the pieces are the whole reply."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from serve.requests_of_tests import CITY, TIME, WEATHER, chat, joined, schema_format, sse
+
+
+def stream(http: httpx.Client, **fields: Any) -> list[Any]:
+    response = http.post("/v1/chat/completions", json=chat(stream=True, **fields))
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/event-stream")
+    *chunks, last = sse(response.text)
+    assert last == "[DONE]"
+    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    assert len({chunk["id"] for chunk in chunks}) == 1
+    return chunks
+
+
+def whole(http: httpx.Client, **fields: Any) -> list[dict[str, Any]]:
+    response = http.post("/v1/chat/completions", json=chat(**fields))
+    assert response.status_code == 200, response.text
+    made: list[dict[str, Any]] = response.json()["choices"]
+    return made
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"max_completion_tokens": 20},
+        {"response_format": schema_format(CITY)},
+        {"regex": "[a-z]{9}", "logprobs": True, "top_logprobs": 1},
+        {"regex": "(é|ü|😀){9}"},
+        {"tools": [WEATHER, TIME], "tool_choice": "required", "max_completion_tokens": 400},
+        {"tools": [WEATHER], "tool_choice": "auto", "max_completion_tokens": 30},
+        {"n": 3, "response_format": schema_format(CITY)},
+        {"stop": ["o"]},
+    ],
+)
+def test_as_the_whole_reply(http: httpx.Client, fields: dict[str, Any]) -> None:
+    chunks = stream(http, **fields)
+    for expected in whole(http, **fields):
+        found = joined(chunks, expected["index"])
+        message = expected["message"]
+        assert found["content"] == (message["content"] or "")
+        calls = [call["function"] for call in message.get("tool_calls", [])]
+        assert [{"name": c["name"], "arguments": c["arguments"]} for c in found["calls"]] == calls
+        assert found["reason"] == expected["finish_reason"]
+        assert found["logprobs"] == (expected["logprobs"] or {}).get("content", [])
+
+
+def test_calls_come_in_pieces(http: httpx.Client) -> None:
+    chunks = stream(http, tools=[WEATHER], tool_choice="required", parallel_tool_calls=False)
+    deltas = [call for chunk in chunks for choice in chunk["choices"] for call in choice["delta"].get("tool_calls", [])]
+    assert deltas[0]["function"]["name"] == "get_weather"
+    assert all("id" not in call for call in deltas[1:])
+    assert len(deltas) > 2
+    (call,) = joined(chunks)["calls"]
+    jsonschema.validate(json.loads(call["arguments"]), CITY)
+
+
+def test_usage_comes_last(http: httpx.Client) -> None:
+    chunks = stream(http, regex="a{3}", stream_options={"include_usage": True})
+    assert chunks[-1]["choices"] == []
+    assert chunks[-1]["usage"]["completion_tokens"] >= 1
+    assert all(chunk["usage"] is None for chunk in chunks[:-1])
+    assert all("usage" not in chunk for chunk in stream(http, regex="a{3}"))
+
+
+def test_pieces_say_what_was_forced(http: httpx.Client) -> None:
+    options = {"include_pieces": True}
+    found = joined(stream(http, response_format=schema_format(CITY), stream_options=options))
+    assert "".join(piece["text"] for piece in found["pieces"]) == found["content"]
+    forced = "".join(piece["text"] for piece in found["pieces"] if piece["forced"])
+    assert "city" in forced or "days" in forced
+    assert "pieces" not in str(stream(http, response_format=schema_format(CITY)))
+
+
+def test_an_error_before_the_stream_has_its_status(http: httpx.Client) -> None:
+    response = http.post("/v1/chat/completions", json=chat(stream=True, regex="("))
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "/regex"

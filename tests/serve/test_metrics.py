@@ -1,0 +1,107 @@
+"""Metrics, logs and traces: what operators see of requests, and what they must not."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import httpx
+import pytest
+
+from maskwright.serve.logs import LOGGER, JsonFormatter, TextFormatter, log
+from serve.requests_of_tests import CITY, WEATHER, chat, schema_format
+
+
+def figures(http: httpx.Client) -> dict[str, float]:
+    lines = [line for line in http.get("/metrics").text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_metrics(serving: Any) -> None:
+    with serving() as it, httpx.Client(base_url=it.url, timeout=30) as http:
+        for asked in (chat(response_format=schema_format(CITY)), chat(response_format=schema_format(CITY)), chat(n=0)):
+            http.post("/v1/chat/completions", json=asked)
+        found = figures(http)
+    assert found['maskwright_requests_total{endpoint="chat",status="200"}'] == 2
+    assert found['maskwright_requests_total{endpoint="chat",status="400"}'] == 1
+    assert found['maskwright_outputs_total{finish_reason="stop"}'] == 2
+    assert (found["maskwright_structure_cache_misses_total"], found["maskwright_structure_cache_hits_total"]) == (1, 1)
+    assert found["maskwright_forced_tokens_total"] >= 1
+    assert found["maskwright_output_tokens_total"] > found["maskwright_forced_tokens_total"]
+    for name in ("request", "queue", "compile", "time_to_first_token", "time_per_output_token", "first_mask", "mask"):
+        assert found[f"maskwright_{name}_seconds_count"] >= 1, name
+    assert (found["maskwright_requests_running"], found["maskwright_requests_waiting"]) == (0, 0)
+
+
+class Kept(logging.Handler):
+    """Keeps formatted entries."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+    handler = Kept(JsonFormatter())
+    monkeypatch.setattr(LOGGER, "handlers", [handler])
+    monkeypatch.setattr(LOGGER, "propagate", False)
+    monkeypatch.setattr(LOGGER, "level", logging.INFO)
+    LOGGER.manager._clear_cache()  # type: ignore[attr-defined]
+    return handler
+
+
+def test_logs_have_figures_and_no_texts(serving: Any, kept: Kept) -> None:
+    secret = "a text that must not be logged"
+    with serving(api_keys=("a-key",)) as it:
+        headers = {"Authorization": "Bearer a-key", "X-Request-Id": "r-1"}
+        asked = chat(messages=[{"role": "user", "content": secret}], tools=[WEATHER], tool_choice="required")
+        reply = httpx.post(f"{it.url}/v1/chat/completions", json=asked, headers=headers, timeout=30).json()
+    (entry,) = [json.loads(line) for line in kept.lines]
+    assert (entry["event"], entry["request_id"], entry["status"], entry["client"]) == ("request", "r-1", 200, "key-0")
+    assert entry["output_tokens"] == reply["usage"]["completion_tokens"]
+    assert {"queue_ms", "compile_ms", "first_token_ms", "seconds", "prompt_tokens"} <= set(entry)
+    arguments = reply["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"]
+    for text in (secret, "a-key", arguments):
+        assert text not in kept.lines[0]
+
+
+def test_formats() -> None:
+    record = logging.LogRecord("x", logging.WARNING, "", 0, "it happened", None, None)
+    record.fields = {"request_id": "r", "line": "a\nb"}
+    entry = json.loads(JsonFormatter().format(record))
+    assert (entry["level"], entry["event"], entry["line"]) == ("warning", "it happened", "a\nb")
+    assert "it happened request_id=r" in TextFormatter().format(record)
+
+
+def test_what_is_missing_is_left_out(kept: Kept) -> None:
+    log("event", a=1, b=None)
+    assert "b" not in json.loads(kept.lines[0])
+
+
+def test_traces(serving: Any) -> None:
+    trace = pytest.importorskip("opentelemetry.sdk.trace", reason="needs opentelemetry-sdk")
+    export = pytest.importorskip("opentelemetry.sdk.trace.export")
+    in_memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
+    from opentelemetry import trace as api
+
+    exporter = in_memory.InMemorySpanExporter()
+    provider = trace.TracerProvider()
+    provider.add_span_processor(export.SimpleSpanProcessor(exporter))
+    api.set_tracer_provider(provider)
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    with serving() as it:
+        asked = chat(response_format=schema_format(CITY))
+        httpx.post(f"{it.url}/v1/chat/completions", json=asked, headers={"traceparent": parent}, timeout=30)
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    assert set(spans) == {"chat", "queue", "compile", "generate"}
+    assert f"{spans['chat'].context.trace_id:032x}" == parent.split("-")[1]
+    assert all(spans[name].parent.span_id == spans["chat"].context.span_id for name in ("queue", "compile", "generate"))
+    assert spans["chat"].attributes["maskwright.status"] == 200
+    assert spans["generate"].attributes["maskwright.output_tokens"] > 0
+    assert [event.name for event in spans["generate"].events] == ["first token"]

@@ -1,0 +1,94 @@
+"""`maskwright serve` as a process: how it starts, and how it stops under load."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+from serve.requests_of_tests import chat, sse
+
+
+@contextmanager
+def process(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server that is ready, and its address."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "maskwright", "serve", "--port", "0", "--log-format", "json", *options]
+    made = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert made.stderr is not None
+        found = re.search(r"http://\S+?:\d+", made.stderr.readline())
+        assert found is not None
+        until = time.monotonic() + 20
+        while True:
+            try:
+                if httpx.get(f"{found[0]}/ready").status_code == 200:
+                    break
+            except httpx.HTTPError:
+                assert time.monotonic() < until
+                time.sleep(0.05)
+        yield made, found[0]
+    finally:
+        made.kill()
+        made.communicate()
+
+
+def test_sigterm_finishes_what_was_accepted() -> None:
+    replies: list[httpx.Response] = []
+
+    def ask(url: str, seed: int) -> None:
+        asked = chat(regex="[a-z]{300}", max_completion_tokens=400, seed=seed, stream=seed % 2 == 0)
+        replies.append(httpx.post(f"{url}/v1/chat/completions", json=asked, timeout=60))
+
+    with process("--max-running", "3") as (server, url):
+        threads = [threading.Thread(target=ask, args=(url, seed)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        until = time.monotonic() + 20
+        while "maskwright_requests_waiting 5.0" not in httpx.get(f"{url}/metrics").text and not replies:
+            assert time.monotonic() < until
+        server.send_signal(signal.SIGTERM)
+        for thread in threads:
+            thread.join(60)
+        _, log = server.communicate(timeout=60)
+        assert server.returncode == 0
+    assert [reply.status_code for reply in replies] == [200] * 8
+    for reply in replies:
+        if reply.headers["content-type"].startswith("text/event-stream"):
+            *chunks, last = sse(reply.text)
+            assert last == "[DONE]"
+            text = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks)
+        else:
+            text = reply.json()["choices"][0]["message"]["content"]
+        assert re.fullmatch("[a-z]{300}", text)
+    entries = [json.loads(line) for line in log.splitlines()]
+    assert [entry["event"] for entry in entries if entry["event"] != "request"] == ["draining", "stopped"]
+    assert sum(entry["event"] == "request" and entry["status"] == 200 for entry in entries) == 8
+
+
+def test_ctrl_c() -> None:
+    with process() as (server, _):
+        server.send_signal(signal.SIGINT)
+        _, log = server.communicate(timeout=20)
+        assert server.returncode == 130
+        assert "Traceback" not in log
+
+
+def test_an_address_that_is_taken() -> None:
+    with process() as (_, url):
+        port = url.rpartition(":")[2]
+        command = [sys.executable, "-m", "maskwright", "serve", "--port", port]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 2
+    assert "cannot listen on 127.0.0.1" in done.stderr
+    assert "Traceback" not in done.stderr

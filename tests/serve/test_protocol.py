@@ -1,0 +1,132 @@
+"""Bodies against their models: values, misspelled fields, fields that are ignored and fields that are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from maskwright.serve.errors import ApiError
+from maskwright.serve.protocol.chat import ChatRequest
+from maskwright.serve.protocol.completions import CompletionRequest
+from maskwright.serve.protocol.fields import read_body
+
+MESSAGES = [{"role": "user", "content": "Hi"}]
+
+
+def chat(**fields: Any) -> ChatRequest:
+    return read_body(ChatRequest, {"messages": MESSAGES, **fields})
+
+
+def refusal(model: Any = ChatRequest, **fields: Any) -> ApiError:
+    base = {"messages": MESSAGES} if model is ChatRequest else {"prompt": "x"}
+    with pytest.raises(ApiError) as caught:
+        read_body(model, {**base, **fields})
+    assert caught.value.status == 400
+    return caught.value
+
+
+def test_defaults_and_nulls() -> None:
+    asked = chat(temperature=None, stop=None, tools=None, stream_options=None)
+    assert (asked.temperature, asked.n, asked.stop, asked.stream) == (1.0, 1, [], False)
+
+
+def test_values() -> None:
+    asked = chat(
+        stop="\n", temperature=0, seed=-3, logprobs=True, top_logprobs=20, stream_options={"include_usage": True}
+    )
+    assert (asked.stop, asked.temperature, asked.seed, asked.top_logprobs) == (["\n"], 0.0, -3, 20)
+    assert asked.stream_options is not None
+    assert asked.stream_options.include_usage
+
+
+def test_content_in_parts() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    asked = read_body(ChatRequest, {"messages": [{"role": "user", "content": parts}]})
+    assert asked.messages[0].content == "ab"
+
+
+def test_a_conversation_with_calls() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    messages = [
+        {"role": "assistant", "content": None, "refusal": None, "audio": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "2"},
+    ]
+    read = read_body(ChatRequest, {"messages": messages}).messages
+    assert read[0].tool_calls is not None
+    assert read[0].tool_calls[0].function.arguments == {"a": 1}
+    assert read[1].tool_call_id == "c1"
+
+
+def test_fields_without_effect_are_ignored() -> None:
+    chat(user="u", metadata={"a": "b"}, store=True, service_tier="auto", prompt_cache_key="x", verbosity="low")
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "part"),
+    [
+        ({"temperature": 101}, "/temperature", "must be <= 100"),
+        ({"temperature": "hot"}, "/temperature", "expected a number, found a string"),
+        ({"top_p": 0}, "/top_p", "must be > 0"),
+        ({"n": 0}, "/n", "must be >= 1"),
+        ({"n": True}, "/n", "expected an integer, found true"),
+        ({"n": 1.5}, "/n", "expected an integer, found a number"),
+        ({"max_tokens": 0}, "/max_tokens", "must be >= 1"),
+        ({"top_logprobs": 21}, "/top_logprobs", "must be <= 20"),
+        ({"stop": ["a"] * 17}, "/stop", "at most 16 items"),
+        ({"stop": [1]}, "/stop", "expected a string or an array of strings"),
+        ({"reasoning_effort": "lots"}, "/reasoning_effort", "'none', 'minimal'"),
+        ({"messages": []}, "/messages", "at least 1 item"),
+        ({"messages": "Hi"}, "/messages", "expected an array, found a string"),
+        ({"messages": [{"role": "user", "content": 3}]}, "/messages/0/content", "found a number"),
+        ({"messages": [{"role": "bot", "content": "x"}]}, "/messages/0/role", "'system'"),
+        ({"messages": [{"content": "x"}]}, "/messages/0/role", "required"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]},
+            "/messages/0/content",
+            "reads text only",
+        ),
+        ({"stream_options": {"include_usage": "yes"}}, "/stream_options/include_usage", "true or false"),
+        ({"temprature": 0}, "/temprature", "did you mean 'temperature'?"),
+        ({"response_formt": {}}, "/response_formt", "did you mean 'response_format'?"),
+        ({"xyzzy": 1}, "/xyzzy", "the fields are: "),
+        ({"a/b~c": 1}, "/a~1b~0c", "unknown field"),
+        ({"guided_json": {}}, "/guided_json", 'structured_outputs: {"json": …}'),
+        ({"guided_regex": "a"}, "/guided_regex", 'structured_outputs: {"regex": …}'),
+        ({"guided_choice": ["a"]}, "/guided_choice", 'structured_outputs: {"choice": …}'),
+        ({"guided_grammar": "a"}, "/guided_grammar", 'structured_outputs: {"grammar": …}'),
+        ({"functions": []}, "/functions", "use tools"),
+        ({"logit_bias": {"a": 1}}, "/logit_bias", "token ids"),
+        ({"modalities": ["audio"]}, "/modalities/0", "'text'"),
+    ],
+)
+def test_refused_chats(fields: dict[str, Any], param: str, part: str) -> None:
+    error = refusal(**fields)
+    assert error.param == param
+    assert part in error.message
+
+
+@pytest.mark.parametrize("body", [[], "x", 3, None, True])
+def test_bodies_that_are_not_objects(body: Any) -> None:
+    with pytest.raises(ApiError, match="expected an object"):
+        read_body(ChatRequest, body)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "prompts"),
+    [("a", ["a"]), (["a", "b"], ["a", "b"]), ([1, 2], [[1, 2]]), ([[1], [2, 3]], [[1], [2, 3]])],
+)
+def test_prompts(prompt: Any, prompts: Any) -> None:
+    assert read_body(CompletionRequest, {"prompt": prompt}).prompt == prompts
+
+
+@pytest.mark.parametrize("prompt", [[], [[]], [1, "a"], {"a": 1}, 3, [True]])
+def test_prompts_that_are_none(prompt: Any) -> None:
+    error = refusal(CompletionRequest, prompt=prompt)
+    assert error.param is not None
+    assert error.param.startswith("/prompt")
+
+
+def test_completions_point_to_chats() -> None:
+    assert "/v1/chat/completions" in refusal(CompletionRequest, tools=[]).message
+    assert refusal(CompletionRequest, suffix="x").param == "/suffix"
