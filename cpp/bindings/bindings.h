@@ -11,8 +11,8 @@
 #include "engine/compiled_grammar.h"
 #include "engine/matcher.h"
 #include "grammar/ir.h"
+#include "interruption.h"
 #include "support/fork_gate.h"
-#include "turns.h"
 
 namespace maskwright {
 
@@ -134,7 +134,7 @@ void bind_matcher(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_apply(nb::module_& m);
 void bind_content(nb::module_& m);
-void bind_evident(nb::module_& m);
+void bind_deferral(nb::module_& m);
 void bind_turns(nb::module_& m);
 void bind_untrack(nb::module_& m);
 

@@ -33,7 +33,7 @@ class ContentWriter {
   bool write(PyObject* data) {
     if (!write_value(data)) return false;
     while (!open_.empty()) {
-      if (++num_parts_ % kPartsBetweenTurns == 0) let_others_in();
+      if (++num_parts_ % kPartsBetweenTurns == 0) interrupt_checkpoint();
       Open& top = open_.back();
       PyObject* const container = top.container.ptr();
       PyObject *key, *value;
@@ -133,7 +133,7 @@ class ContentReader {
   nb::object read() {
     nb::object root = read_value();
     while (!open_.empty()) {
-      if (++num_parts_ % kPartsBetweenTurns == 0) let_others_in();
+      if (++num_parts_ % kPartsBetweenTurns == 0) interrupt_checkpoint();
       Open& top = open_.back();
       if (top.remaining == 0) {
         open_.pop_back();
@@ -201,11 +201,11 @@ class ContentReader {
   size_t num_parts_ = 0;
 };
 
-nb::object data_of(const nb::bytes& content) {
+nb::object from_canonical_bytes(const nb::bytes& content) {
   return ContentReader({content.c_str(), content.size()}).read();
 }
 
-nb::object content_of(nb::handle data) {
+nb::object canonical_bytes(nb::handle data) {
   ContentWriter writer;
   if (!writer.write(data.ptr())) {
     PyErr_Clear();
@@ -217,9 +217,11 @@ nb::object content_of(nb::handle data) {
 }  // namespace
 
 void bind_content(nb::module_& m) {
-  m.def("content_of", &content_of, nb::arg("data").none(), nb::sig("def content_of(data: object) -> bytes | None"),
+  m.def("canonical_bytes", &canonical_bytes, nb::arg("data").none(),
+        nb::sig("def canonical_bytes(data: object) -> bytes | None"),
         "Data of JSON's types, and tuples of them, as bytes that only equal data have; None for any other data.");
-  m.def("data_of", &data_of, nb::arg("content"), nb::sig("def data_of(content: bytes) -> typing.Any"),
+  m.def("from_canonical_bytes", &from_canonical_bytes, nb::arg("content"),
+        nb::sig("def from_canonical_bytes(content: bytes) -> typing.Any"),
         "The data that have this content, made anew. Raises ValueError if none have.");
 }
 

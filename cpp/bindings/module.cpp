@@ -205,7 +205,7 @@ NB_MODULE(_kernel, m) {
   bind_batch(m);
   bind_apply(m);
   bind_content(m);
-  bind_evident(m);
+  bind_deferral(m);
   bind_turns(m);
   bind_untrack(m);
 }

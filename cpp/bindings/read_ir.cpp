@@ -113,7 +113,7 @@ class Reader {
   ExprId read(PyObject* root) {
     visit(root);
     while (!open_.empty()) {
-      if (ir_.nodes.size() % kNodesBetweenTurns == 0) let_others_in();
+      if (ir_.nodes.size() % kNodesBetweenTurns == 0) interrupt_checkpoint();
       Open& top = open_.back();
       if (top.next < top.end) {
         visit(field(top.object, top.next++));

@@ -365,24 +365,24 @@ def address_of(array: object) -> int: ...
 def simd_bytes() -> int:
     """The widest vectors that `apply_mask` uses on this processor, in bytes."""
 
-def content_of(data: object) -> bytes | None:
+def canonical_bytes(data: object) -> bytes | None:
     """
     Data of JSON's types, and tuples of them, as bytes that only equal data have; None for any other data.
     """
 
-def data_of(content: bytes) -> Any:
+def from_canonical_bytes(content: bytes) -> Any:
     """
     The data that have this content, made anew. Raises ValueError if none have.
     """
 
-def evident(
+def can_defer(
     content: bytes, formats: Container[str], length_of_match: Callable[[str], int], is_ignored: Callable[[str], bool]
 ) -> tuple[bool, bool, bool, bool, bool, bool, bool] | None:
     """
-    What a glance at a schema's content shows, if that it can be compiled (frontends/json_schema/normalise/evident.py).
+    Scans a schema's content; None if compiling it cannot be deferred (frontends/json_schema/normalise/deferral.py).
     """
 
-def let_others_in() -> None:
+def interrupt_checkpoint() -> None:
     """
     Lets other threads have the interpreter, if this one had it for long, and handlers of signals, which may raise.
     """

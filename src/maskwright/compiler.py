@@ -24,7 +24,7 @@ from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
 from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
-from maskwright.support.turns import compiling, let_others_in
+from maskwright.support.interruption import compiling, interrupt_checkpoint
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
 
@@ -301,7 +301,7 @@ class GrammarCompiler:
 
     def _submit(self, task: _Task) -> CompileFuture[CompiledGrammar]:
         submitted = self._cache.submit(task.key, lambda: self._bind(task), self._workers)
-        let_others_in()  # who submits thousands in a row
+        interrupt_checkpoint()  # who submits thousands in a row
         return submitted
 
     def _bind(self, task: _Task) -> CompiledGrammar:
@@ -366,7 +366,7 @@ def _json_schema_task(schema: Any, given: JsonSchemaKeywords) -> _Task:
         return _Task(None, lambda: Grammar.from_json_schema(schema, **given))
     # What a registry of the caller's holds is not known here.
     is_text = isinstance(data, (str, bytes))
-    content = None if options.registry is not None else data if is_text else _kernel.content_of(data)
+    content = None if options.registry is not None else data if is_text else _kernel.canonical_bytes(data)
 
     def read() -> Grammar:
         return Grammar.from_json_schema(data, **given)
@@ -378,7 +378,7 @@ def _json_schema_task(schema: Any, given: JsonSchemaKeywords) -> _Task:
         return _Task(None, read, why_unsatisfiable=why)
 
     def read_again() -> Grammar:  # keeps the content alone, not the caller's data
-        return Grammar.from_json_schema(content if is_text else _kernel.data_of(content), **given)
+        return Grammar.from_json_schema(content if is_text else _kernel.from_canonical_bytes(content), **given)
 
     kind = "json_schema" if is_text else "json_schema data"  # whose content no text can be taken for
     return _Task((kind, content, options if given else None), read, read_again, why)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright._kernel import content_of, data_of
+from maskwright._kernel import canonical_bytes, from_canonical_bytes
 
 DIFFERENT: list[Any] = [
     None,
@@ -57,16 +57,16 @@ DIFFERENT: list[Any] = [
 
 
 def test_told_apart() -> None:
-    contents = list(map(content_of, DIFFERENT))
+    contents = list(map(canonical_bytes, DIFFERENT))
     assert None not in contents
     for (a, x), (b, y) in itertools.combinations(zip(DIFFERENT, contents, strict=True), 2):
         assert x != y, (a, b)
-    assert list(map(content_of, copy.deepcopy(DIFFERENT))) == contents
+    assert list(map(canonical_bytes, copy.deepcopy(DIFFERENT))) == contents
 
 
 def test_sharing_does_not_count() -> None:
     part = {"a": [1, "x"]}
-    assert content_of([part, part]) == content_of(json.loads(json.dumps([part, part])))
+    assert canonical_bytes([part, part]) == canonical_bytes(json.loads(json.dumps([part, part])))
 
 
 @pytest.mark.parametrize(
@@ -74,24 +74,24 @@ def test_sharing_does_not_count() -> None:
 )
 def test_no_content(strange: Any) -> None:
     for data in (strange, [strange], {"a": strange}, ({"a": [strange]},)):
-        assert content_of(data) is None
+        assert canonical_bytes(data) is None
 
 
 def test_limits() -> None:
     deep: Any = []
     for _ in range(900):
         deep = [deep]
-    assert content_of(deep) is not None
+    assert canonical_bytes(deep) is not None
     for _ in range(900):
         deep = {"a": deep}
-    assert content_of(deep) is None
+    assert canonical_bytes(deep) is None
     shared: Any = "x"
     for _ in range(60):
         shared = [shared, shared]
-    assert content_of(shared) is None
+    assert canonical_bytes(shared) is None
     cycle: list[Any] = []
     cycle.append(cycle)
-    assert content_of(cycle) is None
+    assert canonical_bytes(cycle) is None
 
 
 JSON = st.recursive(
@@ -103,49 +103,49 @@ JSON = st.recursive(
 
 @given(JSON, JSON)
 def test_equal_iff_they_are_spelled_alike(a: Any, b: Any) -> None:
-    assert (content_of(a) == content_of(b)) == (json.dumps(a) == json.dumps(b))
-    assert content_of(a) == content_of(json.loads(json.dumps(a)))
+    assert (canonical_bytes(a) == canonical_bytes(b)) == (json.dumps(a) == json.dumps(b))
+    assert canonical_bytes(a) == canonical_bytes(json.loads(json.dumps(a)))
 
 
 @given(JSON)
 def test_the_way_back(data: Any) -> None:
-    content = content_of(data)
+    content = canonical_bytes(data)
     assert content is not None
-    assert json.dumps(data_of(content)) == json.dumps(data)
+    assert json.dumps(from_canonical_bytes(content)) == json.dumps(data)
 
 
 def test_the_way_back_of_all_kinds() -> None:
     for data in DIFFERENT:
-        content = content_of(data)
+        content = canonical_bytes(data)
         assert content is not None
-        made = data_of(content)
+        made = from_canonical_bytes(content)
         assert repr(made) == repr(data)  # also of -0.0 and nan
-        assert content_of(made) == content
+        assert canonical_bytes(made) == content
     deep: Any = []
     for _ in range(900):
         deep = {"a": [deep], "b": ()}
-    content = content_of(deep["a"][0])
-    assert content is None or content_of(data_of(content)) == content
+    content = canonical_bytes(deep["a"][0])
+    assert content is None or canonical_bytes(from_canonical_bytes(content)) == content
 
 
 def test_made_anew() -> None:
-    content = content_of({"a": [[], {}]})
+    content = canonical_bytes({"a": [[], {}]})
     assert content is not None
-    assert data_of(content)["a"][0] is not data_of(content)["a"][0]
+    assert from_canonical_bytes(content)["a"][0] is not from_canonical_bytes(content)["a"][0]
 
 
 @given(st.binary(max_size=40))
 def test_bytes_that_are_no_content(data: bytes) -> None:
     try:
-        made = data_of(data)
+        made = from_canonical_bytes(data)
     except ValueError:
         return
     assert len(repr(made)) < 1_000
 
 
 def test_content_cut_short() -> None:
-    whole = content_of({"a": [1, 2.5, "xyz", None, 2**80, (True, False)], "b": {"c": "x" * 200}})
+    whole = canonical_bytes({"a": [1, 2.5, "xyz", None, 2**80, (True, False)], "b": {"c": "x" * 200}})
     assert whole is not None
     for cut in (*(whole[:length] for length in range(len(whole))), whole + b"N"):
         with pytest.raises(ValueError, match="content"):
-            data_of(cut)
+            from_canonical_bytes(cut)

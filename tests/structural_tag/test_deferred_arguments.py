@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import maskwright as mw
-from frontends.json_schema.test_schema_evident import random_schema
+from frontends.json_schema.test_schema_deferral import random_schema
 from maskwright.ir import OP_CALL, OP_GUARD, OP_SPAN, OP_SUBGRAMMAR, OP_TOKENS, Expr, GrammarIR, Rule, seq, text
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import postorder

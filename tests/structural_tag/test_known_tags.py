@@ -94,9 +94,9 @@ def test_only_what_is_new_is_made() -> None:
     assert len(TAGS) == 3
     mw.Grammar.from_structural_tag(first, tokenizer_info=INFO)
     number = tokens_of(INFO).number
-    begun = [tag.known.begun[number] for tag in first.format.tags]  # type: ignore[attr-defined]
+    begun = [tag.known.partial_tag[number] for tag in first.format.tags]  # type: ignore[attr-defined]
     mw.Grammar.from_structural_tag(second, tokenizer_info=INFO)
-    again = [tag.known.begun[number] for tag in second.format.tags]  # type: ignore[attr-defined]
+    again = [tag.known.partial_tag[number] for tag in second.format.tags]  # type: ignore[attr-defined]
     assert again[0] is begun[1]
     assert again[2] is begun[0]
 
@@ -108,8 +108,8 @@ def test_many_tokenizers() -> None:
         info = vocabulary()
         compiled = mw.GrammarCompiler(info, cache_enabled=False).compile_structural_tag(tag)
         assert accepts(compiled, "<n>1</>")
-        assert tokens_of(info).number in known.begun
-    assert len(known.begun) <= 8
+        assert tokens_of(info).number in known.partial_tag
+    assert len(known.partial_tag) <= 8
 
 
 def test_formats_are_known_by_their_fields() -> None:
@@ -157,7 +157,7 @@ def test_families_find_their_calls(family: str) -> None:
     assert len(TAGS) == found
     calls = [each for each in tags_in(again.format) if each.capture and each.capture.startswith("call:")]
     assert {each.capture for each in calls} == {"call:a", "call:b", "call:c"}
-    assert all(each.known and number in each.known.begun for each in calls)
+    assert all(each.known and number in each.known.partial_tag for each in calls)
 
 
 def tags_in(it: Any) -> Iterator[TagFormat]:
@@ -282,4 +282,4 @@ def test_shared_parts_are_known_by_identity_and_lowered_once() -> None:
         assert accepts(grammar, "<x1>")
         assert not accepts(grammar, "<1>")
     assert one.known is not None
-    assert list(one.known.begun) == [tokens_of(INFO).number]
+    assert list(one.known.partial_tag) == [tokens_of(INFO).number]

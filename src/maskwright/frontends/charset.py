@@ -28,7 +28,7 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from maskwright.ir import EMPTY, Expr, alt, byte_set, bytes_in, literal, never, seq
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_CODE_POINT: Final = 0x10FFFF
 _SURROGATES: Final = (0xD800, 0xDFFF)
@@ -197,7 +197,7 @@ def told_apart(sets: Iterable[CodePointSet], most: int) -> dict[CodePointSet, in
     around: set[CodePointSet] = set()
     classes: dict[frozenset[CodePointSet], int] = {}
     for start in sorted(changes):
-        let_others_in()
+        interrupt_checkpoint()
         around.symmetric_difference_update(changes[start])
         bit = classes.setdefault(frozenset(around), 1 << len(classes)) if around else 0
         if len(classes) > most:

@@ -35,7 +35,7 @@ from maskwright.ir import (
     repeat,
     seq,
 )
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 _MAX_DERIVATIVES: Final = 150  # about a millisecond
 
@@ -148,7 +148,7 @@ def first_bytes(expr: Expr) -> int:
 
 def byte_classes(bytes_: int, *exprs: Expr) -> list[list[int]]:
     """Return these bytes, given as bits, in classes of those by which each expression has the same derivative."""
-    let_others_in()
+    interrupt_checkpoint()
     classes = [bytes_] if bytes_ else []
     for one in set().union(*map(first_sets, exprs)):
         classes = [part for known in classes for part in (known & one, known & ~one) if part]

@@ -14,7 +14,7 @@ from maskwright.ir.grammar import GrammarIR, Rule, TokenSet
 from maskwright.ir.ops import OP_REF
 from maskwright.ir.walks import references as named_rules
 from maskwright.ir.walks import with_references
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 _TURN: Final = 0xF  # others are let in after as many rules and one
 
@@ -91,7 +91,7 @@ class IRBuilder:
             taken[name] = n + 1
         taken[unique] = 2
         if not len(self._bodies) & _TURN:
-            let_others_in()
+            interrupt_checkpoint()
         self._names.append(unique)
         self._bodies.append(body)
         return Expr((OP_REF, len(self._bodies) - 1))
@@ -142,7 +142,7 @@ class IRBuilder:
         for name, body in zip(self._names, self._bodies, strict=True):
             assert body is not None, f"rule {name} was declared but never defined"
             if not len(rules) & _TURN:
-                let_others_in()
+                interrupt_checkpoint()
             rules.append(Rule(name, body))
         return GrammarIR(tuple(rules), root[1], tuple(self._token_sets))
 

@@ -40,7 +40,7 @@ from maskwright.ir.ops import (
     UNBOUNDED,
 )
 from maskwright.ir.parameters import FALSE, TRUE, Condition, Value, both
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 EMPTY: Final = Expr((OP_EMPTY,))
 _NEVER: Final = Expr((OP_NEVER,))
@@ -57,7 +57,7 @@ def never() -> Expr:
 
 def literal(data: bytes) -> Expr:
     """Exactly these bytes."""
-    let_others_in()
+    interrupt_checkpoint()
     return Expr((OP_LITERAL, data)) if data else EMPTY
 
 
@@ -88,7 +88,7 @@ def byte_range(first: int, last: int) -> Expr:
 
 def seq(*parts: Expr) -> Expr:
     """These one after the other."""
-    let_others_in()  # whatever takes long makes literals, sequences and alternatives as it goes
+    interrupt_checkpoint()  # whatever takes long makes literals, sequences and alternatives as it goes
     if len(parts) > _MOST_AT_ONCE:
         return seq(*[seq(*parts[i : i + _MOST_AT_ONCE]) for i in range(0, len(parts), _MOST_AT_ONCE)])
     out: list[Any] = [OP_SEQ]
@@ -126,7 +126,7 @@ def seq(*parts: Expr) -> Expr:
 
 def alt(*branches: Expr) -> Expr:
     """Any one of these."""
-    let_others_in()
+    interrupt_checkpoint()
     if len(branches) > _MOST_AT_ONCE:
         return _alt_of_many(branches)
     out: list[Any] = []
@@ -161,7 +161,7 @@ def _distinct(exprs: list[Any]) -> list[Any]:
     if len(exprs) > 8:
         each_once: dict[Any, None] = {}
         for begin in range(0, len(exprs), _HASHED_AT_ONCE):
-            let_others_in()
+            interrupt_checkpoint()
             each_once.update(dict.fromkeys(exprs[begin : begin + _HASHED_AT_ONCE]))
         return list(each_once)
     out: list[Any] = []

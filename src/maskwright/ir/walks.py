@@ -38,7 +38,7 @@ from maskwright.ir.ops import (
     OP_SUBSTRINGS,
     OP_TOKENS,
 )
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 _TURN: Final = 0xFF  # others are let in whenever as many nodes are done, less one
 _LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS))
@@ -58,7 +58,7 @@ def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands)
     stack = [(root, False)]
     while stack:
         if not len(order) & _TURN:
-            let_others_in()
+            interrupt_checkpoint()
         node, is_ready = stack.pop()
         if is_ready:
             order.append(node)
@@ -139,7 +139,7 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
     open_nodes = [] if id(root) in moved else [root]
     while open_nodes:
         if not len(moved) & _TURN:
-            let_others_in()
+            interrupt_checkpoint()
         expr = open_nodes[-1]
         op = expr[0]
         children = _children(expr, op)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, TypeAlias
 
-from maskwright._kernel import content_of
+from maskwright._kernel import canonical_bytes
 from maskwright.errors import MaskwrightError
 from maskwright.structural_tag.arguments.snippets import needs_no_pointer
 from maskwright.structural_tag.formats.base import Format, Known, altered, readers_of
@@ -30,7 +30,7 @@ from maskwright.structural_tag.formats.reading import MAX_DEPTH, read_format
 from maskwright.structural_tag.formats.tag import StructuralTag, parsed
 from maskwright.structural_tag.formats.xml_styles import spelled_style
 from maskwright.structural_tag.texts.tokens import tokens_of
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 TAGS: Final[ContentCache[Format]] = ContentCache()
 _NO_OPTIONS: Final[Mapping[str, Any]] = {}
@@ -119,7 +119,7 @@ def _known_data(data: Any, depth: int, usual_type: str | None) -> Any:
     if type(data) is not dict or depth > MAX_DEPTH:
         return data
     if data.get("type", usual_type) == "tag" and _holds_no_tags(data.get("content")):
-        content = content_of(data)
+        content = canonical_bytes(data)
         return data if content is None else TAGS.find(content) or _new_tag(data, content)
     found: dict[str, Any] = {}
     for name in ("format", "content"):
@@ -155,7 +155,7 @@ def _with_kept_schemas(data: dict[str, Any]) -> dict[str, Any]:
 
 def _known_format(it: Format, depth: int, find: _Finder, several: dict[int, Format]) -> Format:
     """`several`: what became of alternatives, by identity, as one object may stand in several places."""
-    let_others_in()
+    interrupt_checkpoint()
     if it.known or depth > MAX_DEPTH:
         return it
     if isinstance(it, TagFormat) and _holds_no_tags(it.content):

@@ -48,7 +48,7 @@ from maskwright.frontends.substrings import MAX_IN_RULES
 from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.warnings.notes import Notes
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_DEPTH: Final = 100
 MAX_COUNT: Final = 2**31 - 1
@@ -149,7 +149,7 @@ class _Parser:
         position = 1 if source.startswith(BYTE_ORDER_MARK) else 0
         match_token = _TOKEN.match
         while position < end:
-            let_others_in()
+            interrupt_checkpoint()
             token = match_token(source, position)
             if token is None:
                 raise self._unexpected(position)

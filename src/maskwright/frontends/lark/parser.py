@@ -52,7 +52,7 @@ from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, Quoted, string
 from maskwright.frontends.notation.rule_options import RuleOption, parse_options
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.ir import UNBOUNDED
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_DEPTH: Final = 100
 MAX_EMBEDDED: Final = 8
@@ -136,7 +136,7 @@ class _Parser:
         if not self.embedding and source.startswith(BYTE_ORDER_MARK):
             self.position = 1
         while self.position < end and not self.is_over:
-            let_others_in()
+            interrupt_checkpoint()
             token = match_token(source, self.position)
             if token is None:
                 raise self._unexpected(self.position)

@@ -30,7 +30,7 @@ from maskwright.frontends.charset import NO_CHARACTERS, CodePointSet
 from maskwright.frontends.regex import ast
 from maskwright.frontends.regex.classes import POSIX, fold
 from maskwright.frontends.regex.scanner import ASCII_ONLY, IGNORE_CASE, VERBOSE, Dialect, Scanner
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_TRIED: Final = 50_000
 
@@ -64,7 +64,7 @@ class Brackets(Scanner):
 
     def char_class(self, flags: int) -> CodePointSet:
         """Read the class that starts at the position."""
-        let_others_in()
+        interrupt_checkpoint()
         plain = _PLAIN_CLASS.match(self.pattern, self.position)
         chars = None if plain is None else _known_class(plain.group(), self.dialect, flags)
         if plain is None or chars is None:

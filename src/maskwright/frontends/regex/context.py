@@ -44,7 +44,7 @@ from maskwright.frontends.regex.ast import (
 from maskwright.frontends.regex.plain import PlainPieces, lower_plain
 from maskwright.frontends.regex.sides import SideClasses, bits, too_much
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_WORK: Final = 1_000_000
 MAX_COPIES: Final = 64
@@ -166,7 +166,7 @@ class _Machine:
 
     def _charged(self, expr: Expr) -> Expr:
         """Count the size of a new expression, as a tree: that is what comparing it costs."""
-        let_others_in()
+        interrupt_checkpoint()
         self.made.append(expr)
         self.work += self._size(expr)
         if self.work > MAX_WORK:

@@ -45,7 +45,7 @@ from maskwright.frontends.regex.ast import (
     any_string,
     concat,
 )
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 Pairs: TypeAlias = "tuple[tuple[Side, Side], ...]"
 Rest: TypeAlias = "Callable[[], Node] | None"
@@ -152,7 +152,7 @@ class _Resolver:
 
     def resolve(self, node: Node, rest: Rest) -> tuple[Node, bool]:
         """Return the resolved node, and whether it has swallowed `rest`."""
-        let_others_in()
+        interrupt_checkpoint()
         if not node.asserts or isinstance(node, Boundary):
             return node, False
         if isinstance(node, Anchor):

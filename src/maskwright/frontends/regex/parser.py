@@ -32,7 +32,7 @@ from maskwright.frontends.regex.scanner import (
     VERBOSE,
     Dialect,
 )
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_COUNT: Final = 2**31 - 1
 
@@ -104,7 +104,7 @@ class _Parser(Brackets):
     def parse(self) -> ast.Node:
         pattern, end = self.pattern, len(self.pattern)
         while self.position < end:
-            let_others_in()
+            interrupt_checkpoint()
             plain = (_PLAIN_VERBOSE if self.flags & VERBOSE else _PLAIN).match(pattern, self.position)
             if plain:
                 self._text(plain.group())

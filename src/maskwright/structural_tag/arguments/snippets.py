@@ -1,8 +1,8 @@
 """Values by JSON Schema, as JSON or in a model's own style: the snippets of `json_schema`.
 
 Made once for each schema and kept with it. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars),
-which stands in any grammar as it is, and which the kernel knows again without a look at it. Where it is evident that a
-schema can be compiled, that is deferred until an output comes to it: a model with 128 tools calls a few.
+which stands in any grammar as it is, and which the kernel knows again without a look at it. Where a schema can be
+compiled for sure (deferral.py), that is deferred until an output comes to it: a model with 128 tools calls a few.
 Tested by tests/structural_tag/test_snippets.py and test_xml.py.
 """
 
@@ -12,12 +12,12 @@ from functools import partial
 from string import ascii_letters
 from typing import Any, Final, NamedTuple
 
-from maskwright._kernel import data_of
+from maskwright._kernel import from_canonical_bytes
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import StructuralTagError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir, why_unsatisfiable
 from maskwright.frontends.json_schema.emit.layout import layout_of
-from maskwright.frontends.json_schema.normalise.evident import report_of
+from maskwright.frontends.json_schema.normalise.deferral import report_of
 from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
@@ -71,8 +71,8 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
 
 
 def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
-    """Whether it is evident that there is a snippet with strings, and what is reported of it."""
-    seen = schema.evident
+    """Whether there is a snippet with strings for sure, and what is reported of it is known."""
+    seen = schema.deferral
     if seen is None or it.whitespace_pattern is not None:
         return False
     if it.formats == "annotate" and seen.has_formats:  # they are reported
@@ -91,8 +91,8 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
 
 
 def needs_no_pointer(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
-    """Whether it is evident that no error and no report points into the schema."""
-    seen = schema.evident
+    """Whether no error and no report can point into the schema."""
+    seen = schema.deferral
     return seen is not None and not seen.has_unknown_formats and cannot_fail(it, schema, style)
 
 
@@ -101,7 +101,7 @@ def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) 
     if content is not None and cannot_fail(it, schema, style):
         later = partial(_read_content, content, style, it.options, excluded, captures)
         promised = _promised(schema, style, it.options.any_order)
-        found = report_of(content) if schema.evident is not None and schema.evident.has_unknown_formats else ()
+        found = report_of(content) if schema.deferral is not None and schema.deferral.has_unknown_formats else ()
         return Snippet(deferred_subgrammar(later, promised, layout_of(it.options).prelude), found)
     data, report = schema.data, list[Finding]()
     options = layout_options(data, it.options)
@@ -130,7 +130,7 @@ def _promised(schema: KeptSchema, style: SpelledStyle | None, any_order: bool) -
     """What is known of a snippet that is made later."""
     if style is None:
         return Promised(b"{", parametric=any_order)
-    nullable = schema.evident is not None and not schema.evident.has_required
+    nullable = schema.deferral is not None and not schema.deferral.has_required
     if style.is_python:
         return Promised(_IDENTIFIER_STARTS, nullable=nullable, parametric=any_order)
     if style.separator:
@@ -141,7 +141,7 @@ def _promised(schema: KeptSchema, style: SpelledStyle | None, any_order: bool) -
 
 
 def _read_content(content: bytes, *choices: Any) -> GrammarIR:
-    return _read(data_of(content), [], *choices)
+    return _read(from_canonical_bytes(content), [], *choices)
 
 
 def _read(

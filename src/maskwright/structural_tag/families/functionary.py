@@ -12,7 +12,7 @@ Source: the chat templates of meetkai/functionary-medium-v3.1 and v3.2, as llama
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, content_of
+from maskwright.structural_tag.families.parts import calls_in_text, canonical_bytes
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.classes import (
@@ -43,7 +43,7 @@ def functionary_v3_1(request: ToolRequest) -> Format:
 @register_model_structural_tag("functionary_v3_2")
 def functionary_v3_2(request: ToolRequest) -> Format:
     """Build the tag of Functionary 3.2."""
-    content = content_of(request.content, _NEXT) if request.content else None
+    content = canonical_bytes(request.content, _NEXT) if request.content else None
     text: Format = AnyTextFormat(excludes=(_NEXT,), capture="content")
     ways: list[Format] = []
     if request.tools:

@@ -15,7 +15,7 @@ are compared in tests/structural_tag/test_makers.py.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import content_of
+from maskwright.structural_tag.families.parts import canonical_bytes
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import (
@@ -49,7 +49,7 @@ def harmony(request: ToolRequest) -> Format:
     answers = _calls_of(request)
     if not request.must_call:
         ends = ("<|return|>", "<|end|>")
-        content = content_of(request.content, *ends) if request.content else _TEXT
+        content = canonical_bytes(request.content, *ends) if request.content else _TEXT
         answers.append(TagFormat("<|channel|>final<|message|>", content, ends))
     return SequenceFormat((*_before(request), OrFormat(tuple(answers))))
 

@@ -16,7 +16,7 @@ chat template that llama.cpp has for it.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_section, content_of, output
+from maskwright.structural_tag.families.parts import calls_in_section, canonical_bytes, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import (
@@ -63,7 +63,7 @@ def kimi_k3(request: ToolRequest) -> Format:
         calls = section if request.must_call or request.content else OptionalFormat(section)
         ways.append(SequenceFormat((_response(request, free), calls)))
     if not ways or (request.content and not request.must_call):
-        ways.append(_response(request, content_of(request.content, *_MARKS) if request.content else free))
+        ways.append(_response(request, canonical_bytes(request.content, *_MARKS) if request.content else free))
     answer = ways[0] if len(ways) == 1 else OrFormat(tuple(ways))
     opened, closed = "<|open|>think<|sep|>", "<|close|>think<|sep|>"
     thought: tuple[Format, ...] = ()

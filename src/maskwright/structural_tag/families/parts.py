@@ -41,10 +41,10 @@ def text_of(request: ToolRequest, excludes: Sequence[str] = (), ends: Sequence[s
     """The answer where nothing is called: what the request says, before one of the ends, or free text."""
     if request.content is None:
         return AnyTextFormat(excludes=tuple(excludes), capture="content")
-    return SequenceFormat((WHITE, content_of(request.content, *ends)))
+    return SequenceFormat((WHITE, canonical_bytes(request.content, *ends)))
 
 
-def content_of(format_: Format, *ends: str) -> Format:
+def canonical_bytes(format_: Format, *ends: str) -> Format:
     """A format that is the answer's content; a regex does not hold what ends it."""
     if isinstance(format_, RegexFormat) and ends:
         format_ = altered(format_, excludes=(*format_.excludes, *ends))
@@ -65,7 +65,7 @@ def list_or_text(request: ToolRequest, calls: Format) -> Format:
     section = SequenceFormat((WHITE, TagFormat("[", calls, "]"), WHITE))
     if request.must_call:
         return section
-    return OrFormat((section, text_of(request) if request.content else content_of(_NO_LIST)))
+    return OrFormat((section, text_of(request) if request.content else canonical_bytes(_NO_LIST)))
 
 
 def output(

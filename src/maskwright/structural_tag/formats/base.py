@@ -21,7 +21,7 @@ from maskwright.support.numbering import Numbering
 from maskwright.support.untracked import acyclic
 
 if TYPE_CHECKING:
-    from maskwright.structural_tag.formats.begun import Begun
+    from maskwright.structural_tag.formats.partial_tag import PartialTag
 
 
 def read_by(reader: Reader, default: Any = MISSING) -> Any:
@@ -50,7 +50,7 @@ class Known(NamedTuple):
     """Of a tag that was met before (known_tags.py), or a shared part: its key, and what was made of it."""
 
     key: Hashable
-    begun: dict[int, Begun]  # by the number of a `Tokens`
+    partial_tag: dict[int, PartialTag]  # by the number of a `Tokens`
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
     SCHEMAS   a schema      →  its grammars as leaves, by their options (kept_schemas.py, arguments.py)
     TAGS      a tag         →  the tag, read and checked (known_tags.py)
 
-Content is what `_kernel.content_of` says: it distinguishes 1, 1.0 and true, and keeps the order of members.
+Content is what `_kernel.canonical_bytes` says: it distinguishes 1, 1.0 and true, and keeps the order of members.
 Invariants: what is kept never changes; a cache is bounded, the oldest going first, whether it was used since or not, so
 that finding takes no lock. Thread-safe.
 Tested by tests/structural_tag/test_content_cache.py.

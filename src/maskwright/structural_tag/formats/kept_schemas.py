@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from maskwright._kernel import content_of, data_of
-from maskwright.frontends.json_schema.normalise.evident import Evident, evident
+from maskwright._kernel import canonical_bytes, from_canonical_bytes
+from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of
 from maskwright.structural_tag.formats.content_cache import ContentCache
 from maskwright.support.untracked import acyclic, untrack
 
@@ -30,21 +30,21 @@ class KeptSchema:
 
     Attributes:
         content: the data as bytes, by which it is known; None if they are not plain.
-        evident: what is evident of it, if it can be compiled with any options.
+        deferral: what is known of it if compiling it can be deferred, whatever the options; else None.
     """
 
-    __slots__ = ("_data", "_snippets", "content", "evident")
+    __slots__ = ("_data", "_snippets", "content", "deferral")
 
     def __init__(self, data: Any, content: bytes | None) -> None:
         self.content = content
-        self.evident: Evident | None = None if content is None else evident(content)
+        self.deferral: Deferral | None = None if content is None else deferral_of(content)
         self._data = data if content is None else None
         self._snippets: dict[Hashable, Snippet] = {}
 
     @property
     def data(self) -> Any:
         """The schema, read anew from its content."""
-        return self._data if self.content is None else data_of(self.content)
+        return self._data if self.content is None else from_canonical_bytes(self.content)
 
     def find(self, choices: Hashable) -> Snippet | None:
         """Return what was made of it with these choices."""
@@ -67,7 +67,7 @@ def kept(schema: SchemaData) -> KeptSchema:
     """Return what is known of a schema."""
     if isinstance(schema, KeptSchema):
         return schema
-    content = content_of(schema)
+    content = canonical_bytes(schema)
     if content is None:
         return KeptSchema(schema, None)
     return SCHEMAS.find(content) or SCHEMAS.keep(content, KeptSchema(schema, content), len(content))

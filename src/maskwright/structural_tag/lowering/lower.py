@@ -40,7 +40,7 @@ from maskwright.ir import (
 from maskwright.structural_tag.arguments.snippets import arguments
 from maskwright.structural_tag.formats import classes as f
 from maskwright.structural_tag.formats.base import Format, altered
-from maskwright.structural_tag.formats.begun import Begun
+from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
 from maskwright.structural_tag.lowering.triggers import Started, any_of, text_with_triggers, tokens_with_triggers
@@ -93,17 +93,17 @@ class Lowering:
     def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         """Return the expression for a format and what ends it."""
         if format_.known and ends is NO_ENDS and type(format_) is not f.TagFormat:
-            return self._shared(format_, format_.known.begun, pointer)
+            return self._shared(format_, format_.known.partial_tag, pointer)
         return self._lower(format_, pointer, ends)
 
-    def _shared(self, it: Format, kept: dict[int, Begun], pointer: str) -> Expr:
+    def _shared(self, it: Format, kept: dict[int, PartialTag], pointer: str) -> Expr:
         """Lower a part that stands in many tags, once for a tokenizer unless it needs rules of this grammar."""
         before = kept.get(self.tokens.number)
         if before is not None:
             return before.rest
         state = self._state()
         made = self._lower(it, pointer, NO_ENDS)
-        self._keep(kept, Begun((), made), state)
+        self._keep(kept, PartialTag((), made), state)
         return made
 
     def _lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
@@ -261,31 +261,31 @@ class Lowering:
             content = alt(closed, self._content(it, pointer, ends.without(own)))
             return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), content)
         if it.ends or ends is NO_ENDS:
-            return ends.after(self.begun(it, pointer).after(0))
+            return ends.after(self.partial_tag(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
-    def begun(self, tag: f.TagFormat, pointer: str) -> Begun:
+    def partial_tag(self, tag: f.TagFormat, pointer: str) -> PartialTag:
         """Return a tag, its own end included; of a known tag, what was made of it before."""
-        before = tag.known.begun.get(self.tokens.number) if tag.known else None
+        before = tag.known.partial_tag.get(self.tokens.number) if tag.known else None
         return before or self._begin(tag, pointer)
 
-    def _begin(self, tag: f.TagFormat, pointer: str) -> Begun:
-        """Make what `begun` returns. It is kept unless it needs rules of this grammar, or something was reported."""
+    def _begin(self, tag: f.TagFormat, pointer: str) -> PartialTag:
+        """Make what `partial_tag` returns. It is kept unless it needs rules of this grammar, or reports."""
         before = self._state()
         own = self.ends_of(tag, pointer)
         rest = self._content(tag, pointer, own)
         if tag.may_stay_open:
             rest = alt(rest, self._content(tag, pointer, NO_ENDS.without(own)))
-        made = Begun(self._edge(tag.begin, f"{pointer}/begin"), rest)
+        made = PartialTag(self._edge(tag.begin, f"{pointer}/begin"), rest)
         if tag.known:
-            self._keep(tag.known.begun, made, before)
+            self._keep(tag.known.partial_tag, made, before)
         return made
 
     def _state(self) -> tuple[int, int, int]:
         """What changes when something is lowered to what is of no use to other grammars."""
         return self.builder.num_rules, len(self.report), self._num_unknown
 
-    def _keep(self, kept: dict[int, Begun], made: Begun, before: tuple[int, int, int]) -> None:
+    def _keep(self, kept: dict[int, PartialTag], made: PartialTag, before: tuple[int, int, int]) -> None:
         if before == self._state():
             if len(kept) >= _MAX_TOKENIZERS:
                 kept.clear()
@@ -341,7 +341,7 @@ class Lowering:
                     pointer=f"{pointer}/tags/{i}/begin",
                 )
             known = tag.known
-            before = known.begun.get(number) if known is not None else None
+            before = known.partial_tag.get(number) if known is not None else None
             started.append((shortest, before or self._begin(tag, f"{pointer}/tags/{i}")))
         for i, trigger in enumerate(it.triggers):
             if idle[trigger]:
@@ -366,11 +366,11 @@ class Lowering:
             token = self.token_of(tag.begin.token, f"{where}/begin/token")
             if token not in triggers and self._are_distinct((token, *triggers)):
                 raise StructuralTagError("no trigger token is this tag's begin", pointer=f"{where}/begin")
-            started.append((token, self.begun(tag, where).rest))
-        begun = [token for token, _ in started]
+            started.append((token, self.partial_tag(tag, where).rest))
+        begins = [token for token, _ in started]
         for i, trigger in enumerate(it.trigger_tokens):
             token = self.token_of(trigger, f"{pointer}/trigger_tokens/{i}")
-            if token not in begun and self._are_distinct((token, *begun)):
+            if token not in begins and self._are_distinct((token, *begins)):
                 shown = str(trigger)[:60]
                 raise StructuralTagError(
                     f"no tag begins with the trigger token {shown}", pointer=f"{pointer}/trigger_tokens"
@@ -411,8 +411,8 @@ class Lowering:
             where=lambda i: f"{pointer}/rules/{i}/0",
         )
 
-    def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> Begun:
-        return Begun(self.tokens.pieces(pattern), self.lower(followed_by, pointer, NO_ENDS))
+    def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> PartialTag:
+        return PartialTag(self.tokens.pieces(pattern), self.lower(followed_by, pointer, NO_ENDS))
 
     def token_dispatch(self, it: f.TokenDispatchFormat, pointer: str, ends: Ends) -> Expr:
         started = []

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.texts import ANY_BYTES
 from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, and_, capture, literal, not_, seq, star
-from maskwright.structural_tag.formats.begun import Begun
+from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.texts.ends import Ends
 from maskwright.structural_tag.texts.stops import Stops
 from maskwright.structural_tag.texts.tokens import Pieces, Token, one_token, spelled
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 # Something that a trigger starts: the trigger, and what begins with it.
-Started: TypeAlias = "tuple[str, Begun]"
+Started: TypeAlias = "tuple[str, PartialTag]"
 
 
 def text_with_triggers(
@@ -60,7 +60,7 @@ def text_with_triggers(
         name: What the captures of the texts are called, if they are captures.
         separator: What may stand behind one that is started. It belongs to no text: none after them begins with it.
     """
-    by_text: dict[str, list[Begun]] = {}
+    by_text: dict[str, list[PartialTag]] = {}
     by_token: dict[Pieces, list[Expr]] = {}
     for trigger, begun in started:
         leading = begun.to_token
@@ -121,18 +121,18 @@ def tokens_with_triggers(
     """As `text_with_triggers`, for tokens that start something: pairs of a token and what follows it."""
     stops = frozenset((*(token for token, _ in started), *excluded, *ends.tokens))
     text = star(low.all_but(stops))
-    begun = alt(*[seq(one_token(token), rest) for token, rest in started])
-    return _looped(low, seq(text, begun), ends.after(text), begun if at_once else None, ends, once)
+    opened = alt(*[seq(one_token(token), rest) for token, rest in started])
+    return _looped(low, seq(text, opened), ends.after(text), opened if at_once else None, ends, once)
 
 
-def _looped(low: Lowering, to_trigger: Expr, last: Expr, begun: Expr | None, ends: Ends, once: bool) -> Expr:
-    """Text with what it starts, once or again and again; `begun` comes first if it is given."""
+def _looped(low: Lowering, to_trigger: Expr, last: Expr, first: Expr | None, ends: Ends, once: bool) -> Expr:
+    """Text with what it starts, once or again and again; `first` comes first if it is given."""
     if once:
         after = ends.alone
-        return seq(begun, after) if begun is not None else alt(last, seq(to_trigger, after))
+        return seq(first, after) if first is not None else alt(last, seq(to_trigger, after))
     text = low.builder.declare("text")
     low.builder.define(text, alt(last, seq(to_trigger, text)))
-    return text if begun is None else seq(begun, text)
+    return text if first is None else seq(first, text)
 
 
 def _check(stops: Stops, started: Sequence[Started], pointer: str, where: Callable[[int], str]) -> None:

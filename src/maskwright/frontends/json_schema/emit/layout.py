@@ -51,7 +51,7 @@ from maskwright.ir import (
     star,
     text,
 )
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_INDENTED: Final = 12
 
@@ -124,7 +124,7 @@ class RuleBuilder(IRBuilder):
         assert all(self._bodies), "a rule was declared but never defined"
         rules = list(self._prelude)
         while len(rules) < len(self._bodies):
-            let_others_in()
+            interrupt_checkpoint()
             some = slice(len(rules), len(rules) + _RULES_AT_ONCE)
             own: Any = zip(self._names[some], self._bodies[some], strict=True)
             rules += map(_RULE, own)

@@ -34,10 +34,10 @@ from maskwright.frontends.json_schema.sets.shape import (
 )
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.site import Site
+    from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 
 
-def shape_of_values(site: Site, keyword: str, values: list[Any]) -> Shape:
+def shape_of_values(context: SchemaContext, keyword: str, values: list[Any]) -> Shape:
     """Return the shape of exactly these values."""
     mask = 0
     strings: list[str] = []
@@ -54,14 +54,14 @@ def shape_of_values(site: Site, keyword: str, values: list[Any]) -> Shape:
         elif isinstance(value, (int, float, Decimal)):
             number = exact(value)
             if number is None:
-                raise _not_json(site, keyword, value)
+                raise _not_json(context, keyword, value)
             numbers.append(number)
         elif isinstance(value, list):
-            arrays.append(_array(site, keyword, value))
+            arrays.append(_array(context, keyword, value))
         elif isinstance(value, dict):
-            objects.append(_object(site, keyword, value))
+            objects.append(_object(context, keyword, value))
         else:
-            raise _not_json(site, keyword, value)
+            raise _not_json(context, keyword, value)
     if strings:
         mask |= STRING
     if numbers:
@@ -73,9 +73,9 @@ def shape_of_values(site: Site, keyword: str, values: list[Any]) -> Shape:
     return Shape(mask, _numbers(numbers), _strings(strings), tuple(arrays), tuple(objects))
 
 
-def _not_json(site: Site, keyword: str, value: Any) -> SchemaError:
+def _not_json(context: SchemaContext, keyword: str, value: Any) -> SchemaError:
     hint = "use null, true, false, finite numbers, strings, arrays and objects"
-    return site.malformed(keyword, "made of JSON values", value, hint)
+    return context.malformed(keyword, "made of JSON values", value, hint)
 
 
 def _strings(values: list[str]) -> tuple[StringShape, ...]:
@@ -90,26 +90,26 @@ def _numbers(values: list[Any]) -> tuple[NumberShape, ...]:
     return (shape,)
 
 
-def _constant(site: Site, value: Any, path: Path) -> Conj:
-    return (site.norm.made({"enum": [value]}, site.node, path),)  # draft 4 has no `const`
+def _constant(context: SchemaContext, value: Any, path: Path) -> Conj:
+    return (context.norm.made({"enum": [value]}, context.node, path),)  # draft 4 has no `const`
 
 
-def _array(site: Site, keyword: str, values: list[Any]) -> ArrayShape:
-    path = (site.node.path, keyword)
+def _array(context: SchemaContext, keyword: str, values: list[Any]) -> ArrayShape:
+    path = (context.node.path, keyword)
     shape = ArrayShape()
-    shape.prefix = tuple(_constant(site, value, (path, i)) for i, value in enumerate(values))
+    shape.prefix = tuple(_constant(context, value, (path, i)) for i, value in enumerate(values))
     shape.rest = NOTHING
     shape.min_items = shape.max_items = len(values)
     return shape
 
 
-def _object(site: Site, keyword: str, members: dict[Any, Any]) -> ObjectShape:
-    path = (site.node.path, keyword)
+def _object(context: SchemaContext, keyword: str, members: dict[Any, Any]) -> ObjectShape:
+    path = (context.node.path, keyword)
     shape = ObjectShape()
     for name, value in members.items():
         if not isinstance(name, str):
-            raise _not_json(site, keyword, members)
-        shape.properties[name] = _constant(site, value, (path, name))
+            raise _not_json(context, keyword, members)
+        shape.properties[name] = _constant(context, value, (path, name))
     shape.required = dict.fromkeys(members)
     shape.extras = (Extras((), NOTHING),)
     return shape

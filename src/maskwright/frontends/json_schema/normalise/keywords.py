@@ -1,9 +1,10 @@
 """The keywords of JSON Schema, one function each, named as the standard names it.
 
-A function takes the `Site` of its schema object and the keyword's value, checks that the value is well-formed, and
-writes down what it asserts. `KEYWORDS` is the dispatch table; a keyword that is not in it is an annotation and ignored.
-A keyword speaks about one type and leaves the others free, unless it is an applicator to the same instance. What
-cannot be enforced is found out when the shape is emitted, so that it counts only where that type is possible at all.
+A function takes the `SchemaContext` of its schema object and the keyword's value, checks that the value is well-formed,
+and writes down what it asserts. `KEYWORDS` is the dispatch table; a keyword that is not in it is an annotation and
+ignored. A keyword speaks about one type and leaves the others free, unless it is an applicator to the same instance.
+What cannot be enforced is found out when the shape is emitted, so that it counts only where that type is possible at
+all.
 
 Sources: JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12, core and validation.
 Tested by tests/frontends/json_schema/test_schema_keywords.py and test_schema_suite.py.
@@ -17,9 +18,9 @@ from typing import Any, Final
 from maskwright.frontends.json_schema.normalise import keywords_applicators as applicators
 from maskwright.frontends.json_schema.normalise import keywords_containers as containers
 from maskwright.frontends.json_schema.normalise import keywords_scalars as scalars
-from maskwright.frontends.json_schema.normalise.site import Site
+from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 
-KEYWORDS: Final[dict[str, Callable[[Site, Any], None]]] = {
+KEYWORDS: Final[dict[str, Callable[[SchemaContext, Any], None]]] = {
     "type": scalars.type_,
     "enum": scalars.enum,
     "const": scalars.const,
@@ -68,7 +69,7 @@ _SINCE: Final = {
 }
 
 
-def keywords_of(draft: int) -> dict[str, Callable[[Site, Any], None]]:
+def keywords_of(draft: int) -> dict[str, Callable[[SchemaContext, Any], None]]:
     """Return the keywords that a draft has. Those that later drafts dropped are understood in all of them."""
     later = {keyword for since, keywords in _SINCE.items() if since > draft for keyword in keywords}
     return {keyword: function for keyword, function in KEYWORDS.items() if keyword not in later}

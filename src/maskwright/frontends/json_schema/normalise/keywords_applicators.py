@@ -7,82 +7,85 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskwright.frontends.json_schema.normalise.site import Site
+from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.normalise.unevaluated import all_subsets, blind
 from maskwright.frontends.json_schema.read.places import DynamicError
 from maskwright.frontends.json_schema.sets.shape import ANY_SHAPE, Shape
 
 
-def _branches(site: Site, keyword: str, value: Any) -> list[Shape]:
+def _branches(context: SchemaContext, keyword: str, value: Any) -> list[Shape]:
     if not isinstance(value, list) or not value:
-        raise site.malformed(keyword, "a non-empty array of schemas", value)
-    return [site.shape(keyword, schema, i) for i, schema in enumerate(value)]
+        raise context.malformed(keyword, "a non-empty array of schemas", value)
+    return [context.shape(keyword, schema, i) for i, schema in enumerate(value)]
 
 
-def allOf(site: Site, value: Any) -> None:
-    site.applied.extend(_branches(site, "allOf", value))
+def allOf(context: SchemaContext, value: Any) -> None:
+    context.applied.extend(_branches(context, "allOf", value))
 
 
-def anyOf(site: Site, value: Any) -> None:
-    branches = _branches(site, "anyOf", value)
-    site.applied.append(site.norm.union(all_subsets(branches, site) if site.norm.tracks else branches))
+def anyOf(context: SchemaContext, value: Any) -> None:
+    branches = _branches(context, "anyOf", value)
+    context.applied.append(context.norm.union(all_subsets(branches, context) if context.norm.tracks else branches))
 
 
-def oneOf(site: Site, value: Any) -> None:
-    branches = _branches(site, "oneOf", value)
+def oneOf(context: SchemaContext, value: Any) -> None:
+    branches = _branches(context, "oneOf", value)
     if len(branches) == 1:
-        site.applied.extend(branches)
-    elif any(site.norm.is_wider((site.child("oneOf", schema, i),)) for i, schema in enumerate(value)):
-        site.refuse("oneOf", "part of a branch is left out, so more branches than one may match")
-        site.applied.append(site.norm.union(branches))
+        context.applied.extend(branches)
+    elif any(context.norm.is_wider((context.child("oneOf", schema, i),)) for i, schema in enumerate(value)):
+        context.refuse("oneOf", "part of a branch is left out, so more branches than one may match")
+        context.applied.append(context.norm.union(branches))
     else:
-        site.exclusive.append(branches)
+        context.exclusive.append(branches)
 
 
-def not_(site: Site, value: Any) -> None:
+def not_(context: SchemaContext, value: Any) -> None:
     if isinstance(value, dict) and value.keys() == {"not"}:
-        inner = site.norm.document.child(site.child("not", value), value["not"], ((site.node.path, "not"), "not"))
-        site.applied.append(blind(site.norm.shape(inner)))
+        path = ((context.node.path, "not"), "not")
+        inner = context.norm.document.child(context.child("not", value), value["not"], path)
+        context.applied.append(blind(context.norm.shape(inner)))
         return
-    place = (site.child("not", value),)
-    shape = None if site.norm.is_wider(place) else site.norm.complement(site.shape("not", value), place[0].path)
+    place = (context.child("not", value),)
+    shape = (
+        None if context.norm.is_wider(place) else context.norm.complement(context.shape("not", value), place[0].path)
+    )
     if shape is None:
-        site.refuse("not", "the negation of this schema cannot be expressed exactly")
+        context.refuse("not", "the negation of this schema cannot be expressed exactly")
     else:
-        site.applied.append(shape)
+        context.applied.append(shape)
 
 
-def if_(site: Site, value: Any) -> None:
-    schema = site.schema
-    if "then" not in schema and "else" not in schema and not site.norm.tracks:
+def if_(context: SchemaContext, value: Any) -> None:
+    schema = context.schema
+    if "then" not in schema and "else" not in schema and not context.norm.tracks:
         return
-    condition = site.shape("if", value)
+    condition = context.shape("if", value)
     if "then" not in schema and "else" not in schema:
-        site.applied.append(site.norm.union([ANY_SHAPE, condition]))
+        context.applied.append(context.norm.union([ANY_SHAPE, condition]))
         return
-    place = (site.child("if", value),)
-    negation = None if site.norm.is_wider(place) else site.norm.complement(condition, place[0].path)
-    then = site.norm.intersect(condition, site.shape("then", schema.get("then", True)))
+    place = (context.child("if", value),)
+    negation = None if context.norm.is_wider(place) else context.norm.complement(condition, place[0].path)
+    then = context.norm.intersect(condition, context.shape("then", schema.get("then", True)))
     if negation is None:
-        site.refuse("if", "the negation of this schema cannot be expressed exactly")
+        context.refuse("if", "the negation of this schema cannot be expressed exactly")
         return
-    otherwise = site.norm.intersect(negation, site.shape("else", schema.get("else", True)))
-    site.applied.append(site.norm.union([then, otherwise]))
+    otherwise = context.norm.intersect(negation, context.shape("else", schema.get("else", True)))
+    context.applied.append(context.norm.union([then, otherwise]))
 
 
-def ref_(site: Site, value: Any) -> None:
-    site.applied.append(site.norm.shape(site.norm.document.target(site.node)))
+def ref_(context: SchemaContext, value: Any) -> None:
+    context.applied.append(context.norm.shape(context.norm.document.target(context.node)))
 
 
-def dynamicRef(site: Site, value: Any) -> None:
-    document = site.norm.document
+def dynamicRef(context: SchemaContext, value: Any) -> None:
+    document = context.norm.document
     if not document.dynamic:
         raise DynamicError
-    site.applied.append(site.norm.shape(document.dynamic_target(site.node)))
+    context.applied.append(context.norm.shape(document.dynamic_target(context.node)))
 
 
-def recursiveRef(site: Site, value: Any) -> None:
-    document = site.norm.document
+def recursiveRef(context: SchemaContext, value: Any) -> None:
+    document = context.norm.document
     if not document.dynamic:
         raise DynamicError
-    site.applied.append(site.norm.shape(document.recursive_target(site.node)))
+    context.applied.append(context.norm.shape(document.recursive_target(context.node)))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Final
 
-from maskwright._kernel import content_of as bytes_of
+from maskwright._kernel import canonical_bytes as bytes_of
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.normalise.unevaluated import APPLICATORS
 from maskwright.frontends.json_schema.read.misspelled import misspelled
@@ -62,7 +62,7 @@ def free_place(schema: dict[str, Any], draft: int) -> Conj | None:
     return FREE_PLACES.get(name) if type(name) is str and (draft > 4 or name != "integer") else None
 
 
-def content_of(schema: dict[Any, Any], dialect: str) -> bytes | None:
+def canonical_bytes(schema: dict[Any, Any], dialect: str) -> bytes | None:
     """Return what a leaf says in a dialect; None if that is long, or not made of JSON's own types."""
     content = bytes_of([dialect, *[said for said in schema.items() if said[0] in LEAF_KEYWORDS]])
     return content if content is not None and len(content) <= _MAX_CONTENT else None

@@ -1,9 +1,9 @@
 """Normalise: from schema objects to shapes.
 
-`Normaliser.shape(node)` runs the function of each keyword of one schema object (keywords.py) over a `Site`, which
-gathers what its assertions say, then intersects that with the shapes of the sub-schemas that apply to the same instance
-(`allOf`, `anyOf`, `oneOf`, `not`, `if`, `$ref`, …). Sub-schemas of elements and members are not entered: they stay
-nodes.
+`Normaliser.shape(node)` runs the function of each keyword of one schema object (keywords.py) over a `SchemaContext`,
+which gathers what its assertions say, then intersects that with the shapes of the sub-schemas that apply to the same
+instance (`allOf`, `anyOf`, `oneOf`, `not`, `if`, `$ref`, …). Sub-schemas of elements and members are not entered: they
+stay nodes.
 
     {"type": "string", "anyOf": [{"maxLength": 2}, {"const": "abc"}, {"type": "null"}]}   →
     STRING, strings (at most 2 characters), ("abc")
@@ -19,15 +19,20 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, Final
 
-from maskwright._kernel import content_of as bytes_of
+from maskwright._kernel import canonical_bytes as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.normalise.complement import complement, difference
 from maskwright.frontends.json_schema.normalise.disjoint import disjoint, disjoint_objects, told_apart
 from maskwright.frontends.json_schema.normalise.in_place import sub_schemas_in_place
 from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
-from maskwright.frontends.json_schema.normalise.leaves import STRUCTURAL_KEYWORDS, content_of, keep_leaf, known_leaf
+from maskwright.frontends.json_schema.normalise.leaves import (
+    STRUCTURAL_KEYWORDS,
+    canonical_bytes,
+    keep_leaf,
+    known_leaf,
+)
+from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.normalise.simplify import simplified
-from maskwright.frontends.json_schema.normalise.site import Site
 from maskwright.frontends.json_schema.normalise.unevaluated import held_to, note_seen
 from maskwright.frontends.json_schema.normalise.vocabularies import ignored_keywords
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
@@ -66,7 +71,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     union,
 )
 from maskwright.frontends.json_schema.sets.strings import name_matches
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 _DEEP: Final = 20  # levels of recursion, beyond which sub-schemas in place are made from the inside out
 MAX_IN_PLACE_DEPTH: Final = 40  # where complements open more on the way
@@ -130,7 +135,7 @@ class Normaliser:
                 pointer=pointer_of(node.path),
                 hint="let the recursion go through a member or an element",
             )
-        let_others_in()
+        interrupt_checkpoint()
         if type(schema) is dict:
             self._note_misspelled(node)
         self._shapes[key] = None
@@ -170,9 +175,9 @@ class Normaliser:
                     self.shape(made)
 
     def _leaf(self, node: Node) -> Shape:
-        let_others_in()
+        interrupt_checkpoint()
         self._note_misspelled(node)
-        content = content_of(node.schema, self.dialect)
+        content = canonical_bytes(node.schema, self.dialect)
         shape = None if content is None else known_leaf(content)
         if shape is None:
             num_findings = len(self.report)
@@ -288,7 +293,7 @@ class Normaliser:
         before = self._work
         self._work += units
         if (before ^ self._work) & ~_TURN:
-            let_others_in()
+            interrupt_checkpoint()
         if self._work > self._limit:
             raise LimitError(
                 "anyOf, oneOf, not and if combine to too many alternatives",
@@ -362,46 +367,46 @@ class Normaliser:
             )
         if self.ignored:
             schema = {keyword: value for keyword, value in schema.items() if keyword not in self.ignored}
-        site = Site(self, node, schema)
+        context = SchemaContext(self, node, schema)
         if "$ref" in schema and self.draft <= 7:
-            self._keywords["$ref"](site, schema["$ref"])
+            self._keywords["$ref"](context, schema["$ref"])
         else:
             keywords = self._keywords
             for keyword, value in schema.items():
                 function = keywords.get(keyword)
                 if function is not None:
-                    function(site, value)
-        if site.applied or site.exclusive or site.unevaluated or self.tracks:
-            return self._combined(site)
-        return _own_shape(site)
+                    function(context, value)
+        if context.applied or context.exclusive or context.unevaluated or self.tracks:
+            return self._combined(context)
+        return _own_shape(context)
 
     def _negated(self, node: Node, schema: Negation) -> Shape:
         wider = self.is_wider(schema.negated)
         shape = None if wider else self.complement(self.shape_of(schema.negated), node.path)
         if shape is None:
-            site = Site(self, node, {})
-            site.refuse("not", "the negation of this schema cannot be expressed exactly")
+            context = SchemaContext(self, node, {})
+            context.refuse("not", "the negation of this schema cannot be expressed exactly")
             return ANY_SHAPE
         return shape
 
-    def _combined(self, site: Site) -> Shape:
+    def _combined(self, context: SchemaContext) -> Shape:
         """The shape of a schema object's own assertions and of what it applies."""
-        if self.tracks or site.unevaluated:
-            note_seen(site)
-        own = _own_shape(site)
-        if site.applied:
-            before = site.applied[: site.own_position]
-            after = site.applied[site.own_position :]
+        if self.tracks or context.unevaluated:
+            note_seen(context)
+        own = _own_shape(context)
+        if context.applied:
+            before = context.applied[: context.own_position]
+            after = context.applied[context.own_position :]
             for i, other in enumerate([*before, own, *after]):
                 own = other if i == 0 else self.intersect(own, other)
-        for branches in site.exclusive:
-            own = self._exactly_one(site, own, branches)
-        return held_to(own, site) if site.unevaluated else own
+        for branches in context.exclusive:
+            own = self._exactly_one(context, own, branches)
+        return held_to(own, context) if context.unevaluated else own
 
     def union(self, shapes: list[Shape]) -> Shape:
         return union(shapes, keep_all=self.tracks)
 
-    def _exactly_one(self, site: Site, base: Shape, branches: list[Shape]) -> Shape:
+    def _exactly_one(self, context: SchemaContext, base: Shape, branches: list[Shape]) -> Shape:
         """What satisfies `base` and exactly one of the branches."""
         shapes = [self.intersect(base, branch) for branch in branches]
         try:
@@ -412,13 +417,13 @@ class Normaliser:
                 if not disjoint(shapes[i], shapes[j], self):
                     overlaps[i].append(j)
                     overlaps[j].append(i)
-            path = (site.node.path, "oneOf")
+            path = (context.node.path, "oneOf")
             exclusive = self.union([self._without(i, overlaps[i], shapes, branches, path) for i in range(len(shapes))])
             if len(exclusive.objects) > max(MAX_EXCLUSIVE, len(shapes)):
                 raise _NotExact
             return exclusive
         except (_NotExact, LimitError):
-            site.refuse("oneOf", "its branches may overlap in a way that cannot be excluded exactly")
+            context.refuse("oneOf", "its branches may overlap in a way that cannot be excluded exactly")
             return self.union(shapes)
 
     def _without(
@@ -471,18 +476,18 @@ _SIMPLE: Final = {
 }
 
 
-def _own_shape(site: Site) -> Shape:
+def _own_shape(context: SchemaContext) -> Shape:
     """The shape of a schema object's own assertions."""
-    if site.number is None and site.string is None and site.array is None and site.object is None:
-        return _SIMPLE.get((site.mask, site.kind)) or Shape(site.mask, FREE_WRITTEN_INTEGERS)
-    numbers = _FREE[site.kind]
-    if site.number is not None:
-        site.number.kind = site.kind
-        numbers = (site.number,)
+    if context.number is None and context.string is None and context.array is None and context.object is None:
+        return _SIMPLE.get((context.mask, context.kind)) or Shape(context.mask, FREE_WRITTEN_INTEGERS)
+    numbers = _FREE[context.kind]
+    if context.number is not None:
+        context.number.kind = context.kind
+        numbers = (context.number,)
     return Shape(
-        site.mask,
+        context.mask,
         numbers,
-        (site.string,) if site.string is not None else FREE_STRINGS,
-        (site.array,) if site.array is not None else FREE_ARRAYS,
-        (site.object,) if site.object is not None else FREE_OBJECTS,
+        (context.string,) if context.string is not None else FREE_STRINGS,
+        (context.array,) if context.array is not None else FREE_ARRAYS,
+        (context.object,) if context.object is not None else FREE_OBJECTS,
     )

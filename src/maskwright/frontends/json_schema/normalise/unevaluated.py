@@ -29,7 +29,7 @@ from maskwright.frontends.json_schema.sets.shape import (
 )
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.site import Site
+    from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 
 APPLICATORS: Final = frozenset(
     (
@@ -39,72 +39,72 @@ APPLICATORS: Final = frozenset(
 )
 
 
-def note_seen(site: Site) -> None:
+def note_seen(context: SchemaContext) -> None:
     """Write down what a schema object's own keywords see, where that will be asked for."""
-    schema = site.schema
-    if not site.norm.tracks:
-        if not site.unevaluated:
+    schema = context.schema
+    if not context.norm.tracks:
+        if not context.unevaluated:
             return
         if not APPLICATORS.isdisjoint(schema):
             raise TrackError
-    if site.object is not None:
+    if context.object is not None:
         names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-        site.object.seen = SeenMembers(frozenset(names), tuple(patterns), "additionalProperties" in schema)
-    if site.array is not None or site.contained:
+        context.object.seen = SeenMembers(frozenset(names), tuple(patterns), "additionalProperties" in schema)
+    if context.array is not None or context.contained:
         items = schema.get("items")
         old = isinstance(items, list)
         count = len(items) if old and items is not None else len(schema.get("prefixItems", ()))
         everything = "additionalItems" in schema if old else "items" in schema
-        contained = site.contained if site.norm.draft >= 2020 else ()
-        site.arrays().seen = SeenItems(count, everything, contained)
+        contained = context.contained if context.norm.draft >= 2020 else ()
+        context.arrays().seen = SeenItems(count, everything, contained)
 
 
-def held_to(shape: Shape, site: Site) -> Shape:
+def held_to(shape: Shape, context: SchemaContext) -> Shape:
     """Return the values of a shape whose unseen members and items satisfy what a schema object asks of them."""
-    for keyword, place in site.unevaluated:
+    for keyword, place in context.unevaluated:
         if keyword == "unevaluatedProperties":
-            objects = [part for one in shape.objects for part in _with_members(one, place, site)]
+            objects = [part for one in shape.objects for part in _with_members(one, place, context)]
             shape = Shape(shape.mask, shape.numbers, shape.strings, shape.arrays, tuple(objects))
         else:
-            arrays = [part for one in shape.arrays for part in _with_items(one, place, site)]
+            arrays = [part for one in shape.arrays for part in _with_items(one, place, context)]
             shape = Shape(shape.mask, shape.numbers, shape.strings, tuple(arrays), shape.objects)
     return shape
 
 
-def _with_members(part: ObjectShape, place: Conj, site: Site) -> tuple[ObjectShape, ...]:
+def _with_members(part: ObjectShape, place: Conj, context: SchemaContext) -> tuple[ObjectShape, ...]:
     seen = part.seen or SeenMembers(frozenset(), (), False)
     if seen.everything:
         return (part,)
-    path = (site.node.path, "unevaluatedProperties")
+    path = (context.node.path, "unevaluatedProperties")
     other = ObjectShape()
     other.properties = dict.fromkeys(seen.names, ANYTHING)
     other.extras = (Extras(tuple((pattern, path, ANYTHING) for pattern in seen.patterns), place),)
     other.seen = SeenMembers(frozenset(), (), True)
-    return site.norm.intersect(_only(objects=(part,)), _only(objects=(other,))).objects
+    return context.norm.intersect(_only(objects=(part,)), _only(objects=(other,))).objects
 
 
-def _with_items(part: ArrayShape, place: Conj, site: Site) -> tuple[ArrayShape, ...]:
+def _with_items(part: ArrayShape, place: Conj, context: SchemaContext) -> tuple[ArrayShape, ...]:
     seen = part.seen or SeenItems(0, False, ())
     if seen.everything:
         return (part,)
     for contained in seen.contained:
-        place = site.any_of("unevaluatedItems", (place, contained))
+        place = context.any_of("unevaluatedItems", (place, contained))
     other = ArrayShape()
     other.prefix = (ANYTHING,) * seen.num_items
     other.rest = place
     other.seen = SeenItems(0, True, ())
-    return site.norm.intersect(_only(arrays=(part,)), _only(arrays=(other,))).arrays
+    return context.norm.intersect(_only(arrays=(part,)), _only(arrays=(other,))).arrays
 
 
 def _only(**parts: Any) -> Shape:
     return Shape(ALL_TYPES, **parts)
 
 
-def all_subsets(shapes: list[Shape], site: Site) -> list[Shape]:
+def all_subsets(shapes: list[Shape], context: SchemaContext) -> list[Shape]:
     """Return the shape of each choice of one or more of the shapes that a value might satisfy together."""
     out: list[Shape] = []
     for shape in shapes:
-        both = [site.norm.intersect(other, shape) for other in out]
+        both = [context.norm.intersect(other, shape) for other in out]
         out += [shape, *[other for other in both if other.mask]]
     return out
 

@@ -15,13 +15,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from maskwright._kernel import content_of as bytes_of
+from maskwright._kernel import canonical_bytes as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_part
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
 _SCALARS: Final = frozenset((str, int, bool, float, type(None)))
@@ -75,7 +75,7 @@ def _what_else(text: str | bytes | bytearray) -> str | None:
 
 
 def _let_others_in_at(made: dict[str, Any]) -> dict[str, Any]:
-    let_others_in()
+    interrupt_checkpoint()
     return made
 
 
@@ -94,7 +94,7 @@ def check_size(schema: Any) -> None:
     level, count, depth = [schema], 0, 0
     while level:
         depth += 1
-        let_others_in()
+        interrupt_checkpoint()
         for whole in level:
             if isinstance(whole, dict):
                 _check_keys(whole, schema)

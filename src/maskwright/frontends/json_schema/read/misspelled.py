@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 _MAX_LENGTH: Final = 40
 _CUTOFF: Final = 0.8
@@ -94,7 +94,7 @@ def meant_by(keyword: str) -> str | None:
     same = _BY_BARE_NAME.get(_bare(keyword))
     if same is not None:
         return same
-    let_others_in()
+    interrupt_checkpoint()
     near = get_close_matches(keyword, _of_like_length(len(keyword)), 1, _CUTOFF)
     return near[0] if near and near[0] in ASSERTING else None
 

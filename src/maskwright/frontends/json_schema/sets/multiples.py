@@ -21,7 +21,7 @@ from maskwright.frontends.json_schema.sets.decimals import digits_of, is_multipl
 from maskwright.frontends.json_schema.sets.shape import Exact
 from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, call, guard, never, seq
 from maskwright.ir.parameters import Value, compare, increment
-from maskwright.support.turns import let_others_in
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_STATES: Final = 3200
 MAX_ALL_STATES: Final = 4800  # of all automata of a document
@@ -60,7 +60,7 @@ def multiples_rule(
     rules = {start: builder.declare("multiple")}
     waiting = [start]
     while waiting:
-        let_others_in()
+        interrupt_checkpoint()
         state = waiting.pop()
         at, remainder = state
         ways: dict[Expr, int] = {}

@@ -1,11 +1,11 @@
-"""Schemas of which a glance shows that they can be compiled, so that doing so can wait until it is needed.
+"""Schemas whose compilation can be deferred, as a scan of their content shows that it cannot fail.
 
-    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}     evident
-    {"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 7}}}            not: someone has to look
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}     can be deferred
+    {"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 7}}}            cannot
 
-Evident is a schema of objects that is well-formed, has values, needs no parametric rules in declared order, and has
+One that can is a schema of objects, is well-formed, has values, needs no parametric rules in declared order, and has
 nothing to be reported but formats that are not known, such as `int32`. Most arguments of tools are. Nothing here
-changes what a schema means: what is not evident is compiled at once. What a sub-schema may say:
+changes what a schema means: what cannot be deferred is compiled at once. What a sub-schema may say:
 
     null, boolean    nothing else
     string           format, and bounds that leave it room; or pattern, if a plain string within the bounds matches;
@@ -19,12 +19,11 @@ changes what a schema means: what is not evident is compiled at once. What a sub
                      another one; or a $ref to a definition of the root, alone or alone in allOf
 
 and, anywhere, annotations such as `description`, and keywords that nobody knows (`nullable`), unless they are likely to
-be misspelled; the root also which draft it is in, and definitions, which have types
-and do not lead to themselves. The glance itself is the binding's (cpp/bindings/evident.cpp): it was a tenth of what a
-new tool costs.
+be misspelled; the root also which draft it is in, and definitions, which have types and do not lead to themselves. The
+scan is the binding's (cpp/bindings/deferral.cpp): in Python it was a tenth of what a new tool costs.
 
 Cost: about a tenth of a microsecond a schema object.
-Tested by tests/frontends/json_schema/test_schema_evident.py.
+Tested by tests/frontends/json_schema/test_schema_deferral.py.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from maskwright import _kernel
-from maskwright._kernel import data_of
+from maskwright._kernel import from_canonical_bytes
 from maskwright.frontends.json_schema.normalise.keywords_scalars import unknown_format
 from maskwright.frontends.json_schema.options import Finding
 from maskwright.frontends.json_schema.read.guidance import KEYWORD as GUIDANCE
@@ -43,8 +42,8 @@ from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.frontends.json_schema.sets.plain_patterns import length_of_match
 
 
-class Evident(NamedTuple):
-    """What a glance at an evident schema shows besides.
+class Deferral(NamedTuple):
+    """What the scan shows of a schema that can be deferred.
 
     Attributes:
         has_required: its objects have at least one member.
@@ -65,10 +64,10 @@ class Evident(NamedTuple):
     names_arguments: bool
 
 
-def evident(content: bytes) -> Evident | None:
-    """What is evident of a schema with this content, if it can be compiled with any options."""
-    seen = _kernel.evident(content, FORMATS, length_of_match, _is_ignored)
-    return None if seen is None else Evident(*seen)
+def deferral_of(content: bytes) -> Deferral | None:
+    """Scan the schema with this content; None if compiling it cannot be deferred."""
+    seen = _kernel.can_defer(content, FORMATS, length_of_match, _is_ignored)
+    return None if seen is None else Deferral(*seen)
 
 
 @lru_cache(maxsize=4096)
@@ -77,9 +76,9 @@ def _is_ignored(keyword: str) -> bool:
 
 
 def report_of(content: bytes) -> tuple[Finding, ...]:
-    """Return what is reported of an evident schema with this content: its unknown formats."""
+    """Return what is reported of a schema with this content that can be deferred: its unknown formats."""
     found: list[Finding] = []
-    pending: list[tuple[Any, Path]] = [(data_of(content), None)]
+    pending: list[tuple[Any, Path]] = [(from_canonical_bytes(content), None)]
     while pending:
         schema, path = pending.pop()
         if type(schema) is not dict:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import maskwright as mw
-from maskwright.support.turns import compiling, let_others_in
+from maskwright.support.interruption import compiling, interrupt_checkpoint
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
@@ -115,7 +115,7 @@ def test_threads_that_compile_take_turns() -> None:
         with compiling:
             begin = time.thread_time()
             while time.thread_time() - begin < 0.1:
-                let_others_in()
+                interrupt_checkpoint()
                 had.append(name)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(2)]
@@ -132,7 +132,7 @@ def test_a_thread_that_waits_lets_others_compile() -> None:
 
     def wait_within() -> None:
         with compiling:
-            let_others_in()
+            interrupt_checkpoint()
             is_working.set()
             may_end.wait(60)
 
@@ -184,7 +184,7 @@ def test_the_collector_is_on_whenever_others_run() -> None:
     with compiling:
         go.set()
         while not enabled:
-            let_others_in()
+            interrupt_checkpoint()
         with compiling:
             pass
         assert not gc.isenabled()

@@ -1,8 +1,9 @@
-"""What takes long hands the interpreter over as it goes, rather than when another thread has waited for it for 5 ms.
+"""Long work hands the interpreter over as it goes, rather than when another thread has waited for it for 5 ms.
 
-Who loops for long, or is called for each of many parts, calls `let_others_in`. Compiled front-ends would otherwise keep
-the interpreter to themselves: CPython looks for other threads and for signals in interpreted functions only.
-Tested by tests/test_turns.py.
+Whatever loops for long, or is called for each of many parts, calls `interrupt_checkpoint`. Compiled front-ends would
+otherwise keep the interpreter to themselves: CPython looks for other threads and for signals in interpreted functions
+only.
+Tested by tests/test_interruption.py.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 
 from maskwright import _kernel
-from maskwright._kernel import let_others_in as let_others_in
+from maskwright._kernel import interrupt_checkpoint as interrupt_checkpoint
 
 
 class Compiling:

@@ -1,10 +1,9 @@
-// Schemas of which a glance shows that they can be compiled: src/maskwright/frontends/json_schema/normalise/evident.py
-// says what that means and what it is for. Here is the glance, at a schema's content (content.cpp), where it costs a
-// tenth.
+// Schemas whose compilation can be deferred: src/maskwright/frontends/json_schema/normalise/deferral.py says what that
+// means and what it is for. Here is the scan of a schema's content (content.cpp), at a tenth of its cost in Python.
 //
 // Each schema object is gone through once to find its keywords, and once more for each object around it, past which it
-// is skipped. A schema for which that takes too many steps is not evident.
-// Tested by tests/frontends/json_schema/test_schema_evident.py.
+// is skipped. A schema for which that takes too many steps cannot be deferred.
+// Tested by tests/frontends/json_schema/test_schema_deferral.py.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -175,8 +174,8 @@ class Definitions {
   uint32_t num_ = 0;
 };
 
-// What a glance at an evident schema shows besides; evident.py says what each means.
-struct Evident {
+// What the scan shows of a schema that can be deferred; deferral.py says what each means.
+struct Deferral {
   bool has_required = false;
   bool has_members = false;
   bool has_long_strings = false;
@@ -186,14 +185,14 @@ struct Evident {
   bool names_arguments = true;
 };
 
-class Glance {
+class SchemaScan {
  public:
   // `formats`: the names of those that are known. `length_of_match`: of a plain string that a pattern matches, or -1.
   // `is_ignored`: whether a keyword says nothing of values, and is not reported either.
-  Glance(nb::handle formats, nb::handle length_of_match, nb::handle is_ignored)
+  SchemaScan(nb::handle formats, nb::handle length_of_match, nb::handle is_ignored)
       : formats_(formats), length_of_match_(length_of_match), is_ignored_(is_ignored) {}
 
-  std::optional<Evident> look(std::string_view content) {
+  std::optional<Deferral> look(std::string_view content) {
     open_.push_back({ContentCursor(content), Definitions::kRoot});
     for (size_t i = 0; i < open_.size(); ++i) {
       if (open_.size() > kMostSchemas) return std::nullopt;
@@ -535,11 +534,11 @@ class Glance {
   Definitions definitions_;
   bool bounds_are_flags_ = false;  // exclusive ones, in the oldest draft
   size_t num_steps_ = 0;
-  Evident seen_;
+  Deferral seen_;
 };
 
-nb::object evident(const nb::bytes& content, nb::handle formats, nb::handle length_of_match, nb::handle is_ignored) {
-  const auto seen = Glance(formats, length_of_match, is_ignored).look({content.c_str(), content.size()});
+nb::object can_defer(const nb::bytes& content, nb::handle formats, nb::handle length_of_match, nb::handle is_ignored) {
+  const auto seen = SchemaScan(formats, length_of_match, is_ignored).look({content.c_str(), content.size()});
   if (!seen) return nb::none();
   return nb::make_tuple(seen->has_required, seen->has_members, seen->has_long_strings, seen->has_free_values,
                         seen->has_formats, seen->has_unknown_formats, seen->names_arguments);
@@ -547,13 +546,14 @@ nb::object evident(const nb::bytes& content, nb::handle formats, nb::handle leng
 
 }  // namespace
 
-void bind_evident(nb::module_& m) {
-  m.def("evident", &evident, nb::arg("content"), nb::arg("formats"), nb::arg("length_of_match"), nb::arg("is_ignored"),
-        nb::sig("def evident(content: bytes, formats: typing.Container[str], length_of_match: "
+void bind_deferral(nb::module_& m) {
+  m.def("can_defer", &can_defer, nb::arg("content"), nb::arg("formats"), nb::arg("length_of_match"),
+        nb::arg("is_ignored"),
+        nb::sig("def can_defer(content: bytes, formats: typing.Container[str], length_of_match: "
                 "typing.Callable[[str], int], is_ignored: typing.Callable[[str], bool]) -> "
                 "tuple[bool, bool, bool, bool, bool, bool, bool] | None"),
-        "What a glance at a schema's content shows, if that it can be compiled "
-        "(frontends/json_schema/normalise/evident.py).");
+        "Scans a schema's content; None if compiling it cannot be deferred "
+        "(frontends/json_schema/normalise/deferral.py).");
 }
 
 }  // namespace maskwright

@@ -1,4 +1,4 @@
-// Where a thread that holds the interpreter for long hands it over (turns.cpp).
+// Where a thread that holds the interpreter for long hands it over (interruption.cpp).
 #pragma once
 
 #include <Python.h>
@@ -7,7 +7,7 @@ namespace maskwright {
 
 // To be called often, with the GIL: other threads have it once in kTurn, and handlers of signals run.
 // Throws nb::python_error with what a handler raised.
-void let_others_in();
+void interrupt_checkpoint();
 
 // Around what is done without the GIL.
 void before_release();

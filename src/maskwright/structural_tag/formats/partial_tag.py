@@ -1,6 +1,6 @@
 """A tag as its begin and what follows it, and what is left of it once some of the begin is there.
 
-    Begun(("<f=now>", 7, " "), rest).after(0, 3)    "now>" <[7]> " " rest
+    PartialTag(("<f=now>", 7, " "), rest).after(0, 3)    "now>" <[7]> " " rest
 
 Those of known tags are kept, and what was left of them last: adding a tag to many makes nothing for the others.
 Tested by tests/structural_tag/test_known_tags.py, test_triggers.py.
@@ -13,7 +13,7 @@ from maskwright.structural_tag.texts.tokens import Pieces, spelled
 from maskwright.support.untracked import acyclic
 
 
-class Begun:
+class PartialTag:
     """See the module's header.
 
     Attributes:
@@ -45,7 +45,7 @@ class Begun:
         return left
 
 
-acyclic(Begun)
+acyclic(PartialTag)
 
 
 def _up_to_token(pieces: Pieces) -> Pieces:

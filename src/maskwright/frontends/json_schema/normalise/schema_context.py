@@ -1,4 +1,4 @@
-"""A `Site` gathers what the keywords of one schema object say, each keyword in its function (keywords.py).
+"""A `SchemaContext` gathers what the keywords of one schema object say, each keyword in its function (keywords.py).
 
 Tested by tests/frontends/json_schema/test_schema_keywords.py.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 
 
-class Site:
+class SchemaContext:
     """One schema object while its keywords are read.
 
     `number`, `string`, `array` and `object` are None until a keyword says something about that type. `applied` are

@@ -1,4 +1,4 @@
-"""What is evident can be compiled: without an error or a report, and as a deferred subgrammar needs it."""
+"""What can be deferred compiles without an error or a report, and as a deferred subgrammar needs it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from corpora import MASKBENCH
-from maskwright._kernel import content_of
+from maskwright._kernel import canonical_bytes
 from maskwright.emptiness import admits_nothing
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
-from maskwright.frontends.json_schema.normalise.evident import Evident, evident, report_of
+from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of, report_of
 from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.ir import OP_CALL, OP_GUARD, OP_LITERAL, OP_SEQ, OP_SPAN, OP_TOKENS
 from maskwright.ir.subgrammars import spelled_out
@@ -38,16 +38,16 @@ MOST = 2**53 - 1  # as generators of schemas bound any integer
 PATTERNS = ["^[A-Z]{3}$", "x", "^a|b$", "^$", "^[^a]*$", r"\bword\b", "(", r"^\d{4}-\d{2}$", "^(?=a)b"]
 
 
-def glance(schema: Any) -> Evident | None:
-    content = content_of(schema)
-    return None if content is None else evident(content)
+def scan(schema: Any) -> Deferral | None:
+    content = canonical_bytes(schema)
+    return None if content is None else deferral_of(content)
 
 
 def check(schema: dict[str, Any], options: JsonSchemaOptions, *, capture_members: bool) -> None:
     report: list[Finding] = []
     parametric = () if options.any_order else (OP_CALL, OP_GUARD)
     grammar = schema_to_ir(schema, options, report, capture_members=capture_members)
-    content = content_of(schema)
+    content = canonical_bytes(schema)
     assert content is not None
     assert tuple(report) == report_of(content), schema
     assert not admits_nothing(grammar), schema
@@ -68,7 +68,7 @@ def chain_of_any_of(length: int) -> Any:
 
 
 def random_schema(rng: random.Random, depth: int) -> Any:
-    """Mostly evident, but for what is thrown in at random."""
+    """Mostly what can be deferred, but for what is thrown in at random."""
     kinds = ["string", "integer", "number", "boolean", "null", "array", "object", "object", None]
     kind = rng.choice(kinds) if depth else "object"
     bounds = sorted(rng.choice([0, 1, 2, 7, 40, 1000, MOST, -MOST, 0.5, -3, -2.5]) for _ in range(2))
@@ -129,7 +129,7 @@ def test_random_schemas() -> None:
     num_evident = 0
     for _ in range(16_000):
         schema = random_schema(rng, 0)
-        if glance(schema):
+        if scan(schema):
             num_evident += 1
             check(schema, rng.choice(OPTIONS), capture_members=rng.random() < 0.5)
     assert num_evident > 700
@@ -140,7 +140,7 @@ def test_maskbench() -> None:
     num_evident = 0
     for line in gzip.decompress(MASKBENCH.read_bytes()).decode().splitlines():
         schema = json.loads(line)["schema"]
-        if glance(schema):
+        if scan(schema):
             num_evident += 1
             for options in OPTIONS[:2]:
                 check(schema, options, capture_members=True)
@@ -189,7 +189,7 @@ def test_maskbench() -> None:
     ],
 )
 def test_evident(schema: dict[str, Any]) -> None:
-    assert glance(schema)
+    assert scan(schema)
     check(schema, OPTIONS[0], capture_members=True)
 
 
@@ -254,29 +254,29 @@ def test_evident(schema: dict[str, Any]) -> None:
     ],
 )
 def test_not_evident(schema: Any) -> None:
-    assert not glance(schema)
+    assert not scan(schema)
 
 
 def test_a_glance_is_short() -> None:
     many: Any = {"type": "object", "default": [0] * 3_000}
-    assert glance(many)
+    assert scan(many)
     for _ in range(400):
         many = {"type": "object", "properties": {"a": many}}
-    assert not glance(many)  # it would be skipped once for each object around it
-    assert not glance({"type": "object", "properties": {f"p{i}": True for i in range(2_001)}})
+    assert not scan(many)  # it would be skipped once for each object around it
+    assert not scan({"type": "object", "properties": {f"p{i}": True for i in range(2_001)}})
 
 
 def test_what_is_no_content() -> None:
-    whole = content_of({"type": "object", "properties": {"a": {"enum": ["x", 1]}}, "required": ["a"]})
+    whole = canonical_bytes({"type": "object", "properties": {"a": {"enum": ["x", 1]}}, "required": ["a"]})
     assert whole is not None
-    assert evident(whole)
+    assert deferral_of(whole)
     for length in range(len(whole)):
         with pytest.raises(ValueError, match="content"):
-            evident(whole[:length])
+            deferral_of(whole[:length])
 
 
 def seen(schema: dict[str, Any]) -> set[str]:
-    found = glance({**OBJECT, **schema})
+    found = scan({**OBJECT, **schema})
     assert found
     return {name for name, is_so in found._asdict().items() if is_so}
 
@@ -305,5 +305,5 @@ def test_what_else_is_seen() -> None:
 def test_formats_leave_room(name: str) -> None:
     schema = {**OBJECT, "properties": {"a": {"type": "string", "format": name, "minLength": 1, "maxLength": 64}}}
     schema["required"] = ["a"]
-    assert glance(schema)
+    assert scan(schema)
     check(schema, OPTIONS[0], capture_members=False)

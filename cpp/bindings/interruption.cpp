@@ -4,13 +4,13 @@
 // Letting go of the GIL and taking it again is not enough: the thread that waits for it is woken, and finds it taken.
 // So who lets go has to lie still for as long as waking takes, but only if somebody waits, which CPython does not tell.
 // The time does: letting go takes 0.1 us, and a system call more where there is somebody to wake.
-// Tested by tests/test_turns.py.
+// Tested by tests/test_interruption.py.
 //
 // Nor may the garbage collector come in between: a full collection holds everything up for tens of milliseconds, and
 // what is made while a grammar is compiled would set off one after the other, though it is freed by its reference
 // counts and in no cycle. So the collector is off while a thread that compiles holds the GIL, and on whenever others
 // have it. A collection that is due comes when they, or that thread later, make the next object.
-#include "turns.h"
+#include "interruption.h"
 
 #include <algorithm>
 #include <atomic>
@@ -107,7 +107,7 @@ void after_release() {
   pause_collector();
 }
 
-void let_others_in() {
+void interrupt_checkpoint() {
   const auto now = Clock::now();
   if (now < turn_end) return;
   if (compiling.depth == 0 && now - turn_end > kPause) {  // it has just begun
@@ -120,7 +120,7 @@ void let_others_in() {
 }
 
 void bind_turns(nb::module_& m) {
-  m.def("let_others_in", &let_others_in,
+  m.def("interrupt_checkpoint", &interrupt_checkpoint,
         "Lets other threads have the interpreter, if this one had it for long, and handlers of signals, which may "
         "raise.");
   m.def("begin_compiling", &begin_compiling,
