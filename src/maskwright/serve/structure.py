@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo, openai_shapes
-from maskwright._kernel import content_of
+from maskwright._kernel import canonical_bytes
 from maskwright.compile_cache import CompileCache, Workers
 from maskwright.errors import MaskwrightError
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
@@ -82,7 +82,7 @@ class Structures:
         if not asked and not has_parts:
             return Structure(None)
         engine_field = _only_one(asked)
-        content = content_of(asked)
+        content = canonical_bytes(asked)
         if content is not None and len(content) > self._settings.max_structure_bytes:
             raise _too_large(asked, self._settings.max_structure_bytes)
 
@@ -180,7 +180,7 @@ def _only_one(asked: Mapping[str, Any]) -> str | None:
 
 
 def _too_large(asked: Mapping[str, Any], most: int) -> ApiError:
-    largest = max(asked, key=lambda name: len(content_of(asked[name]) or b""))
+    largest = max(asked, key=lambda name: len(canonical_bytes(asked[name]) or b""))
     message = f"what the request says about the output's form is larger than {most:,} bytes"
     hint = "use a smaller schema or fewer tools, or start the server with a larger --max-structure-bytes"
     return ApiError(413, message, param=f"/{largest}", code="structure_too_large", hint=hint)
