@@ -136,11 +136,11 @@ def run(engine: Any, texts: list[list[list[int]]], steps: int, bitmask: Any) -> 
 
 
 def usable(engine: Any, record: Any, encode: Any) -> bool:
-    """Whether the engine takes the schema within a second, and its valid instances."""
+    """Whether the engine takes the schema within a second of processor time, and its valid instances."""
     try:
-        begin = time.perf_counter()
+        begin = time.process_time()
         grammars = engine.compile([record["schema"]])
-        if time.perf_counter() - begin > 1:
+        if time.process_time() - begin > 1:
             return False
         for text in instances(record, encode):
             engine.start(grammars, 1)

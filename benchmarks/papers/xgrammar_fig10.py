@@ -1,0 +1,115 @@
+"""XGrammar, Tables 1 and 2 and Fig. 10: time to first and per output token, free and held to JSON Schemas, by batch.
+
+    python benchmarks/papers/xgrammar_fig10.py --models toy smollm2 --batches 1 4 16
+
+Each engine with masks filled beside the model (overlapped) and after it, all in the loop of decoding.py: the same
+tokens in all runs, taking turns step by step. Times are wall-clock medians, ratios medians of neighbouring steps.
+    TPOT         from one token to the next, of the whole batch
+    to free      its ratio to the free run
+    TTFT         reading a prompt of 64 tokens; held, with a new schema compiled and the first mask filled meanwhile on
+                 another thread (overlapped) or before. Each time the schema is one that was not compiled before
+The toy has two layers and 128,256 tokens: a step of it takes so little that masks show.
+Source: Dong et al., "XGrammar: Flexible and Efficient Structured Generation Engine for LLMs" (2024).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import decoding
+from common import in_turns, peers, ratio, report, table
+
+PROMPT_SIZE = 64
+
+
+def first_token(model: Any, prompt: list[int], schemas: list[Any], engine: Any, overlapped: bool) -> float:
+    """Seconds until the first token of one sequence is there."""
+    executor = ThreadPoolExecutor(1)
+    bitmask = decoding.mw.allocate_token_bitmask(1, model.info.vocab_size)
+    schema = schemas.pop() if engine is not None else None
+
+    def prepare() -> None:
+        if engine is not None:
+            engine.start(engine.compile([schema]), 1)
+            engine.fill(bitmask)
+
+    begin = time.perf_counter()
+    if overlapped:
+        prepared = executor.submit(prepare)
+    else:
+        prepare()
+    state = model.start(prompt[:-1], 1)
+    logits = model.step(prompt[-1:], state)
+    if overlapped:
+        prepared.result()
+    if engine is not None:
+        decoding.mw.apply_token_bitmask_inplace(logits, bitmask)
+    logits.argmax(-1).tolist()
+    return time.perf_counter() - begin
+
+
+def unseen(schema: Any, count: int) -> list[Any]:
+    """The schema with another member each time, so that it is new."""
+    return [{**schema, "title": f"number {i}", "$comment": f"{i}"} for i in range(count)]
+
+
+def modes_of(engines: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
+    held = {f"{name}, {how}": (engine, how == "overlapped") for name, engine in engines.items() for how in _HOW}
+    return {"free": (None, False), **held}
+
+
+_HOW = ("overlapped", "one by one")
+
+
+def rows_of_tpot(
+    model: Any, engines: dict[str, Any], schemas: list[Any], texts: list[Any], batch: int, steps: int
+) -> Iterator[list[str]]:
+    mixed = [i % len(schemas) for i in range(batch)]
+    prompt = texts[0][0][:1] * PROMPT_SIZE
+    runs = {}
+    for name, (engine, overlapped) in modes_of(engines).items():
+        grammars = engine.compile([schemas[i] for i in mixed]) if engine is not None else None
+        chosen = [texts[i] for i in mixed]
+        runs[name] = decoding.Run(model, chosen, prompt, engine, grammars, overlapped=overlapped, threads=2)
+    times = in_turns({name: run.step for name, run in runs.items()}, steps)
+    for name, found in times.items():
+        fill = f"{decoding.milliseconds(runs[name].fill_s):,.3f}" if runs[name].fill_s else "–"
+        tpot = [f"{decoding.milliseconds(found):,.2f}", f"{ratio(found, times['free']):.3f}"]
+        yield [f"{model.name}, batch {batch}, {name}", *tpot, fill]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=["toy", "smollm2"])
+    parser.add_argument("--batches", nargs="+", type=int, default=[1, 4, 16])
+    parser.add_argument("--steps", type=int, default=32)
+    parser.add_argument("--schemas", type=int, default=8, help="how many to mix")
+    arguments = parser.parse_args()
+    report("XGrammar, Tables 1 and 2, Fig. 10: end to end", "models on this processor, float32; wall-clock ms")
+    tpot, ttft = [], []
+    for name in arguments.models:
+        model = decoding.Transformer(name)
+        engines = peers("batches", model.info, model)
+        schemas, texts = decoding.choose(model.encode, engines, arguments.schemas)
+        for batch in arguments.batches:
+            tpot += rows_of_tpot(model, engines, schemas, texts, batch, arguments.steps)
+        prompt, rounds = texts[0][0][:1] * PROMPT_SIZE, max(5, arguments.steps // 4)
+        work = {
+            mode: partial(first_token, model, prompt, unseen(schemas[0], rounds), engine, overlapped)
+            for mode, (engine, overlapped) in modes_of(engines).items()
+        }
+        times = in_turns(work, rounds)
+        for mode, found in times.items():
+            more = decoding.milliseconds([a - b for a, b in zip(found, times["free"], strict=True)])
+            ttft.append([f"{name}, {mode}", f"{decoding.milliseconds(found):,.2f}", f"{more:+,.2f}"])
+    table(["", "TPOT ms", "to free", "masks ms"], tpot)
+    table(["", "TTFT ms", "more than free"], ttft)
+
+
+if __name__ == "__main__":
+    main()
