@@ -40,11 +40,18 @@ class StepModel(Protocol):
 
 
 class Transformer:
-    """A transformers model. `name` is a folder in MASKWRIGHT_MODELS (tests/engines/models.py makes them)."""
+    """A transformers model, with one processor left for what is beside it.
+
+    `name` is a folder in MASKWRIGHT_MODELS (tests/engines/models.py makes them).
+    """
 
     def __init__(self, name: str) -> None:
+        import torch
+        import transformers
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
+        transformers.utils.logging.disable_progress_bar()
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
         self.name = name
         self.model = AutoModelForCausalLM.from_pretrained(MODELS / name).float().eval()
         self.tokenizer = AutoTokenizer.from_pretrained(MODELS / name)

@@ -30,13 +30,13 @@ PROMPT_SIZE = 64
 def first_token(model: Any, prompt: list[int], schemas: list[Any], engine: Any, overlapped: bool) -> float:
     """Seconds until the first token of one sequence is there."""
     executor = ThreadPoolExecutor(1)
-    bitmask = decoding.mw.allocate_token_bitmask(1, model.info.vocab_size)
     schema = schemas.pop() if engine is not None else None
 
     def prepare() -> None:
         if engine is not None:
-            engine.start(engine.compile([schema]), 1)
-            engine.fill(bitmask)
+            engine.compile(schema)
+            engine.reset()
+            engine.fill()
 
     begin = time.perf_counter()
     if overlapped:
@@ -48,14 +48,15 @@ def first_token(model: Any, prompt: list[int], schemas: list[Any], engine: Any, 
     if overlapped:
         prepared.result()
     if engine is not None:
-        decoding.mw.apply_token_bitmask_inplace(logits, bitmask)
+        decoding.mw.apply_token_bitmask_inplace(logits, engine.bitmask)
     logits.argmax(-1).tolist()
     return time.perf_counter() - begin
 
 
 def unseen(schema: Any, count: int) -> list[Any]:
     """The schema with another member each time, so that it is new."""
-    return [{**schema, "title": f"number {i}", "$comment": f"{i}"} for i in range(count)]
+    members = schema.get("properties", {})
+    return [{**schema, "properties": {**members, f"member_{i}": {"type": "string"}}} for i in range(count)]
 
 
 def modes_of(engines: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
@@ -101,7 +102,7 @@ def main() -> None:
         prompt, rounds = texts[0][0][:1] * PROMPT_SIZE, max(5, arguments.steps // 4)
         work = {
             mode: partial(first_token, model, prompt, unseen(schemas[0], rounds), engine, overlapped)
-            for mode, (engine, overlapped) in modes_of(engines).items()
+            for mode, (engine, overlapped) in modes_of(peers("schemas", model.info, model)).items()
         }
         times = in_turns(work, rounds)
         for mode, found in times.items():
