@@ -23,6 +23,7 @@ TREE = {
     "RequestError": (MaskwrightError, ValueError),
     "TokenizerError": (MaskwrightError, ValueError),
     "BitmaskError": (MaskwrightError, ValueError),
+    "EngineError": (MaskwrightError, RuntimeError),
     "LimitError": (MaskwrightError, RuntimeError),
     "MatcherError": (MaskwrightError, RuntimeError),
     "GrammarWarning": (UserWarning,),

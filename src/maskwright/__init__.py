@@ -28,6 +28,7 @@ from maskwright.compiler import GrammarCompiler as GrammarCompiler
 from maskwright.errors import ArgumentError as ArgumentError
 from maskwright.errors import BitmaskError as BitmaskError
 from maskwright.errors import EbnfSyntaxError as EbnfSyntaxError
+from maskwright.errors import EngineError as EngineError
 from maskwright.errors import GrammarError as GrammarError
 from maskwright.errors import GrammarWarning as GrammarWarning
 from maskwright.errors import LarkSyntaxError as LarkSyntaxError
@@ -63,6 +64,7 @@ __all__ = [
     "BitmaskError",
     "CompiledGrammar",
     "EbnfSyntaxError",
+    "EngineError",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",

@@ -14,6 +14,7 @@
     ├── RequestError            tools, tool_choice or a response format is wrong  (also ValueError)
     ├── TokenizerError          a tokenizer cannot be turned into token bytes     (also ValueError)
     ├── BitmaskError            a bitmask or logits buffer of the wrong form      (also ValueError)
+    ├── EngineError             a model cannot be loaded, or an engine is closed  (also RuntimeError)
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
     └── MatcherError            a matcher was asked for what it cannot do         (also RuntimeError)
 
@@ -211,6 +212,10 @@ class TokenizerError(MaskwrightError, ValueError):
 
 class BitmaskError(MaskwrightError, ValueError):
     """A bitmask or logits buffer has the wrong dtype, shape, device or layout."""
+
+
+class EngineError(MaskwrightError, RuntimeError):
+    """A model cannot be loaded or run, or an engine takes no requests."""
 
 
 class LimitError(MaskwrightError, RuntimeError):

@@ -15,7 +15,7 @@ from fake_models import FakeModel, Gate, scattered, with_all_bytes
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
 from maskwright.engine import LocalEngine, Output, Request, SamplingParams, complete, generate, load_engine
-from maskwright.errors import ArgumentError, LimitError, MatcherError, TokenizerError, UnsatisfiableError
+from maskwright.errors import ArgumentError, EngineError, LimitError, MatcherError, TokenizerError, UnsatisfiableError
 
 Start = Callable[..., LocalEngine]
 LETTERS = with_all_bytes(*(bytes([c]) for c in b'abcdefgh "{}:,0123456789'))
@@ -248,7 +248,7 @@ def test_draining_finishes_what_there_is_and_takes_no_more(start: Start) -> None
     engine.submit(request(engine), outputs.append)
     assert engine.drain(10)
     assert outputs[-1].finish_reason == "length"
-    with pytest.raises(MatcherError, match="no more requests"):
+    with pytest.raises(EngineError, match="no more requests"):
         engine.submit(request(engine), outputs.append)
 
 
@@ -270,7 +270,7 @@ def test_closing_cancels_and_closes_the_model() -> None:
     engine.close()
     assert fake.is_closed
     assert outputs[-1].finish_reason in ("cancelled", "length")
-    with pytest.raises(MatcherError, match="closed"):
+    with pytest.raises(EngineError, match="closed"):
         engine.submit(request(engine), outputs.append)
 
 

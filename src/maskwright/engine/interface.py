@@ -94,8 +94,8 @@ class Engine(Protocol):
         """Have an output generated. Returns at once; from any thread.
 
         Raises:
+            EngineError: The engine is closed or being drained.
             LimitError: The prompt leaves no room for an output.
-            MatcherError: The engine is closed or being drained.
             TokenizerError: A token id of the prompt is not in the vocabulary, or the grammar was compiled for another
                 one.
             UnsatisfiableError: No output of the grammar has so few tokens.

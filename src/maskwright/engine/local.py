@@ -24,7 +24,7 @@ from maskwright.engine.models import CausalModel
 from maskwright.engine.outputs import Output
 from maskwright.engine.requests import Request
 from maskwright.engine.sequence import Sequence as OutputSequence
-from maskwright.errors import LimitError, MatcherError, TokenizerError
+from maskwright.errors import EngineError, LimitError, TokenizerError
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import instance
 from maskwright.tokenizer import TokenizerInfo
@@ -85,7 +85,7 @@ class LocalEngine:
         with self._changed:
             if self._is_closed or self._is_draining:
                 state = "closed" if self._is_closed else "finishing what it has, and takes no more requests"
-                raise MatcherError(f"the engine is {state}", hint="load another one")
+                raise EngineError(f"the engine is {state}", hint="load another one")
             self._open.add(sequence)
             self._arrived.append(sequence)
             self._changed.notify_all()

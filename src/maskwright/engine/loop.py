@@ -25,6 +25,7 @@ For one thread. Tested by tests/engine/test_loop.py.
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections import deque
 from typing import Any
@@ -63,7 +64,7 @@ class DecodingLoop:
         self._beside = Beside()
         self._masks = StepMasks(model.num_slots, model.tokenizer_info.vocab_size)
         self._forced = ForcedText(model.tokenizer_info, lambda text: model.encode(text, add_special_tokens=False))
-        self._free_slots = list(range(model.num_slots))[::-1]
+        self._free_slots = list(range(model.num_slots))  # a heap: slots that are used lie together
         self._to_report: dict[Sequence, None] = {}  # in order, each once
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []
@@ -129,10 +130,11 @@ class DecodingLoop:
     def _admit(self) -> None:
         while self.waiting and self._free_slots:
             sequence = self.waiting.popleft()
-            sequence.slot = self._free_slots.pop()
+            sequence.slot = heapq.heappop(self._free_slots)
             sequence.timing.admitted_s = sequence.now()
             self.running.append(sequence)
             self.totals["prompt_tokens"] += sequence.num_prompt
+            self.running.sort(key=lambda each: each.slot)
 
     def _bind_grammars(self) -> None:
         """Hold outputs to grammars that are there by now."""
@@ -292,7 +294,7 @@ class DecodingLoop:
         for sequence in self.running:
             if sequence.finish_reason is not None:
                 self._model.free(sequence.slot)
-                self._free_slots.append(sequence.slot)
+                heapq.heappush(self._free_slots, sequence.slot)
                 self._count(sequence)
                 self._to_report[sequence] = None
         self.running = [sequence for sequence in self.running if sequence.finish_reason is None]
