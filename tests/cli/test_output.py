@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maskwright.cli.output import StdoutWriter, Utf8Decoder, print_stats, stats_lines
-from maskwright.generation import GenerationStats
+from maskwright.cli.output import Figures, StdoutWriter, Utf8Decoder, figure_lines, print_figures
+from maskwright.engine import Completion, Timing, Usage
 
 
 @given(st.text(), st.lists(st.integers(0, 40)))
@@ -38,17 +38,23 @@ def test_the_writer_writes_utf8_and_ends_the_line(capfdbinary: pytest.CaptureFix
 
 
 def test_the_figures() -> None:
-    stats = GenerationStats(num_tokens=3, num_forced=1, seconds=0.001, compile_us=2000, mask_us=[500.0, 1.0, 3.0, 4.0])
-    assert stats_lines(stats) == [
+    figures = Figures(num_tokens=3, num_forced=1, seconds=0.001, compile_us=2000, mask_us=[500.0, 1.0, 3.0, 4.0])
+    assert figure_lines(figures) == [
         ("tokens", "3  (3,000 tokens/s)"),
-        ("forced", "25%  of 4 masks left exactly one token"),
+        ("forced", "33%  of the tokens were inserted without asking the model"),
         ("µs per mask", "avg 127.0 · p50 3.5 · max 500.0"),
         ("first mask", "after 2.50 ms, 2.00 ms of it to compile"),
     ]
 
 
+def test_figures_come_from_an_output() -> None:
+    timing = Timing(admitted_s=1.0, last_token_s=3.0, total_s=9.0, mask_us=[1.0])
+    whole = Completion(usage=Usage(completion_tokens=4, forced_tokens=1), timing=timing)
+    assert Figures.of(whole, 7.0) == Figures(4, 1, 2.0, 7.0, [1.0])
+
+
 def test_figures_of_nothing_are_zero(capsys: pytest.CaptureFixture[str]) -> None:
-    print_stats(GenerationStats())
+    print_figures(Figures.of(Completion()))
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "0  (0 tokens/s)" in captured.err

@@ -27,6 +27,7 @@ class FakeModel:
     """
 
     model_name = "fake"
+    has_chat_template = False
 
     def __init__(self, tokens: Sequence[bytes], logits: Logits | None = None, num_slots: int = 4) -> None:
         self.tokens = [*tokens, b"<end>"]

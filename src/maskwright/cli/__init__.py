@@ -2,7 +2,7 @@
 
     maskwright generate --regex '[0-9]{4}-[0-9]{2}' --prompt 'Date: '
 
-`sources.py` reads what the user gave, `backends.py` runs a model, `output.py` writes text and figures;
+`sources.py` reads what the user gave, `maskwright.engine` runs a model, `output.py` writes text and figures;
 `generate.py`, `check.py`, `lint.py`, `convert.py` and `demo.py` are the commands; `grammar_files.py` reads for lint
 and convert.
 Importing this module is light: each command imports what it needs.

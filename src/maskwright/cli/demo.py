@@ -1,7 +1,7 @@
-"""`maskwright demo`: the embedded model with and without a structure, the same prompt and seed, side by side.
+"""`maskwright demo`: a model with and without a structure, the same prompt and seed, side by side.
 
-Both runs advance token by token in turn, so that a terminal shows them growing together. Nothing is prepared: the
-text is sampled while it is shown, and parsers of the standard library say what they think of it.
+Both outputs are in one batch of the engine, and shown as they come. Nothing is prepared: the text is sampled while it
+is shown, and parsers of the standard library say what they think of it.
 
 Tested by tests/cli/test_demo.py.
 """
@@ -11,29 +11,32 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from maskwright import CompiledGrammar, GrammarMatcher
-from maskwright.generation import Chunk, GenerationStats, SamplingOptions, generate
-from maskwright.lm import EmbeddedModel, load_embedded_model
+from maskwright.engine import Completion, Engine, Output, Request, SamplingParams, generate
 
 from .demo_cases import CASES, Case, Verdict
 from .errors import EXIT_INCOMPLETE, EXIT_OK
-from .output import Utf8Decoder
+from .generate import load_model, prompt_ids
+from .output import Figures, Utf8Decoder
 
 _MAX_TOKENS = 400
 _MAX_FREE_TOKENS = 120
 _DEFAULT_PACE_MS = 6.0
+_TEMPERATURE = 0.8
+_TOP_P = 0.95
 
 
 @dataclass
 class Side:
-    """One of the two runs of a case: its text so far, in pieces that the mask forced or that were sampled."""
+    """One of the two runs of a case: its text so far, in pieces that the grammar forced or that were sampled."""
 
-    stats: GenerationStats = field(default_factory=GenerationStats)
+    whole: Completion = field(default_factory=Completion)
+    compile_us: float = 0.0
     pieces: list[tuple[str, bool]] = field(default_factory=list)
     verdict: Verdict | None = None
     _decoder: Utf8Decoder = field(default_factory=Utf8Decoder)
@@ -42,8 +45,18 @@ class Side:
     def text(self) -> str:
         return "".join(piece for piece, _ in self.pieces)
 
-    def add(self, chunk: Chunk) -> None:
-        self._append(self._decoder.feed(chunk.data), chunk.forced)
+    @property
+    def figures(self) -> Figures:
+        return Figures.of(self.whole, self.compile_us)
+
+    def add(self, output: Output, token_bytes: Sequence[bytes]) -> None:
+        replaced = self.whole.token_ids[len(self.whole.token_ids) - output.num_replaced :]
+        num_shown = sum(len(token_bytes[token]) for token in replaced)
+        for token, forced in zip(output.token_ids, output.forced, strict=True):
+            data = token_bytes[token]
+            self._append(self._decoder.feed(data[num_shown:]), forced)
+            num_shown = max(0, num_shown - len(data))
+        self.whole.add(output)
 
     def finish(self, case: Case, compiled: CompiledGrammar) -> None:
         self._append(self._decoder.finish(), False)
@@ -69,7 +82,7 @@ class Run:
 class View(Protocol):
     """Shows the demo to a person."""
 
-    def start(self, model: EmbeddedModel, seconds_to_make: float) -> None: ...
+    def start(self, engine: Engine, seconds_to_load: float) -> None: ...
 
     def showing(self, run: Run) -> AbstractContextManager[None]: ...
 
@@ -85,39 +98,42 @@ def run(arguments: argparse.Namespace) -> int:
     view = make_view(plain=arguments.plain)
     pace_ms: float = arguments.pace if arguments.pace is not None else _DEFAULT_PACE_MS * sys.stdout.isatty()
     started = time.perf_counter()
-    model = load_embedded_model()
-    view.start(model, time.perf_counter() - started)
-    runs = []
-    for offset, case in enumerate(CASES):
-        current = Run(case, arguments.seed + offset)
-        runs.append(current)
-        with view.showing(current):
-            for _ in _steps(model, current):
-                view.update(current)
-                time.sleep(pace_ms / 1e3)
+    with load_model(arguments.model, num_slots=2) as engine:
+        view.start(engine, time.perf_counter() - started)
+        runs = []
+        for offset, case in enumerate(CASES):
+            current = Run(case, arguments.seed + offset)
+            runs.append(current)
+            with view.showing(current):
+                for _ in _steps(engine, current):
+                    view.update(current)
+                    time.sleep(pace_ms / 1e3)
     view.summary(runs)
     sys.stdout.flush()
-    held = all(r.held.stats.finish_reason == "stop" and r.held.verdict is not None and r.held.verdict.ok for r in runs)
+    held = all(r.held.whole.finish_reason == "stop" and r.held.verdict is not None and r.held.verdict.ok for r in runs)
     return EXIT_OK if held else EXIT_INCOMPLETE
 
 
-def _steps(model: EmbeddedModel, run: Run) -> Iterator[None]:
-    """Advance both sides by a token each, until both are done, and have them judged."""
-    compiled, run.held.stats.compile_us = run.case.structure.compiled(model.tokenizer_info)
-    held_options, free_options = (SamplingOptions(max_tokens=n, seed=run.seed) for n in (_MAX_TOKENS, _MAX_FREE_TOKENS))
-    running = [
-        (run.held, generate(model, run.case.prompt, compiled, options=held_options, stats=run.held.stats)),
-        (run.free, generate(model, run.case.prompt, options=free_options, stats=run.free.stats)),
-    ]
+def _steps(engine: Engine, run: Run) -> Iterator[None]:
+    """Show what is new of both sides in turn, until both are done, and have them judged."""
+    info = engine.tokenizer_info
+    compiled, run.held.compile_us = run.case.structure.compiled(info)
+    ids = prompt_ids(engine, run.case.prompt)
+
+    def outputs(max_tokens: int, grammar: CompiledGrammar | None) -> Iterator[Output]:
+        params = SamplingParams(max_tokens, _TEMPERATURE, _TOP_P, seed=run.seed)
+        return generate(engine, Request(ids, params, grammar=grammar))
+
+    running = [(run.held, outputs(_MAX_TOKENS, compiled)), (run.free, outputs(_MAX_FREE_TOKENS, None))]
     while running:
         for pair in tuple(running):
-            side, chunks = pair
-            chunk = next(chunks, None)
-            if chunk is None:
+            side, coming = pair
+            output = next(coming, None)
+            if output is None:
                 side.finish(run.case, compiled)
                 running.remove(pair)
             else:
-                side.add(chunk)
+                side.add(output, info.token_bytes)
         yield
 
 

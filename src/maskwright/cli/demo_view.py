@@ -18,14 +18,14 @@ import numpy as np
 from .output import format_us
 
 if TYPE_CHECKING:
-    from maskwright.lm import EmbeddedModel
+    from maskwright.engine import Engine
 
     from .demo import Run, Side, View
 
 _HELD_TITLE = "with Maskwright"
 _FREE_TITLE = "same model, same seed, free"
 _FOOTNOTE = (
-    "forced: masks that left one token, so the model was not asked · µs/mask: average · 1st mask: compiling included"
+    "forced: tokens that were inserted without asking the model · µs/mask: average · 1st mask: compiling included"
 )
 
 
@@ -41,8 +41,9 @@ def make_view(*, plain: bool) -> View:
     return RichView()
 
 
-def _introduction(model: EmbeddedModel, seconds_to_make: float) -> str:
-    return f"embedded n-gram model, {model.vocab_size:,} tokens, made in {seconds_to_make:.1f} s"
+def _introduction(engine: Engine, seconds_to_load: float) -> str:
+    name = "embedded n-gram model" if engine.model_name == "embedded" else engine.model_name
+    return f"{name}, {engine.tokenizer_info.vocab_size:,} tokens, ready in {seconds_to_load:.1f} s"
 
 
 def _headline(run: Run) -> str:
@@ -50,7 +51,7 @@ def _headline(run: Run) -> str:
 
 
 def _ending(side: Side) -> str:
-    return "stopped by itself" if side.stats.finish_reason == "stop" else f"cut after {side.stats.num_tokens} tokens"
+    return "stopped by itself" if side.whole.finish_reason == "stop" else f"cut after {side.figures.num_tokens} tokens"
 
 
 def _mark(side: Side) -> str:
@@ -58,17 +59,17 @@ def _mark(side: Side) -> str:
 
 
 def _figures(run: Run) -> tuple[str, ...]:
-    stats = run.held.stats
-    masks = np.array(stats.mask_us or [0.0])
+    figures = run.held.figures
+    masks = np.array(figures.mask_us or [0.0])
     return (
         run.case.title,
-        str(stats.num_tokens),
-        f"{stats.tokens_per_second:,.0f}",
-        f"{stats.forced_share:.0%}",
+        str(figures.num_tokens),
+        f"{figures.tokens_per_second:,.0f}",
+        f"{figures.forced_share:.0%}",
         f"{masks.mean():.1f}",
         f"{np.percentile(masks, 50):.1f}",
         f"{masks.max():.1f}",
-        format_us(stats.first_mask_us),
+        format_us(figures.first_mask_us),
         _mark(run.held),
         _mark(run.free),
     )
@@ -82,8 +83,8 @@ class PlainView:
 
     _num_shown = 0
 
-    def start(self, model: EmbeddedModel, seconds_to_make: float) -> None:
-        print(f"Maskwright demo: {_introduction(model, seconds_to_make)}")
+    def start(self, engine: Engine, seconds_to_load: float) -> None:
+        print(f"Maskwright demo: {_introduction(engine, seconds_to_load)}")
 
     @contextmanager
     def showing(self, run: Run) -> Iterator[None]:
@@ -123,8 +124,8 @@ class RichView:
 
         self._console = Console(highlight=False)
 
-    def start(self, model: EmbeddedModel, seconds_to_make: float) -> None:
-        self._console.print(f"\n[bold]Maskwright[/] [dim]{_introduction(model, seconds_to_make)}[/]")
+    def start(self, engine: Engine, seconds_to_load: float) -> None:
+        self._console.print(f"\n[bold]Maskwright[/] [dim]{_introduction(engine, seconds_to_load)}[/]")
         self._console.print("[dim]left: [/][cyan]forced by the grammar[/][dim], [/]chosen by the model\n")
 
     @contextmanager

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import codecs
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from maskwright.generation import GenerationStats
+from maskwright.engine import Completion
 
 
 class Utf8Decoder:
@@ -60,21 +60,51 @@ def format_us(us: float) -> str:
     return f"{us / 1e3:.2f} ms" if us < 1e6 else f"{us / 1e6:.2f} s"
 
 
-def stats_lines(stats: GenerationStats) -> list[tuple[str, str]]:
+class Figures(NamedTuple):
+    """Figures of one output; times in the unit of the name."""
+
+    num_tokens: int = 0
+    num_forced: int = 0  # inserted without asking the model
+    seconds: float = 0.0
+    compile_us: float = 0.0
+    mask_us: Sequence[float] = ()
+
+    @classmethod
+    def of(cls, whole: Completion, compile_us: float = 0.0) -> Figures:
+        """Those of an output, from its slot to its last token."""
+        usage, timing = whole.usage, whole.timing
+        seconds = (timing.last_token_s or timing.total_s) - timing.admitted_s
+        return cls(usage.completion_tokens, usage.forced_tokens, seconds, compile_us, timing.mask_us)
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.num_tokens / self.seconds if self.seconds else 0.0
+
+    @property
+    def forced_share(self) -> float:
+        return self.num_forced / self.num_tokens if self.num_tokens else 0.0
+
+    @property
+    def first_mask_us(self) -> float:
+        """From the grammar's text to the first mask."""
+        return self.compile_us + (self.mask_us[0] if self.mask_us else 0.0)
+
+
+def figure_lines(figures: Figures) -> list[tuple[str, str]]:
     """The figures as (name, value) lines."""
-    masks = np.array(stats.mask_us or [0.0])
+    masks = np.array(figures.mask_us or [0.0])
     return [
-        ("tokens", f"{stats.num_tokens}  ({stats.tokens_per_second:,.0f} tokens/s)"),
-        ("forced", f"{stats.forced_share:.0%}  of {len(stats.mask_us)} masks left exactly one token"),
+        ("tokens", f"{figures.num_tokens}  ({figures.tokens_per_second:,.0f} tokens/s)"),
+        ("forced", f"{figures.forced_share:.0%}  of the tokens were inserted without asking the model"),
         (
             "µs per mask",
             f"avg {masks.mean():.1f} · p50 {np.percentile(masks, 50):.1f} · max {masks.max():.1f}",
         ),
-        ("first mask", f"after {format_us(stats.first_mask_us)}, {format_us(stats.compile_us)} of it to compile"),
+        ("first mask", f"after {format_us(figures.first_mask_us)}, {format_us(figures.compile_us)} of it to compile"),
     ]
 
 
-def print_stats(stats: GenerationStats) -> None:
+def print_figures(figures: Figures) -> None:
     """Print the figures to stderr."""
-    for name, value in stats_lines(stats):
+    for name, value in figure_lines(figures):
         print(f"{name:>12}  {value}", file=sys.stderr)

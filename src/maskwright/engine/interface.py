@@ -16,11 +16,14 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from maskwright.engine.outputs import FinishReason, Output, Timing, TokenLogprobs, Usage
 from maskwright.engine.requests import Request
 from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 OnOutput: TypeAlias = Callable[[Output], None]
 
@@ -71,6 +74,11 @@ class Engine(Protocol):
         """The most tokens of prompt and output together."""
         ...
 
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the model was made for chats, so that a prompt is better written as one."""
+        ...
+
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
         """Return the token ids of a text, with the tokens that the model wants around a prompt."""
         ...
@@ -115,8 +123,12 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Cancel all requests, and free what the engine holds."""
+        """Cancel all requests, and free what the engine holds. So does leaving a `with` block."""
         ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 @dataclass

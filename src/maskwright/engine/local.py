@@ -15,7 +15,7 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maskwright.compiler import CompiledGrammar, checked_compiled
 from maskwright.engine.interface import EngineStats, Handle, OnOutput
@@ -28,6 +28,9 @@ from maskwright.errors import EngineError, LimitError, TokenizerError
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import instance
 from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LOGGER = logging.getLogger("maskwright.engine")
 
@@ -63,6 +66,10 @@ class LocalEngine:
     @property
     def max_model_len(self) -> int:
         return self._model.max_model_len
+
+    @property
+    def has_chat_template(self) -> bool:
+        return self._model.has_chat_template
 
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
         """Return the token ids of a text; see `Engine.encode`."""
@@ -127,7 +134,7 @@ class LocalEngine:
         self._thread.join()
         self._model.close()
 
-    def __enter__(self) -> LocalEngine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

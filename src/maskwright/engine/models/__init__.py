@@ -38,6 +38,9 @@ class CausalModel(Protocol):
     @property
     def num_slots(self) -> int: ...
 
+    @property
+    def has_chat_template(self) -> bool: ...
+
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]: ...
 
     def apply_chat_template(

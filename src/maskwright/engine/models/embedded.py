@@ -22,11 +22,14 @@ class EmbeddedCausalModel:
     """Remembers token ids only: the n-grams look at the last few."""
 
     model_name = "embedded"
-    max_model_len = _MAX_MODEL_LEN
+    has_chat_template = False
 
-    def __init__(self, model: EmbeddedModel | None = None, *, num_slots: int = 64) -> None:
+    def __init__(
+        self, model: EmbeddedModel | None = None, *, num_slots: int = 16, max_model_len: int | None = None
+    ) -> None:
         self._model = model or load_embedded_model()
         self.num_slots = num_slots
+        self.max_model_len = max_model_len or _MAX_MODEL_LEN
         self.tokenizer_info: TokenizerInfo = self._model.tokenizer_info
         self._ids: list[list[int]] = [[] for _ in range(num_slots)]
 

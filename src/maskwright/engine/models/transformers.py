@@ -103,8 +103,12 @@ class TransformersModel:
             model = library.AutoModelForCausalLM.from_pretrained(name, dtype="auto").to(device)
         except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
             reason = " ".join(str(error).split())[:300] or type(error).__name__
-            raise EngineError(f"transformers cannot load {name}: {reason}") from error
+            raise EngineError(f"{name}: transformers cannot load it: {reason}") from error
         return cls(model, tokenizer, **{"model_name": name, **options})
+
+    @property
+    def has_chat_template(self) -> bool:
+        return bool(getattr(self._tokenizer, "chat_template", None))
 
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]:
         """Return the tokens of a text; of the empty one, that with which texts begin."""
