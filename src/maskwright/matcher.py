@@ -53,6 +53,7 @@ class GrammarMatcher(_kernel.Matcher):
             allowed. Near the end of the budget this can take long for structures such as counted patterns, up to a
             `LimitError`. "quick": by bounds that cost almost nothing, so that some of the last tokens that would fit
             are left out; as "exact" where no output fits by the bounds.
+            Objects with more than 8 properties in any order are always decided as "quick".
         default_temperature: What `temperature` returns where the grammar asks for none.
 
     Raises:

@@ -6,6 +6,7 @@ tokens or by all. Vocabularies are tiny and lack what random chance leaves out, 
 
 from __future__ import annotations
 
+import json
 import random
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import maskwright
 from maskwright import ir
+from maskwright.frontends.selections import permutation
 from maskwright.ir import Expr, GrammarIR
 from oracle import vocabularies
 from oracle.budget_model import BudgetModel, TokenLanguage
@@ -213,6 +215,101 @@ def test_quick_budgets_complete_every_output(memory: int | None) -> None:
     assert compared > scaled(100)
     assert (flushes > 0) == (memory is not None)
     assert less, "all exact: nothing was decided by bounds"
+
+
+def in_any_order(rng: random.Random) -> GrammarIR:
+    """Six items of a letter or two, of which some are required, and perhaps one more list of them in each."""
+    builder = ir.IRBuilder()
+    texts = rng.sample(("a", "b", "ab", "ba", "aab", "bab", "bb"), 6)
+    items = [ir.seq(ir.text(text), ir.optional(ir.text("a")) if rng.random() < 0.3 else ir.EMPTY) for text in texts]
+    required = rng.sample(range(6), rng.randint(2, 6))
+    extra = ir.text("bbb") if rng.random() < 0.3 else None
+    body = permutation(builder, "p", items, required=required, separator=ir.text("a"), extra=extra)
+    return builder.build(ir.seq(body, ir.text("b")) if rng.random() < 0.5 else body)
+
+
+@pytest.mark.parametrize("memory", [None, TIGHT], ids=["roomy", "flushing"])
+@pytest.mark.parametrize("budget", ["quick", "exact"])
+def test_items_in_any_order_within_a_budget(budget: str, memory: int | None) -> None:
+    """Every output is complete, and exact budgets leave every token out that no output has."""
+    compared = 0
+    options = {} if memory is None else {"grammar_limit_bytes": memory}
+    for i in range(scaled(12)):
+        rng = seeded(f"items in any order {budget} {i}")
+        vocab = vocabularies.of(b"a", b"b", *rng.sample((b"ab", b"ba", b"aa", b"aab", b"bab"), 2), stop=(b"</s>",))
+        g, max_tokens = in_any_order(rng), rng.randint(6, 20)
+        compiled = maskwright.GrammarCompiler(vocab.info(), **options).compile_grammar(maskwright.Grammar(g))
+        try:
+            matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget=budget)
+        except maskwright.UnsatisfiableError:
+            continue
+        compared += 1
+        for _ in range(3):
+            matcher.reset()
+            follow_to_the_end(matcher, maskwright.GrammarMatcher(compiled, max_tokens=max_tokens), rng, max_tokens)
+    assert compared > scaled(4)
+
+
+def follow_to_the_end(
+    matcher: maskwright.GrammarMatcher, exact: maskwright.GrammarMatcher, rng: random.Random, max_tokens: int
+) -> None:
+    tokens: list[int] = []
+    size = matcher.compiled_grammar.tokenizer_info.vocab_size
+    while not matcher.is_terminated():
+        allowed, all_allowed = mask_of(matcher, size), mask_of(exact, size)
+        assert allowed, tokens
+        assert allowed <= all_allowed, tokens
+        for token in range(size):
+            assert matcher.fork().accept_token(token) == (token in allowed), (tokens, token)
+        token = rng.choice(sorted(allowed))
+        assert matcher.accept_token(token)
+        assert exact.accept_token(token)
+        if rng.random() < 0.3:
+            matcher.rollback(1)
+            assert mask_of(matcher, size) == allowed, tokens
+            assert matcher.accept_token(token)
+        tokens.append(token)
+    assert len(tokens) <= max_tokens + 1
+
+
+@pytest.mark.parametrize("count", [7, 20])
+@pytest.mark.parametrize("budget", ["quick", "exact"])
+def test_many_required_members_in_any_order(budget: str, count: int) -> None:
+    """Their orders are far too many to look at all of them."""
+    names = [f"member{i}" for i in range(count)]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+    texts = [*(bytes((b,)) for b in range(256)), b'"member', b'":', b'","', b'""', b'": "', b'"}', b"</s>"]
+    info = maskwright.TokenizerInfo.from_vocab(texts, special_token_ids=[262], stop_token_ids=[262])
+    grammar = maskwright.Grammar.from_json_schema(schema, any_order=True)
+    compiled = maskwright.GrammarCompiler(info).compile_grammar(grammar)
+    rng = seeded(f"{count} members in any order")
+    for max_tokens in (17 * count, 18 * count):
+        matcher = maskwright.GrammarMatcher(compiled, max_tokens=max_tokens, budget=budget)
+        tokens: list[int] = []
+        while not matcher.is_terminated():
+            tokens.append(rng.choice(sorted(mask_of(matcher, info.vocab_size))))
+            assert matcher.accept_token(tokens[-1])
+        assert len(tokens) <= max_tokens + 1
+        assert json.loads(b"".join(texts[t] for t in tokens[:-1])).keys() == set(names)
+
+
+def test_as_many_items_as_a_parameter_has_bits() -> None:
+    """Within a budget that is just enough, each item is one of those left."""
+    vocab = vocabularies.of(*(bytes((ord("0") + i,)) for i in range(64)), stop=(b"</s>",))
+    builder = ir.IRBuilder()
+    body = permutation(builder, "p", [ir.literal(text) for text in vocab.token_bytes[:64]], required=range(64))
+    compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(maskwright.Grammar(builder.build(body)))
+    matcher = maskwright.GrammarMatcher(compiled, max_tokens=64)
+    order = [*range(58), *range(63, 57, -1)]
+    for i, token in enumerate(order):
+        assert mask_of(matcher, vocab.vocab_size) == set(order[i:])
+        assert matcher.accept_token(token)
+    assert matcher.is_completed()
 
 
 def test_a_budget_within_a_budget_and_much_to_come() -> None:

@@ -143,6 +143,20 @@ def test_a_structure_for_which_reasoning_left_too_few_tokens_is_followed_all_the
     assert mask_of(grammar) == [A, OPEN]
 
 
+def test_a_structure_of_which_it_is_not_found_out_whether_it_still_fits_is_followed_all_the_same() -> None:
+    """Reasoning may leave a number of tokens between what is needed and what is enough, where a search is too long."""
+    texts = [*(bytes((b,)) for b in range(256)), b"aaaa", b"a" * 40, b"</s>"]
+    stop = len(texts) - 1
+    info = TokenizerInfo.from_vocab(texts, special_token_ids=[stop], stop_token_ids=[stop])
+    compiled = GrammarCompiler(info).compile_grammar('root ::= ("a"{1,50} "b" | "c"{3}){200000}')
+    with pytest.raises(LimitError, match="are enough"):
+        make_matcher(compiled, [stop], 300_000)
+    request = Request()
+    grammar = LateGrammar(compiled, [stop], 1_000_000, request, 0)
+    request.num_output_tokens, request.structured_output_request.reasoning_ended = 700_000, True
+    assert grammar.accept_tokens("r", [ord("a"), ord("b"), ord("c")])
+
+
 @pytest.mark.parametrize("stride", [None, 3])
 def test_masks_go_to_the_rows_of_their_requests(stride: int | None) -> None:
     """Two versions of vLLM lay out the masks of drafts in two ways."""

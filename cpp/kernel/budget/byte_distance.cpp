@@ -4,6 +4,7 @@
 #include <queue>
 #include <utility>
 
+#include "rules/instances/family.h"
 #include "support/work.h"
 
 namespace maskwright {
@@ -13,6 +14,8 @@ constexpr size_t kStepsAPlace = 40, kStepsAnEdge = 6;  // measured: tables and a
 constexpr uint32_t kNearEnd = 2, kFarEnd = 1000;       // in bytes: longer tokens are looked for between them
 constexpr size_t kFewChoices = 10;    // of the next byte: in texts with more, one byte is as good as any
 constexpr uint32_t kMaxSpelled = 64;  // nodes of the trie for the tokens from one place
+constexpr size_t kManyPlaces = 5000;  // of a search in a counted product
+constexpr uint32_t kManyBits = 4;     // moved by a family: more have too many instances to look at all of them
 
 ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
   ByteSet out;
@@ -90,6 +93,7 @@ uint32_t ByteDistances::of(const Place& place) {
   }
   if (const auto settled = known_.find(place); settled != known_.end()) return settled->second;
   known_.insert(bounds_.begin(), bounds_.end());
+  is_found_ = true;
   const uint32_t found = search(place);
   keep_way(found);
   return found;
@@ -111,25 +115,46 @@ bool ByteDistances::improve(Place at) {
 // Whatever lies on the way of the last search knows its distance, too.
 void ByteDistances::keep_way(uint32_t found) {
   if (found == kVeryFar) return;  // how much of it is left farther on is not known
-  for (uint32_t v = last_; v != kNever; v = visits_[v].before)
+  for (uint32_t v = last_; v != kNever; v = visits_[v].before) {
     known_.try_emplace(visits_[v].place, found - visits_[v].distance);
+    if (with_detour_ && !visits_[v].after_detour) detours_.insert(visits_[v].place);
+  }
 }
 
 uint32_t ByteDistances::search(const Place& from) {
-  using Entry = std::pair<uint32_t, uint32_t>;  // distance, visit
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  std::unordered_map<Place, uint32_t, PlaceHash> best;
+  with_detour_ = false;
+  const uint32_t found = find_way(from);
+  if (found != kNever || !is_found_ || !onward(*from.state->rule)) return found;
+  with_detour_ = true;
+  detours_.insert(from);
+  return find_way(from);
+}
+
+// From the states of a counted product, of which there may be very many, not the shortest way is sought but some way,
+// where its operands are nearest to their ends; or what the count asks for.
+uint32_t ByteDistances::find_way(const Place& from) {
+  using Entry = std::pair<uint32_t, uint32_t>;  // distance or, of a large product, how far the end seems; visit
+  Rule& rule = *from.state->rule;
+  const bool is_large = large_.contains(&rule);
   visits_.clear();
   last_ = kNever;
+  if (is_large && kind_ == Bound::AtLeast) return from.reg == kItem ? 1 : std::max(Count::of(from.reg).needed, 2U) - 1;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::unordered_map<Place, uint32_t, PlaceHash> best, best_after;  // the detour
   uint32_t shortest = kNever;
-  visits_.push_back({from, 0, kNever});
+  visits_.push_back({from, 0, kNever, false});
   queue.emplace(0, 0);
-  while (!queue.empty() && queue.top().first < shortest) {
+  while (!queue.empty() && (is_large ? shortest == kNever : queue.top().first < shortest)) {
     Work::spend(kStepsAPlace);
-    const auto [distance, visit] = queue.top();
+    if (!is_large && visits_.size() > kManyPlaces && rule.lengths()) {
+      large_.insert(&rule);
+      return find_way(from);
+    }
+    const uint32_t visit = queue.top().second, distance = visits_[visit].distance;
     queue.pop();
     const Place at = visits_[visit].place;
-    for_each_edge(at, [&, distance = distance, visit = visit](DfaState* target, uint64_t reg, uint32_t bytes) {
+    const bool is_after = visits_[visit].after_detour, may_turn = with_detour_ && !is_after;
+    const auto go = [&](DfaState* target, uint64_t reg, uint32_t bytes, bool turns) {
       Work::spend(kStepsAnEdge);
       uint32_t there = sum(distance, bytes);
       if (there == kNever) return;
@@ -142,21 +167,31 @@ uint32_t ByteDistances::search(const Place& from) {
         last_ = visit;
       }
       if (!target || is_far || (is_item && is_end) || !may_continue(*target, reg)) return;
+      const bool after_detour = is_after || turns;
       if (const auto rest = known({target, reg})) {  // a way through it needs no search
+        const bool needs_detour = detours_.contains({target, reg});
+        if (needs_detour != (with_detour_ && !after_detour)) return;
         if (sum(there, *rest) < shortest) {
           shortest = sum(there, *rest);
           last_ = visit;
         }
         return;
       }
-      const auto [it, fresh] = best.try_emplace({target, reg}, there);
+      const auto [it, fresh] = (after_detour ? best_after : best).try_emplace({target, reg}, there);
       if (!fresh && it->second <= there) return;
       it->second = there;
-      visits_.push_back({{target, reg}, there, visit});
-      queue.emplace(there, static_cast<uint32_t>(visits_.size() - 1));
-    });
+      visits_.push_back({{target, reg}, there, visit, after_detour});
+      const uint32_t order = is_large ? seeming_distance({target, reg}) : there;
+      queue.emplace(order, static_cast<uint32_t>(visits_.size() - 1));
+    };
+    for_each_edge(at, may_turn, go);
   }
   return shortest;
+}
+
+uint32_t ByteDistances::seeming_distance(const Place& place) {
+  const uint32_t bytes = place.state->bounded ? place.state->rule->guess(*place.state) : 1;
+  return sum(bytes, Count::of(place.reg).needed);
 }
 
 // What is known so far; a place met for the first time is looked at in the next round.
@@ -170,6 +205,35 @@ uint32_t ByteDistances::found_so_far(const Place& place) {
   return found->second;
 }
 
+// How an instance of a large family goes on: with the parameter that differs in the lowest bits, of those that its
+// calls pass on. Nothing for all other rules, and where nothing is passed on.
+std::optional<uint64_t> ByteDistances::onward(const Rule& rule) {
+  const Family* family = rule.group().family();
+  if (!family || family->num_bits_moved() <= kManyBits) return {};
+  const auto [it, fresh] = onward_.try_emplace(&rule);
+  if (!fresh) return it->second;
+  for (const Callee& callee : rule.callees()) {
+    const Rule& model = callee.rule ? *callee.rule : *callee.instance->model;
+    const uint64_t parameter = callee.rule ? callee.rule->parameter() : callee.instance->parameter;
+    if (&model.group() != &rule.group() || !passes_on(rule, parameter)) continue;
+    if (!it->second || (parameter ^ rule.parameter()) < (*it->second ^ rule.parameter())) it->second = parameter;
+  }
+  return it->second;
+}
+
+// A call that begins anew passes zero.
+bool ByteDistances::passes_on(const Rule& rule, uint64_t parameter) {
+  return parameter != rule.parameter() && parameter != 0;
+}
+
+// How a call of a rule's is to be gone by.
+ByteDistances::Turn ByteDistances::turn(const Rule& rule, const Rule& callee) {
+  if (&callee.group() != &rule.group() || !passes_on(rule, callee.parameter())) return Turn::None;
+  const auto parameter = onward(rule);
+  if (!parameter) return Turn::None;
+  return callee.parameter() == *parameter ? Turn::Onward : Turn::Detour;
+}
+
 uint32_t ByteDistances::call_bytes(const CallEdge& call) {
   DfaState& start = *call.callee->start();
   const uint32_t bytes = found_so_far({&start, bounded_register(start, call.reg)});
@@ -180,7 +244,8 @@ uint32_t ByteDistances::call_bytes(const CallEdge& call) {
 // Reports where one byte, token or call leads: the state, its register and the bytes; no state where the rule ends.
 // Of bytes in a row that lead to the same state, as most bytes of a text do, only the first is reported.
 template <class Edge>
-void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
+void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
+  const auto edge = [&](DfaState* target, uint64_t reg, uint32_t bytes) { go(target, reg, bytes, false); };
   DfaState& state = *from.state;
   Rule& rule = *state.rule;
   rule.link(state);
@@ -200,8 +265,11 @@ void ByteDistances::for_each_edge(const Place& from, Edge&& edge) {
     edge(target, entering(*target, from.reg), bytes_a_named_token_);
   }
   for (CallEdge& call : state.calls) {
+    const Turn turn = this->turn(rule, *call.callee);
+    const bool is_cut = kind_ == Bound::AtLeast && turn != Turn::None;
+    if (turn == Turn::Detour && !is_cut && !may_turn) continue;
     DfaState* target = rule.target(state, call);
-    edge(target, entering(*target, from.reg), call_bytes(call));
+    go(target, entering(*target, from.reg), is_cut ? 1 : call_bytes(call), turn == Turn::Detour && !is_cut);
   }
 }
 

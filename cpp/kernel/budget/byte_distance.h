@@ -16,6 +16,12 @@
 // Of a repetition only one item is searched, as all are alike: "a"{1000000} takes a million times what `a` does, or, of
 // what is enough, as many tokens as of the one that takes most items (strides.h).
 //
+// Items in any order are rules with a parameter (family.h), of which there are as many as sets of items. So of the
+// calls that pass another parameter on, an instance of a large family goes by one alone, onward: that with the lowest
+// bits changed, the next item in the order of the bits. Where that cannot be reached, as in the middle of another item,
+// a way takes one detour, by any of these calls. What is enough is thus the same whatever was asked before. A call that
+// passes another parameter on takes at least one byte, and more is not asked.
+//
 // Tested by tests/exhaustive/test_token_budgets.py, tests/contract/test_work_limits.py.
 #pragma once
 
@@ -23,6 +29,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "budget/strides.h"
@@ -61,6 +68,7 @@ class ByteDistances {
     Place place;
     uint32_t distance;
     uint32_t before;  // the visit it was reached from
+    bool after_detour;
   };
   // As a register: the end sought is that of one item.
   static constexpr uint64_t kItem = ~uint64_t{0};
@@ -77,9 +85,15 @@ class ByteDistances {
   bool improve(Place at);
   void keep_way(uint32_t found);
   uint32_t search(const Place& from);
+  uint32_t find_way(const Place& from);
+  static uint32_t seeming_distance(const Place& place);
+  enum class Turn { None, Onward, Detour };
+  std::optional<uint64_t> onward(const Rule& rule);
+  static bool passes_on(const Rule& rule, uint64_t parameter);
+  Turn turn(const Rule& rule, const Rule& callee);
   uint32_t call_bytes(const CallEdge& call);
   template <class Edge>
-  void for_each_edge(const Place& from, Edge&& edge);
+  void for_each_edge(const Place& from, bool may_turn, Edge&& go);
   template <class Edge>
   void for_each_longer_token(const Place& from, Edge&& edge);
 
@@ -91,6 +105,10 @@ class ByteDistances {
   Strides strides_;
   std::unordered_map<Place, uint32_t, PlaceHash> known_;
   std::unordered_map<Place, uint32_t, PlaceHash> bounds_;  // while they are being found
+  std::unordered_set<Place, PlaceHash> detours_;           // of what is known: the places that take one
+  std::unordered_map<const Rule*, std::optional<uint64_t>> onward_;
+  std::unordered_set<const Rule*> large_;  // counted products
+  bool with_detour_ = false;               // the last search
   std::vector<Place> open_;
   bool is_found_ = false;  // the last search needed nothing that is still being found
   std::vector<Visit> visits_;

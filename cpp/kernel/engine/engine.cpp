@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "rules/instances/family.h"
 #include "support/errors.h"
 #include "support/work.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr size_t kMaxBudgetGrowth = 16;
 constexpr size_t kMaxSmallBudget = size_t{256} << 20;  // a small budget may grow to this all the same
 constexpr size_t kMaxForcedWork = 20'000;              // items looked at in one search for forced bytes
+constexpr uint32_t kMostBitsOfSearches = 8;            // that rules with a parameter move: items in any order
 constexpr size_t kFewSteps = 1'000'000;                // of a search that engines wait for
 
 }  // namespace
@@ -246,10 +248,13 @@ std::string Engine::why_too_few(uint32_t max_tokens) {
          std::to_string(max_tokens);
 }
 
-ConfigId Engine::initial_within(uint32_t max_tokens, bool by_bounds) {
+ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   const Work::Scope scope;
   const auto enough = [&] { return least_over_start([&](const Item& item) { return budgets().enough_tokens(item); }); };
-  if (by_bounds && enough() > max_tokens) {  // exactly, then, but only if that is soon found out
+  const auto is_large = [](const Family* family) { return family->num_bits_moved() > kMostBitsOfSearches; };
+  if (!by_bounds && std::ranges::any_of(program_->families(), is_large)) {
+    by_bounds = enough() <= max_tokens;
+  } else if (by_bounds && enough() > max_tokens) {  // exactly, then, but only if that is soon found out
     by_bounds = false;
     Work::leave(kFewSteps);
   }

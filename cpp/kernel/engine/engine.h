@@ -74,8 +74,9 @@ class Engine {
   // The same for an output of at most so many tokens. Throws Unsatisfiable if there is none, and says how many it
   // takes, or between which bounds that lies if it is not found soon. Throws LimitExceeded, with such bounds, if not
   // even that there is none is found out.
-  // `by_bounds`: what fits is decided by bounds, if some output does by them (budget.h).
-  ConfigId initial_within(uint32_t max_tokens, bool by_bounds);
+  // `by_bounds`: what fits is decided by bounds, if some output does by them (budget.h); otherwise it becomes false.
+  // It becomes true if items may come in so many orders that no search could end.
+  ConfigId initial_within(uint32_t max_tokens, bool& by_bounds);
   // The configuration after a token by its text or its token edges, or kNoConfig.
   ConfigId step(ConfigId config, TokenId token);
   // The same if it was asked before; else kNoConfig.

@@ -34,7 +34,7 @@ class Matcher {
 
   struct Budget {
     uint32_t max_tokens = 0;  // of the whole output, stop tokens apart; 0: any number
-    bool by_bounds = false;   // see Engine::initial_within
+    bool by_bounds = false;   // see Engine::initial_within: decided once, whatever engine the matcher moves to
   };
 
   // `default_temperature`: where no rule has one; negative: none.
@@ -106,7 +106,7 @@ class Matcher {
   // Bytes accepted as such appear in the history under this id; their text is kept beside it.
   static constexpr TokenId kBytes = -1;
   ConfigId config() const { return history_.empty() ? initial_ : history_.back().config; }
-  ConfigId initial_in(Engine& engine) const {
+  ConfigId initial_in(Engine& engine) {
     return budget_.max_tokens == 0 ? engine.initial() : engine.initial_within(budget_.max_tokens, budget_.by_bounds);
   }
   void renew();

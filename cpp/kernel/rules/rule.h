@@ -229,7 +229,9 @@ class Rule {
   uint32_t rank() const { return facts_.rank; }  // above the rank of every rule that it can call before its first byte
   const TokenSet& token_set(uint32_t index) const { return token_sets_[index]; }
   RuleGroup& group() const { return group_; }
-  uint32_t index() const { return index_; }  // in its group
+  uint32_t index() const { return index_; }          // in its group
+  uint64_t parameter() const { return parameter_; }  // of an instance (family.h)
+  const std::vector<Callee>& callees() const { return callees_; }
   size_t memory_bytes() const;
 
  private:
@@ -262,6 +264,7 @@ class Rule {
 
   RuleGroup& group_;
   uint32_t index_;
+  uint64_t parameter_ = 0;
   RuleFacts facts_;
   std::optional<std::string> capture_;
   std::optional<SpanRule> span_;

@@ -1,6 +1,7 @@
 #include "rules/instances/family.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "rules/instances/instance_linker.h"
 #include "rules/instances/progress.h"
@@ -49,6 +50,11 @@ void Family::add(RuleDraft draft, bool parametric) {
 
 void Family::finish() {
   find_progress(group_, templates_);
+  uint64_t moved = 0;
+  for (const ValueFunction& value : values_)
+    for (const ValueStep& step : value)
+      if (step.kind == ValueStep::Kind::Mask && step.a != 0) moved |= step.b | ~step.a;
+  num_bits_moved_ = static_cast<uint32_t>(std::popcount(moved));
   group_.account(sizeof(*this) + template_bytes_);
   template_bytes_ = group_.approximate_bytes();
 }

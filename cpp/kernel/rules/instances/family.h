@@ -66,6 +66,8 @@ class Family {
   const Template& of(const Rule& model) const { return templates_[model.index()]; }
   const ValueFunction& value(uint32_t index) const { return values_[index]; }
   const Condition& condition(uint32_t index) const { return conditions_[index]; }
+  // How many bits of the parameter some call sets or clears, whatever they were: parameters are as many as their sets.
+  uint32_t num_bits_moved() const { return num_bits_moved_; }
 
   // From here on under the linking lock.
   Instance& instance(Rule& model, uint64_t parameter);
@@ -95,6 +97,7 @@ class Family {
   std::vector<Template> templates_;
   std::vector<ValueFunction> values_;
   std::vector<Condition> conditions_;
+  uint32_t num_bits_moved_ = 0;
   size_t template_bytes_ = 0;  // of the group without instances
   std::unordered_map<Key, Instance, KeyHash> instances_;
   std::deque<std::unique_ptr<Rule>> linked_;

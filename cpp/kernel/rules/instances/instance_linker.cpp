@@ -45,6 +45,7 @@ Rule* InstanceLinker::add(Instance& instance) {
   Rule& model = *instance.model;
   rules_.push_back(std::make_unique<Rule>(model.group(), model.index(), facts_of(instance)));
   Rule& rule = *rules_.back();
+  rule.parameter_ = instance.parameter;
   rule.capture_ = model.capture();
   rule.span_ = model.span();
   const RuleDraft& body = instance.pattern().body;

@@ -18,7 +18,7 @@ from typing import Any
 
 from maskwright import BatchGrammarMatcher, CompiledGrammar, GrammarMatcher, allocate_token_bitmask
 from maskwright.bitmask.only import allow_only
-from maskwright.errors import MaskwrightError, UnsatisfiableError
+from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.requests import compile_structure, compiler_for
 
@@ -161,13 +161,14 @@ class LateGrammar(RequestGrammar):
     def _begun(self, num_tokens: int) -> GrammarMatcher:
         """Make the matcher of a structure that begins after so many tokens.
 
-        If the reasoning left too few for it, it cannot be completed whatever the mask says, and has no budget.
+        If the reasoning left too few for it, or whether it did takes too long to find out, it has no budget: it is
+        followed as far as it goes.
         """
         compiled, stops = self._parts
         most = None if self._most is None else self._most - num_tokens
         try:
             return make_matcher(compiled, stops, None if most is None or most < 1 else most)
-        except UnsatisfiableError:
+        except (LimitError, UnsatisfiableError):
             return make_matcher(compiled, stops, None)
 
 
