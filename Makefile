@@ -6,6 +6,7 @@ CXX ?= c++
 BIN := .venv/bin
 ENGINES_BIN := .venv-engines/bin
 ASAN_BIN := .venv-asan/bin
+CLIENTS_BIN := .venv-clients/bin
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "mypy[mypyc]>=2.4" cmake ninja
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE tools/compile_front_ends.py \
@@ -15,7 +16,7 @@ PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test quick lint types format stub bench asan engines test-engines docs clean help
+.PHONY: demo test quick lint types format stub bench asan engines test-engines test-clients docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
@@ -60,17 +61,20 @@ test-engines: engines  ## what runs in real engines
 	HF_HUB_OFFLINE=1 VLLM_CPU_KVCACHE_SPACE=1 VLLM_NO_USAGE_STATS=1 \
 	$(ENGINES_BIN)/python -m pytest -rs tests/engines tests/integrations tests/compat
 
+test-clients: .venv-clients/.clients  ## other clients of OpenAI's API against `maskwright serve`
+	$(CLIENTS_BIN)/python -m pytest -rs tests/serve/test_other_clients.py
+
 docs: .venv/.dev  ## the API's reference, in build/docs
 	$(BIN)/python $(PIP_INSTALL) pdoc
 	$(BIN)/pdoc --docformat google --output-directory build/docs maskwright
 
 clean:  ## remove what was built and installed
-	rm -rf build dist .venv .venv-asan .venv-engines .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist .venv .venv-asan .venv-engines .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-.venv/bin/python .venv-asan/bin/python .venv-engines/bin/python:
+.venv/bin/python .venv-asan/bin/python .venv-engines/bin/python .venv-clients/bin/python:
 	$(PYTHON) -m venv $(@D)/..
 	$@ $(PIP_INSTALL) $(BUILD_TOOLS)
 
@@ -102,4 +106,8 @@ help:  ## this list
 .venv-engines/.engines: $(SOURCES) .venv-engines/.packages
 	$(ENGINES_BIN)/python $(PIP_INSTALL) --no-build-isolation .
 	HF_HUB_OFFLINE=1 $(ENGINES_BIN)/python tests/engines/models.py
+	touch $@
+
+.venv-clients/.clients: $(SOURCES) | .venv-clients/bin/python
+	$(CLIENTS_BIN)/python $(PIP_INSTALL) --no-build-isolation ".[clients,serve,test]"
 	touch $@

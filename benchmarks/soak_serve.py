@@ -136,9 +136,8 @@ async def client(http: httpx.AsyncClient, index: int, until: float, tally: Tally
 async def one(http: httpx.AsyncClient, ask: Ask, tally: Tally, *, streams: bool, leaves_after: float | None) -> None:
     if leaves_after is not None:
         try:
-            async with asyncio.timeout(leaves_after):
-                await answer(http, ask, streams, [])
-        except TimeoutError:
+            await asyncio.wait_for(answer(http, ask, streams, []), leaves_after)
+        except asyncio.TimeoutError:
             tally.kinds["left"] += 1
             return
         tally.kinds["answered before it left"] += 1
