@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "grammar/capture_name.h"
+#include "grammar/loops.h"
 #include "rules/known_rules.h"
 #include "support/errors.h"
 
@@ -394,6 +395,7 @@ GrammarIr GrammarReader::read_in(Session& session, const nb::tuple& rules, uint3
   Read read = reader.take();
   read.ir.root = root;
   for (size_t i = 0; i < read.subgrammars.size(); ++i) look_up(session, read.ir.subgrammars[i], read.subgrammars[i]);
+  uncount_loops(read.ir);
   return std::move(read.ir);
 }
 

@@ -28,6 +28,11 @@ GRAMMARS = {
     "in two loops at once": 'root ::= (x | "b")* | (x | "c")*\nx ::= "a"{1,3}',
     "by recursion": 'root ::= x root? | "c"\nx ::= [ab]{1,3}',
     "with a temperature": 'root ::= (x | "c")+\nx[temperature=1] ::= [ab]{1,3}',
+    "of a rule with other uses": 'root ::= (x | y)+ "c" x\nx ::= [ab]{1,2}\ny ::= "c" x "c"',
+    "of a set that is a rule": 'root ::= x{2,}\nx ::= y{1,3}\ny ::= "a" | "bc"',
+    "loops in loops": 'root ::= (("a"{1,2} | "b"){1,3} | x | "bc"{1,2})* "c"\nx ::= "c"{1,2}',
+    "in a counted loop": 'root ::= (x | "c"){1,3}\nx ::= [ab]{1,2}',
+    "in a loop with a temperature around": 'root ::= (x | "c")+\nx[temperature=1] ::= ("a"{1,2} | "b")+',
     "lengths of a product": 'root ::= (x | "c")+\nx ::= [ab]{1,4} & ~([ab]* "bb" [ab]*)',
 }
 
@@ -51,6 +56,14 @@ def test_random_repetitions_in_loops() -> None:
         loop = ir.repeat(ir.alt(*parts, ir.ref(1)), rng.randint(0, 2), ir.UNBOUNDED)
         language = Language(grammar(ir.seq(loop, ir.text("c")), ir.repeat(ir.bytes_in(b"ab"), 1, 3)))
         walk(compile_fresh(language.grammar, VOCAB), language, VOCAB, rng, steps=5)
+
+
+def test_captures_of_what_is_not_counted() -> None:
+    grammar = Grammar.from_ebnf('root ::= (x | y)+ "c"\nx ::= [ab]{1,3}\ny[capture="y"] ::= "c" x "c"')
+    matcher = GrammarMatcher(compile_fresh(grammar.ir, VOCAB))
+    assert matcher.accept_bytes(b"abbacabcac")
+    assert matcher.is_completed()
+    assert matcher.get_captures() == [("y", b"cabc")]
 
 
 @pytest.mark.parametrize("least", [1, 3])
