@@ -7,7 +7,8 @@
 
 `requests` and `outputs` are what goes in and comes out, `interface` what an engine is. `loop` is the loop itself, on
 `sequence` (one output), `masks`, `sampling`, `forced` (jump-forward), `speculation` and `beside` (a thread); `local`
-runs it on a thread. `models/` has a module per library. Names are imported when they are first used.
+runs it on a thread of its own. `models/` has a module per library. `vllm_client` asks a vLLM server instead. Names are
+imported when they are first used.
 Tested by tests/engine/.
 """
 
@@ -32,12 +33,14 @@ if _TYPE_CHECKING:
     from maskwright.engine.requests import Request as Request
     from maskwright.engine.requests import SamplingParams as SamplingParams
     from maskwright.engine.speculation import prompt_lookup as prompt_lookup
+    from maskwright.engine.vllm_client import VllmEngine as VllmEngine
 
 _HOMES = {
     **dict.fromkeys(("Completion", "Engine", "EngineStats", "Handle", "complete", "generate"), "interface"),
     **dict.fromkeys(("FinishReason", "Output", "Timing", "TokenLogprobs", "Usage"), "outputs"),
     **dict.fromkeys(("Request", "SamplingParams"), "requests"),
     "LocalEngine": "local",
+    "VllmEngine": "vllm_client",
     "load_engine": "loading",
     "prompt_lookup": "speculation",
 }
