@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 import pytest
 from fake_models import FakeModel, scattered
 
-from maskwright import GrammarCompiler, GrammarMatcher
+from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher
 from maskwright.engine import LocalEngine, Output, Request, SamplingParams, complete
 from maskwright.engine.beside import Beside
 from maskwright.errors import LimitError
@@ -60,6 +61,46 @@ def test_masks_are_filled_while_the_model_calculates(start: Start, monkeypatch: 
     stats = engine.stats()
     assert stats.mask_s > 0.2
     assert stats.mask_wait_s < 0.5 * stats.mask_s
+
+
+def test_first_masks_are_computed_while_the_prompt_is_read(start: Start) -> None:
+    known = []
+    for budget_us in (0.0, 1e5):
+        engine = start(model(), precompute_us=budget_us)
+        grammar = GrammarCompiler(engine.tokenizer_info).compile_regex("(a|bc|de[f-h]){5,9} [a-d]{3}")
+        complete(engine, Request([0], SamplingParams(stop_token_ids=range(9), seed=1), grammar=grammar))
+        known.append(grammar.stats().num_masks)
+    assert known[0] <= 2
+    assert known[1] > 5
+
+
+@pytest.mark.parametrize("when", ["before", "while", "after"])
+def test_a_grammar_may_be_there_before_the_prompt_is_read_or_later(start: Start, when: str) -> None:
+    """Whenever it comes, the output is the same, and no step of the model is wasted."""
+    fake = model()
+    pending: Future[CompiledGrammar] = Future()
+    engine = start(fake)
+    grammar = GrammarCompiler(engine.tokenizer_info).compile_regex("[a-h]{6}")
+
+    def come() -> None:
+        if not pending.done():
+            pending.set_result(grammar)
+
+    if when == "before":
+        come()
+    elif when == "while":
+        fake.before_forward = come
+    outputs: list[Output] = []
+    request = Request([0, 1], SamplingParams(seed=4), grammar=pending)
+    engine.submit(request, outputs.append)
+    if when == "after":
+        while not fake.asked:
+            time.sleep(0.001)
+        come()
+    assert engine.drain(10)
+    expected = complete(start(model()), Request([0, 1], SamplingParams(seed=4), grammar=grammar))
+    assert [token for output in outputs for token in output.token_ids] == expected.token_ids
+    assert len(fake.asked) == 6
 
 
 def test_outputs_join_a_running_batch_and_leave_it(start: Start) -> None:

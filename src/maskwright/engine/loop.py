@@ -97,6 +97,7 @@ class DecodingLoop:
         if self._compiled():  # while the model calculated
             self._bind_grammars()
             self._masks.fill(choosing)
+            self._fail_those_without_mask()
         if logits is not None:
             self._choose(choosing, self._with_held_rows(choosing, logits))
         self._let_go()
@@ -206,6 +207,9 @@ class DecodingLoop:
             sequence.timing.mask_wait_us += waited * 1e6
         self.totals["mask_wait_s"] += waited
         self.totals["mask_s"] += self._masks.fill_s
+        self._fail_those_without_mask()
+
+    def _fail_those_without_mask(self) -> None:
         for sequence, error in self._masks.failed:
             sequence.fail(error)
 
