@@ -1,12 +1,12 @@
 """One decoding loop for all engines: the same tokens, models and steps, with masks filled beside the model or after it.
 
     texts = Texts(schemas, batch)                   what each sequence of the batch writes: valid instances
-    runs = {"free": Run(model, None, …), "maskwright, overlapped": Run(model, engine, …)}
+    runs = {"unconstrained": Run(model, None, …), "maskwright, overlapped": Run(model, engine, …)}
     times = in_turns({name: run.step for name, run in runs.items()}, rounds=24)
 
 A step calculates logits, applies the masks, takes the most likely token, and then goes on with the token of the text in
 its place, whatever was chosen: so every run does the same work to the last token, and only masks differ. Overlapped,
-the masks are filled on another thread while the model calculates; else afterwards. Runs take turns step by step,
+the masks are filled on another thread while the model calculates; serially, afterwards. Runs take turns step by step,
 each with a cache of its own, so that ratios in one run are fair on a machine that is not quiet.
 """
 
@@ -95,7 +95,7 @@ class Sleeper:
 
 
 class Run:
-    """One batch on its way, free (`engine` None) or held by an adapter of bench_batch.py.
+    """One batch on its way, unconstrained (`engine` None) or constrained by an adapter of bench_batch.py.
 
     Args:
         texts: What each sequence writes, over and over, as tokens.

@@ -5,7 +5,7 @@
 No model calculates here: a step is a thread that sleeps, as one does that waits for a GPU, so the whole processor is
 there for masks. Applying them is left out, as the GPU does it. The rest is the loop of decoding.py: every sequence
 writes valid instances of its schema (mixed), masks of all rows are filled at every step, beside the step (overlapped)
-or after it, and tokens are accepted; by the engines' batch calls, with as many threads as there are processors.
+or after it (serial), and tokens are accepted: by the engines' batch calls, with as many threads as processors.
 Runs take turns step by step. TPOT is the wall-clock median; `more` is what it takes beyond the same loop without masks,
 as the median of differences of neighbouring steps.
 """
@@ -17,6 +17,8 @@ import os
 
 import decoding
 from common import in_turns, peers, report, table, vocabulary
+
+UNCONSTRAINED = "unconstrained"
 
 
 def main() -> None:
@@ -39,9 +41,9 @@ def main() -> None:
             model = decoding.Sleeper(info, step_ms, batch)
             mixed = [i % len(schemas) for i in range(batch)]
             chosen = [texts[i] for i in mixed]
-            runs = {"free": decoding.Run(model, chosen, [0], applies=False)}
+            runs = {UNCONSTRAINED: decoding.Run(model, chosen, [0], applies=False)}
             for engine_name, engine in engines.items():
-                for how in ("overlapped", "after"):
+                for how in ("overlapped", "serial"):
                     runs[f"{engine_name}, {how}"] = decoding.Run(
                         model,
                         chosen,
@@ -53,12 +55,12 @@ def main() -> None:
                         threads=arguments.threads,
                     )
             times = in_turns({mode: run.step for mode, run in runs.items()}, arguments.steps)
-            free = times["free"]
+            reference = times[UNCONSTRAINED]
             for mode, found in times.items():
-                more = decoding.milliseconds([a - b for a, b in zip(found, free, strict=True)])
+                more = decoding.milliseconds([a - b for a, b in zip(found, reference, strict=True)])
                 fill = f"{decoding.milliseconds(runs[mode].fill_s):,.3f}" if runs[mode].fill_s else "–"
                 tpot = f"{decoding.milliseconds(found):,.2f}"
-                share = f"{more / decoding.milliseconds(free):+.1%}"
+                share = f"{more / decoding.milliseconds(reference):+.1%}"
                 rows.append([f"{step_ms:g} ms, batch {batch}, {mode}", tpot, f"{more:+,.2f}", share, fill])
     table(["", "TPOT ms", "more ms", "more", "masks ms"], rows)
 

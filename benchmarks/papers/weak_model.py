@@ -1,4 +1,4 @@
-"""A weak model, trained on the spot: what do its calls and XML documents come to, free and held to their structure?
+"""A weak model, trained on the spot: what do its calls and XML documents come to, with constraints and without?
 
     python benchmarks/papers/weak_model.py                  trains for 90 s, then prints the table
     python benchmarks/papers/weak_model.py --samples 50
@@ -9,10 +9,10 @@ The model is a GRU of 192 units over byte-level BPE of 512 tokens, trained on re
     {"name": "set_alarm", "parameters": {"hour": 7, "days": "weekdays"}}
 
 and on XML documents of nested elements. It sees each kind of text a few thousand times, and comes out about as good as
-models are on formats that they know little of: the form is familiar, and often wrong. Outputs are drawn at temperature
-1 from the same model with the same seeds, free, and with each engine's masks. Judges are `json.loads` with jsonschema,
-and Python's XML parser; they know nothing of grammars. An output that does not end within `--max-tokens` is not valid,
-whatever its beginning; "with a budget" is Maskwright told the limit, so that it ends in time.
+models are on formats that they know little of: the form is familiar, and often wrong. Outputs are sampled at
+temperature 1 from the same model with the same seeds, without masks, and with those of each engine. They are judged by
+`json.loads` and jsonschema, and by Python's XML parser. An output that does not end within `--max-tokens` is not valid;
+"with a budget" means that Maskwright's matcher knows this limit, so that outputs end in time.
     valid     it parses, and is what was asked for: a known function with arguments that its schema allows; well-formed
               XML of known elements
     name      the function is the one of the request
@@ -199,8 +199,8 @@ def train(seconds: float = 90.0, num_texts: int = 4000, width: int = 192, seed: 
     return WeakModel(network.eval(), tokenizer, info, end_id, note)
 
 
-class Held:
-    """One output of many that an adapter holds to a structure that it has compiled."""
+class Constraint:
+    """One output of many that an adapter holds to the structure that it has compiled."""
 
     def __init__(self, engine: Any, *, max_tokens: int | None = None) -> None:
         self.engine = copy.copy(engine)
@@ -222,7 +222,7 @@ class Held:
 
 @torch.inference_mode()
 def sample(
-    model: WeakModel, prompts: list[str], hold: Callable[[], Held] | None, max_tokens: int, seed: int = 7
+    model: WeakModel, prompts: list[str], constrain: Callable[[], Constraint] | None, max_tokens: int, seed: int = 7
 ) -> list[str | None]:
     """Draw an output behind each prompt; None for one that does not end in time."""
     states, logits = [], []
@@ -231,7 +231,7 @@ def sample(
         states.append(state)
         logits.append(row[0, -1])
     state, rows = torch.cat(states, 1), torch.stack(logits)
-    held = [hold() for _ in prompts] if hold else []
+    constraints = [constrain() for _ in prompts] if constrain else []
     outputs: list[list[int]] = [[] for _ in prompts]
     ended = [False] * len(prompts)
     generators = [torch.Generator().manual_seed(seed * 100_003 + i) for i in range(len(prompts))]
@@ -241,15 +241,15 @@ def sample(
             if ended[i]:
                 chosen.append(model.end_id)
                 continue
-            if held:
-                row = row.masked_fill(~held[i].mask()[: len(row)], -torch.inf)
+            if constraints:
+                row = row.masked_fill(~constraints[i].mask()[: len(row)], -torch.inf)
             token = int(torch.multinomial(row.softmax(-1), 1, generator=generators[i]))
             chosen.append(token)
             ended[i] = token == model.end_id
             if not ended[i]:
                 outputs[i].append(token)
-                if held:
-                    held[i].take(token)
+                if constraints:
+                    constraints[i].take(token)
         if all(ended):
             break
         following, state = model.network(torch.tensor(chosen)[:, None], state)
@@ -258,15 +258,17 @@ def sample(
     return [decode(ids) if end and len(ids) <= max_tokens else None for ids, end in zip(outputs, ended, strict=True)]
 
 
-def holders(model: WeakModel, structure: Schema | Source, max_tokens: int) -> dict[str, Callable[[], Held] | None]:
-    """What draws outputs freely, and held by each engine that takes the structure, by name."""
-    out: dict[str, Callable[[], Held] | None] = {"free": None}
+def constraints_of(
+    model: WeakModel, structure: Schema | Source, max_tokens: int
+) -> dict[str, Callable[[], Constraint] | None]:
+    """What makes the constraint of an output, by engine; None for no constraint."""
+    out: dict[str, Callable[[], Constraint] | None] = {"unconstrained": None}
     kind = "grammars" if isinstance(structure, Source) else "schemas"
     for name, engine in peers(kind, model.info, model).items():
         engine.compile(structure)
-        out[name] = lambda engine=engine: Held(engine)
+        out[name] = lambda engine=engine: Constraint(engine)
         if name == "maskwright":
-            out["maskwright, with a budget"] = lambda engine=engine: Held(engine, max_tokens=max_tokens)
+            out["maskwright, with a budget"] = lambda engine=engine: Constraint(engine, max_tokens=max_tokens)
     return out
 
 
@@ -299,16 +301,16 @@ def measured_calls(model: WeakModel, num_samples: int, max_tokens: int) -> dict[
     asked = [call_prompt(r) for _ in range(num_samples)]
     prompts, wanted = [prompt for prompt, _ in asked], [call for _, call in asked]
     return {
-        f"calls, {name}": of_calls(sample(model, prompts, hold, max_tokens), wanted)
-        for name, hold in holders(model, call_schema(), max_tokens).items()
+        f"calls, {name}": of_calls(sample(model, prompts, constrain, max_tokens), wanted)
+        for name, constrain in constraints_of(model, call_schema(), max_tokens).items()
     }
 
 
 def measured_xml(model: WeakModel, num_samples: int, max_tokens: int) -> dict[str, Validity]:
     prompts = [XML_PROMPT] * num_samples
     return {
-        f"XML, {name}": of_xml(sample(model, prompts, hold, max_tokens))
-        for name, hold in holders(model, Source(XML_GRAMMAR, "ebnf"), max_tokens).items()
+        f"XML, {name}": of_xml(sample(model, prompts, constrain, max_tokens))
+        for name, constrain in constraints_of(model, Source(XML_GRAMMAR, "ebnf"), max_tokens).items()
     }
 
 
@@ -337,7 +339,7 @@ def main() -> None:
     arguments = options(__doc__)
     model = train(arguments.seconds)
     notes = f"{arguments.samples} outputs a row, of at most {arguments.max_tokens} tokens, temperature 1"
-    report("A weak model, free and held to the structure", model.note, notes)
+    report("A weak model, unconstrained and constrained", model.note, notes)
     show(measured(model, arguments.samples, arguments.max_tokens))
 
 

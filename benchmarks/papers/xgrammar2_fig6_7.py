@@ -44,9 +44,9 @@ def main() -> None:
         for count in arguments.tools:
             for engine_name, engine in engines.items():
                 found = bench_tags.measure(engine, bench_tags.FORMATS[kind], known[:count], longest)
-                ms = [f"{found[key] / 1e3:,.2f}" for key in ("ttfm", "more", "seen")]
+                ms = [f"{found[key] / 1e3:,.2f}" if found[key] > 0 else "–" for key in ("ttfm", "more", "seen")]
                 us = [f"{found[key]:,.1f}" if key in found else "–" for key in ("token", "token ahead", "token again")]
-                rows.append([f"{kind}, {count} tools, {engine_name}", *ms, *us, f"{found['text again']:,.1f}"])
+                rows.append([f"{kind}, tools: {count}, {engine_name}", *ms, *us, f"{found['text again']:,.1f}"])
     columns = ["first mask ms", "one more tool ms", "seen ms", "token us", "computed ahead", "again", "text p50, again"]
     table(["", *columns], rows)
 

@@ -1,13 +1,13 @@
-"""XGrammar, Tables 1 and 2 and Fig. 10: time to first and per output token, free and held to JSON Schemas, by batch.
+"""XGrammar, Tables 1 and 2 and Fig. 10: time to first and per output token, unconstrained and with JSON Schemas.
 
     python benchmarks/papers/xgrammar_fig10.py --models toy smollm2 --batches 1 4 16
 
 Each engine with masks filled beside the model (overlapped) and after it, all in the loop of decoding.py: the same
 tokens in all runs, taking turns step by step. Times are wall-clock medians, ratios medians of neighbouring steps.
     TPOT         from one token to the next, of the whole batch
-    to free      its ratio to the free run
-    TTFT         reading a prompt of 64 tokens; held, with a new schema compiled and the first mask filled meanwhile on
-                 another thread (overlapped) or before. Each time the schema is one that was not compiled before
+    ratio        to the unconstrained run
+    TTFT         reading a prompt of 64 tokens; constrained, with a schema that was not compiled before, compiled and
+                 the first mask filled meanwhile on another thread (overlapped), or before (serial)
 The toy has two layers and 128,256 tokens: a step of it takes so little that masks show.
 Source: Dong et al., "XGrammar: Flexible and Efficient Structured Generation Engine for LLMs" (2024).
 """
@@ -60,11 +60,11 @@ def unseen(schema: Any, count: int) -> list[Any]:
 
 
 def modes_of(engines: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
-    held = {f"{name}, {how}": (engine, how == "overlapped") for name, engine in engines.items() for how in _HOW}
-    return {"free": (None, False), **held}
+    constrained = {f"{name}, {how}": (engine, how == "overlapped") for name, engine in engines.items() for how in _HOW}
+    return {"unconstrained": (None, False), **constrained}
 
 
-_HOW = ("overlapped", "one by one")
+_HOW = ("overlapped", "serial")
 
 
 def rows_of_tpot(
@@ -80,7 +80,7 @@ def rows_of_tpot(
     times = in_turns({name: run.step for name, run in runs.items()}, steps)
     for name, found in times.items():
         fill = f"{decoding.milliseconds(runs[name].fill_s):,.3f}" if runs[name].fill_s else "–"
-        tpot = [f"{decoding.milliseconds(found):,.2f}", f"{ratio(found, times['free']):.3f}"]
+        tpot = [f"{decoding.milliseconds(found):,.2f}", f"{ratio(found, times['unconstrained']):.3f}"]
         yield [f"{model.name}, batch {batch}, {name}", *tpot, fill]
 
 
@@ -106,10 +106,10 @@ def main() -> None:
         }
         times = in_turns(work, rounds)
         for mode, found in times.items():
-            more = decoding.milliseconds([a - b for a, b in zip(found, times["free"], strict=True)])
+            more = decoding.milliseconds([a - b for a, b in zip(found, times["unconstrained"], strict=True)])
             ttft.append([f"{name}, {mode}", f"{decoding.milliseconds(found):,.2f}", f"{more:+,.2f}"])
-    table(["", "TPOT ms", "to free", "masks ms"], tpot)
-    table(["", "TTFT ms", "more than free"], ttft)
+    table(["", "TPOT ms", "ratio", "masks ms"], tpot)
+    table(["", "TTFT ms", "more"], ttft)
 
 
 if __name__ == "__main__":

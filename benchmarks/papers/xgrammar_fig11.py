@@ -3,10 +3,10 @@
     python benchmarks/papers/xgrammar_fig11.py                      a simulation: a step takes 6 ms
     python benchmarks/papers/xgrammar_fig11.py --model smollm2      a model that load_engine knows
 
-`maskwright.engine` writes objects with long names, with and without jump-forward, and free text of as many tokens; they
-take turns, output by output. In the simulation, the embedded n-gram model chooses, and a step also sleeps.
+`maskwright.engine` writes objects with long names, with and without jump-forward, and unconstrained text of as many
+tokens, in turns. In the simulation, the embedded n-gram model chooses, and a step also sleeps.
     ms a token     wall-clock time of the output by its tokens, those that were inserted included
-    to free        the ratio to free text, as the median of neighbours: below 1 is faster than no structure at all
+    ratio          to unconstrained text, as the median of neighbours: below 1 is faster than no structure at all
     forced         the share of tokens that were inserted
 Source: Dong et al., "XGrammar: Flexible and Efficient Structured Generation Engine for LLMs" (2024); Zheng et al.,
 "SGLang" (2024).
@@ -63,18 +63,20 @@ def main() -> None:
     report("XGrammar, Fig. 11: jump-forward on and off", what)
     compiled = GrammarCompiler(engine.tokenizer_info).compile_json_schema(SCHEMA, any_whitespace=False)
     prompt = engine.encode("A form, filled in: ")
-    done: dict[str, list[Any]] = {"free": [], "held": [], "held, jump-forward": []}
+    done: dict[str, list[Any]] = {"unconstrained": [], "constrained": [], "jump-forward": []}
 
     def write(mode: str) -> float:
-        size = done["held"][-1].usage.completion_tokens if done["held"] else 80
-        params = SamplingParams(max_tokens=size if mode == "free" else None, seed=len(done[mode]), ignore_eos=True)
-        grammar = None if mode == "free" else compiled
-        request = Request(prompt, params, grammar=grammar, jump_forward=mode == "held, jump-forward")
+        size = done["constrained"][-1].usage.completion_tokens if done["constrained"] else 80
+        params = SamplingParams(
+            max_tokens=size if mode == "unconstrained" else None, seed=len(done[mode]), ignore_eos=True
+        )
+        grammar = None if mode == "unconstrained" else compiled
+        request = Request(prompt, params, grammar=grammar, jump_forward=mode == "jump-forward")
         begin = time.perf_counter()
         done[mode].append(complete(engine, request))
         return (time.perf_counter() - begin) / done[mode][-1].usage.completion_tokens
 
-    write("held")  # what a process does once
+    write("constrained")  # what a process does once
     times = in_turns({mode: lambda mode=mode: write(mode) for mode in done}, arguments.rounds)
     rows = []
     for mode, found in times.items():
@@ -84,8 +86,8 @@ def main() -> None:
         )
         steps = statistics.median(each.timing.num_steps for each in done[mode])
         ms = f"{statistics.median(found) * 1e3:,.2f}"
-        rows.append([mode, ms, f"{ratio(found, times['free']):.2f}", f"{forced / tokens:.0%}", f"{steps:g}"])
-    table(["", "ms a token", "to free", "forced", "steps an output"], rows)
+        rows.append([mode, ms, f"{ratio(found, times['unconstrained']):.2f}", f"{forced / tokens:.0%}", f"{steps:g}"])
+    table(["", "ms a token", "ratio", "forced", "steps an output"], rows)
     engine.close()
 
 
