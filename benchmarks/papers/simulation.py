@@ -6,8 +6,8 @@ No model calculates here: a step is a thread that sleeps, as one does that waits
 there for masks. Applying them is left out, as the GPU does it. The rest is the loop of decoding.py: every sequence
 writes valid instances of its schema (mixed), masks of all rows are filled at every step, beside the step (overlapped)
 or after it (serial), and tokens are accepted: by the engines' batch calls, with as many threads as processors.
-Runs take turns step by step. TPOT is the wall-clock median; `more` is what it takes beyond the same loop without masks,
-as the median of differences of neighbouring steps.
+Runs take turns step by step. Unconstrained, the table has the wall-clock median of TPOT in ms; beside it, how much more
+the others take, as the median of the differences of neighbouring steps.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ import argparse
 import os
 
 import decoding
-from common import in_turns, peers, report, table, vocabulary
-
-UNCONSTRAINED = "unconstrained"
+from common import peers, report, table, vocabulary
 
 
 def main() -> None:
@@ -41,28 +39,11 @@ def main() -> None:
             model = decoding.Sleeper(info, step_ms, batch)
             mixed = [i % len(schemas) for i in range(batch)]
             chosen = [texts[i] for i in mixed]
-            runs = {UNCONSTRAINED: decoding.Run(model, chosen, [0], applies=False)}
-            for engine_name, engine in engines.items():
-                for how in ("overlapped", "serial"):
-                    runs[f"{engine_name}, {how}"] = decoding.Run(
-                        model,
-                        chosen,
-                        [0],
-                        engine,
-                        [compiled[engine_name][i] for i in mixed],
-                        overlapped=how == "overlapped",
-                        applies=False,
-                        threads=arguments.threads,
-                    )
-            times = in_turns({mode: run.step for mode, run in runs.items()}, arguments.steps)
-            reference = times[UNCONSTRAINED]
-            for mode, found in times.items():
-                more = decoding.milliseconds([a - b for a, b in zip(found, reference, strict=True)])
-                fill = f"{decoding.milliseconds(runs[mode].fill_s):,.3f}" if runs[mode].fill_s else "–"
-                tpot = f"{decoding.milliseconds(found):,.2f}"
-                share = f"{more / decoding.milliseconds(reference):+.1%}"
-                rows.append([f"{step_ms:g} ms, batch {batch}, {mode}", tpot, f"{more:+,.2f}", share, fill])
-    table(["", "TPOT ms", "more ms", "more", "masks ms"], rows)
+            grammars = {each: [compiled[each][i] for i in mixed] for each in engines}
+            options = {"applies": False, "threads": arguments.threads}
+            times = decoding.tpots(model, engines, grammars, chosen, [0], arguments.steps, **options)
+            rows.append([f"{step_ms:g} ms, batch {batch}", *decoding.differences(times).values()])
+    table(["", *decoding.modes_of(engines)], rows)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
 
 Each request starts from an empty cache of grammars, with a prompt of 64 tokens, and writes some text and a call, with
 the toy model (two layers, 128,256 tokens). The grammar is compiled on another thread while the model reads the prompt,
-and masks are filled beside the model: what engines can hide, they hide. Requests take turns. Wall-clock medians of the
-whole request; `more` is the median of the differences to the unconstrained request beside it.
+and masks are filled beside the model: what engines can hide, they hide. Requests take turns. Unconstrained, the
+table has the wall-clock median of the whole request; beside it, how much more the others take, as the median of the
+differences of neighbours.
 Source: Li et al., "XGrammar-2: Efficient Dynamic Structured Generation Engine for Agentic LLMs" (2026).
 """
 
@@ -76,14 +77,10 @@ def main() -> None:
             constrained = {
                 name: partial(request, model, prompt, tokens, engine, tag) for name, engine in engines.items()
             }
-            times = in_turns(
-                {"unconstrained": partial(request, model, prompt, tokens, None, None), **constrained}, arguments.rounds
-            )
-            for name, found in times.items():
-                more = decoding.milliseconds([a - b for a, b in zip(found, times["unconstrained"], strict=True)])
-                row = [f"{kind}, tools: {count}, {name}", len(tokens), f"{decoding.milliseconds(found):,.1f}"]
-                rows.append([*row, f"{more:+,.1f}"])
-    table(["", "tokens", "request ms", "more"], rows)
+            plain = partial(request, model, prompt, tokens, None, None)
+            times = in_turns({decoding.UNCONSTRAINED: plain, **constrained}, arguments.rounds)
+            rows.append([f"{kind}, tools: {count}", len(tokens), *decoding.differences(times).values()])
+    table(["", "tokens", decoding.UNCONSTRAINED, *engines], rows)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
     python benchmarks/papers/xgrammar_fig10.py --models toy smollm2 --batches 1 4 16
 
 Each engine with masks filled beside the model (overlapped) and after it, all in the loop of decoding.py: the same
-tokens in all runs, taking turns step by step. Times are wall-clock medians, ratios medians of neighbouring steps.
+tokens in all runs, taking turns step by step. Unconstrained, the table has wall-clock medians in ms; beside it, how
+much more the others take, as the median of the differences of neighbouring steps.
     TPOT         from one token to the next, of the whole batch
-    ratio        to the unconstrained run
     TTFT         reading a prompt of 64 tokens; constrained, with a schema that was not compiled before, compiled and
                  the first mask filled meanwhile on another thread (overlapped), or before (serial)
 The toy has two layers and 128,256 tokens: a step of it takes so little that masks show.
@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import decoding
-from common import in_turns, peers, ratio, report, table
+from common import in_turns, peers, report, table
 
 PROMPT_SIZE = 64
 
@@ -59,31 +58,6 @@ def unseen(schema: Any, count: int) -> list[Any]:
     return [{**schema, "properties": {**members, f"member_{i}": {"type": "string"}}} for i in range(count)]
 
 
-def modes_of(engines: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
-    constrained = {f"{name}, {how}": (engine, how == "overlapped") for name, engine in engines.items() for how in _HOW}
-    return {"unconstrained": (None, False), **constrained}
-
-
-_HOW = ("overlapped", "serial")
-
-
-def rows_of_tpot(
-    model: Any, engines: dict[str, Any], schemas: list[Any], texts: list[Any], batch: int, steps: int
-) -> Iterator[list[str]]:
-    mixed = [i % len(schemas) for i in range(batch)]
-    prompt = texts[0][0][:1] * PROMPT_SIZE
-    runs = {}
-    for name, (engine, overlapped) in modes_of(engines).items():
-        grammars = engine.compile([schemas[i] for i in mixed]) if engine is not None else None
-        chosen = [texts[i] for i in mixed]
-        runs[name] = decoding.Run(model, chosen, prompt, engine, grammars, overlapped=overlapped, threads=2)
-    times = in_turns({name: run.step for name, run in runs.items()}, steps)
-    for name, found in times.items():
-        fill = f"{decoding.milliseconds(runs[name].fill_s):,.3f}" if runs[name].fill_s else "–"
-        tpot = [f"{decoding.milliseconds(found):,.2f}", f"{ratio(found, times['unconstrained']):.3f}"]
-        yield [f"{model.name}, batch {batch}, {name}", *tpot, fill]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=["toy", "smollm2"])
@@ -92,24 +66,26 @@ def main() -> None:
     parser.add_argument("--schemas", type=int, default=8, help="how many to mix")
     arguments = parser.parse_args()
     report("XGrammar, Tables 1 and 2, Fig. 10: end to end", "models on this processor, float32; wall-clock ms")
-    tpot, ttft = [], []
+    tpot, ttft, modes = list[list[str]](), list[list[str]](), dict[str, Any]()
     for name in arguments.models:
         model = decoding.Transformer(name)
         engines = peers("batches", model.info, model)
         schemas, texts = decoding.choose(model.encode, engines, arguments.schemas)
-        for batch in arguments.batches:
-            tpot += rows_of_tpot(model, engines, schemas, texts, batch, arguments.steps)
         prompt, rounds = texts[0][0][:1] * PROMPT_SIZE, max(5, arguments.steps // 4)
+        compiled = {each: engine.compile(schemas) for each, engine in engines.items()}
+        for batch in arguments.batches:
+            mixed = [i % len(schemas) for i in range(batch)]
+            grammars = {each: [compiled[each][i] for i in mixed] for each in engines}
+            chosen = [texts[i] for i in mixed]
+            times = decoding.tpots(model, engines, grammars, chosen, prompt, arguments.steps, threads=2)
+            tpot.append([f"TPOT, {name}, batch {batch}", *decoding.differences(times).values()])
+        modes = decoding.modes_of(peers("schemas", model.info, model))
         work = {
             mode: partial(first_token, model, prompt, unseen(schemas[0], rounds), engine, overlapped)
-            for mode, (engine, overlapped) in modes_of(peers("schemas", model.info, model)).items()
+            for mode, (engine, overlapped) in modes.items()
         }
-        times = in_turns(work, rounds)
-        for mode, found in times.items():
-            more = decoding.milliseconds([a - b for a, b in zip(found, times["unconstrained"], strict=True)])
-            ttft.append([f"{name}, {mode}", f"{decoding.milliseconds(found):,.2f}", f"{more:+,.2f}"])
-    table(["", "TPOT ms", "ratio", "masks ms"], tpot)
-    table(["", "TTFT ms", "more"], ttft)
+        ttft.append([f"TTFT, {name}", *decoding.differences(in_turns(work, rounds)).values()])
+    table(["", *modes], tpot + ttft)
 
 
 if __name__ == "__main__":
