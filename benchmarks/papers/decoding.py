@@ -28,6 +28,13 @@ UNCONSTRAINED = "unconstrained"
 MODELS = Path(os.environ.get("MASKWRIGHT_MODELS", BENCHMARKS.parent / "build" / "models"))
 
 
+def leave_a_processor() -> None:
+    """Have models use all processors but one, which is for what happens beside them."""
+    import torch
+
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
+
+
 class StepModel(Protocol):
     """Calculates logits of a batch, (batch, vocab_size) float32, and returns when they are there."""
 
@@ -47,12 +54,11 @@ class Transformer:
     """
 
     def __init__(self, name: str) -> None:
-        import torch
         import transformers
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         transformers.utils.logging.disable_progress_bar()
-        torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
+        leave_a_processor()
         self.name = name
         self.model = AutoModelForCausalLM.from_pretrained(MODELS / name).float().eval()
         self.tokenizer = AutoTokenizer.from_pretrained(MODELS / name)

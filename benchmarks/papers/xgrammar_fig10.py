@@ -52,10 +52,10 @@ def first_token(model: Any, prompt: list[int], schemas: list[Any], engine: Any, 
     return time.perf_counter() - begin
 
 
-def unseen(schema: Any, count: int) -> list[Any]:
+def unseen(schema: Any, count: int, mark: str) -> list[Any]:
     """The schema with another member each time, so that it is new."""
     members = schema.get("properties", {})
-    return [{**schema, "properties": {**members, f"member_{i}": {"type": "string"}}} for i in range(count)]
+    return [{**schema, "properties": {**members, f"{mark}_{i}": {"type": "string"}}} for i in range(count)]
 
 
 def main() -> None:
@@ -81,7 +81,7 @@ def main() -> None:
             tpot.append([f"TPOT, {name}, batch {batch}", *decoding.differences(times).values()])
         modes = decoding.modes_of(peers("schemas", model.info, model))
         work = {
-            mode: partial(first_token, model, prompt, unseen(schemas[0], rounds), engine, overlapped)
+            mode: partial(first_token, model, prompt, unseen(schemas[0], rounds, mode), engine, overlapped)
             for mode, (engine, overlapped) in modes.items()
         }
         ttft.append([f"TTFT, {name}", *decoding.differences(in_turns(work, rounds)).values()])

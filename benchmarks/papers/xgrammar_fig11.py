@@ -1,7 +1,7 @@
 """XGrammar, Fig. 11: what does jump-forward save: forced text inserted without asking the model?
 
     python benchmarks/papers/xgrammar_fig11.py                      a simulation: a step takes 6 ms
-    python benchmarks/papers/xgrammar_fig11.py --model smollm2      a model that load_engine knows
+    python benchmarks/papers/xgrammar_fig11.py --model smollm2      in MASKWRIGHT_MODELS, or as for load_engine
 
 `maskwright.engine` writes objects with long names, with and without jump-forward, and unconstrained text of as many
 tokens, in turns. In the simulation, the embedded n-gram model chooses, and a step also sleeps.
@@ -19,6 +19,7 @@ import statistics
 import time
 from typing import Any
 
+import decoding
 from common import in_turns, ratio, report, table
 
 from maskwright import GrammarCompiler
@@ -54,11 +55,16 @@ class SleepingModel(EmbeddedCausalModel):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="a name for load_engine; without it, a simulation")
+    parser.add_argument("--model", help="without it, a simulation")
     parser.add_argument("--step-ms", type=float, default=6.0, help="of the simulation")
     parser.add_argument("--rounds", type=int, default=8)
     arguments = parser.parse_args()
-    engine: Any = load_engine(arguments.model) if arguments.model else LocalEngine(SleepingModel(arguments.step_ms))
+    decoding.leave_a_processor()
+    if arguments.model:
+        folder = decoding.MODELS / arguments.model
+        engine: Any = load_engine(folder if folder.is_dir() else arguments.model)
+    else:
+        engine = LocalEngine(SleepingModel(arguments.step_ms))
     what = arguments.model or f"a simulation: a step of the embedded model also sleeps {arguments.step_ms:g} ms"
     report("XGrammar, Fig. 11: jump-forward on and off", what)
     compiled = GrammarCompiler(engine.tokenizer_info).compile_json_schema(SCHEMA, any_whitespace=False)

@@ -14,7 +14,7 @@ from common import report
 
 def main() -> None:
     arguments = weak_model.options(__doc__)
-    model = weak_model.train(arguments.seconds)
+    model = weak_model.train(arguments.steps)
     notes = f"{arguments.samples} outputs a row, of at most {arguments.max_tokens} tokens, temperature 1"
     report("XGrammar, Table 4: syntactic validity, with masks and without", model.note, notes)
     weak_model.show(weak_model.measured(model, arguments.samples, arguments.max_tokens), ("ended", "valid"))
