@@ -63,6 +63,14 @@ def test_wrong_usage(options: list[str], capsys: pytest.CaptureFixture[str]) -> 
     assert "must be a whole number >=" in capsys.readouterr().err
 
 
+def test_the_name_of_a_folder_is_that_of_the_model(tmp_path: Path) -> None:
+    from maskwright.cli.serve import _served_name
+
+    (tmp_path / "my-model").mkdir()
+    assert _served_name(str(tmp_path / "my-model")) == "my-model"
+    assert _served_name("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
+
+
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["serve", "--help"])

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maskwright.errors import OptionError, RequestError
@@ -60,13 +61,23 @@ def _settings(arguments: argparse.Namespace, model_name: str) -> Settings:
     try:
         return Settings(
             **{name: value for name, value in given.items() if value is not None},
-            served_names=tuple(arguments.served_model_name or [model_name]),
+            served_names=tuple(arguments.served_model_name or [_served_name(model_name)]),
             tool_format=_tool_format(arguments.tool_format, model_name),
             api_keys=tuple(key for key in keys if key),
             allowed_origins=tuple(arguments.allow_origin),
         )
     except OptionError as error:
         raise CommandError(f"--{(error.option or '').replace('_', '-')}: {error}") from error
+
+
+def _served_name(model_name: str) -> str:
+    """The name of a model in the API: of a folder or a file, the last part of its path.
+
+    >>> _served_name("Qwen/Qwen3-8B")
+    'Qwen/Qwen3-8B'
+    """
+    path = Path(model_name)
+    return path.resolve().name if path.exists() else model_name
 
 
 def _tool_format(given: str | None, model_name: str) -> str:
