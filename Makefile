@@ -16,7 +16,7 @@ PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test quick lint types format stub bench asan engines test-engines test-clients docs clean help
+.PHONY: demo test quick lint types format stub bench asan engines test-engines test-clients web test-web docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
@@ -63,6 +63,15 @@ test-engines: engines  ## what runs in real engines
 
 test-clients: .venv-clients/.clients  ## other clients of OpenAI's API against `maskwright serve`
 	$(CLIENTS_BIN)/python -m pytest -rs tests/serve/test_other_clients.py
+
+web: | .venv/bin/python  ## the npm package in web/maskwright, with the kernel as WebAssembly
+	web/setup.sh
+	$(MAKE) --no-print-directory -f web/Makefile PYTHON=$(BIN)/python
+
+test-web: .venv/.dev web  ## the npm package: what it gives is what the kernel gives natively
+	web/setup.sh --browser
+	$(BIN)/python web/tests/dump_corpus.py build/web/cases
+	node --test web/tests/*.test.js
 
 docs: .venv/.dev  ## the API's reference, in build/docs
 	$(BIN)/python $(PIP_INSTALL) pdoc

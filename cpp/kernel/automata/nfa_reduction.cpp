@@ -75,7 +75,7 @@ class Refinement {
     for (auto begin = described_.cbegin(), end = begin; begin != described_.cend(); begin = end) {
       const uint32_t old_class = begin->old_class;
       end = std::find_if(begin, described_.cend(), [&](const Described& d) { return d.old_class != old_class; });
-      split_class(old_class, {begin, end});
+      split_class(old_class, {&*begin, static_cast<size_t>(end - begin)});
     }
   }
   // Those that are not dirty are alike, and differ from all others, which lead to a class made since. They stay; or

@@ -92,7 +92,7 @@ struct GrammarIr {
 
   // With those of all subgrammars, each as often as it stands there.
   size_t num_nodes() const {
-    constexpr size_t kMost = size_t{1} << 40;
+    constexpr size_t kMost = SIZE_MAX / 1024;  // so that bytes can be counted too
     size_t total = nodes.size();
     for (const Subgrammar& each : subgrammars) total = std::min(kMost, total + each.num_nodes);
     return total;

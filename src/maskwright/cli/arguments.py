@@ -59,6 +59,7 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     _add_generate(commands)
     _add_lint(commands)
     _add_convert(commands)
+    _add_compile(commands)
     _add_check(commands)
     _add_demo(commands)
     add_serve(commands).set_defaults(run=_command("serve"))
@@ -222,6 +223,18 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_file(command)
     command.add_argument("--to", required=True, choices=("ebnf", "lark", "regex", "ir"), help="the language to write")
     command.set_defaults(run=_command("convert"))
+
+
+def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "compile",
+        help="compile a grammar file for the browser",
+        description="Read a grammar, a regex or a JSON Schema; write what the WebAssembly kernel loads without Python.",
+        allow_abbrev=False,
+    )
+    _add_file(command)
+    command.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, such as grammar.mwg")
+    command.set_defaults(run=_command("compile"))
 
 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

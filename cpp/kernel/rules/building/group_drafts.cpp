@@ -101,11 +101,11 @@ void GroupDrafts::unroll_calls(Member& member, const std::unordered_set<const Ru
       throw LimitExceeded("left_recursive_repetition", "a repetition of up to " + std::to_string(copies) +
                                                            " items begins with the rule that contains it");
     const uint32_t argument = callee_index(member, item);
-    const auto may_end = [&](uint32_t state) {
+    const auto may_end = [&, target = edge.target](uint32_t state) {
       if (terminator < 0)
-        member.draft.add(state, EdgeKind::Epsilon, 0, edge.target);
+        member.draft.add(state, EdgeKind::Epsilon, 0, target);
       else
-        member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(terminator), edge.target);
+        member.draft.add(state, EdgeKind::Byte, static_cast<uint32_t>(terminator), target);
     };
     if (member.draft.edges.size() + 2 * copies > kMaxEdges) too_large();
     Work::spend(2 * copies);

@@ -61,7 +61,7 @@ void Family::finish() {
 
 Instance& Family::instance(Rule& model, uint64_t parameter) {
   if (!of(model).parametric) parameter = 0;
-  const auto [it, fresh] = instances_.try_emplace(Key{model.index(), parameter}, &model, parameter);
+  const auto [it, fresh] = instances_.try_emplace(Key{model.index(), parameter}, Instance{&model, parameter});
   if (fresh && instances_.size() > kMaxInstances)
     throw LimitExceeded("parametric_instances", "rules with a parameter were used with more than " +
                                                     std::to_string(kMaxInstances) + " different values");

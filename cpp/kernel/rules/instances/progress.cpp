@@ -59,7 +59,7 @@ class Knowledge {
   Fact& fact_of(const Test& test) {
     for (Fact& fact : facts_)
       if (fact.first == test.first && fact.last == test.last && fact.counts == test.counts) return fact;
-    return facts_.emplace_back(test.first, test.last, test.counts, 0, ~uint64_t{0});
+    return facts_.emplace_back(Fact{test.first, test.last, test.counts, 0, ~uint64_t{0}});
   }
   void bounds(const Test& test, uint64_t& low, uint64_t& high) const {
     const uint64_t fixed = bits_of(known, test.first, test.last);

@@ -1,0 +1,425 @@
+#include "read_grammar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "grammar/capture_name.h"
+#include "support/errors.h"
+
+namespace maskwright {
+namespace {
+
+constexpr std::string_view kMagic = "\x89MWG";
+constexpr uint8_t kVersion = 1;
+constexpr size_t kHeaderBytes = 9;
+constexpr size_t kMaxBytes = size_t{256} << 20;
+constexpr uint64_t kMaxNodes = 4'000'000;
+constexpr int kMaxConditionDepth = 64;
+constexpr uint64_t kMaxTokensSeen = 64'000'000;  // in all token sets together
+
+[[noreturn]] void refuse(const char* what) {
+  throw MalformedGrammar(std::string("the grammar file is damaged: ") + what);
+}
+
+uint32_t crc32(std::string_view data) {
+  uint32_t crc = ~0u;
+  for (const char c : data) {
+    crc ^= static_cast<uint8_t>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+  }
+  return ~crc;
+}
+
+// Checks the header and returns the body.
+std::string_view body_of(std::string_view data) {
+  if (data.size() < kHeaderBytes || data.substr(0, kMagic.size()) != kMagic)
+    throw MalformedGrammar("not a grammar file: it does not begin with 89 4D 57 47");
+  const auto version = static_cast<uint8_t>(data[kMagic.size()]);
+  if (version != kVersion)
+    throw MalformedGrammar("the grammar file has version " + std::to_string(version) + "; this kernel reads version " +
+                           std::to_string(kVersion));
+  if (data.size() > kMaxBytes) throw LimitExceeded("grammar_size", "the grammar file has more than 256 MiB");
+  uint32_t expected = 0;
+  for (int i = 3; i >= 0; --i) expected = expected << 8 | static_cast<uint8_t>(data[kMagic.size() + 1 + i]);
+  data.remove_prefix(kHeaderBytes);
+  if (crc32(data) != expected) refuse("its checksum does not match");
+  return data;
+}
+
+class Input {
+ public:
+  explicit Input(std::string_view data) : data_(data) {}
+  bool is_empty() const { return data_.empty(); }
+
+  uint8_t byte() {
+    if (data_.empty()) refuse("it ends too early");
+    const auto out = static_cast<uint8_t>(data_.front());
+    data_.remove_prefix(1);
+    return out;
+  }
+  bool flag() {
+    const uint8_t value = byte();
+    if (value > 1) refuse("a flag is neither 0 nor 1");
+    return value == 1;
+  }
+  uint64_t number() {
+    uint64_t out = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const uint8_t next = byte();
+      if (shift == 63 && next > 1) break;
+      out |= uint64_t{next & 0x7Fu} << shift;
+      if (next < 0x80) return out;
+    }
+    refuse("a number has more than 64 bits");
+  }
+  uint32_t number_below(uint64_t end, const char* what) {
+    const uint64_t out = number();
+    if (out >= end) refuse(what);
+    return static_cast<uint32_t>(out);
+  }
+  // How many items follow, each of which takes at least one byte.
+  size_t count() {
+    const uint64_t out = number();
+    if (out > data_.size()) refuse("it ends too early");
+    return static_cast<size_t>(out);
+  }
+  std::string_view string() { return bytes(count()); }
+  std::string_view bytes(size_t size) {
+    if (size > data_.size()) refuse("it ends too early");
+    const std::string_view out = data_.substr(0, size);
+    data_.remove_prefix(size);
+    return out;
+  }
+
+ private:
+  std::string_view data_;
+};
+
+void check_bits(uint64_t first, uint64_t last) {
+  if (first >= last || last > 64) refuse("a range of bits does not lie within 64");
+}
+
+// A test, or several of which all or any must hold.
+struct SpelledTest {
+  uint64_t op;
+  uint64_t fields[4];
+  std::vector<SpelledTest> parts;
+};
+
+SpelledTest read_test(Input& in, int depth) {
+  if (depth > kMaxConditionDepth)
+    throw LimitExceeded("condition_depth", "a condition nests deeper than " + std::to_string(kMaxConditionDepth));
+  SpelledTest out{in.number(), {}, {}};
+  if (out.op > 3) refuse("a condition has an unknown op");
+  if (out.op < 2) {
+    for (uint64_t& field : out.fields) field = in.number();
+    check_bits(out.fields[0], out.fields[1]);
+    return out;
+  }
+  const size_t count = in.count();
+  for (size_t i = 0; i < count; ++i) out.parts.push_back(read_test(in, depth + 1));
+  return out;
+}
+
+// Appends the tests of a condition, the last first, and returns where it begins.
+uint32_t add_test(const SpelledTest& test, uint32_t if_true, uint32_t if_false, Condition& out) {
+  if (test.op < 2) {
+    out.tests.push_back({static_cast<uint8_t>(test.fields[0]), static_cast<uint8_t>(test.fields[1]), test.op == 1,
+                         test.fields[2], test.fields[3], if_true, if_false});
+    return static_cast<uint32_t>(out.tests.size() - 1);
+  }
+  const bool all = test.op == 2;
+  uint32_t entry = all ? if_true : if_false;
+  for (size_t i = test.parts.size(); i-- > 0;)
+    entry = all ? add_test(test.parts[i], entry, if_false, out) : add_test(test.parts[i], if_true, entry, out);
+  return entry;
+}
+
+Condition read_condition(Input& in) {
+  Condition out;
+  out.entry = add_test(read_test(in, 0), Condition::kTrue, Condition::kFalse, out);
+  return out;
+}
+
+ValueFunction read_value(Input& in) {
+  ValueFunction out;
+  const size_t count = in.count();
+  for (size_t i = 0; i < count; ++i) {
+    const auto kind = static_cast<ValueStep::Kind>(in.number_below(3, "a value has an unknown step"));
+    const uint64_t a = in.number(), b = in.number();
+    if (kind != ValueStep::Kind::Mask) check_bits(a, b);
+    out.push_back({kind, a, b});
+  }
+  return out;
+}
+
+class GrammarBytes {
+ public:
+  GrammarBytes(std::string_view data, const Vocabulary& vocabulary, const TokenTexts& texts, bool with_captures)
+      : in_(body_of(data)), vocabulary_(vocabulary), texts_(texts), with_captures_(with_captures) {}
+
+  GrammarIr read() {
+    const uint64_t num_nodes = in_.number();
+    if (num_nodes > kMaxNodes)
+      throw LimitExceeded("grammar_size", "the grammar has more than " + std::to_string(kMaxNodes) + " expressions");
+    for (uint64_t i = 0; i < num_nodes; ++i) read_node();
+    const size_t num_rules = in_.count();
+    if (largest_rule_ >= num_rules && names_rules_) refuse("a reference names no rule");
+    for (size_t i = 0; i < num_rules; ++i) ir_.rules.push_back(read_place());
+    ir_.root = in_.number_below(num_rules, "the root names no rule");
+    const size_t num_token_sets = in_.count();
+    for (size_t i = 0; i < num_token_sets; ++i) read_token_set();
+    if (!in_.is_empty()) refuse("something follows its end");
+    return std::move(ir_);
+  }
+
+ private:
+  struct Place {
+    ExprId node;
+    bool regular;  // without what operands of intersections and complements must not have
+  };
+
+  ExprId read_place() { return places_[in_.number_below(places_.size(), "a rule has no expression")].node; }
+  const Place& operand() {
+    const uint64_t back = in_.number();
+    if (back == 0 || back > places_.size()) refuse("an operand is not there");
+    return places_[places_.size() - back];
+  }
+  void add(const ExprNode& node, bool regular) {
+    ir_.nodes.push_back(node);
+    places_.push_back({static_cast<ExprId>(ir_.nodes.size() - 1), regular});
+  }
+  uint32_t depth_above(ExprId node) const { return ir_.nodes[node].depth + 1; }
+  template <class Values>
+  static uint32_t last_of(const Values& values) {
+    return static_cast<uint32_t>(values.size() - 1);
+  }
+
+  void read_node() {
+    const uint8_t number = in_.byte();
+    if (number > static_cast<uint8_t>(Op::Substrings)) refuse("an expression has an unknown op");
+    const auto op = static_cast<Op>(number);
+    ExprNode node{.op = op};
+    switch (op) {
+      case Op::Empty:
+      case Op::Never: return add(node, true);
+      case Op::Literal: return read_literal(node);
+      case Op::Set: return read_set(node);
+      case Op::Seq:
+      case Op::Alt:
+      case Op::And: return read_many(node);
+      case Op::Repeat:
+      case Op::Not:
+      case Op::Guard:
+      case Op::Capture:
+      case Op::Span: return read_one(node);
+      case Op::Ref:
+      case Op::Call: return read_call(node);
+      case Op::Tokens: return read_tokens(node);
+      case Op::Subgrammar: refuse("it refers to a grammar outside of it");
+      case Op::Substrings: return read_substrings(node);
+    }
+  }
+
+  void read_literal(ExprNode node) {
+    const std::string_view text = in_.string();
+    node.begin = static_cast<uint32_t>(ir_.bytes.size());
+    ir_.bytes.append(text);
+    node.end = static_cast<uint32_t>(ir_.bytes.size());
+    if (text.empty()) node.op = Op::Empty;
+    add(node, true);
+  }
+
+  void read_set(ExprNode node) {
+    ByteSet set;
+    for (int w = 0; w < 4; ++w)
+      for (int shift = 0; shift < 64; shift += 8) set.word(w) |= uint64_t{in_.byte()} << shift;
+    if (set.empty()) node.op = Op::Never;
+    ir_.sets.push_back(set);
+    node.begin = last_of(ir_.sets);
+    add(node, true);
+  }
+
+  void read_many(ExprNode node) {
+    const size_t count = in_.count();
+    if (count < 2) refuse("an expression has too few operands");
+    bool regular = true;
+    node.begin = static_cast<uint32_t>(ir_.children.size());
+    for (size_t i = 0; i < count; ++i) {
+      const Place part = operand();
+      regular &= part.regular;
+      node.depth = std::max(node.depth, depth_above(part.node));
+      ir_.children.push_back(part.node);
+    }
+    node.end = static_cast<uint32_t>(ir_.children.size());
+    if (node.op == Op::And && !regular) refuse("an operand of an intersection is not regular");
+    add(node, regular);
+  }
+
+  void read_one(ExprNode node) {
+    const Place inner = operand();
+    node.begin = inner.node;
+    node.depth = depth_above(inner.node);
+    bool regular = inner.regular, left_out = false;
+    switch (node.op) {
+      case Op::Not:
+        if (!regular) refuse("the operand of a complement is not regular");
+        break;
+      case Op::Repeat: read_bounds(node); break;
+      case Op::Guard:
+        regular = false;
+        ir_.conditions.push_back(read_condition(in_));
+        node.end = last_of(ir_.conditions);
+        break;
+      case Op::Capture:
+        regular = false;
+        left_out = !with_captures_;
+        read_capture(node);
+        break;
+      default:
+        regular = false;
+        left_out = with_captures_;
+        read_span(node);
+    }
+    if (left_out) return places_.push_back({inner.node, regular});
+    add(node, regular);
+  }
+
+  void read_bounds(ExprNode& node) {
+    constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+    const uint64_t minimum = in_.number(), maximum = in_.number();  // the latter one more, 0 for any number
+    if (minimum > kMost || maximum > kMost)
+      throw LimitExceeded("repetition_bound", "a repetition has a bound beyond 64 bits");
+    node.minimum = static_cast<int64_t>(minimum);
+    node.maximum = static_cast<int64_t>(maximum) - 1;
+    if (node.maximum != kUnbounded && node.maximum < node.minimum) refuse("a repetition has impossible bounds");
+  }
+
+  void read_capture(ExprNode& node) {
+    std::string name(in_.string());
+    if (name.find('\0') != std::string::npos) refuse("the name of a capture holds a zero byte");
+    const size_t num_ends = in_.count();
+    for (size_t i = 0; i < num_ends; ++i) add_capture_end(name, in_.string());
+    ir_.names.push_back(std::move(name));
+    node.end = last_of(ir_.names);
+  }
+
+  void read_span(ExprNode& node) {
+    const uint64_t max_tokens = in_.number();
+    if (max_tokens > static_cast<uint64_t>(kMaxTokenBudget)) refuse("a span has an impossible budget of tokens");
+    SpanRule rule{.max_tokens = static_cast<uint32_t>(max_tokens)};
+    std::memcpy(&rule.temperature, in_.bytes(sizeof rule.temperature).data(), sizeof rule.temperature);
+    if (!std::isfinite(rule.temperature)) refuse("a temperature is not finite");
+    ir_.spans.push_back(rule);
+    node.end = last_of(ir_.spans);
+  }
+
+  void read_call(ExprNode node) {
+    node.begin = in_.number_below(kMaxNodes, "a reference names no rule");
+    names_rules_ = true;
+    largest_rule_ = std::max<size_t>(largest_rule_, node.begin);
+    if (node.op == Op::Call) {
+      ir_.values.push_back(read_value(in_));
+      node.end = last_of(ir_.values);
+    }
+    add(node, false);
+  }
+
+  void read_tokens(ExprNode node) {
+    TokenSet set{.ids = {}, .by_exclusion = in_.flag()};
+    const size_t count = in_.count();
+    uint64_t id = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t step = in_.number();
+      if (i > 0 && step == 0) refuse("token ids do not ascend");
+      if (step > INT32_MAX || (id += step) > INT32_MAX) refuse("a token id does not fit in an int32");
+      if (id < vocabulary_.vocab_size()) set.ids.push_back(static_cast<TokenId>(id));
+    }
+    ir_.token_sets.push_back(std::move(set));
+    node.begin = last_of(ir_.token_sets);
+    add(node, false);
+  }
+
+  void read_substrings(ExprNode node) {
+    ChunkList list;
+    const size_t count = in_.count();
+    if (count == 0) refuse("there are no chunks");
+    for (size_t i = 0; i < count; ++i) {
+      const std::string_view chunk = in_.string();
+      if (chunk.empty()) refuse("a chunk is empty");
+      list.bytes.append(chunk);
+      list.ends.push_back(static_cast<uint32_t>(list.bytes.size()));
+    }
+    ir_.chunk_lists.push_back(std::move(list));
+    node.begin = last_of(ir_.chunk_lists);
+    add(node, false);
+  }
+
+  // A rule whose body the tokenizer supplies (src/maskwright/token_sets.py).
+  void read_token_set() {
+    const uint32_t rule = in_.number_below(ir_.rules.size(), "a token set stands for no rule");
+    const bool negated = in_.flag();
+    std::vector<bool> members(vocabulary_.vocab_size());
+    const size_t num_names = in_.count();
+    for (size_t i = 0; i < num_names; ++i) add_named(in_.string(), members);
+    const size_t num_ranges = in_.count();
+    for (size_t i = 0; i < num_ranges; ++i) {
+      const uint64_t first = in_.number(), last = in_.number();
+      if (first > last) refuse("a range of token ids ends before it begins");
+      if (last >= members.size())
+        throw TokenizerMismatch("there is no token " + std::to_string(last) + ": the tokenizer has " +
+                                std::to_string(members.size()) + " ids");
+      if ((spent_ += last - first) > kMaxTokensSeen)
+        throw LimitExceeded("grammar_size", "the token sets are too large");
+      std::fill(members.begin() + static_cast<int64_t>(first), members.begin() + static_cast<int64_t>(last) + 1, true);
+    }
+    if ((spent_ += members.size()) > kMaxTokensSeen)
+      throw LimitExceeded("grammar_size", "the token sets are too large");
+    set_body(rule, negated, members);
+  }
+
+  void add_named(std::string_view name, std::vector<bool>& members) {
+    bool found = false;
+    if ((spent_ += texts_.size()) > kMaxTokensSeen) throw LimitExceeded("grammar_size", "the token sets are too large");
+    for (size_t token = 0; token < texts_.size(); ++token)
+      if (texts_[token] == name) found = members[token] = true;
+    if (!found) throw TokenizerMismatch("the tokenizer has no token '" + std::string(name.substr(0, 60)) + "'");
+  }
+
+  void set_body(uint32_t rule, bool negated, const std::vector<bool>& members) {
+    TokenSet set{.ids = {}, .by_exclusion = negated};
+    const auto& stops = vocabulary_.stop_tokens();
+    for (size_t token = 0; token < members.size(); ++token) {
+      const auto id = static_cast<TokenId>(token);
+      const bool can_stand =
+          token < texts_.size() && !texts_[token].empty() && std::find(stops.begin(), stops.end(), id) == stops.end();
+      if (negated ? can_stand && !members[token] : members[token]) set.ids.push_back(id);
+    }
+    ExprNode node{.op = set.ids.empty() ? Op::Never : Op::Tokens};
+    ir_.token_sets.push_back(std::move(set));
+    node.begin = last_of(ir_.token_sets);
+    ir_.nodes.push_back(node);
+    ir_.rules[rule] = static_cast<ExprId>(ir_.nodes.size() - 1);
+  }
+
+  Input in_;
+  const Vocabulary& vocabulary_;
+  const TokenTexts& texts_;
+  const bool with_captures_;
+  GrammarIr ir_;
+  std::vector<Place> places_;
+  size_t largest_rule_ = 0;
+  bool names_rules_ = false;
+  uint64_t spent_ = 0;  // on token sets
+};
+
+}  // namespace
+
+GrammarIr read_grammar(std::string_view data, const Vocabulary& vocabulary, const TokenTexts& texts,
+                       bool with_captures) {
+  return GrammarBytes(data, vocabulary, texts, with_captures).read();
+}
+
+}  // namespace maskwright

@@ -1,0 +1,159 @@
+/**
+ * The front-ends, which are Python's (src/maskwright/frontends): run by Pyodide in a worker, which is started when the
+ * first structure is compiled. A structure that takes too long ends with its worker, and the page stays responsive.
+ */
+import { ArgumentError, LimitError, MaskwrightError, errorsByName } from "./errors.js";
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * @typedef {object} FrontEndOptions
+ * @property {string | URL} [pyodide] the folder of Pyodide (its `pyodide.mjs`, `pyodide.asm.wasm` and
+ *     `python_stdlib.zip`); in Node, by default, the installed package
+ * @property {string | URL} [frontends] the archive with the front-ends; by default the one of this package
+ * @property {string | URL} [wasm] the kernel
+ * @property {number} [timeoutMs] the most time that compiling a structure may take, loading apart
+ */
+
+/** @type {FrontEnds | undefined} */
+let shared;
+/** @type {FrontEndOptions} */
+let sharedOptions = {};
+
+/** Says where Pyodide is, before the first structure is compiled. @param {FrontEndOptions} options */
+export function configureFrontEnds(options) {
+  shared?.close();
+  shared = undefined;
+  sharedOptions = options;
+}
+
+/** @returns {FrontEnds} */
+export function frontEnds() {
+  shared ??= new FrontEnds(sharedOptions);
+  return shared;
+}
+
+export class FrontEnds {
+  #options;
+  /** @type {Promise<any> | undefined} */
+  #worker;
+  #next = 0;
+  /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
+  #open = new Map();
+  /** One after the other: a structure's time does not count what waits before it. @type {Promise<unknown>} */
+  #queue = Promise.resolve();
+
+  /** @param {FrontEndOptions} options */
+  constructor(options) {
+    this.#options = {
+      frontends: String(options.frontends ?? new URL("../frontends.zip", import.meta.url)),
+      wasm: String(options.wasm ?? new URL("../maskwright.wasm", import.meta.url)),
+      pyodide: options.pyodide === undefined ? undefined : String(options.pyodide),
+    };
+    this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  /** Loads Python and the front-ends now, rather than with the first structure. @returns {Promise<void>} */
+  async warmUp() {
+    await this.#started();
+  }
+
+  /**
+   * @param {string} kind
+   * @param {string} source
+   * @param {Record<string, unknown>} options
+   * @param {(number | string)[][]} specialTokens
+   * @returns {Promise<{file: Uint8Array, report: unknown[]}>}
+   */
+  compile(kind, source, options, specialTokens) {
+    if (typeof source !== "string") {
+      return Promise.reject(new ArgumentError("a structure must be a string or data", { argument: kind }));
+    }
+    const result = this.#queue.then(() => this.#compile({ kind, source, options, specialTokens }));
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  /** @param {object} request */
+  async #compile(request) {
+    const worker = await this.#started();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const tooLong = new Promise((_, reject) => {
+      timer = setTimeout(() => {
+        this.close();
+        reject(new LimitError(`the structure took more than ${this.timeoutMs / 1000} s to compile`, { limit: "time",
+          hint: "make it smaller, or allow more with configureFrontEnds({ timeoutMs })" }));
+      }, this.timeoutMs);
+    });
+    try {
+      return /** @type {any} */ (await Promise.race([this.#ask(worker, request), tooLong]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends the worker; the next structure starts another one. */
+  close() {
+    const error = new MaskwrightError("the front-ends were closed");
+    this.#worker?.then((worker) => worker.terminate(), () => {});
+    this.#worker = undefined;
+    for (const { reject } of this.#open.values()) reject(error);
+    this.#open.clear();
+  }
+
+  #started() {
+    this.#worker ??= this.#start().catch((error) => {
+      this.#worker = undefined;
+      throw error;
+    });
+    return this.#worker;
+  }
+
+  async #start() {
+    const worker = await newWorker();
+    const answered = (/** @type {any} */ { id, result, error }) => {
+      const waiting = this.#open.get(id);
+      this.#open.delete(id);
+      if (error) waiting?.reject(toError(error));
+      else waiting?.resolve(result);
+    };
+    const failed = (/** @type {any} */ event) => {
+      const error = new MaskwrightError(`the front-ends' worker failed: ${event.message ?? event}`);
+      for (const { reject } of this.#open.values()) reject(error);
+      this.#open.clear();
+      this.#worker = undefined;
+    };
+    worker.on ? worker.on("message", answered).on("error", failed) : Object.assign(worker, {
+      onmessage: (/** @type {MessageEvent} */ event) => answered(event.data),
+      onerror: failed,
+    });
+    worker.unref?.(); // a program in Node may end while it waits
+    await this.#ask(worker, { kind: "start", ...this.#options });
+    return worker;
+  }
+
+  /** @param {any} worker @param {object} request */
+  #ask(worker, request) {
+    const id = this.#next++;
+    worker.ref?.();
+    return new Promise((resolve, reject) => {
+      this.#open.set(id, { resolve, reject });
+      worker.postMessage({ id, ...request });
+    }).finally(() => worker.unref?.());
+  }
+}
+
+async function newWorker() {
+  const url = new URL("./frontends.worker.js", import.meta.url);
+  if (typeof Worker !== "undefined") return new Worker(url, { type: "module" });
+  const { Worker: NodeWorker } = await import(/* @vite-ignore */ "node:worker_threads".toString());
+  return new NodeWorker(url);
+}
+
+/** @param {{type: string, message: string, fields: Record<string, unknown>}} error */
+function toError({ type, message, fields }) {
+  const kind = errorsByName[type] ?? MaskwrightError;
+  const made = new kind(message);
+  return Object.assign(made, fields);
+}

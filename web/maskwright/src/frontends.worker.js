@@ -1,0 +1,95 @@
+/**
+ * The worker in which the front-ends run (frontends.js): Pyodide with the archive that web/frontends/pack.py makes.
+ * Requests come one after the other: `start`, then structures.
+ */
+import { CompiledGrammar } from "./compiler.js";
+import { MaskwrightError } from "./errors.js";
+import { load } from "./kernel.js";
+import { TokenizerInfo } from "./tokenizer.js";
+
+const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
+const port = isNode
+  ? (await import(/* @vite-ignore */ "node:worker_threads".toString())).parentPort
+  : /** @type {any} */ (globalThis);
+
+/** @type {any} */
+let compileStructure;
+
+const answer = async (/** @type {any} */ { id, ...request }) => {
+  try {
+    const result = request.kind === "start" ? await start(request) : compile(request);
+    port.postMessage(result.error ? { id, error: JSON.parse(result.error) } : { id, result });
+  } catch (error) {
+    const { name, message } = /** @type {Error} */ (error);
+    port.postMessage({ id, error: { type: name, message, fields: {} } });
+  }
+};
+if (isNode) port.on("message", answer);
+else port.onmessage = (/** @type {MessageEvent} */ event) => answer(event.data);
+
+/** @param {{pyodide?: string, frontends: string, wasm: string}} options */
+async function start({ pyodide, frontends, wasm }) {
+  const { loadPyodide } = await import(pyodideModule(pyodide));
+  const [python, archive] = await Promise.all([
+    loadPyodide(pyodide === undefined || isNode ? {} : { indexURL: withSlash(pyodide) }),
+    bytesOf(frontends),
+  ]);
+  python.unpackArchive(archive, "zip", { extractDir: "/maskwright" });
+  python.runPython("import sys; sys.path.insert(0, '/maskwright')");
+  python.pyimport("maskwright._kernel").compile_file = kernelCheck(await everything(wasm));
+  compileStructure = python.pyimport("maskwright_web").compile_structure;
+  return {};
+}
+
+/** @param {object} request */
+function compile(request) {
+  const made = compileStructure(JSON.stringify(request));
+  const result = made.toJs({ dict_converter: Object.fromEntries });
+  made.destroy();
+  return result;
+}
+
+/** @param {string | undefined} folder */
+function pyodideModule(folder) {
+  if (folder !== undefined) return new URL("pyodide.mjs", withSlash(folder)).href;
+  if (isNode) return "pyodide".toString();
+  throw new MaskwrightError("where Pyodide is must be given", {
+    hint: "call configureFrontEnds({ pyodide: url }) with the folder that holds pyodide.mjs",
+  });
+}
+
+/** @param {string} url */
+const withSlash = (url) => (url.endsWith("/") ? url : `${url}/`);
+
+/** @param {string} url */
+async function bytesOf(url) {
+  if (url.startsWith("file:")) {
+    const { readFile } = await import(/* @vite-ignore */ "node:fs/promises".toString());
+    return new Uint8Array(await readFile(new URL(url)));
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new MaskwrightError(`cannot load ${url}: HTTP status ${response.status}`);
+  return response.arrayBuffer();
+}
+
+/** The kernel, and a vocabulary that can spell everything. @param {string} wasm */
+async function everything(wasm) {
+  await load({ wasm });
+  const tokens = Array.from({ length: 257 }, (_, byte) => (byte < 256 ? Uint8Array.of(byte) : new Uint8Array()));
+  return TokenizerInfo.fromVocab(tokens, { stopTokenIds: [256], vocabSize: 1 << 20 });
+}
+
+/** Python's way to ask whether a grammar can be compiled. @param {TokenizerInfo} info */
+function kernelCheck(info) {
+  return (/** @type {any} */ file) => {
+    const bytes = file.toJs();
+    file.destroy();
+    try {
+      new CompiledGrammar(info, bytes).dispose();
+      return undefined;
+    } catch (error) {
+      const { name, message } = /** @type {Error} */ (error);
+      return `${name}: ${message}`;
+    }
+  };
+}

@@ -1,0 +1,24 @@
+/**
+ * Maskwright in the browser and in Node: exact and fast structured generation.
+ *
+ *     import { GrammarCompiler, GrammarMatcher, TokenizerInfo, allocateTokenBitmask, applyTokenBitmaskInplace, load }
+ *       from "maskwright";
+ *
+ *     await load();
+ *     const info = TokenizerInfo.fromTokenizerJson(tokenizerJson, { config: tokenizerConfig });
+ *     const grammar = await new GrammarCompiler(info).compileJsonSchema({ type: "integer" });
+ *     const matcher = new GrammarMatcher(grammar);
+ *     const bitmask = allocateTokenBitmask(1, info.vocabSize);
+ *     while (!matcher.isTerminated()) {
+ *       matcher.fillNextTokenBitmask(bitmask);
+ *       applyTokenBitmaskInplace(logits, bitmask);
+ *       matcher.acceptToken(sample(logits));
+ *     }
+ */
+export { allocateTokenBitmask, allowedTokens, applyTokenBitmaskInplace } from "./bitmask.js";
+export { CompiledGrammar, GrammarCompiler } from "./compiler.js";
+export * from "./errors.js";
+export { configureFrontEnds, frontEnds } from "./frontends.js";
+export { load } from "./kernel.js";
+export { BatchGrammarMatcher, GrammarMatcher } from "./matcher.js";
+export { TokenizerInfo } from "./tokenizer.js";

@@ -1,0 +1,499 @@
+/**
+ * `GrammarMatcher`: one sequence held to a grammar. `BatchGrammarMatcher`: many.
+ *
+ * Methods are those of the Python API in camel case, and do the same (docs/api.md). The mask and `acceptToken` agree on
+ * every token, whatever was filled, rolled back or forked before. After an error nothing has changed.
+ */
+import { encoded, instance, integer, tokenId, tokenIds, wrongArgument } from "./arguments.js";
+import { wordsOf } from "./bitmask.js";
+import { CompiledGrammar } from "./compiler.js";
+import { BitmaskError, MatcherError, OptionError, TokenizerError } from "./errors.js";
+import { Handle, call, intsAt, kernel, leftData, place, rowScratch } from "./kernel.js";
+
+const MAX_TOKEN_BUDGET = 10 ** 9;
+
+/**
+ * @typedef {object} MatcherOptions
+ * @property {number | Iterable<number>} [overrideStopTokens] stop tokens to use instead of the tokenizer's
+ * @property {boolean} [terminateWithoutStopToken] whether the output is over as soon as it is complete
+ * @property {number} [maxTokens] the most tokens of the whole output, stop tokens apart: masks leave only tokens after
+ *     which it can still be completed within them
+ * @property {"exact" | "quick"} [budget] how it is decided what can still be completed
+ * @property {number} [defaultTemperature] what `temperature` returns where the grammar asks for none
+ */
+/** @typedef {{name: string, data: Uint8Array, start: number, end: number}} Capture */
+/** @typedef {{numMasks: number, numConfigurations: number, finished: boolean, elapsedUs: number}} Precomputed */
+
+export class GrammarMatcher {
+  /** @type {Handle} */
+  #handle;
+
+  /**
+   * @param {CompiledGrammar} compiledGrammar
+   * @param {MatcherOptions} [options]
+   */
+  constructor(compiledGrammar, options = {}) {
+    this.compiledGrammar = instance("compiledGrammar", compiledGrammar, CompiledGrammar);
+    const info = compiledGrammar.tokenizerInfo;
+    /** @type {number[]} */
+    this.stopTokenIds = stopTokens(options.overrideStopTokens, info);
+    if (options instanceof Twin) {
+      this.stopTokenIds = options.of.stopTokenIds;
+      this.#handle = new Handle(call("mw_fork", options.of.#handle.at), "mw_matcher_free");
+      return;
+    }
+    const { maxTokens, budget = "exact", defaultTemperature } = options;
+    if (budget !== "exact" && budget !== "quick") {
+      throw new OptionError(`budget must be "exact" or "quick", not ${String(budget).slice(0, 60)}`, { option: "budget" });
+    }
+    if (defaultTemperature !== undefined && !(defaultTemperature >= 0 && defaultTemperature < Infinity)) {
+      throw new OptionError(`defaultTemperature must be finite and >= 0, not ${defaultTemperature}`, {
+        option: "defaultTemperature",
+      });
+    }
+    const most = maxTokens === undefined ? 0 : Math.min(integer("maxTokens", maxTokens, 1), MAX_TOKEN_BUDGET);
+    const [stops] = place(Int32Array.from(this.stopTokenIds));
+    const at = call("mw_matcher", compiledGrammar.handle.at, stops, this.stopTokenIds.length,
+      Number(Boolean(options.terminateWithoutStopToken)), most, Number(budget === "quick"), defaultTemperature ?? -1);
+    this.#handle = new Handle(at, "mw_matcher_free");
+  }
+
+  /** Accepts one token; false, and nothing changes, if it is not allowed. @param {number} id @returns {boolean} */
+  acceptToken(id) {
+    return call("mw_accept", this.#handle.at, tokenId("id", id)) !== 0;
+  }
+
+  /** Accepts tokens up to the first that is not allowed. @param {Iterable<number>} ids @returns {number} how many */
+  acceptTokens(ids) {
+    const given = tokenIds("ids", ids);
+    let count = 0;
+    try {
+      while (count < given.length && this.acceptToken(given[count])) ++count;
+    } catch (error) {
+      this.rollback(count);
+      throw error;
+    }
+    return count;
+  }
+
+  /** How many of the tokens would be accepted. Nothing changes. @param {Iterable<number>} ids @returns {number} */
+  validateTokens(ids) {
+    const given = tokenIds("ids", ids);
+    const [at] = place(given);
+    return call("mw_validate", this.#handle.at, at, given.length);
+  }
+
+  /** Accepts text, however it would be tokenized; it counts as one token. @param {string | Uint8Array} text */
+  acceptString(text) {
+    const data = encoded("text", text);
+    const [at] = place(data);
+    return call("mw_accept_bytes", this.#handle.at, at, data.length) !== 0;
+  }
+
+  /**
+   * Writes the mask of the tokens that are allowed next.
+   * @param {Int32Array} bitmask
+   * @param {number} [index] the row
+   * @returns {boolean} whether it must be applied; false: all tokens are allowed
+   */
+  fillNextTokenBitmask(bitmask, index = 0) {
+    const { vocabSize } = this.compiledGrammar.tokenizerInfo;
+    const words = rowsIn(bitmask, vocabSize, index, 1);
+    const row = rowScratch.reserve(4 * words);
+    const allowed = call("mw_fill", this.#handle.at, row) >>> 0;
+    bitmask.set(intsAt(row, words), index * words);
+    return allowed < vocabSize;
+  }
+
+  /**
+   * Writes the masks along a draft: of the present to row `index`, and those after each token to the rows that follow.
+   * @param {Iterable<number>} draftTokens
+   * @param {Int32Array} bitmask
+   * @param {number} [index]
+   * @returns {number} how many of the tokens would be accepted
+   */
+  fillDraftBitmask(draftTokens, bitmask, index = 0) {
+    const ids = tokenIds("draftTokens", draftTokens);
+    const words = rowsIn(bitmask, this.compiledGrammar.tokenizerInfo.vocabSize, index, ids.length + 1);
+    const rows = rowScratch.reserve(4 * words * (ids.length + 1));
+    const [at] = place(ids);
+    const living = call("mw_fill_draft", this.#handle.at, at, ids.length, rows, words);
+    bitmask.set(intsAt(rows, words * (ids.length + 1)), index * words);
+    return living;
+  }
+
+  /**
+   * Writes the masks of a tree of drafted tokens, row i for node i.
+   * @param {Iterable<number>} retrieveNextToken the first child of each node, -1 for none
+   * @param {Iterable<number>} retrieveNextSibling
+   * @param {Iterable<number>} draftTokens
+   * @param {Int32Array} bitmask
+   * @param {number} [timeThreshold] the most seconds to take; not positive for any time
+   * @returns {number} how many nodes live, node 0 included; 0 if the time was over
+   */
+  traverseDraftTree(retrieveNextToken, retrieveNextSibling, draftTokens, bitmask, timeThreshold = -1) {
+    const columns = [retrieveNextToken, retrieveNextSibling, draftTokens].map((each) => tokenIds("each array", each));
+    const count = columns[0].length;
+    if (columns.some((each) => each.length !== count)) {
+      throw new MatcherError("the arrays of a draft tree differ in length");
+    }
+    const words = rowsIn(bitmask, this.compiledGrammar.tokenizerInfo.vocabSize, 0, count);
+    const rows = rowScratch.reserve(4 * words * count);
+    const at = place(...columns.map((each) => BigInt64Array.from(each, BigInt)));
+    const living = call("mw_fill_tree", this.#handle.at, at[0], at[1], at[2], count, rows, words, timeThreshold);
+    bitmask.set(intsAt(rows, words * count), 0);
+    return living;
+  }
+
+  /** Takes back the last tokens. @param {number} [numTokens] */
+  rollback(numTokens = 1) {
+    const count = integer("numTokens", numTokens);
+    if (count < 0 || call("mw_rollback", this.#handle.at, Math.min(count, 0xffffffff)) === 0) {
+      throw new MatcherError(`cannot roll back ${count} tokens: ${this.numAcceptedTokens} were accepted`, {
+        hint: "rollback counts tokens since the matcher was made or reset",
+      });
+    }
+  }
+
+  /** Goes back to the beginning of the output. */
+  reset() {
+    call("mw_reset", this.#handle.at);
+  }
+
+  /** Whether the output so far is a whole one. @returns {boolean} */
+  isCompleted() {
+    return kernel().mw_is_completed(this.#handle.at) !== 0;
+  }
+
+  /** Whether the output is over. No token is allowed then. @returns {boolean} */
+  isTerminated() {
+    return kernel().mw_is_terminated(this.#handle.at) !== 0;
+  }
+
+  /** @returns {number} */
+  get numAcceptedTokens() {
+    return kernel().mw_num_accepted(this.#handle.at);
+  }
+
+  /** The only token that is allowed next, if there is exactly one. @returns {number | null} */
+  forcedToken() {
+    const id = call("mw_forced_token", this.#handle.at);
+    return id < 0 ? null : id;
+  }
+
+  /** The sampling temperature that the grammar asks for at the next token. @returns {number | null} */
+  temperature() {
+    const found = call("mw_temperature", this.#handle.at);
+    return found < 0 ? null : found;
+  }
+
+  /** The longest text that every completion begins with, in whole characters. @returns {string} */
+  findJumpForwardString() {
+    call("mw_forced_bytes", this.#handle.at);
+    const data = leftData();
+    for (let size = data.length; size > 0; --size) {
+      const text = strictly(data.subarray(0, size));
+      if (text !== null) return text;
+    }
+    return "";
+  }
+
+  /**
+   * The tokens that every completion begins with, as the model's tokenizer would write them.
+   * @param {(text: string) => Iterable<number>} [encode] by default the tokenizer's own
+   * @returns {number[]}
+   */
+  findJumpForwardTokens(encode) {
+    return findTokens(this, encode);
+  }
+
+  /** Whether any token with a text of its own may come next. @returns {boolean} */
+  textMayFollow() {
+    return call("mw_text_may_follow", this.#handle.at) !== 0;
+  }
+
+  /** Computes masks that will soon be needed. @param {number} budgetUs @returns {Precomputed} */
+  precompute(budgetUs) {
+    return precompute(this.compiledGrammar, this.#handle.at, budgetUs);
+  }
+
+  /** What the captures have matched so far, as [name, bytes]. @returns {[string, Uint8Array][]} */
+  getCaptures() {
+    return this.getCaptureSpans().map(({ name, data }) => [name, data]);
+  }
+
+  /** @param {{order?: "begin" | "end"}} [options] @returns {Capture[]} */
+  getCaptureSpans({ order = "begin" } = {}) {
+    if (order !== "begin" && order !== "end") {
+      throw new OptionError(`unknown order ${String(order).slice(0, 60)}`, { option: "order", hint: "use 'begin' or 'end'" });
+    }
+    const closed = this.#captures().filter(({ rank }) => rank >= 0);
+    if (order === "end") closed.sort((a, b) => a.rank - b.rank);
+    return closed.map(({ name, data, start, end }) => ({ name, data, start, end }));
+  }
+
+  /** The captures that are still open, the outermost first, with their bytes so far. @returns {[string, Uint8Array][]} */
+  getOpenCaptures() {
+    return this.#captures().filter(({ rank }) => rank < 0).map(({ name, data }) => [name, data]);
+  }
+
+  #captures() {
+    const count = call("mw_captures", this.#handle.at);
+    const read = new Records(leftData());
+    const text = read.bytes();
+    return Array.from({ length: count }, () => {
+      const [rank, start, end] = [read.int(), read.int(), read.int()];
+      return { name: new TextDecoder().decode(read.bytes()), data: text.slice(start, end), start, end, rank };
+    });
+  }
+
+  /**
+   * What no more output can change: the edges of captures and the bytes past the first so many.
+   * @param {number} [numEdges]
+   * @param {number} [numBytes]
+   * @returns {{edges: {name: string, position: number, opens: boolean}[], data: Uint8Array}}
+   */
+  getSettledCaptures(numEdges = 0, numBytes = 0) {
+    const count = call("mw_settled", this.#handle.at, integer("numEdges", numEdges, 0), integer("numBytes", numBytes, 0));
+    const read = new Records(leftData());
+    const data = read.bytes();
+    const edges = Array.from({ length: count }, () => {
+      const [position, opens] = [read.int(), read.int() !== 0];
+      return { name: new TextDecoder().decode(read.bytes()), position, opens };
+    });
+    return { edges, data };
+  }
+
+  /** An independent matcher in the same state. @returns {GrammarMatcher} */
+  fork() {
+    return new GrammarMatcher(this.compiledGrammar, /** @type {any} */ (new Twin(this)));
+  }
+
+  /** Gives its memory back now, rather than when it is collected. */
+  dispose() {
+    this.#handle.dispose();
+  }
+}
+
+/** Tells the constructor to copy. */
+class Twin {
+  /** @param {GrammarMatcher} of */
+  constructor(of) {
+    this.of = of;
+  }
+}
+
+/** Matchers of several sequences: argument i belongs to matcher i. */
+export class BatchGrammarMatcher {
+  /** @param {Iterable<GrammarMatcher>} matchers */
+  constructor(matchers) {
+    /** @type {GrammarMatcher[]} */
+    this.matchers = [...matchers].map((each) => instance("each of matchers", each, GrammarMatcher));
+    if (new Set(this.matchers).size < this.matchers.length) throw new MatcherError("a matcher is given twice");
+  }
+
+  /** @template T @param {ArrayLike<T>} given @param {string} what @returns {ArrayLike<T>} */
+  #each(given, what) {
+    if (given.length !== this.matchers.length) {
+      throw new MatcherError(`${given.length} ${what} were given for ${this.matchers.length} matchers`);
+    }
+    return given;
+  }
+
+  /** @param {ArrayLike<number>} ids @returns {boolean[]} */
+  acceptToken(ids) {
+    this.#each(ids, "tokens");
+    return this.#together((matcher, i) => matcher.acceptToken(ids[i]));
+  }
+
+  /** @param {ArrayLike<Iterable<number>>} ids @returns {number[]} */
+  acceptTokens(ids) {
+    this.#each(ids, "lists");
+    return this.#together((matcher, i) => matcher.acceptTokens(ids[i]));
+  }
+
+  /** @param {ArrayLike<string | Uint8Array>} texts @returns {boolean[]} */
+  acceptString(texts) {
+    this.#each(texts, "texts");
+    return this.#together((matcher, i) => matcher.acceptString(texts[i]));
+  }
+
+  /** All sequences, or none where one fails. @template T @param {(matcher: GrammarMatcher, i: number) => T} accept */
+  #together(accept) {
+    const before = this.matchers.map((matcher) => matcher.numAcceptedTokens);
+    try {
+      return this.matchers.map(accept);
+    } catch (error) {
+      this.matchers.forEach((matcher, i) => matcher.rollback(matcher.numAcceptedTokens - before[i]));
+      throw error;
+    }
+  }
+
+  /**
+   * @param {Int32Array} bitmask
+   * @param {ArrayLike<number>} [indices] the row of each matcher; by default row i for matcher i
+   * @returns {boolean} whether any of the masks must be applied
+   */
+  fillNextTokenBitmask(bitmask, indices = this.matchers.map((_, i) => i)) {
+    this.#each(indices, "rows");
+    this.matchers.forEach(({ compiledGrammar }, i) =>
+      rowsIn(bitmask, compiledGrammar.tokenizerInfo.vocabSize, indices[i], 1));
+    return this.matchers.map((matcher, i) => matcher.fillNextTokenBitmask(bitmask, indices[i])).some(Boolean);
+  }
+
+  /** @param {number | ArrayLike<number>} [numTokens] */
+  rollback(numTokens = 1) {
+    const counts = typeof numTokens === "number" ? this.matchers.map(() => numTokens) : this.#each(numTokens, "numbers");
+    this.matchers.forEach((matcher, i) => {
+      if (!(counts[i] >= 0 && counts[i] <= matcher.numAcceptedTokens)) {
+        throw new MatcherError(`cannot roll back ${counts[i]} tokens of sequence ${i}`);
+      }
+    });
+    this.matchers.forEach((matcher, i) => matcher.rollback(counts[i]));
+  }
+
+  /** @returns {boolean[]} */
+  isTerminated() {
+    return this.matchers.map((matcher) => matcher.isTerminated());
+  }
+}
+
+/** What the kernel leaves: 32-bit integers, and bytes behind their number. */
+class Records {
+  #data;
+  #at = 0;
+
+  /** @param {Uint8Array} data */
+  constructor(data) {
+    this.#data = data;
+  }
+
+  int() {
+    const out = new DataView(this.#data.buffer).getInt32(this.#at, true);
+    this.#at += 4;
+    return out;
+  }
+
+  bytes() {
+    const size = this.int();
+    this.#at += size;
+    return this.#data.subarray(this.#at - size, this.#at);
+  }
+}
+
+/**
+ * @param {CompiledGrammar} grammar
+ * @param {number} sequence 0 for the beginning of an output
+ * @param {number} budgetUs
+ * @returns {Precomputed}
+ */
+export function precompute(grammar, sequence, budgetUs) {
+  call("mw_precompute", grammar.handle.at, sequence, Number(budgetUs));
+  const [numMasks, numConfigurations, finished, elapsedUs] = new Float64Array(leftData().buffer);
+  return { numMasks, numConfigurations, finished: finished !== 0, elapsedUs };
+}
+
+/**
+ * @param {unknown} bitmask
+ * @param {number} vocabSize
+ * @param {number} index
+ * @param {number} count
+ * @returns {number} the words of a row
+ */
+function rowsIn(bitmask, vocabSize, index, count) {
+  if (!(bitmask instanceof Int32Array)) throw wrongArgument("bitmask", bitmask, "an Int32Array");
+  const words = wordsOf(vocabSize);
+  if (integer("index", index) < 0 || (index + count) * words > bitmask.length) {
+    throw new BitmaskError(
+      `the bitmask has ${bitmask.length} words: rows ${index} to ${index + count - 1} of ${words} words are not there`,
+      { hint: "make it with allocateTokenBitmask(batchSize, info.vocabSize)" });
+  }
+  return words;
+}
+
+/**
+ * @param {number | Iterable<number> | undefined} given
+ * @param {import("./tokenizer.js").TokenizerInfo} info
+ */
+function stopTokens(given, info) {
+  if (given === undefined) return [...info.stopTokenIds];
+  const ids = [...tokenIds("overrideStopTokens", typeof given === "number" ? [given] : given)];
+  for (const id of ids) {
+    if (id < 0 || id >= info.vocabSize) {
+      throw new TokenizerError(`stop token ${id} is outside the vocabulary of ${info.vocabSize}`);
+    }
+  }
+  return ids;
+}
+
+/** @param {Uint8Array} data @returns {string | null} */
+function strictly(data) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    return null;
+  }
+}
+
+const MAX_FORCED_TOKENS = 1024;
+const PROBES = ["a", "A", "1", " ", " a", "\n", '"', "'s", ".", "é", "日"];
+const ANCHOR = "\n";
+
+/**
+ * As src/maskwright/jump_forward.py does, which says why.
+ * @param {GrammarMatcher} matcher
+ * @param {((text: string) => Iterable<number>) | undefined} given
+ */
+function findTokens(matcher, given) {
+  const info = matcher.compiledGrammar.tokenizerInfo;
+  const encode = given ?? ((/** @type {string} */ text) => info.encode(text));
+  const ahead = matcher.fork();
+  /** @type {number[]} */
+  const out = [];
+  while (out.length < MAX_FORCED_TOKENS) {
+    let found = forcedTextTokens(ahead, info, encode);
+    if (found.length === 0) {
+      const only = ahead.forcedToken();
+      found = only === null || matcher.stopTokenIds.includes(only) ? [] : [only];
+    }
+    const accepted = ahead.acceptTokens(found);
+    out.push(...found.slice(0, accepted));
+    if (accepted === 0 || accepted < found.length) break;
+  }
+  ahead.dispose();
+  return out;
+}
+
+/** @param {GrammarMatcher} matcher @param {any} info @param {(text: string) => Iterable<number>} encode */
+function forcedTextTokens(matcher, info, encode) {
+  const text = matcher.findJumpForwardString();
+  if (text === "") return [];
+  const behind = matcher.fork();
+  behind.acceptString(text);
+  const goesOn = behind.textMayFollow();
+  behind.dispose();
+  let common = encodeInside(text, info, encode);
+  if (!goesOn) return common;
+  const cuts = [...text].map((_, i, all) => [all.slice(0, i).join(""), all.slice(i).join("")])
+    .filter(([, rest]) => info.beginsLongerToken(rest)).map(([head]) => head);
+  for (const other of [...cuts, ...PROBES.map((probe) => text + probe)]) {
+    if (common.length === 0) break;
+    const theirs = encodeInside(other, info, encode);
+    let size = 0;
+    while (size < common.length && common[size] === theirs[size]) ++size;
+    common = common.slice(0, size);
+  }
+  return common;
+}
+
+/** @param {string} text @param {any} info @param {(text: string) => Iterable<number>} encode @returns {number[]} */
+function encodeInside(text, info, encode) {
+  if (text === "") return [];
+  const tokens = [...encode(text)];
+  if (info.spells(tokens, text)) return tokens;
+  const behind = [...encode(ANCHOR + text)];
+  for (let start = 1; start < behind.length; ++start) {
+    if (info.spells(behind.slice(start), text)) return behind.slice(start);
+  }
+  return [];
+}

@@ -1,0 +1,71 @@
+// Structures compiled by the Python front-ends, run by Pyodide in a worker.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import {
+  GrammarCompiler, GrammarMatcher, LimitError, TokenizerInfo, configureFrontEnds, frontEnds, load,
+} from "../maskwright/src/index.js";
+
+const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
+/** @type {GrammarCompiler} */
+let compiler;
+
+before(async () => {
+  await load();
+  const info = TokenizerInfo.fromVocab([...bytes, "<tool_call>", "</tool_call>", "</s>"], {
+    specialTokenIds: [256, 257, 258], stopTokenIds: [258],
+  });
+  compiler = new GrammarCompiler(info);
+});
+after(() => frontEnds().close());
+
+/** @param {any} grammar @param {string} text */
+function accepts(grammar, text) {
+  const matcher = new GrammarMatcher(grammar);
+  return matcher.acceptString(text) && matcher.isCompleted();
+}
+
+test("JSON Schema, and its options in camel case", async () => {
+  const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
+  const grammar = await compiler.compileJsonSchema(schema, { anyWhitespace: false, separators: [",", ":"] });
+  assert.ok(accepts(grammar, '{"a":12}'));
+  assert.ok(!accepts(grammar, '{"a": 12}'));
+  assert.equal(await compiler.compileJsonSchema(schema, { anyWhitespace: false, separators: [",", ":"] }), grammar);
+});
+
+test("regular expressions, EBNF, Lark and choices", async () => {
+  assert.ok(accepts(await compiler.compileRegex("[a-c]{2}"), "ab"));
+  assert.ok(accepts(await compiler.compileGrammar('root ::= "(" root? ")"'), "(())"));
+  assert.ok(accepts(await compiler.compileLark('start: "x" N\nN: /[0-9]+/'), "x12"));
+  assert.ok(accepts(await compiler.compileChoices(["yes", "no"]), "no"));
+});
+
+test("references go through the libraries that come with the front-ends", async () => {
+  const schema = { $defs: { n: { $anchor: "n", type: "null" } }, $ref: "#n" };
+  assert.ok(accepts(await compiler.compileJsonSchema(schema), "null"));
+});
+
+test("tools, with special tokens", async () => {
+  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
+  const matcher = new GrammarMatcher(await compiler.compileTools("hermes", tools, "required"));
+  assert.ok(matcher.acceptToken(256));
+  assert.ok(matcher.acceptString('\n{"name": "f", "arguments": {}}\n'));
+  assert.ok(matcher.acceptToken(257));
+  assert.ok(matcher.isCompleted());
+});
+
+test("errors keep their type, and say where", async () => {
+  await assert.rejects(compiler.compileJsonSchema({ type: "objekt" }), { name: "SchemaError", pointer: "/type" });
+  await assert.rejects(compiler.compileRegex("a(b"), { name: "RegexSyntaxError", line: 1, column: 2 });
+  await assert.rejects(compiler.compileJsonSchema({ minimum: 3, maximum: 2, type: "integer" }), {
+    name: "UnsatisfiableError", pointers: ["/minimum", "/maximum", "/type"],
+  });
+  await assert.rejects(compiler.compileGrammar('root ::= "(" root ")"'), { name: "UnsatisfiableError" });
+});
+
+test("a structure that takes too long ends with its worker, and the next one works", async () => {
+  configureFrontEnds({ timeoutMs: 1 });
+  await assert.rejects(compiler.compileRegex("(a|b){1,50}c"), LimitError);
+  configureFrontEnds({});
+  assert.ok(accepts(await compiler.compileRegex("[x-z]"), "y"));
+});
