@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -39,6 +40,19 @@ def test_a_whole_reply_whose_client_goes_away(running: Any) -> None:
         httpx.post(f"{running.url}/v1/chat/completions", json=ENDLESS, timeout=0.3)
     running.wait_until_idle()
     assert running.server.engine.stats().num_running == 0
+
+
+def test_a_client_that_goes_away_within_its_body(running: Any, caplog: pytest.LogCaptureFixture) -> None:
+    lines = ("POST /v1/chat/completions HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 99")
+    before = running.server.metrics.cancelled.labels("chat")._value.get()
+    with socket.create_connection(running.url.removeprefix("http://").split(":")) as connection:
+        connection.sendall("\r\n".join([*lines, "", "{"]).encode())
+        time.sleep(0.1)
+    until = time.monotonic() + 5
+    while running.server.metrics.cancelled.labels("chat")._value.get() == before:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert "Traceback" not in caplog.text
 
 
 def test_a_client_that_goes_away_while_it_waits(serving: Any) -> None:

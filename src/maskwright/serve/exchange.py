@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from maskwright.errors import MaskwrightError
@@ -128,6 +128,8 @@ class Endpoint:
             body = await read_json(exchange.request, self._server.settings.max_body_bytes)
         except ApiError as error:
             await exchange.fail(error)
+            return
+        except ClientDisconnect:  # in the middle of its body
             return
         async with anyio.create_task_group() as group:
             group.start_soon(_cancel_when_gone, receive, group.cancel_scope)
