@@ -69,7 +69,6 @@ web: | .venv/bin/python  ## the npm package in web/maskwright, with the kernel a
 	$(MAKE) --no-print-directory -f web/Makefile PYTHON=$(BIN)/python
 
 test-web: .venv/.dev web  ## the npm package: what it gives is what the kernel gives natively
-	web/setup.sh --browser
 	$(BIN)/python web/tests/dump_corpus.py build/web/cases
 	node --test web/tests/*.test.js
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the web package is built and tested with: Emscripten and Chromium from Debian, npm packages from
+# Installs what the web package is built and tested with: Emscripten and Node from Debian, npm packages from
 # web/package-lock.json. Ends with status 3, and says why, where that cannot be done.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -7,7 +7,6 @@ cd "$(dirname "$0")"
 missing=()
 command -v em++ > /dev/null || missing+=(emscripten)
 command -v node > /dev/null || missing+=(nodejs npm)
-[ "${1:-}" != --browser ] || command -v chromium > /dev/null || missing+=(chromium)
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then
     echo "web: ${missing[*]} must be installed, and cannot be from here" >&2

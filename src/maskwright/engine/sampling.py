@@ -8,7 +8,7 @@ The order is that of serving engines. The random number depends on the seed and 
 
 Cost: one pass over the logits for a greedy choice. Sampling calculates the exponential of all, but sorts only those
 near the most likely one, as far as the options need. Source of nucleus sampling: Holtzman et al. (2020).
-Tested by tests/engine/test_sampling.py.
+Tested by tests/engine/test_engine_sampling.py.
 """
 
 from __future__ import annotations
