@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import httpx
 
@@ -23,7 +24,9 @@ def process(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server that is ready, and its address."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "maskwright", "serve", "--port", "0", "--log-format", "json", *options]
-    made = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    # Whoever runs the tests in the background may have Ctrl-C ignored, and children inherit that.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    made = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=heed)
     try:
         assert made.stderr is not None
         found = re.search(r"http://\S+?:\d+", made.stderr.readline())

@@ -88,8 +88,9 @@ class DecodingLoop:
         steps = [(sequence, step) for sequence in self.running if (step := self._step_of(sequence)) is not None]
         choosing = [sequence for sequence, step in steps if step.num_logits]
         choosing += [sequence for sequence in self.running if sequence.held_row is not None and sequence.matcher]
+        new = [sequence for sequence in self.running if sequence.num_cached == 0]
         report, self._to_report = list(self._to_report), {}
-        self._beside.start(lambda: self._work_beside(choosing, report))
+        self._beside.start(lambda: self._work_beside(choosing, report, new))
         try:
             logits = self._run_model(steps)
         finally:
@@ -182,11 +183,11 @@ class DecodingLoop:
 
     # Beside the model
 
-    def _work_beside(self, choosing: list[Sequence], report: list[Sequence]) -> None:
+    def _work_beside(self, choosing: list[Sequence], report: list[Sequence], new: list[Sequence]) -> None:
         self._masks.fill(choosing)
         self._report(report)
-        for sequence in self.running:
-            if sequence.matcher is not None and sequence.num_cached == 0 and self._precompute_us:
+        for sequence in new:
+            if sequence.matcher is not None and self._precompute_us:
                 sequence.matcher.precompute(self._precompute_us)
 
     def _report(self, sequences: list[Sequence]) -> None:

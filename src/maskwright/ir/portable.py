@@ -53,13 +53,13 @@ MAX_BYTES: Final = 256 << 20
 _SET_BYTES: Final = 32
 
 
-def to_bytes(grammar: GrammarIR) -> bytes:
-    """Write a grammar.
+def to_bytes(grammar: GrammarIR, max_nodes: int = MAX_NODES) -> bytes:
+    """Write a grammar of at most `max_nodes` expressions.
 
     Raises:
-        LimitError: It has more expressions or bytes than a reader takes.
+        LimitError: It has more expressions, or more bytes than a reader takes.
     """
-    writer = _Writer()
+    writer = _Writer(max_nodes)
     spelled = spelled_out(grammar)
     rules = [writer.expression(rule.body) for rule in spelled.rules]
     out = bytearray()
@@ -81,7 +81,8 @@ def to_bytes(grammar: GrammarIR) -> bytes:
 class _Writer:
     """Expressions, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_nodes: int) -> None:
+        self.max_nodes = max_nodes
         self.out = bytearray()
         self.places: dict[int, int] = {}  # by identity: which expression, counted from the first
 
@@ -91,8 +92,8 @@ class _Writer:
             if id(expr) not in self.places:
                 self._write(expr)
                 self.places[id(expr)] = len(self.places)
-        if len(self.places) > MAX_NODES:
-            raise LimitError(f"the grammar has more than {MAX_NODES:,} expressions", limit="grammar_size")
+        if len(self.places) > self.max_nodes:
+            raise LimitError(f"the grammar has more than {self.max_nodes:,} expressions", limit="grammar_size")
         return self.places[id(root)]
 
     def _write(self, expr: Expr) -> None:

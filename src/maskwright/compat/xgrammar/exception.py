@@ -87,6 +87,10 @@ class _Bitmask(errors.BitmaskError, RuntimeError):
     pass
 
 
+class _Engine(errors.EngineError):
+    pass
+
+
 class _Limit(errors.LimitError, ValueError):
     pass
 
@@ -112,6 +116,7 @@ _KNOWN: Final[dict[type[errors.MaskwrightError], type[errors.MaskwrightError]]] 
             _Request,
             _Tokenizer,
             _Bitmask,
+            _Engine,
             _Limit,
             _Matcher,
         )
