@@ -26,7 +26,7 @@ test: .venv/.dev  ## all tests; at the end, what was skipped and why
 
 quick: .venv/.dev  ## the tests to run after every change, under a minute
 	$(BIN)/python -m pytest -x tests/contract/test_exactness.py tests/corpus tests/frontends/test_ebnf.py \
-	  tests/frontends/json_schema/test_schema_keywords.py tests/structural_tag/test_families.py tests/test_*.py \
+	  tests/frontends/json_schema/normalise/test_schema_keywords.py tests/structural_tag/test_families.py tests/test_*.py \
 	  --ignore tests/test_documentation.py --ignore tests/test_doctests.py --ignore tests/test_coming_from.py
 
 lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above it
@@ -34,6 +34,7 @@ lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above
 	$(BIN)/ruff format --check $(PYTHON_FILES)
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/python tools/check_layers.py
+	$(BIN)/python tools/check_tree.py
 	$(BIN)/lint-imports
 
 types: .venv/.dev  ## mypy, strict

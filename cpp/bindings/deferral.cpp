@@ -3,7 +3,7 @@
 //
 // Each schema object is gone through once to find its keywords, and once more for each object around it, past which it
 // is skipped. A schema for which that takes too many steps cannot be deferred.
-// Tested by tests/frontends/json_schema/test_schema_deferral.py.
+// Tested by tests/frontends/json_schema/normalise/test_schema_deferral.py.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -23,7 +23,7 @@ Joined, the deltas of a field are the JSON text of its value, and `CallDone.argu
 After a rollback, what was reported past that point no longer holds: `read` drops it from `events` and reports again.
 Invariant: `events` is what a new reader would report, up to where deltas are cut.
 Cost: about a microsecond a byte of output, plus about ten for a call of `read`.
-Tested by tests/structural_tag/test_reader.py.
+Tested by tests/structural_tag/families/test_reader.py.
 """
 
 from __future__ import annotations

@@ -5,14 +5,12 @@ The engines' own warnings are not ours to mend, so here they are no errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engines import models
-from engines.vllm_server import serving
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,13 +48,6 @@ def toy() -> Path:
 def thinking_toy() -> Path:
     """The toy with tokens and a template for reasoning and tool calls."""
     return _or_skip(models.thinking_toy)
-
-
-@pytest.fixture(scope="package")
-def client(thinking_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A client of vLLM's server: one for all modules, as it takes a while to start."""
-    with serving(thinking_toy, tmp_path_factory.mktemp("vllm")) as made:
-        yield made
 
 
 def _or_skip(make: Callable[[], Path]) -> Path:

@@ -19,8 +19,8 @@ from maskwright.events import (
 )
 from maskwright.serve.parts import CallDelta, PartsReader
 from maskwright.structural_tag import get_model_structural_tag
+from structural_tag.families.transcripts import FAMILIES, TOOLS
 from structural_tag.spelling import vocabulary
-from structural_tag.transcripts import FAMILIES, TOOLS
 
 
 def test_text_without_parts() -> None:

@@ -17,8 +17,8 @@ from maskwright.structural_tag import (
     model_families,
     register_model_structural_tag,
 )
+from structural_tag.families.transcripts import FAMILIES, JSON, OTHERS, TOOLS, UNMARKED
 from structural_tag.spelling import accepts, vocabulary
-from structural_tag.transcripts import FAMILIES, JSON, OTHERS, TOOLS, UNMARKED
 
 INFO = vocabulary(pieces=["<", "Paris", '"}', "</", "tool_call>", "<tool", '": "', "get_", "\n\n"])
 COMPILER = mw.GrammarCompiler(INFO)

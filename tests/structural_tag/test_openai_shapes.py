@@ -10,8 +10,8 @@ import pytest
 import maskwright as mw
 from maskwright.errors import RequestError, SchemaError, StructuralTagError, UnsupportedSchemaError
 from maskwright.openai_shapes import chat_completion, responses, sglang, vllm
+from structural_tag.families.transcripts import FAMILIES, TOOLS
 from structural_tag.spelling import accepts, vocabulary
-from structural_tag.transcripts import FAMILIES, TOOLS
 
 COMPILER = mw.GrammarCompiler(vocabulary())
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}

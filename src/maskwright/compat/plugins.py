@@ -4,7 +4,7 @@
 
 The entry points `maskwright_as_xgrammar` of the groups `vllm.general_plugins` and `sglang.srt.plugins` lead here. An
 engine may have imported XGrammar before it loads plugins, so the references that it holds are replaced.
-Tested by tests/compat/test_install.py, tests/engines/test_vllm_as_xgrammar.py.
+Tested by tests/compat/test_install.py, tests/engines/vllm/test_vllm_as_xgrammar.py.
 """
 
 from __future__ import annotations

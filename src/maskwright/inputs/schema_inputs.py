@@ -10,7 +10,7 @@ Functions and classes are tools, too (`tool_of`), named and described by themsel
 
 Pydantic is never imported for data and texts; who passes its models has imported it already. Validation's own names
 are used (aliases), as what a model writes is to be validated.
-Tested by tests/frontends/json_schema/test_schema_inputs.py.
+Tested by tests/frontends/json_schema/read/test_schema_inputs.py.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 The front-end itself is run, leaving out what it cannot enforce and saying so; no table of what it can do is kept.
 So a schema is refused here if and only if compiling it raises an error.
 Cost: that of `Grammar.from_json_schema`, and a walk over the schema.
-Tested by tests/frontends/json_schema/test_schema_check.py.
+Tested by tests/frontends/json_schema/report/test_schema_check.py.
 """
 
 from __future__ import annotations

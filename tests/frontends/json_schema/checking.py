@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grammar_matcher import accepts, accepts_text
-
+from frontends.json_schema.grammar_matcher import accepts, accepts_text
 from maskwright.errors import UnsatisfiableError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 

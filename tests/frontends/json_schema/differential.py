@@ -26,8 +26,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import jsonschema
-from random_schemas import Maker, plain_text
 
+from frontends.json_schema.random_schemas import Maker, plain_text
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
 from maskwright.errors import LimitError, SchemaError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir

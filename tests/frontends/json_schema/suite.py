@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import jsonschema_specifications
 import referencing
 import referencing.jsonschema
-from grammar_matcher import accepts_text
 
 from corpora import JSON_SCHEMA_TEST_SUITE
+from frontends.json_schema.grammar_matcher import accepts_text
 from maskwright.errors import LimitError, SchemaError, UnsatisfiableError
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.ir import GrammarIR

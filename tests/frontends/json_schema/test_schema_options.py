@@ -7,9 +7,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from checking import check, check_texts
-from grammar_matcher import accepts
 
+from frontends.json_schema.checking import check, check_texts
+from frontends.json_schema.grammar_matcher import accepts
 from maskwright.errors import OptionError, SchemaError, UnsupportedSchemaError
 from maskwright.frontends.json_schema import (
     Finding,

@@ -10,8 +10,8 @@ import os
 import pytest
 
 pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
-from differential import VALUES, Tally, compare_schema
-from random_schemas import Maker
+from frontends.json_schema.differential import VALUES, Tally, compare_schema
+from frontends.json_schema.random_schemas import Maker
 
 ROUNDS = int(5 * float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1")))
 SCHEMAS = 100

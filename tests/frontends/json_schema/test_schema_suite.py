@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from suite import SELECTION, SUITE, Group, groups_of, outcome, page
+
+from frontends.json_schema.suite import SELECTION, SUITE, Group, groups_of, outcome, page
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "json_schema.md"
 

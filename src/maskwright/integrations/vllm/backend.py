@@ -6,7 +6,7 @@ budget is small enough for wherever in the draft the reasoning ends; what it all
 
 Invariant: nothing raised here reaches the engine's loop. A grammar that turns out to be too ambiguous leaves only stop
 tokens and refuses the next token, by which vLLM ends this request alone with an error.
-Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_offline.py.
+Tested by tests/integrations/test_vllm_adapter.py and tests/engines/vllm/test_vllm_offline.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The structure is compiled, as in the engine; the message has the place in it and a hint. Then the budget is looked at:
 if not even the shortest output fits within `max_tokens`, or within what the prompt leaves of the context, the message
 says how many tokens that one needs.
-Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_offline.py.
+Tested by tests/integrations/test_vllm_adapter.py and tests/engines/vllm/test_vllm_offline.py.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ In front-ends that use the backend also: a server compiles in a thread, before i
 structural tags are validated by ours rather than by XGrammar when a request is read, as is the structure beside which a
 model may call tools; and beam search finds the backend, or is refused where vLLM's server would drop the structure.
 `install` may be called any number of times. versions.py says what the functions must look like.
-Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_offline.py.
+Tested by tests/integrations/test_vllm_adapter.py and tests/engines/vllm/test_vllm_offline.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Masks are applied to logits on a CPU in one pass, in the dtype that they have.
 
 vLLM converts them to float32 and back for XGrammar's kernel. On GPUs vLLM's own code stays: its kernels apply any mask.
-Tested by tests/integrations/test_vllm_adapter.py and tests/engines/test_vllm_offline.py.
+Tested by tests/integrations/test_vllm_adapter.py and tests/engines/vllm/test_vllm_offline.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ style `python_any` strings may also stand in single quotes, between which no quo
 the constants are accepted. Behind each comma is one space. Names of arguments are identifiers; an undeclared one is not
 a keyword of Python, and plain ASCII.
 Source: https://docs.python.org/3/reference/lexical_analysis.html
-Tested by tests/structural_tag/test_python_calls.py.
+Tested by tests/structural_tag/arguments/test_python_calls.py.
 """
 
 from __future__ import annotations

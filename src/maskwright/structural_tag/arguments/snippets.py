@@ -3,7 +3,7 @@
 Made once for each schema and kept with it. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars),
 which stands in any grammar as it is, and which the kernel knows again without a look at it. Where a schema can be
 compiled for sure (deferral.py), that is deferred until an output comes to it: a model with 128 tools calls a few.
-Tested by tests/structural_tag/test_snippets.py and test_xml.py.
+Tested by tests/structural_tag/arguments/test_snippets.py and test_xml.py.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
     <|START_RESPONSE|>It is sunny.<|END_RESPONSE|>                         an answer; newer: START_TEXT and END_TEXT
 
 Answers without these marks are accepted too, JSON above all, which the models are asked to write bare.
-Source: cohere-melody 0.15.3, whose renderer and parser are compared in tests/structural_tag/test_makers.py.
+Source: cohere-melody 0.15.3, whose renderer and parser are compared in tests/structural_tag/families/test_makers.py.
 """
 
 from __future__ import annotations

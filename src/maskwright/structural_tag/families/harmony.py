@@ -10,7 +10,7 @@ on `commentary` without a recipient goes before calls. The recipient may also st
 type may be left out. Tools that are built into the model are called on `analysis` as well. With a budget for reasoning
 there is one message of it at most.
 Sources: https://developers.openai.com/cookbook/articles/openai-harmony; openai-harmony 0.0.8, whose renderer and parser
-are compared in tests/structural_tag/test_makers.py.
+are compared in tests/structural_tag/families/test_makers.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 Ids may be left out. Before the list of v3 to v7 there may be a space, which SentencePiece puts there. Reasoning models
 of v13 and later write `[THINK]…[/THINK]` first.
-Source: mistral-common 1.13.1, whose output is compared in tests/structural_tag/test_makers.py.
+Source: mistral-common 1.13.1, whose output is compared in tests/structural_tag/families/test_makers.py.
 """
 
 from __future__ import annotations

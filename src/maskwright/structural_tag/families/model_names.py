@@ -9,7 +9,7 @@ as a whole, so that a fine-tune or a merge, whose name goes on, is never taken f
 say why a name does not settle the format, and which families there are to choose from.
 In patterns, {size} is any number of sizes, such as -8b, -8x22b and -30b-a3b, and {date} is a date, such as -2507.
 Sources: those of the families; mistral-common's table of models and tokenizers.
-Tested by tests/structural_tag/test_model_names.py.
+Tested by tests/structural_tag/families/test_model_names.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 A format made in Python and one read from JSON (reading.py) go through the same readers; in the latter case errors know
 the whole pointer. Every subclass of `Format` that is defined is a format type.
-Tested by tests/structural_tag/test_formats.py.
+Tested by tests/structural_tag/formats/test_formats.py.
 """
 
 from __future__ import annotations

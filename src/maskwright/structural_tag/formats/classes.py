@@ -8,7 +8,7 @@ lists its fields and their readers; where a format is expected, its dict is acce
 
 Invariants: formats are immutable and checked when made; lists become tuples. Errors have a JSON pointer.
 The docstring of a class says what its format matches; docs/structural_tags.md has examples.
-Tested by tests/structural_tag/test_formats.py.
+Tested by tests/structural_tag/formats/test_formats.py.
 """
 
 # ruff: noqa: RUF009 (read_by makes a field)

@@ -6,7 +6,7 @@
 Content is what `_kernel.canonical_bytes` says: it distinguishes 1, 1.0 and true, and keeps the order of members.
 Invariants: what is kept never changes; a cache is bounded, the oldest going first, whether it was used since or not, so
 that finding takes no lock. Thread-safe.
-Tested by tests/structural_tag/test_content_cache.py.
+Tested by tests/structural_tag/formats/test_content_cache.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 What a format says itself wins; the layout is one choice, so a format that says part of it says it all.
 Invariant: recursion goes no deeper than formats nest, which is limited to MAX_DEPTH.
-Tested by tests/structural_tag/test_tag_options.py.
+Tested by tests/structural_tag/formats/test_tag_options.py.
 """
 
 from __future__ import annotations

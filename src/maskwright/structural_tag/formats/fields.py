@@ -4,7 +4,7 @@
     ('a', 'b')
 
 A reader takes the value and the JSON pointer at which it stands, for the error. Lists become tuples.
-Tested by tests/structural_tag/test_formats.py.
+Tested by tests/structural_tag/formats/test_formats.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 It owns its data in the form of their content, so a caller may change what he passed; most are never read again, as what
 is evidently right is compiled when an output comes to it (arguments.py). Data that are not plain are not kept: each
 time they are a `KeptSchema` of their own.
-Tested by tests/structural_tag/test_snippets.py.
+Tested by tests/structural_tag/arguments/test_snippets.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     {"type": "const_string", "value": "x"}   →   ConstStringFormat(value="x")
 
-Tested by tests/structural_tag/test_formats.py.
+Tested by tests/structural_tag/formats/test_formats.py.
 """
 
 from __future__ import annotations

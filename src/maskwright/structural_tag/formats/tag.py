@@ -3,7 +3,7 @@
     StructuralTag.from_json('{"type": "structural_tag", "format": {"type": "any_text"}}')
 
 The older form, `{"structures": [{"begin", "schema", "end"}], "triggers": […]}`, is read as well.
-Tested by tests/structural_tag/test_formats.py.
+Tested by tests/structural_tag/formats/test_formats.py.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Between members and around values in JSON there may be white space. Where `padde
 and one after them which do not count, as readers of that format take them off. The chat templates of Qwen and MiMo
 write `True`, `False` and `None`; readers take both spellings.
 Sources: the chat templates that come with the models; for the newest styles, the outputs that XGrammar 0.2.8 accepts.
-Tested by tests/structural_tag/test_xml.py.
+Tested by tests/structural_tag/arguments/test_xml.py.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ also as the last element of a sequence, inside `or` and `optional`, and between 
 A regex that may go on with its end is an error. Everywhere else the meaning is that of a context-free grammar: content
 that can contain its end string is ambiguous, and every reading counts.
 Invariant: recursion goes no deeper than formats nest, which is limited to MAX_DEPTH.
-Tested by tests/structural_tag/test_lower.py.
+Tested by tests/structural_tag/lowering/test_lower.py.
 """
 
 from __future__ import annotations

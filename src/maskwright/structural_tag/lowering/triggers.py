@@ -9,7 +9,7 @@ With tokens for triggers, text is any tokens but those.
 
 What triggers start is a rule of its own, outside the loop of text: the automaton of a rule that calls itself is
 minimised, which for the begins of 128 tools took 10 ms each time that one of them changed.
-Tested by tests/structural_tag/test_triggers.py against the oracle.
+Tested by tests/structural_tag/lowering/test_triggers.py against the oracle.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     Ends.of([("</a>",), (7,)])      "</a>" or the token 7
 
 `NO_ENDS` stands for an end that is not known: what follows is another's business.
-Tested by tests/structural_tag/test_lower.py.
+Tested by tests/structural_tag/lowering/test_lower.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     "[^"]*"  before "</a>"    may hold the end, but is not over before its last quote
 
 Kept, as a family has the same patterns in the calls of all tools.
-Tested by tests/structural_tag/test_patterns.py.
+Tested by tests/structural_tag/texts/test_patterns.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ What is excluded does not occur in the text before the trigger; the trigger itse
 
 Cost: linear in the length of all triggers; the first mask walks the vocabulary once for each beginning, in about 0.2 ms
 where few tokens hold its first byte, and up to 25 ms where many do.
-Tested by tests/structural_tag/test_triggers.py against the definition and the oracle.
+Tested by tests/structural_tag/lowering/test_triggers.py against the definition and the oracle.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Without a tokenizer, tokens given by text and sets of all tokens but some are le
 they are `TokenSet`s of its IR. `Grammar.bound_to` lowers the whole tag again then, so that strings count as well.
 Of special tokens whose texts overlap, the first and then the longest counts.
 Cost: making one takes about a microsecond a special token; it is made once for a tokenizer and kept.
-Tested by tests/structural_tag/test_tokens.py.
+Tested by tests/structural_tag/texts/test_tokens.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     prefixItems [A, B], items C, minItems 1   →   "[" A (, B (, C)*)? "]"
 
 Size is linear in the prefix; the bounds stay numbers (the kernel counts).
-Tested by tests/frontends/json_schema/test_schema_emit.py.
+Tested by tests/frontends/json_schema/emit/test_schema_emit.py.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ different values in any order are a permutation (selections.py).
 
     {"contains": X, "maxItems": 9}   →   none::_ ::= "," any none::incr %if _ < 8 | "," X one::incr %if _ < 9
                                          one::_ ::= "," any one::incr %if _ < 9 | "]"
-Tested by tests/frontends/json_schema/test_schema_counting.py.
+Tested by tests/frontends/json_schema/emit/test_schema_counting.py.
 """
 
 from __future__ import annotations

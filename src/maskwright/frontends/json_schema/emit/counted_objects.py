@@ -2,7 +2,7 @@
 
 The state is the next declared member, the number of members, and the witnesses met. Further members count as one
 towards `minProperties`, as they might all have one name; where more would have to be told apart, the schema is refused.
-Tested by tests/frontends/json_schema/test_schema_counting.py and test_schema_complement.py.
+Tested by tests/frontends/json_schema/emit/test_schema_counting.py and test_schema_complement.py.
 """
 
 from __future__ import annotations

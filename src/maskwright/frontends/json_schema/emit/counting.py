@@ -7,7 +7,7 @@ the closing bracket". States are made as they are reached; a schema that needs t
 
 counted_arrays.py and counted_objects.py say what the states are.
 Cost: at most MAX_STEPS steps between states for one array or object.
-Tested by tests/frontends/json_schema/test_schema_counting.py.
+Tested by tests/frontends/json_schema/emit/test_schema_counting.py.
 """
 
 from __future__ import annotations

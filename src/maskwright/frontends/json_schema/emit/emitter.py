@@ -8,7 +8,7 @@ rule, named after its JSON pointer. Places are told apart by the identity of the
 
 Invariant: every place occurs at most twice in the grammar, once inline and once as a rule, so size is linear in the
 schema. Recursion in Python is limited to _INLINE_LEVELS: what lies deeper waits in a queue.
-Tested by tests/frontends/json_schema/test_schema_emit.py and test_schema_suite.py.
+Tested by tests/frontends/json_schema/emit/test_schema_emit.py and test_schema_suite.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ is read and weighed once.
 
 A `Style` holds the punctuation at one depth: the depth matters only where `indent` is given. Below MAX_INDENTED levels
 an indented layout goes on in one line, as the rules must be finite in number.
-Tested by tests/frontends/json_schema/test_schema_layout.py.
+Tested by tests/frontends/json_schema/text/test_schema_layout.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Patterns that begin differently have no name in common, so that real schemas hav
 Whether two others have one is found out over an alphabet of their own, in which all characters that neither pattern
 tells apart are one byte.
 Cost: at most _MAX_SETS sets; whether two patterns overlap is found out once (derivatives.py).
-Tested by tests/frontends/json_schema/test_schema_objects.py and test_derivatives.py.
+Tested by tests/frontends/json_schema/emit/test_schema_objects.py and test_derivatives.py.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ From one member the names of the next _BLOCK are listed, then a rule goes on: si
 
 Members that are not declared follow the declared ones. Their names are any string that spells no declared name, in
 whatever spelling, sorted by the patterns of `patternProperties` that they match.
-Tested by tests/frontends/json_schema/test_schema_objects.py.
+Tested by tests/frontends/json_schema/emit/test_schema_objects.py.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A complement is again type-wise. The complement of one alternative is a union of
 Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
 exact: formats of which too little is known, elements that all differ. "Some element
 violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
-Tested by tests/frontends/json_schema/test_schema_complement.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_complement.py.
 """
 
 from __future__ import annotations

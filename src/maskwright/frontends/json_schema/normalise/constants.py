@@ -6,7 +6,7 @@ intersects with other keywords like any other schema:
     {"const": {"a": [1]}}   →   objects with just the member "a": arrays of just one element: {"enum": [1]}
 
 Equality is JSON's: 1 and 1.0 are equal, 1 and true are not.
-Tested by tests/frontends/json_schema/test_schema_keywords.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 """
 
 from __future__ import annotations

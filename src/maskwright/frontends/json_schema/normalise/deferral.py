@@ -23,7 +23,7 @@ be misspelled; the root also which draft it is in, and definitions, which have t
 scan is the binding's (cpp/bindings/deferral.cpp): in Python it was a tenth of what a new tool costs.
 
 Cost: about a tenth of a microsecond a schema object.
-Tested by tests/frontends/json_schema/test_schema_deferral.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_deferral.py.
 """
 
 from __future__ import annotations

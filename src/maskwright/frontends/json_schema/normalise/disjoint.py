@@ -4,7 +4,7 @@
 
 A proof looks for one reason per pair of alternatives: bounds, lengths, finite sets, an element or member that must be
 there and would have to fit disjoint schemas. Not finding one proves nothing, and False is the answer.
-Cost: limited by _DEPTH levels of members. Tested by tests/frontends/json_schema/test_schema_one_of.py.
+Cost: limited by _DEPTH levels of members. Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py.
 """
 
 from __future__ import annotations

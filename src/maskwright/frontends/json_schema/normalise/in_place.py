@@ -4,7 +4,7 @@
 
 `Normaliser.shape` calls itself for them, as deep as they nest. That costs nothing as long as it is not deep; past a
 bound it asks here for what is inside, and makes the innermost first, so that recursion stays within the bound.
-Tested by tests/frontends/json_schema/test_schema_references.py.
+Tested by tests/frontends/json_schema/read/test_schema_references.py.
 """
 
 from __future__ import annotations

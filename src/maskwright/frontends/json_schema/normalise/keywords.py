@@ -7,7 +7,7 @@ What cannot be enforced is found out when the shape is emitted, so that it count
 all.
 
 Sources: JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12, core and validation.
-Tested by tests/frontends/json_schema/test_schema_keywords.py and test_schema_suite.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py and test_schema_suite.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Keywords about arrays and objects: see keywords.py.
 
-Tested by tests/frontends/json_schema/test_schema_keywords.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Most places of most schemas are such leaves, and few of them are new. A leaf is 
 annotations, as bytes that tell 1, 1.0 and true apart. Kept is only what depends on nothing else: no place in the
 schema, no layout, no option, nothing refused or reported.
 Cost: about a microsecond to look up; at most _MAX_LEAVES small ones are kept, the oldest going first.
-Tested by tests/frontends/json_schema/test_schema_leaves.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_leaves.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ stay nodes.
 Shapes are kept by the identity of the schema object, so each is made once, and a schema that needs itself at the same
 instance (`{"$ref": "#"}`) is seen and refused.
 Cost: a few microseconds for a schema object without applicators. Tested by
-tests/frontends/json_schema/test_schema_keywords.py.
+tests/frontends/json_schema/normalise/test_schema_keywords.py.
 """
 
 from __future__ import annotations

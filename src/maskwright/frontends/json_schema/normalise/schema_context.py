@@ -1,6 +1,6 @@
 """A `SchemaContext` gathers what the keywords of one schema object say, each keyword in its function (keywords.py).
 
-Tested by tests/frontends/json_schema/test_schema_keywords.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ to violate each; with members that violate several at once, most of the product 
 
 Both are sound and not complete: what they do not see only costs alternatives.
 Cost: `simplified` opens a few levels of members; `minimal` compares pairs. Both count as work.
-Tested by tests/frontends/json_schema/test_schema_one_of.py and test_schema_random.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py and test_schema_random.py.
 """
 
 from __future__ import annotations

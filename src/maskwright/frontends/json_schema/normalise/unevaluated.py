@@ -10,7 +10,8 @@ joins that. What is seen by no keyword of an alternative must satisfy the schema
 For `anyOf` all subsets of its branches are alternatives, of which one that satisfies more branches than it names is
 only held to too much, and a larger subset admits it. Nothing is carried unless a schema has one of the two keywords
 next to an applicator: then the front-end starts over with `Normaliser.tracks` set.
-Source: JSON Schema 2020-12 core, section 11. Tested by tests/frontends/json_schema/test_schema_unevaluated.py.
+Source: JSON Schema 2020-12 core, section 11.
+Tested by tests/frontends/json_schema/normalise/test_schema_unevaluated.py.
 """
 
 from __future__ import annotations

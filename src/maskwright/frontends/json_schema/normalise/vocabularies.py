@@ -4,7 +4,7 @@
 
 Keywords of the vocabularies that are not listed are ignored. A vocabulary that is not known is ignored if it is
 optional; a required one refuses the schema.
-Source: JSON Schema 2020-12 core, section 8.1.2. Tested by tests/frontends/json_schema/test_schema_references.py.
+Source: JSON Schema 2020-12 core, section 8.1.2. Tested by tests/frontends/json_schema/read/test_schema_references.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Such a witness is one of the declared members, or one with a name out of a finit
 any other member. If its value matters, that one is written last, so that no later member of the same name takes its
 place; a second witness of this kind is refused, as their names might have to differ. Witnesses of which only the name
 matters come anywhere among the other members, and one member may be several of them.
-Tested by tests/frontends/json_schema/test_schema_complement.py and test_schema_random.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_complement.py and test_schema_random.py.
 """
 
 from __future__ import annotations

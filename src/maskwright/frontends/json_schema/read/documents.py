@@ -5,7 +5,7 @@ A `$ref` that is a plain pointer (`#/$defs/x`) is followed by hand, as that take
 network.
 
 Invariant: what is found is the very object inside the caller's schema, so its identity names it.
-Tested by tests/frontends/json_schema/test_schema_references.py.
+Tested by tests/frontends/json_schema/read/test_schema_references.py.
 """
 
 from __future__ import annotations

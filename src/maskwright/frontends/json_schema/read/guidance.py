@@ -12,7 +12,7 @@
 It counts in the outermost schema object only, and then instead of the caller's options. White space
 that is flexible may stand around separators, so what these hold themselves is left out then.
 Source: llguidance 1.9, its documentation and what it accepts.
-Tested by tests/frontends/json_schema/test_schema_guidance.py.
+Tested by tests/frontends/json_schema/read/test_schema_guidance.py.
 """
 
 from __future__ import annotations

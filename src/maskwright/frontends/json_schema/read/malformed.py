@@ -4,7 +4,8 @@
 
 Anchors and embedded documents may stand anywhere, so the `referencing` library walks the whole document, also parts
 that nothing refers to; what it cannot walk ends in an error of its own. Here is the same walk, to say where that is.
-Cost: linear in the schema; only after such an error. Tested by tests/frontends/json_schema/test_schema_malformed.py.
+Cost: linear in the schema; only after such an error.
+Tested by tests/frontends/json_schema/read/test_schema_malformed.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
 An unknown keyword is an annotation, says the standard, so it is not an error. But one that is nearly the name of a
 keyword that asserts something is most likely that one: it differs in capitals, `_` and `-`, or in a letter or two.
 Extensions that are well known, names that begin with `x-` or `_`, and what is nearer to an annotation are left alone.
-Cost: a set operation where all keywords are known. Tested by tests/frontends/json_schema/test_schema_misspelled.py.
+Cost: a set operation where all keywords are known.
+Tested by tests/frontends/json_schema/read/test_schema_misspelled.py.
 """
 
 from __future__ import annotations

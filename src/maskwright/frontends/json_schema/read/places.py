@@ -6,7 +6,7 @@ A conjunction (`Conj`) is what one value must satisfy all together: a tuple of p
 for complements and unions of others.
 
 Invariant: places are compared by `identity`, never by their content.
-Tested by tests/frontends/json_schema/test_schema_references.py.
+Tested by tests/frontends/json_schema/read/test_schema_references.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JSON pointers of places in a schema, kept as linked lists and written out only for messages and names.
 
-Source: RFC 6901. Tested by tests/frontends/json_schema/test_schema_references.py.
+Source: RFC 6901. Tested by tests/frontends/json_schema/read/test_schema_references.py.
 """
 
 from __future__ import annotations

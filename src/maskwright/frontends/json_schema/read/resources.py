@@ -9,7 +9,7 @@ uses it, a `Resource` remembers its scope: the documents with dynamic anchors on
 once. They are finite in number, and so are the places of a schema, each being what it says in its scope. For
 `$recursiveRef` (2019-09) the scope is the outermost of the documents that pass it on.
 Sources: JSON Schema 2020-12 core, sections 7.1 and 8.2.3.2; 2019-09 core, section 8.2.4.2.
-Tested by tests/frontends/json_schema/test_schema_references.py and test_schema_suite.py.
+Tested by tests/frontends/json_schema/read/test_schema_references.py and test_schema_suite.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Cost: each question is a run of the front-end and of the kernel's search for an 
 of them for k parts out of n. Work is counted by the parts of the schema and the rules of its grammar, not by a clock.
 Past _MOST_WORK, nothing more is left out.
 Source: Junker, QuickXplain: Preferred Explanations and Relaxations for Over-Constrained Problems (AAAI 2004).
-Tested by tests/frontends/json_schema/test_schema_contradiction.py.
+Tested by tests/frontends/json_schema/report/test_schema_contradiction.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ are not. Whether a keyword asserts something is looked up in the dispatch table 
 for the few that another keyword's function reads (`then`, `maxContains`), by whether that one stands next to it.
 Keywords that name or hold schemas (`$id`, `$defs`) are left out. That a keyword which asserts something is really
 enforced is not known here: what is not, the front-end's own findings say.
-Cost: linear in the schema. Tested by tests/frontends/json_schema/test_schema_check.py.
+Cost: linear in the schema. Tested by tests/frontends/json_schema/report/test_schema_check.py.
 """
 
 from __future__ import annotations

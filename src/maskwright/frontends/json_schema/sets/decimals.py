@@ -6,7 +6,7 @@ digit strings are used, never `Decimal` arithmetic, which rounds to the context'
     >>> digits_of(Decimal("-12.50"))
     (True, '12', '5')
 
-Tested by tests/frontends/json_schema/test_schema_numbers.py.
+Tested by tests/frontends/json_schema/sets/test_schema_numbers.py.
 """
 
 from __future__ import annotations

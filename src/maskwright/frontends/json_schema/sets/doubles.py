@@ -8,7 +8,7 @@ between those of the largest and of the smallest double. A whole part may go on 
 JavaScript writes 1e20. What `json.dumps` and `JSON.stringify` write of a finite double is among these texts.
 
 Integers are those of at most 2**53 - 1, which the same section asks for: each is told apart from its neighbours.
-Cost: made once. Tested by tests/frontends/json_schema/test_schema_plain_numbers.py.
+Cost: made once. Tested by tests/frontends/json_schema/sets/test_schema_plain_numbers.py.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ A format that is not listed is an annotation, as the standard has it.
 Sources: RFC 3339 (dates, times, durations), RFC 2673 and 4291 (addresses), RFC 5321 (email), RFC 1123 (host names),
 RFC 5890 to 5892 and 6531 (their international forms), RFC 3986 and 3987 (URI, IRI), ECMA-262 (regex), RFC 4122 (UUID),
 RFC 6570 (templates), RFC 6901 (pointers).
-Tested by tests/frontends/json_schema/test_schema_formats.py.
+Tested by tests/frontends/json_schema/sets/test_schema_formats.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 A decimal with the whole part n, from 2**e up to 2**(e+1) - 1, becomes an integer if it is within 2**(e-53) of one: half
 the distance between doubles there. So with k digits before the point and 17 - k behind it, the latter are between two
 bounds, which depend on e and k alone. Below 1, they may be as low as doubles are. All of `json.dumps` is among these.
-Source: IEEE 754, rounding to nearest. Made once. Tested by tests/frontends/json_schema/test_schema_rounding.py.
+Source: IEEE 754, rounding to nearest. Made once. Tested by tests/frontends/json_schema/sets/test_schema_rounding.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Each function returns a new part, or None where no value is left as far as one can see here; emptiness that only
 automata can see (two patterns without a common match) is found by the kernel.
-Tested by tests/frontends/json_schema/test_schema_keywords.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 """
 
 from __future__ import annotations

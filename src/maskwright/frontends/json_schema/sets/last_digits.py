@@ -5,7 +5,7 @@
 With an exponent, which tells where the last digit stands, fewer digits are multiples whatever they are: 1.2e+1 is
 one of 0.5. Exact endings are told apart where `json.dumps` writes exponents only, as automata grow with them. From some
 exponent on, all that 17 digits can say is a multiple.
-Tested by tests/frontends/json_schema/test_schema_numbers.py and test_schema_rounding.py.
+Tested by tests/frontends/json_schema/sets/test_schema_numbers.py and test_schema_rounding.py.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ complement are set operations on it.
     True
 
 Cost: polynomial, about (size of the expression) × (length of the text)²; meant for short texts.
-Tested by tests/frontends/json_schema/test_schema_matching.py.
+Tested by tests/frontends/json_schema/sets/test_schema_matching.py.
 """
 
 from __future__ import annotations

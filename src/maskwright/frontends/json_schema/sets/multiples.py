@@ -7,7 +7,7 @@ bounds, by what was read so far, and the remainder of the digits by all divisors
 matters: of the remainder by 30, what follows sees that by 3. Divisors of powers of ten need none of this: the last
 digits tell (numerals.py).
 Cost: at most MAX_STATES states, and MAX_ALL_STATES in a document, of some 0.1 ms each.
-Tested by tests/frontends/json_schema/test_schema_numbers.py.
+Tested by tests/frontends/json_schema/sets/test_schema_numbers.py.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ negative where it is free of bounds: `12`, `12.0`, `1.0e+2`, but not `1.2e1`. Fo
 "any".
 
 In draft 4, integers are written without a point and an exponent, whatever the option: kinds `WRITTEN_INTEGER` and
-`WRITTEN_FRACTION`. Tested by tests/frontends/json_schema/test_schema_numbers.py and test_schema_plain_numbers.py.
+`WRITTEN_FRACTION`. Tested by tests/frontends/json_schema/sets/test_schema_numbers.py and test_schema_plain_numbers.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ r"""Regular expressions of which it is plain that a string matches them, without
 Plain is a pattern without assertions but `^` where it begins and `$` where it ends, of moderate size, which some string
 matches that is made of characters with no meaning in any style of arguments: so it can be compiled and is not empty,
 whatever ends a string. What was found of a pattern is kept.
-Tested by tests/frontends/json_schema/test_plain_patterns.py.
+Tested by tests/frontends/json_schema/sets/test_plain_patterns.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Bounds are digit strings of any length; nothing is rounded. A number within boun
 `d.ddde±dd` with one digit other than 0 before the point: for these two forms order is a regular property, for
 `0.00…0e…` with both parts free it is not. Bounds at 0 admit every form. Zero may have a sign, as JSON allows.
 
-Size is linear in the digits of the bounds. Tested by tests/frontends/json_schema/test_schema_numbers.py.
+Size is linear in the digits of the bounds. Tested by tests/frontends/json_schema/sets/test_schema_numbers.py.
 """
 
 from __future__ import annotations

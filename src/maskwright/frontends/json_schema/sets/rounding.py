@@ -5,7 +5,7 @@
 
 Texts of up to 17 digits are rounded to the nearest double, and the order of numbers stays. So a bound moves to the last
 decimal of 17 digits that becomes a double within it; one that is a double and belongs to the range stays as it is.
-Source: IEEE 754, rounding to nearest. Tested by tests/frontends/json_schema/test_schema_rounding.py.
+Source: IEEE 754, rounding to nearest. Tested by tests/frontends/json_schema/sets/test_schema_rounding.py.
 """
 
 from __future__ import annotations

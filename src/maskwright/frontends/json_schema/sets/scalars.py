@@ -4,7 +4,7 @@
 
 These mostly depend on the shape alone, so that an expression made once serves every schema (leaves.py). Only remainders
 are computed by rules.
-Tested by tests/frontends/json_schema/test_schema_emit.py.
+Tested by tests/frontends/json_schema/emit/test_schema_emit.py.
 """
 
 from __future__ import annotations

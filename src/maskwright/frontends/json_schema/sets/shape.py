@@ -13,7 +13,7 @@ shapes is type-wise: alternatives are multiplied out, and the conjunctions of eq
 Invariants: a shape and its parts are never changed once `Shape` is made; a bit is set in `mask` iff its tuple is
 non-empty; `FREE_…` tuples stand, by identity, for "anything of this type".
 Cost: linear in the number of alternatives; the work for their products is limited (`Normaliser.spend`).
-Tested by tests/frontends/json_schema/test_schema_keywords.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Three sets of spellings, each with exactly one meaning per text:
 
 Lengths count characters, in whatever spelling (`\\u00e9` is one). Where patterns ask for a length anyway, it is not
 counted; what could only be excluded at other lengths is not excluded.
-Tested by tests/frontends/json_schema/test_schema_strings.py.
+Tested by tests/frontends/json_schema/sets/test_schema_strings.py.
 """
 
 from __future__ import annotations

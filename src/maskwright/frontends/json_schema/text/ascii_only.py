@@ -8,7 +8,7 @@ the values of an `enum` or the names of members and have no other spelling: for 
 complement excludes may stay as it is, as it is always excluded from something else.
 
 Cost: one walk over the grammar.
-Tested by tests/frontends/json_schema/test_schema_ascii.py.
+Tested by tests/frontends/json_schema/text/test_schema_ascii.py.
 """
 
 from __future__ import annotations

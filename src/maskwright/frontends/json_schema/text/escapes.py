@@ -5,7 +5,7 @@ r"""Grammars of JSON texts with some escapes only: `json_allowed_escapes` of `x-
 Backslashes stand in strings alone, and each character that the front-end spells by an escape has all its spellings
 side by side; so those with another letter behind the backslash can be left out. Values of `enum` and names of members
 have one spelling: there another escape is put, or `/` for `\/`. What a complement excludes may stay as it is.
-Cost: one walk over the grammar. Tested by tests/frontends/json_schema/test_schema_guidance.py.
+Cost: one walk over the grammar. Tested by tests/frontends/json_schema/read/test_schema_guidance.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ r"""What stands between items and behind names where white space is fixed: texts
 Only what JSON takes as this separator remains of a pattern, the character with white space around it, so that all
 output is JSON. A text of that form means the same as a pattern. Cost: linear in the pattern, but for asking whether
 anything remains, which ends at a bound (derivatives.py).
-Tested by tests/frontends/json_schema/test_schema_layout.py and test_schema_guidance.py.
+Tested by tests/frontends/json_schema/text/test_schema_layout.py and test_schema_guidance.py.
 """
 
 from __future__ import annotations

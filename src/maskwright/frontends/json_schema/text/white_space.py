@@ -5,7 +5,7 @@ r"""The white space that a pattern of the caller's allows between tokens.
 
 Every match has to be white space, or the output would be no JSON. That is read off the bytes that the expression is
 made of: exactly, but for assertions by which some of these bytes occur in no match.
-Cost: linear in the pattern. Tested by tests/frontends/json_schema/test_schema_white_space.py.
+Cost: linear in the pattern. Tested by tests/frontends/json_schema/text/test_schema_white_space.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""Sub-schemas in place nest as deep as a schema may be large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from frontends.json_schema.checking import check
+from maskwright import check as report_of
+from maskwright.errors import LimitError, SchemaError
+from maskwright.frontends.json_schema import schema_to_ir
+
+LEVELS = 900
+
+
+def nested(levels: int, wrap: Callable[[Any], Any], schema: Any) -> Any:
+    for _ in range(levels):
+        schema = wrap(schema)
+    return schema
+
+
+def chain(levels: int) -> Any:
+    definitions = {f"a{i}": {"anyOf": [{"$ref": f"#/$defs/a{i + 1}"}, {"const": i}]} for i in range(levels)}
+    return {"$defs": {**definitions, f"a{levels}": {"type": "null"}}, "$ref": "#/$defs/a0"}
+
+
+@pytest.mark.parametrize(
+    ("wrap", "valid", "invalid"),
+    [
+        (lambda inner: {"anyOf": [inner, {"const": "x"}]}, [None, "x"], ["y", 0]),
+        (lambda inner: {"allOf": [inner, {"type": ["object", "null"]}]}, [None], ["x", {}]),
+        (lambda inner: {"not": inner}, [None], ["x"]),
+        (lambda inner: {"oneOf": [inner, {"type": "string", "minLength": 3}]}, [None], ["ab", "abc"]),
+        (lambda inner: {"dependentSchemas": {"a": inner}}, [{"b": 1}, "x"], [{"a": 1}]),
+        (lambda inner: {"if": {"type": "string"}, "then": inner, "else": {"type": "integer"}}, [5], ["x", None]),
+    ],
+)
+def test_keywords_in_place_nest_deep(wrap: Callable[[Any], Any], valid: list[Any], invalid: list[Any]) -> None:
+    check(nested(LEVELS, wrap, {"type": "null"}), valid, invalid)
+
+
+def test_references_in_place_nest_deep() -> None:
+    check(chain(LEVELS), [None, 0, LEVELS - 1], [LEVELS, "x"])
+    assert report_of(chain(LEVELS)).verdict == "enforced"
+
+
+def test_a_long_circle_is_still_one() -> None:
+    definitions = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{(i + 1) % LEVELS}"}]} for i in range(LEVELS)}
+    with pytest.raises(SchemaError, match="refers to itself at the same instance"):
+        schema_to_ir({"$defs": definitions, "allOf": [{"$ref": "#/$defs/a0"}]})
+
+
+def test_a_mistake_deep_inside_has_its_pointer() -> None:
+    schema = nested(LEVELS, lambda inner: {"anyOf": [inner]}, {"type": "nul"})
+    with pytest.raises(SchemaError) as caught:
+        schema_to_ir(schema)
+    assert caught.value.pointer == "/anyOf/0" * LEVELS + "/type"
+
+
+def test_work_is_limited() -> None:
+    with pytest.raises(LimitError):
+        schema_to_ir(nested(LEVELS, lambda inner: {"anyOf": [inner, {"not": inner}]}, {"type": "null"}))

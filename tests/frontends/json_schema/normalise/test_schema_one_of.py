@@ -1,0 +1,180 @@
+"""`oneOf`, exactly: branches that exclude each other, and branches that overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from frontends.json_schema.checking import check
+from maskwright.errors import UnsupportedSchemaError
+from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir
+
+A, B = {"required": ["a"]}, {"required": ["b"]}
+
+
+def kind(name: str, **more: Any) -> Any:
+    return {"properties": {"kind": {"const": name}, **more}, "required": ["kind"], "type": "object"}
+
+
+CASES: list[tuple[Any, list[Any], list[Any]]] = [
+    ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, ["a", 1], [1.5, None]),
+    ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, [1.5], [1, "a"]),
+    ({"oneOf": [{"const": 1}, {"enum": [2, "x"]}, {"type": "null"}]}, [1, 2, "x", None], [3]),
+    ({"oneOf": [{"enum": [1, 2]}, {"enum": [2, 3]}]}, [1, 3], [2, 4]),
+    ({"oneOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}, ["a", "c"], ["b", "d"]),
+    ({"oneOf": [{"maximum": 3}, {"minimum": 2}], "type": "number"}, [1, 4], [2, 2.5, 3]),
+    ({"oneOf": [{"maximum": 3}, {"exclusiveMinimum": 3}], "type": "number"}, [1, 3, 3.1], []),
+    ({"oneOf": [{"maxLength": 2}, {"minLength": 2}], "type": "string"}, ["a", "abc"], ["ab"]),
+    ({"oneOf": [{"pattern": "^a"}, {"pattern": "b$"}], "type": "string"}, ["a", "b", "ac"], ["ab", "c"]),
+    (
+        {"oneOf": [{"format": "date"}, {"maxLength": 3}], "type": "string"},
+        ["2020-01-01", "abc"],
+        ["2020-13-01", "abcd"],
+    ),
+    ({"oneOf": [True, True]}, [], [1]),
+    ({"oneOf": [True, False]}, [1], []),
+    ({"oneOf": [{"type": "null"}]}, [None], [1]),
+    (
+        {"oneOf": [kind("x", a={"type": "integer"}), kind("y")]},
+        [{"kind": "x", "a": 1}, {"kind": "y", "a": "s"}],
+        [{"kind": "x", "a": "s"}, {"kind": "z"}],
+    ),
+    ({"type": "object", "oneOf": [A, B]}, [{"a": 1}, {"b": 1}], [{}, {"a": 1, "b": 1}]),
+    (
+        {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "oneOf": [A, B]},
+        [{"a": 1, "c": 1}, {"b": 1}],
+        [{"c": 1}, {"a": 1, "b": 1}],
+    ),
+    (
+        {
+            "properties": {"k": {"enum": [1, 2]}},
+            "required": ["k"],
+            "oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}],
+        },
+        [{"k": 1}, {"k": 2}],
+        [{"k": 3}, {}, 5],
+    ),
+    (
+        {"oneOf": [{"properties": {"a": {"type": "null"}}}, {"properties": {"a": {"type": ["null", "string"]}}}]},
+        [{"a": "x"}],
+        [{"a": None}, {}, {"a": 1}],
+    ),
+    (
+        {
+            "oneOf": [{"items": {"type": "null"}, "minItems": 1}, {"items": {"type": "string"}, "minItems": 1}],
+            "type": "array",
+        },
+        [[None], ["a"]],
+        [[], [None, "a"]],
+    ),
+    ({"oneOf": [{"maxItems": 1}, {"minItems": 3}], "type": "array"}, [[], [1], [1, 2, 3]], [[1, 2]]),
+    (
+        {
+            "oneOf": [
+                {"type": "array", "prefixItems": [{"const": 1}], "minItems": 1},
+                {"type": "array", "prefixItems": [{"const": 2}]},
+            ]
+        },
+        [[1], [2], []],
+        [[3]],
+    ),
+    (
+        {"oneOf": [{"maxProperties": 1}, {"required": ["a", "b"]}], "type": "object"},
+        [{}, {"x": 1}, {"a": 1, "b": 2}],
+        [{"x": 1, "y": 2}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), CASES, ids=[str(c[0])[:80] for c in CASES])
+def test_one_of(schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    check(schema, valid, invalid)
+
+
+def test_recursive_branches_are_told_apart() -> None:
+    schema = {
+        "$defs": {
+            "e": {
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "properties": {"not": {"$ref": "#/$defs/e"}},
+                        "required": ["not"],
+                        "additionalProperties": False,
+                    },
+                    {
+                        "type": "object",
+                        "properties": {"var": {"type": "string"}},
+                        "required": ["var"],
+                        "additionalProperties": False,
+                    },
+                ]
+            }
+        },
+        "$ref": "#/$defs/e",
+    }
+    check(schema, [{"var": "x"}, {"not": {"not": {"var": "x"}}}], [{"not": {}}, {"var": 1}, {"not": 1}])
+
+
+def test_overlapping_branches_without_an_exact_form_are_refused_or_reported() -> None:
+    schema = {"items": {"oneOf": [{"uniqueItems": True}, {"minItems": 1}]}}
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        schema_to_ir(schema)
+    assert (caught.value.pointer, caught.value.keyword) == ("/items/oneOf", "oneOf")
+    report: list[Finding] = []
+    schema_to_ir(schema, JsonSchemaOptions(on_unsupported="relax"), report)
+    assert "/items/oneOf" in [f.pointer for f in report]
+
+
+def test_many_branches_by_name() -> None:
+    schema = {"oneOf": [kind(f"k{i}", v={"const": i}) for i in range(150)]}
+    check(schema, [{"kind": "k3", "v": 3}, {"kind": "k149", "v": 149}], [{"kind": "k3", "v": 4}, {"kind": "k150"}])
+
+
+def test_branches_that_overlap_without_their_tag() -> None:
+    def branch(i: int) -> dict[str, Any]:
+        return {"properties": {"tag": {"const": i}, "name": {"maxLength": 5}, "value": {"minimum": i}}}
+
+    schema = {"type": "object", "oneOf": [branch(i) for i in range(12)]}
+    check(schema, [{"tag": 3, "value": 7}, {"value": 0}, {"tag": 0}], [{}, {"value": 5}, {"name": "a"}, {"tag": 12}])
+
+
+def test_branches_of_which_each_requires_a_member_of_its_own() -> None:
+    schema = {"oneOf": [{"required": [name], "properties": {name: {"type": "integer"}}} for name in "abcdefghij"]}
+    check({"type": "object", **schema}, [{"a": 1}, {"a": 1, "b": ""}], [{"a": 1, "b": 1}, {"a": ""}, {}])
+
+
+def test_closed_branches_overlap_only_in_what_both_declare() -> None:
+    branches = [
+        {"properties": {f"k{i}": {"type": "null"}, "x": {}}, "additionalProperties": False, "type": "object"}
+        for i in range(9)
+    ]
+    check({"oneOf": branches}, [{"k3": None}, {"k8": None, "x": 1}], [{}, {"x": 1}, {"k1": None, "k2": None}])
+
+
+def test_members_written_alike_are_not_told_apart() -> None:
+    def branch(**more: Any) -> dict[str, Any]:
+        tags = {"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}  # its complement has no exact form
+        return {"type": "object", "properties": {"tags": tags, **more}, "additionalProperties": False}
+
+    schema = {"oneOf": [branch(a={"type": "null"}), branch(b={"type": "null"}), branch()]}
+    check(schema, [{"a": None}, {"tags": [1], "b": None}], [{}, {"tags": [1]}, {"a": None, "b": None}, {"a": 1}])
+
+
+def test_what_is_written_alike_may_refer_to_different_schemas() -> None:
+    def branch(uri: str, target: Any) -> dict[str, Any]:
+        alike = {"type": "array", "items": {"$ref": "#/$defs/t"}}
+        return {"$id": uri, "$defs": {"t": target}, "required": ["a"], "properties": {"a": alike}}
+
+    branches = [branch("http://one/", {"type": "null"}), branch("http://two/", {"type": ["null", "string"]})]
+    check({"type": "object", "oneOf": branches}, [{"a": ["s"]}, {"a": [None, "s"]}], [{"a": [None]}, {"a": []}, {}])
+
+
+def test_finite_sets_lose_what_other_branches_take() -> None:
+    countries = {"type": "string", "enum": ["a", "b", "c", "d"]}
+    branches = [{"properties": {"k": {"enum": [name]}}} for name in "abc"]
+    schema = {"type": "object", "required": ["k"], "properties": {"k": countries}, "not": {"anyOf": branches}}
+    check(schema, [{"k": "d"}], [{"k": "a"}, {"k": "c"}, {"k": "e"}, {}])
+    open_set = {"type": "string", "minLength": 1, "not": {"enum": ["a", "b"]}, "allOf": [{"not": {"const": "c"}}]}
+    check(open_set, ["d", "ab"], ["a", "b", "c", ""])
