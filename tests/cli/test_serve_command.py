@@ -46,7 +46,9 @@ def test_a_relaxed_dry_run(tmp_path: Path) -> None:
     ("options", "part"),
     [
         (["--tool-format", "nonsense"], "--tool-format: unknown model or model family 'nonsense'"),
-        (["--api-key", "a b"], "--api-keys"),
+        (["--api-key", "a b"], "--api-key: "),
+        (["--allow-host", "http://box"], "--allow-host: "),
+        (["--served-model-name", ""], "--served-model-name: "),
         (["--max-queue-seconds", "0"], "--max-queue-seconds"),
         (["--dry-run", "/nowhere.json"], "cannot read '/nowhere.json'"),
     ],

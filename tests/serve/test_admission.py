@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from maskwright.serve.admission import Gate
 from maskwright.serve.errors import ApiError
+from maskwright.serve.limits.admission import Gate
 
 
 def gate(running: int = 1, waiting: int = 10, per_key: int = 10, seconds: float = 5.0) -> Gate:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from maskwright.serve.auth import Keys
 from maskwright.serve.errors import ApiError
+from maskwright.serve.http.auth import Keys
 
 
 def request(authorization: str | None = None, host: str = "10.0.0.1") -> Request:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from maskwright.serve.body import parsed, read_json
 from maskwright.serve.errors import ApiError
+from maskwright.serve.http.body import parsed, read_json
 
 
 def request(chunks: list[bytes], headers: dict[str, str]) -> Request:

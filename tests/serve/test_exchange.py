@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from maskwright.engine import Output
+from maskwright.errors import EngineError
 from serve.requests_of_tests import CITY, chat, schema_format
 
 ENDLESS = chat(regex="[a-z]{16000}", max_completion_tokens=16_000)
@@ -43,7 +45,12 @@ def test_a_whole_reply_whose_client_goes_away(running: Any) -> None:
 
 
 def test_a_client_that_goes_away_within_its_body(running: Any, caplog: pytest.LogCaptureFixture) -> None:
-    lines = ("POST /v1/chat/completions HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 99")
+    lines = (
+        "POST /v1/chat/completions HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        "Content-Length: 9",
+    )
     before = running.server.metrics.cancelled.labels("chat")._value.get()
     with socket.create_connection(running.url.removeprefix("http://").split(":")) as connection:
         connection.sendall("\r\n".join([*lines, "", "{"]).encode())
@@ -175,3 +182,28 @@ def test_a_mistake_of_the_server(serving: Any, monkeypatch: pytest.MonkeyPatch) 
         assert response.json()["error"]["type"] == "server_error"
         assert "r-1" in response.json()["error"]["message"]
         it.wait_until_idle()
+
+
+@pytest.mark.parametrize("where", ["submit", "output"])
+def test_an_engine_that_fails(
+    serving: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, where: str
+) -> None:
+    failure = EngineError("llama.cpp could not read 3 tokens (code 1)")
+
+    def submit(_: Any, on_output: Any) -> Any:
+        if where == "submit":
+            raise failure
+        on_output(Output("r", finish_reason="error", error=failure))
+        return None
+
+    with serving() as it:
+        monkeypatch.setattr(it.server.engine, "submit", submit)
+        monkeypatch.setattr(it.server.engine, "cancel", lambda _: None)
+        response = httpx.post(f"{it.url}/v1/chat/completions", json=chat(), headers={"x-request-id": "r-1"})
+        it.wait_until_idle()
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "engine_unavailable")
+    assert response.headers["retry-after"] == "1"
+    assert "could not read 3 tokens" in response.json()["error"]["message"]
+    (record,) = [each for each in caplog.records if each.getMessage() == "request failed"]
+    assert record.exc_info is not None
+    assert record.exc_info[1] is failure

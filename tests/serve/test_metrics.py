@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from maskwright.serve.logs import LOGGER, JsonFormatter, TextFormatter, log
+from maskwright.serve.observability.logs import LOGGER, JsonFormatter, TextFormatter, log
 from serve.requests_of_tests import CITY, WEATHER, chat, schema_format
 
 

@@ -17,7 +17,7 @@ from maskwright.events import (
     TextDelta,
     ValueDelta,
 )
-from maskwright.serve.parts import CallDelta, PartsReader
+from maskwright.serve.replies.parts import CallDelta, PartsReader
 from maskwright.structural_tag import get_model_structural_tag
 from structural_tag.families.transcripts import FAMILIES, TOOLS
 from structural_tag.spelling import vocabulary

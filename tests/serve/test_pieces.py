@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import maskwright as mw
 from maskwright.engine import Output
-from maskwright.serve.pieces import Piece, PiecesReader
+from maskwright.serve.replies.pieces import Piece, PiecesReader
 
 TOKENS = [b"a", b"b", b"ab", "é".encode()[:1], "é".encode()[1:], b"<end>"]
 INFO = mw.TokenizerInfo.from_vocab(TOKENS, special_token_ids=[5], stop_token_ids=[5])

@@ -10,7 +10,7 @@ import pytest
 
 from maskwright.errors import RequestError
 from maskwright.serve.errors import ApiError
-from maskwright.serve.prompts import chat_prompt, messages_of, reasoning_of, template_options
+from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
 from maskwright.serve.protocol.chat import ChatRequest
 from maskwright.serve.protocol.fields import read_body
 from serve.requests_of_tests import WEATHER
@@ -30,10 +30,10 @@ class Templates:
         return list(json.dumps([messages, tools if self._knows_tools else None, options]).encode())
 
 
-def prompt(messages: list[Any], tools: list[Any], *, knows_tools: bool, **options: Any) -> Any:
+def prompt(messages: list[Any], tools: list[Any], *, knows_tools: bool, family: str = "hermes", **options: Any) -> Any:
     read = messages_of(read_body(ChatRequest, {"messages": messages}).messages)
     engine: Any = Templates(knows_tools=knows_tools)
-    return json.loads(bytes(chat_prompt(engine, read, tools, options)))
+    return json.loads(bytes(chat_prompt(engine, family, read, tools, options)))
 
 
 def test_messages_as_templates_take_them() -> None:
@@ -71,6 +71,15 @@ def test_a_template_without_tools_gets_an_instruction() -> None:
     assert [message["role"] for message in messages] == ["system", "user"]
     messages, _, _ = prompt([{"role": "user", "content": "Hi"}], [], knows_tools=False)
     assert len(messages) == 1
+
+
+def test_the_instruction_shows_calls_as_the_family_writes_them() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    given = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    messages, _, _ = prompt(given, [WEATHER], knows_tools=False, family="gemma_3")
+    assert messages[0]["content"].endswith('\n[function_name(argument_name="value")]')
+    assert "tool_call" not in messages[0]["content"]
+    assert messages[2]["content"] == "[f(a=1)]"
 
 
 def test_a_template_that_refuses() -> None:

@@ -19,6 +19,7 @@ from maskwright.serve.errors import ApiError, api_error
         (errors.RegexSyntaxError("m"), 400, "/given", "invalid_grammar"),
         (errors.LimitError("m", limit="depth"), 400, "/given", "structure_too_large"),
         (errors.OptionError("m", option="o"), 400, "/given", "invalid_option"),
+        (errors.EngineError("m"), 503, None, "engine_unavailable"),
         (errors.MatcherError("m"), 500, None, "internal_error"),
         (errors.TokenizerError("m"), 500, None, "internal_error"),
     ],

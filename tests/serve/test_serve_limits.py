@@ -9,7 +9,7 @@ import pytest
 from maskwright.errors import OptionError
 from maskwright.serve import Settings
 from maskwright.serve.errors import ApiError
-from maskwright.serve.limits import check_outputs, output_tokens
+from maskwright.serve.limits.budgets import check_outputs, output_tokens
 
 SETTINGS = Settings(max_output_tokens=100, default_output_tokens=40, max_choices=4, max_running=3)
 
@@ -57,6 +57,9 @@ def test_outputs() -> None:
         {"max_body_bytes": 0},
         {"served_names": ()},
         {"served_names": ("",)},
+        {"allowed_hosts": ("",)},
+        {"allowed_hosts": ("http://host",)},
+        {"allowed_hosts": ("host:8000",)},
         {"api_keys": ("",)},
         {"api_keys": ("with space",)},
         {"api_keys": ("ключ",)},

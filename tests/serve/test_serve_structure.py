@@ -8,7 +8,7 @@ from typing import Any
 import maskwright as mw
 from maskwright.events import EventReader, ReasoningDelta, TextDelta
 from maskwright.serve import Settings
-from maskwright.serve.structure import Endpoint, Structure, Structures
+from maskwright.serve.structure.structures import Endpoint, Structure, Structures
 from serve.requests_of_tests import CITY, WEATHER, schema_format
 from structural_tag.spelling import vocabulary
 

@@ -27,6 +27,8 @@ def test_a_chat(http: httpx.Client) -> None:
         ("/tokenize", {}, "/prompt"),
         ("/tokenize", {"prompt": "a", "messages": [{"role": "user", "content": "a"}]}, "/prompt"),
         ("/tokenize", {"prompt": 3}, "/prompt"),
+        ("/tokenize", {"messages": [{"role": "user", "content": "a"}], "tools": 3}, "/tools"),
+        ("/tokenize", {"messages": [{"role": "user", "content": "a"}], "tools": [3]}, "/tools/0"),
         ("/detokenize", {}, "/tokens"),
         ("/detokenize", {"tokens": [0, 10**6]}, "/tokens/1"),
         ("/detokenize", {"tokens": [-1]}, "/tokens/0"),

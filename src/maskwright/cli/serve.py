@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 _PACKAGES = ("starlette", "uvicorn", "prometheus_client", "pydantic")
 _OF_REQUESTS = ("messages", "response_format", "structured_outputs", "tools")
 _DEFAULT_FORMAT = "hermes"
+_OPTIONS = {  # where they are not called as the settings are
+    "api_keys": "--api-key",
+    "served_names": "--served-model-name",
+    "allowed_hosts": "--allow-host",
+    "allowed_origins": "--allow-origin",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,10 +70,27 @@ def _settings(arguments: argparse.Namespace, model_name: str) -> Settings:
             served_names=tuple(arguments.served_model_name or [_served_name(model_name)]),
             tool_format=_tool_format(arguments.tool_format, model_name),
             api_keys=tuple(key for key in keys if key),
+            allowed_hosts=_hosts(arguments.host, arguments.allow_host),
             allowed_origins=tuple(arguments.allow_origin),
         )
     except OptionError as error:
-        raise CommandError(f"--{(error.option or '').replace('_', '-')}: {error}") from error
+        raise CommandError(f"{_option_of(error.option or '')}: {error}") from error
+
+
+def _hosts(host: str, allowed: list[str]) -> tuple[str, ...]:
+    """The names that clients may use for the server: the one that it listens on, and those that were allowed."""
+    from maskwright.serve.http.hosts import is_address
+
+    return tuple(allowed) if is_address(host) else (host, *allowed)
+
+
+def _option_of(setting: str) -> str:
+    """The option that a setting comes from.
+
+    >>> _option_of("api_keys"), _option_of("max_running")
+    ('--api-key', '--max-running')
+    """
+    return _OPTIONS.get(setting, f"--{setting.replace('_', '-')}")
 
 
 def _served_name(model_name: str) -> str:
@@ -121,7 +144,7 @@ def _serve(arguments: argparse.Namespace, engine: Engine, settings: Settings) ->
 def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
     """Print how the server would answer requests with these schemas."""
     from maskwright.serve.errors import ApiError
-    from maskwright.serve.structure import STRUCTURE_FIELDS, Structures
+    from maskwright.serve.structure.structures import STRUCTURE_FIELDS, Structures
 
     structures = Structures(engine.tokenizer_info, settings)
     code = EXIT_OK

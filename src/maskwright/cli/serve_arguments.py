@@ -77,6 +77,14 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
         "--api-key", action="append", default=[], metavar="KEY", help="a key that requests must have; repeat for more"
     )
     group.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a host name under which clients reach the server, besides its IP addresses and localhost, or *; "
+        "repeat for more",
+    )
+    group.add_argument(
         "--allow-origin",
         action="append",
         default=[],

@@ -2,19 +2,21 @@
 
     app = create_app(load_engine("embedded"), Settings(api_keys=("secret",)))       an ASGI application
 
-For development, small machines and tests of clients; docs/serve.md says when to run vLLM or SGLang instead. In the
-order in which a request passes through:
+For development, small machines and tests of clients; docs/serve.md says when to run vLLM or SGLang instead. A request
+passes through these rooms:
 
-    app         routes → exchange: one request and its reply, cancelled when the client goes away
-    auth, body, protocol/     keys; JSON within limits; fields, known, ignored or refused
-    chat, completions, responses, tokens      the endpoints
-    admission, limits         whose turn it is; how many outputs and tokens
-    structure                 response_format, tools, structured_outputs, … compiled, by content
-    prompts, sampling, runs   messages to token ids; what the engine is to do; its outputs as they come
-    parts, pieces, logprobs   an output taken apart by the matcher's events; forced text; logprobs
-    metrics, tracing, logs    what operators see
-    static/                   the page at `/`
+    app              routes
+    http/            whose requests come in, JSON within limits, one request with its reply, cancelled with its client
+    endpoints/       chat completions, completions, responses, tokenize: each leads a request through what follows
+    protocol/        the fields of each endpoint: known, ignored or refused
+    limits/          whose turn it is; how many outputs and tokens
+    structure/       response_format, tools, structured_outputs, …: compiled once, found by content
+    generation/      messages as token ids, sampling parameters, outputs of the engine as they come
+    replies/         an output by the matcher's events: text, reasoning, calls; forced text; logprobs
+    observability/   metrics, traces, logs
+    static/          the page at `/`
 
+`server` is what the endpoints share, `settings` how it was started, `errors` how errors read, `run` the process.
 Needs the extra `serve`. Tested by tests/serve/.
 """
 

@@ -20,15 +20,16 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from maskwright.engine import Engine
-from maskwright.serve import metrics
-from maskwright.serve.chat import chat
-from maskwright.serve.completions import complete
+from maskwright.serve.endpoints.chat import chat
+from maskwright.serve.endpoints.completions import complete
+from maskwright.serve.endpoints.responses import respond
+from maskwright.serve.endpoints.tokens import detokenize, tokenize
 from maskwright.serve.errors import ApiError
-from maskwright.serve.exchange import Endpoint, Handler
-from maskwright.serve.responses import respond
+from maskwright.serve.http.exchange import Endpoint, Handler
+from maskwright.serve.http.hosts import HostCheck
+from maskwright.serve.observability import metrics
 from maskwright.serve.server import Server
 from maskwright.serve.settings import Settings
-from maskwright.serve.tokens import detokenize, tokenize
 
 _STATIC = Path(__file__).parent / "static"
 # The page loads nothing from elsewhere, and no other page may frame it.
@@ -62,13 +63,14 @@ def create_app(engine: Engine, settings: Settings | None = None) -> Starlette:
     made = Starlette(
         routes=[*routes, *_gets(server), Mount("/static", StaticFiles(directory=_STATIC))],
         middleware=[
+            Middleware(HostCheck, names=server.settings.allowed_hosts),
             Middleware(
                 CORSMiddleware,
                 allow_origins=server.settings.allowed_origins,
                 allow_methods=["GET", "POST"],
                 allow_headers=["*"],
                 expose_headers=["x-request-id", "retry-after"],
-            )
+            ),
         ],
         exception_handlers={HTTPException: _http_error, ApiError: _refused},
     )

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from maskwright.errors import (
+    EngineError,
     GrammarError,
     LimitError,
     MaskwrightError,
@@ -76,7 +77,13 @@ def invalid(
 
 
 def api_error(error: MaskwrightError, param: str | None = None) -> ApiError:
-    """Make the answer to a request from the error that it raised; `param` counts where the error has none."""
+    """Make the answer to a request from the error that it raised; `param` counts where the error has none.
+
+    What the engine could not do is nothing that the request can change, and another attempt may succeed.
+    """
+    if isinstance(error, EngineError):
+        hint = "try again, or see the server's log"
+        return ApiError(503, error.message, code="engine_unavailable", hint=hint, headers={"Retry-After": "1"})
     code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
     if code is None:
         return ApiError(500, error.message, code="internal_error", hint=error.hint)

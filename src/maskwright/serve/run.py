@@ -18,7 +18,7 @@ import uvicorn
 
 from maskwright.engine import Engine
 from maskwright.serve.app import create_app
-from maskwright.serve.logs import log, set_up_logs
+from maskwright.serve.observability.logs import log, set_up_logs
 from maskwright.serve.server import Server
 from maskwright.serve.settings import Settings
 

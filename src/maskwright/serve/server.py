@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from maskwright.engine import Engine
-from maskwright.serve import tracing
-from maskwright.serve.admission import Gate
-from maskwright.serve.auth import Keys
 from maskwright.serve.errors import ApiError
-from maskwright.serve.exchange import Exchange
-from maskwright.serve.limits import output_tokens
-from maskwright.serve.metrics import Metrics
+from maskwright.serve.http.auth import Keys
+from maskwright.serve.http.exchange import Exchange
+from maskwright.serve.limits.admission import Gate
+from maskwright.serve.limits.budgets import output_tokens
+from maskwright.serve.observability import tracing
+from maskwright.serve.observability.metrics import Metrics
 from maskwright.serve.settings import Settings
-from maskwright.serve.structure import STRUCTURE_FIELDS, Endpoint, Structure, Structures
+from maskwright.serve.structure.structures import STRUCTURE_FIELDS, Endpoint, Structure, Structures
 from maskwright.structural_tag.request import Reasoning
 
 

@@ -24,6 +24,7 @@ class Settings:
         tool_format: The model family in whose format tools are called and reasoning is written.
         relax: Whether keywords of schemas that cannot be enforced are left out instead of refused.
         api_keys: The keys that are accepted; none means that no key is needed.
+        allowed_hosts: The host names in the addresses that clients use, besides IP addresses and localhost, or "*".
         allowed_origins: The origins whose pages may call the server from a browser, or "*".
         max_body_bytes: The largest body of a request.
         max_structure_bytes: The largest JSON text of what a request says about its structure, tools included.
@@ -43,6 +44,7 @@ class Settings:
     tool_format: str = "hermes"
     relax: bool = False
     api_keys: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body_bytes: int = 8 << 20
     max_structure_bytes: int = 2 << 20
@@ -64,8 +66,14 @@ class Settings:
             if not key or not key.isascii() or not key.isprintable() or " " in key:
                 hint = "use letters, digits and punctuation"
                 raise OptionError(
-                    "an API key is empty or has other characters than ASCII", option="api_keys", hint=hint
+                    "an API key is empty or contains characters other than printable ASCII",
+                    option="api_keys",
+                    hint=hint,
                 )
+        for host in self.allowed_hosts:
+            if not host or set(host) & set("/:[]@ "):
+                hint = "pass a name without scheme, port and path, such as gpu-box.example.com"
+                raise OptionError(f"{host!r} is not a host name", option="allowed_hosts", hint=hint)
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, bool) or not isinstance(value, int | float):

@@ -21,7 +21,7 @@ class TokenizeRequest(Body):
     model: str | None = None
     prompt: str | None = None
     messages: list[Message] | None = None
-    tools: Any = None
+    tools: list[dict[str, Any]] | None = None
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     add_special_tokens: bool = True
     return_token_strs: bool = False

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from maskwright.events import ReasoningDelta, TextDelta
-from maskwright.serve.parts import CallDelta, Part
+from maskwright.serve.replies.parts import CallDelta, Part
 
 ItemEvent: TypeAlias = tuple[str, dict[str, Any]]  # type and fields
 

@@ -27,10 +27,10 @@ from anyio.to_thread import run_sync
 from maskwright.engine import Output, Request, TokenLogprobs
 from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
 from maskwright.events import Event, ReasoningDelta
-from maskwright.serve import tracing
 from maskwright.serve.errors import ApiError, api_error
-from maskwright.serve.exchange import Exchange
-from maskwright.serve.pieces import Piece, PiecesReader
+from maskwright.serve.http.exchange import Exchange
+from maskwright.serve.observability import tracing
+from maskwright.serve.replies.pieces import Piece, PiecesReader
 
 if TYPE_CHECKING:
     from maskwright.serve.server import Server

@@ -23,10 +23,10 @@ from maskwright._kernel import canonical_bytes
 from maskwright.compile_cache import CompileCache, Workers
 from maskwright.errors import MaskwrightError
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
-from maskwright.serve.answers import answer_format
 from maskwright.serve.errors import ApiError, api_error, invalid
 from maskwright.serve.protocol.structure import OF_SGLANG
 from maskwright.serve.settings import Settings
+from maskwright.serve.structure.answers import answer_format
 from maskwright.structural_tag import default_reasoning, get_model_structural_tag
 from maskwright.structural_tag.request import Reasoning
 

@@ -19,17 +19,17 @@ from anyio.to_thread import run_sync
 
 from maskwright.events import ReasoningDelta, TextDelta
 from maskwright.serve.errors import invalid
-from maskwright.serve.exchange import Exchange
-from maskwright.serve.limits import check_outputs
-from maskwright.serve.logprobs import chat_logprobs
-from maskwright.serve.parts import Call, CallDelta, Part, PartsReader
-from maskwright.serve.prompts import chat_prompt, messages_of, reasoning_of, template_options
+from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
+from maskwright.serve.generation.runs import Run, Step, admitted
+from maskwright.serve.generation.sampling import engine_requests
+from maskwright.serve.http.exchange import Exchange
+from maskwright.serve.limits.budgets import check_outputs
 from maskwright.serve.protocol.chat import ChatRequest
 from maskwright.serve.protocol.fields import read_body
-from maskwright.serve.runs import Run, Step, admitted
-from maskwright.serve.sampling import engine_requests
+from maskwright.serve.replies.logprobs import chat_logprobs
+from maskwright.serve.replies.parts import Call, CallDelta, Part, PartsReader
 from maskwright.serve.server import Server
-from maskwright.serve.structure import Structure
+from maskwright.serve.structure.structures import Structure
 
 _BUDGET_FIELDS: Final = ("max_completion_tokens", "max_tokens")
 
@@ -55,7 +55,8 @@ async def _prepared(
     options = template_options(asked.reasoning_effort, asked.chat_template_kwargs)
     tools = [] if asked.tool_choice == "none" else asked.tools or []
     structure = await server.compiled(exchange, "chat", body, reasoning_of(options))
-    prompt = await run_sync(partial(chat_prompt, server.engine, messages_of(asked.messages), tools, options))
+    family, messages = server.settings.tool_format, messages_of(asked.messages)
+    prompt = await run_sync(partial(chat_prompt, server.engine, family, messages, tools, options))
     field = next((name for name in _BUDGET_FIELDS if getattr(asked, name) is not None), _BUDGET_FIELDS[0])
     budget = server.budget(len(prompt), getattr(asked, field), f"/{field}", "/messages")
     logprobs = asked.top_logprobs if asked.logprobs else None

@@ -12,7 +12,7 @@ from maskwright.engine import Request, SamplingParams
 from maskwright.errors import MaskwrightError
 from maskwright.serve.errors import api_error
 from maskwright.serve.protocol.sampling import PenaltiesAndStops, Sampling
-from maskwright.serve.structure import Structure
+from maskwright.serve.structure.structures import Structure
 
 
 def engine_requests(

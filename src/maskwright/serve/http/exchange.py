@@ -23,10 +23,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from maskwright.errors import MaskwrightError
-from maskwright.serve import tracing
-from maskwright.serve.body import read_json
 from maskwright.serve.errors import ApiError, api_error
-from maskwright.serve.logs import LOGGER, log
+from maskwright.serve.http.body import read_json
+from maskwright.serve.observability import tracing
+from maskwright.serve.observability.logs import LOGGER, log
 
 if TYPE_CHECKING:
     from maskwright.serve.server import Server
@@ -140,15 +140,17 @@ class Endpoint:
         try:
             await self._handler(self._server, exchange, body)
         except ApiError as error:
+            if error.status >= 500 and error.__cause__ is not None:
+                _log_failure(exchange, error.__cause__)
             await exchange.fail(error)
         except MaskwrightError as error:
             answer = api_error(error)
             if answer.status >= 500:
-                LOGGER.exception("internal error", extra={"fields": {"request_id": exchange.request_id}})
+                _log_failure(exchange, error)
             await exchange.fail(answer)
-        except Exception:
-            LOGGER.exception("internal error", extra={"fields": {"request_id": exchange.request_id}})
-            message = f"the server made a mistake; its log has more under the request id {exchange.request_id}"
+        except Exception as error:
+            _log_failure(exchange, error)
+            message = f"internal error; the server's log has details under the request id {exchange.request_id}"
             await exchange.fail(ApiError(500, message, code="internal_error"))
 
     def _record(self, exchange: Exchange) -> None:
@@ -170,6 +172,11 @@ class Endpoint:
             seconds=round(seconds, 4),
             **exchange.notes,
         )
+
+
+def _log_failure(exchange: Exchange, error: BaseException) -> None:
+    """Log what the server could not do, with its traceback."""
+    LOGGER.error("request failed", exc_info=error, extra={"fields": {"request_id": exchange.request_id}})
 
 
 async def _cancel_when_gone(receive: Receive, scope: anyio.CancelScope) -> None:

@@ -16,16 +16,16 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from maskwright.serve.exchange import Exchange
-from maskwright.serve.items import Items
-from maskwright.serve.parts import PartsReader
-from maskwright.serve.prompts import chat_prompt, messages_of, reasoning_of, template_options
+from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
+from maskwright.serve.generation.runs import Run, admitted
+from maskwright.serve.generation.sampling import engine_requests
+from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.protocol.fields import read_body
 from maskwright.serve.protocol.responses import ResponsesRequest
-from maskwright.serve.runs import Run, admitted
-from maskwright.serve.sampling import engine_requests
+from maskwright.serve.replies.items import Items
+from maskwright.serve.replies.parts import PartsReader
 from maskwright.serve.server import Server
-from maskwright.serve.structure import Structure
+from maskwright.serve.structure.structures import Structure
 
 _REPEATED = ("instructions", "max_output_tokens", "temperature", "top_p")
 
@@ -52,7 +52,8 @@ async def _prepared(
     messages = messages_of(asked.input)
     if asked.instructions is not None:
         messages.insert(0, {"role": "system", "content": asked.instructions})
-    prompt = await run_sync(partial(chat_prompt, server.engine, messages, tools, options))
+    family = server.settings.tool_format
+    prompt = await run_sync(partial(chat_prompt, server.engine, family, messages, tools, options))
     budget = server.budget(len(prompt), asked.max_output_tokens, "/max_output_tokens", "/input")
     requests = engine_requests(asked, [prompt], [budget], structure, None)
     return structure, Run(server, exchange, requests, len(prompt), "/max_output_tokens")

@@ -15,14 +15,14 @@ from anyio.to_thread import run_sync
 
 from maskwright.engine import Engine
 from maskwright.serve.errors import invalid
-from maskwright.serve.exchange import Exchange
-from maskwright.serve.limits import check_outputs
-from maskwright.serve.logprobs import CompletionLogprobs
-from maskwright.serve.parts import PartsReader
+from maskwright.serve.generation.runs import Run, Step, admitted
+from maskwright.serve.generation.sampling import engine_requests
+from maskwright.serve.http.exchange import Exchange
+from maskwright.serve.limits.budgets import check_outputs
 from maskwright.serve.protocol.completions import CompletionRequest
 from maskwright.serve.protocol.fields import read_body
-from maskwright.serve.runs import Run, Step, admitted
-from maskwright.serve.sampling import engine_requests
+from maskwright.serve.replies.logprobs import CompletionLogprobs
+from maskwright.serve.replies.parts import PartsReader
 from maskwright.serve.server import Server
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from anyio.to_thread import run_sync
 
 from maskwright.serve.errors import invalid
-from maskwright.serve.exchange import Exchange
-from maskwright.serve.prompts import chat_prompt, messages_of
+from maskwright.serve.generation.prompts import chat_prompt, messages_of
+from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.protocol.fields import read_body
 from maskwright.serve.protocol.tokens import DetokenizeRequest, TokenizeRequest
 from maskwright.serve.server import Server
@@ -25,9 +25,9 @@ async def tokenize(server: Server, exchange: Exchange, body: Any) -> None:
     if (asked.prompt is None) == (asked.messages is None):
         raise invalid("exactly one of prompt and messages is required", "/prompt")
     if asked.messages is not None:
-        messages = messages_of(asked.messages)
+        family, messages = server.settings.tool_format, messages_of(asked.messages)
         ids = await run_sync(
-            partial(chat_prompt, server.engine, messages, asked.tools or [], asked.chat_template_kwargs)
+            partial(chat_prompt, server.engine, family, messages, asked.tools or [], asked.chat_template_kwargs)
         )
     else:
         encode = partial(server.engine.encode, add_special_tokens=asked.add_special_tokens)

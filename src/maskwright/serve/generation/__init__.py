@@ -1,0 +1,1 @@
+"""From a request to outputs: `prompts` (messages and tools as token ids), `sampling` (parameters), `runs` (outputs)."""

@@ -1,0 +1,77 @@
+"""The names that the server answers to: the Host header of each request, as a protection from DNS rebinding.
+
+    HostCheck(app, ("gpu-box",))        serves http://gpu-box:8000 and http://127.0.0.1:8000, not http://evil.example
+
+A web page can make a DNS name of its own point to 127.0.0.1. For its reader's browser it then has the same origin as a
+server there, and neither CORS nor the content type keeps it out. Its requests still carry its own name, so names that
+the server was not given are refused. Addresses and `localhost` always mean the same, and are always served.
+Tested by tests/serve/test_hosts.py.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from maskwright.serve.errors import ApiError
+from maskwright.serve.observability.logs import log
+
+ANY: Final = "*"
+_MAX_SHOWN = 60
+_HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::\d*)?")
+
+
+class HostCheck:
+    """An ASGI application that refuses requests to unknown hosts, and hands the others on.
+
+    Args:
+        app: The application.
+        names: The host names that are served besides addresses and `localhost`; `"*"` for all.
+    """
+
+    def __init__(self, app: ASGIApp, names: Sequence[str]) -> None:
+        self._app = app
+        self._serves_all = ANY in names
+        self._names = frozenset(("localhost", *map(str.lower, names)))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self._serves_all or self._is_served(Headers(scope=scope).get("host", "")):
+            await self._app(scope, receive, send)
+            return
+        refusal = _refusal(Headers(scope=scope)["host"])
+        log("host refused", error=refusal.code, path=scope["path"][:_MAX_SHOWN])
+        await JSONResponse(refusal.body, refusal.status)(scope, receive, send)
+
+    def _is_served(self, host: str) -> bool:
+        """Whether a Host header is fine. Browsers always send one; health checks in HTTP/1.0 may not."""
+        if not host:
+            return True
+        parts = _HOST.fullmatch(host)
+        if parts is None:
+            return False
+        return is_address(parts["address"] or parts["name"]) or parts["name"].lower().removesuffix(".") in self._names
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is an IP address.
+
+    >>> is_address("::1"), is_address("127.0.0.1"), is_address("example.com")
+    (True, True, False)
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _refusal(host: str) -> ApiError:
+    shown = host[:_MAX_SHOWN].encode("ascii", "backslashreplace").decode()
+    hint = "use the server's IP address or localhost, or start the server with --allow-host and this name"
+    return ApiError(403, f"the host {shown!r} is not served", code="host_not_allowed", hint=hint)

@@ -1,0 +1,1 @@
+"""What may run at the same time (`admission`), and how much a request may ask for (`budgets`)."""

@@ -1,0 +1,1 @@
+"""What an output holds, as replies have it: `parts` (text, reasoning, calls), `items`, `pieces`, `logprobs`."""
