@@ -1,7 +1,6 @@
 """What do structured outputs cost in a real vLLM, and how many of them are right, with each of its backends?
 
     .venv-engines/bin/python benchmarks/bench_vllm.py --model build/models/smollm2
-    .venv-engines/bin/python benchmarks/bench_vllm.py --model build/models/toy --arrivals 20
 
 The server of vLLM's own front end runs in processes of its own, one start for each backend; 64 of the requests of
 engine_requests.py are streamed at each concurrency, the same ones in the same order, after a few others that warm up
@@ -11,8 +10,6 @@ the model. `none` gets the same prompts without a structure, whose answers count
     wrong     ended by itself, and not right
     refused   code 400 · failed: any other error
     TTFT      from the request to the first token · TPOT: from there to the last, for each further token (milliseconds)
-With --arrivals, eight sequences decode without end while so many requests a second come in, each for a single token:
-with one schema that is known by then, and with schemas that were never seen. TPOT is that of the eight.
 `as_xgrammar` is vLLM's `xgrammar` backend on `maskwright.compat.xgrammar`.
 """
 
@@ -39,11 +36,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import openai
-from engine_requests import Asked, all_requests, new_schema
+from engine_requests import Asked, all_requests
 
 BACKENDS = ("none", "xgrammar", "guidance", "maskwright")
 NUM_REQUESTS = 64
-NUM_DECODING = 8
 START_SECONDS = 300
 
 
@@ -73,18 +69,18 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(model: Path, backend: str, arguments: argparse.Namespace, *, stats: bool = False) -> Iterator[Server]:
-    """Start vLLM's OpenAI server with a backend; stop it, all its processes, at the end. `stats`: it has metrics."""
+def serving(model: Path, backend: str, arguments: argparse.Namespace) -> Iterator[Server]:
+    """Start vLLM's OpenAI server with a backend; stop it, all its processes, at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     named = {"none": "auto", "as_xgrammar": "xgrammar"}.get(backend, backend)
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model)]
     command += ["--served-model-name", "model", "--dtype", "bfloat16", "--max-model-len", str(arguments.max_model_len)]
-    command += ["--max-num-seqs", str(max(arguments.concurrency) + NUM_DECODING), "--enforce-eager"]
+    command += ["--max-num-seqs", str(max(arguments.concurrency)), "--enforce-eager"]
     command += ["--port", str(port), "--structured-outputs-config.backend", named]
     command += ["--enable-auto-tool-choice", "--tool-call-parser", "hermes"]
-    command += [] if stats else ["--disable-log-stats"]
+    command += ["--disable-log-stats"]
     environment = {"HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", **os.environ}
     if backend == "as_xgrammar":
         environment["MASKWRIGHT_AS_XGRAMMAR"] = "1"
@@ -224,67 +220,6 @@ HEADER = (
     "| backend | in flight | valid | cut | wrong | refused | failed | crashes "
     "| TTFT p50 | p99 | TPOT p50 | p99 | tokens/s |"
 )
-ARRIVALS_HEADER = "| backend | arriving | served | TPOT p50 | p99 | longest gap |"
-
-
-async def measure_arrivals(server: Server, backend: str, arguments: argparse.Namespace) -> list[str]:
-    """TPOT of eight sequences while requests arrive whose schemas are known, and while they are new."""
-    known = _one_token(0)
-    await ask(server, known, 1)
-    rows = []
-    for pass_, label in enumerate(["known", "new"] * arguments.passes):
-        first = 1 + pass_ * arguments.arrivals * arguments.seconds
-        schemas = range(first, first + arguments.arrivals * arguments.seconds)
-        arriving = [known if label == "known" else _one_token(number) for number in schemas]
-        if backend == "none":
-            arriving = [asked.unconstrained() for asked in arriving]
-        gaps, served = await _decode_beside(server, arriving, arguments.arrivals)
-        cuts = statistics.quantiles(gaps, n=100, method="inclusive")
-        share = f"{served}/{len(arriving)}"
-        rows.append(f"| {backend} | {label} | {share} | {cuts[49]:.2f} | {cuts[98]:.2f} | {max(gaps):.1f} |")
-    return rows
-
-
-def _one_token(number: int) -> Asked:
-    schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": new_schema(number)}}
-    switch = {"maskwright_token_budget": False}  # which would refuse what does not fit into one token
-    body = {"response_format": schema, "extra_body": {"vllm_xargs": switch}}
-    return Asked(f"new {number}", "json_schema", "Answer.", body, lambda _message: True)
-
-
-async def _decode_beside(server: Server, arriving: list[Asked], a_second: int) -> tuple[list[float], int]:
-    """The gaps between the tokens of eight endless sequences, in milliseconds, and how many requests were served."""
-    gaps: list[float] = []
-    stop = asyncio.Event()
-
-    async def decode() -> None:
-        while not stop.is_set():
-            stream = await server.client.chat.completions.create(
-                model="model",
-                messages=[{"role": "user", "content": "Tell me a story without an end."}],
-                max_tokens=400,
-                stream=True,
-                extra_body={"ignore_eos": True},
-            )
-            before = None
-            async for _ in stream:
-                now = time.perf_counter()
-                if before is not None and not stop.is_set():
-                    gaps.append((now - before) * 1e3)
-                before = now
-
-    decoding = [asyncio.create_task(decode()) for _ in range(NUM_DECODING)]
-    await asyncio.sleep(1)
-    gaps.clear()
-    begin = time.perf_counter()
-    tasks = []
-    for i, asked in enumerate(arriving):
-        await asyncio.sleep(max(0.0, begin + i / a_second - time.perf_counter()))
-        tasks.append(asyncio.create_task(ask(server, asked, 1)))
-    outcomes = await asyncio.gather(*tasks)
-    stop.set()
-    await asyncio.gather(*decoding)
-    return gaps, sum(outcome.num_tokens > 0 for outcome in outcomes)
 
 
 def main() -> None:
@@ -294,19 +229,14 @@ def main() -> None:
     parser.add_argument("--concurrency", nargs="+", type=int, default=[8, 32])
     parser.add_argument("--max-tokens", type=int, default=160)
     parser.add_argument("--max-model-len", type=int, default=8192)
-    parser.add_argument("--arrivals", type=int, default=0, help="requests a second beside eight that decode")
-    parser.add_argument("--seconds", type=int, default=10, help="of arrivals, each pass")
-    parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--log", default="/tmp/bench_vllm", help="where the servers' logs begin")
     parser.add_argument("--details", action="store_true", help="print what was not valid")
     arguments = parser.parse_args()
     print(f"{arguments.model.name}, max_tokens {arguments.max_tokens}\n")
-    header = ARRIVALS_HEADER if arguments.arrivals else HEADER
-    print(header, "|" + " --- |" * (header.count("|") - 1), sep="\n", flush=True)
+    print(HEADER, "|" + " --- |" * (HEADER.count("|") - 1), sep="\n", flush=True)
     for backend in arguments.backends:
         with serving(arguments.model, backend, arguments) as server:
-            work = measure_arrivals if arguments.arrivals else measure
-            for row in asyncio.run(work(server, backend, arguments)):
+            for row in asyncio.run(measure(server, backend, arguments)):
                 print(row, flush=True)
 
 

@@ -176,3 +176,16 @@ def test_masks_go_to_the_rows_of_their_requests(stride: int | None) -> None:
     )
     finite = [np.flatnonzero(np.isfinite(row)).tolist() for row in logits]
     assert finite == [[4], [5], [6], list(range(32)), [0], [1]]
+
+
+def test_masks_in_the_order_of_the_rows() -> None:
+    masks = allocate_token_bitmask(2, 32)
+    masks[:, 0] = [1, 2]
+    logits = np.zeros((3, 32), dtype=np.float32)
+    apply_on_cpu(
+        SimpleNamespace(scheduled_spec_decode_tokens={}),
+        SimpleNamespace(structured_output_request_ids=["x", "y"], grammar_bitmask=masks),
+        ["x", "y", "z"],
+        logits,
+    )
+    assert [np.flatnonzero(np.isfinite(row)).tolist() for row in logits] == [[0], [1], list(range(32))]

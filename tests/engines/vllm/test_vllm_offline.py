@@ -207,3 +207,15 @@ def test_beams(llm: Any) -> None:
     texts = [sequence.text.removeprefix("Number: ") for sequence in answer.sequences]
     assert len(texts) == 3
     assert all(re.fullmatch("[ab]{3}-[cd]{2}", text) for text in texts), texts
+
+
+def test_a_request_whose_grammar_is_ready_in_time_is_in_the_next_step(
+    llm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("maskwright.integrations.vllm.hooks.READY_WITHIN_S", 60)
+    engine = llm.llm_engine
+    engine.add_request("waits for no step", "Numbers: ", params({"json": {"enum": list(range(10**4, 10**4 + 9))}}))
+    engine.step()
+    assert [each.status.name for each in engine.engine_core.engine_core.scheduler.running] == ["RUNNING"]
+    while engine.has_unfinished_requests():
+        engine.step()

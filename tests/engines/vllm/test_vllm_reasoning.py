@@ -7,6 +7,7 @@ prompt says that there is none. Real parsers are in test_vllm_server.py.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ PROMPT = 'Repeat: {"name": "x", "age": 1} {"name": "a", "age": 11} {"name":'
 NO_REASONING = "<|reserved_special_token_1|>"
 BLANK_LINE = 271
 MAX_TOKENS = 60
+
+# No token but one can write any of it, so each draft that repeats it is accepted, whatever the model samples.
+BELLS = ({"regex": "\\x07{40}"}, re.compile("\x07{40}").fullmatch)
 
 
 def ends_reasoning(token_id: int) -> bool:
@@ -111,13 +115,14 @@ def test_after_reasoning_the_structure_is_complete_within_what_is_left(llm: Any,
 def test_every_kind_is_drafted_complete_and_valid(llm: Any, temperature: float) -> None:
     from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 
+    kinds = [*KINDS.values(), BELLS]
     asked = [
         SamplingParams(max_tokens=90, temperature=temperature, structured_outputs=StructuredOutputsParams(**structure))
-        for structure, _ in KINDS.values()
+        for structure, _ in kinds
     ]
     before = {name: metric(llm, name) for name in ("spec_decode_num_draft_tokens", "spec_decode_num_accepted_tokens")}
     outputs = llm.generate([PROMPT + NO_REASONING] * len(asked), asked, use_tqdm=False)
-    for (_, check), output in zip(KINDS.values(), outputs, strict=True):
+    for (_, check), output in zip(kinds, outputs, strict=True):
         assert output.outputs[0].finish_reason == "stop"
         assert check(output.outputs[0].text), output.outputs[0].text
     accepted = metric(llm, "spec_decode_num_accepted_tokens") - before["spec_decode_num_accepted_tokens"]

@@ -22,6 +22,7 @@ from __future__ import annotations
 import sys
 from asyncio import to_thread
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -34,6 +35,10 @@ from maskwright.integrations.vllm.versions import HOOKED_IN_FRONT_END, owner_of,
 from maskwright.integrations.vllm.worker import apply_on_cpu
 
 _MARK = "_replaced_by_maskwright"
+
+# Most grammars are ready within it. A request whose grammar is not ready when the next step is scheduled waits for the
+# whole step. The wait is in vLLM's thread for new requests, not in the loop that steps.
+READY_WITHIN_S = 0.003
 
 
 def install() -> None:
@@ -103,6 +108,10 @@ def _grammar_init(original: Any) -> Any:
                 self.backend = MaskwrightBackend(self.vllm_config, self.tokenizer, vocab_size)
                 self.backend_name = backend  # which vLLM 0.33 compares
         original(self, request)
+        if request.structured_output_request is not None and isinstance(self.backend, MaskwrightBackend):
+            grammar = request.structured_output_request._grammar
+            if isinstance(grammar, Future):
+                wait((grammar,), READY_WITHIN_S)
 
     return grammar_init
 

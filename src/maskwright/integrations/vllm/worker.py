@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from maskwright import apply_token_bitmask_inplace
 
 
@@ -27,9 +29,17 @@ def apply_on_cpu(scheduler_output: Any, grammar_output: Any, request_ids: list[s
     num_rows = [1 + len(drafts.get(request_id, ())) for request_id in masked]
     # From vLLM 0.33 on every request has as many masks, whatever its draft.
     strides = num_rows if sum(num_rows) == len(masks) else [len(masks) // len(masked)] * len(masked)
+    rows: list[int] = []
+    order: list[int] = []
     start = 0
     for request_id, count, stride in zip(masked, num_rows, strides, strict=True):
         row = first_row.get(request_id, -1)
         if row >= 0:
-            apply_token_bitmask_inplace(logits[row : row + count], masks[start : start + count])
+            rows += range(row, row + count)
+            order += range(start, start + count)
         start += stride
+    if order != rows or len(rows) != len(masks):
+        by_row = np.empty((len(logits), masks.shape[1]), np.int32)
+        by_row[rows] = masks[order]
+        masks = by_row
+    apply_token_bitmask_inplace(logits[: len(masks)], masks, indices=None if len(rows) == len(masks) else rows)
