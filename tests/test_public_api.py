@@ -74,6 +74,7 @@ METHODS = {
         "accept_string",
         "validate_tokens",
         "fill_next_token_bitmask",
+        "mask_is_known",
         "find_jump_forward_string",
         "rollback",
         "fork",

@@ -77,6 +77,10 @@ Raises:
     ArgumentError: `draft_tokens` is not a sequence of integers, or `index` is not an integer.
     BitmaskError: The bitmask has the wrong form or too few rows; nothing is written.)";
 
+constexpr const char* kMaskIsKnown =
+    R"(Return whether the mask of the next token was computed before, for any sequence: then filling it copies it, in a
+microsecond. Otherwise it may take up to milliseconds, and is worth filling while the model calculates.)";
+
 constexpr const char* kTraverseDraftTree =
     R"(Write the masks of a tree of drafted tokens, row i for node i. The matcher does not move.
 

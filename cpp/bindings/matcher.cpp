@@ -307,6 +307,13 @@ void bind_matcher(nb::module_& m) {
            nb::sig("def fill_draft_bitmask(self, draft_tokens: typing.Iterable[typing.SupportsIndex], "
                    "bitmask: typing.Any, index: int = 0) -> int"),
            kFillDraftBitmask)
+      .def(
+          "mask_is_known",
+          [](PyMatcher& self) {
+            const InUse in_use(self);
+            return self.matcher.mask_is_known();
+          },
+          kMaskIsKnown)
       .def("traverse_draft_tree", &traverse_draft_tree, nb::arg("retrieve_next_token").none(),
            nb::arg("retrieve_next_sibling").none(), nb::arg("draft_tokens").none(), nb::arg("bitmask").none(),
            nb::arg("time_threshold").none() = -1.0, nb::arg("temperatures").none() = nb::none(),

@@ -148,6 +148,12 @@ class Matcher:
             BitmaskError: The bitmask has the wrong form or too few rows; nothing is written.
         """
 
+    def mask_is_known(self) -> bool:
+        """
+        Return whether the mask of the next token was computed before, for any sequence: then filling it copies it, in a
+        microsecond. Otherwise it may take up to milliseconds, and is worth filling while the model calculates.
+        """
+
     def traverse_draft_tree(
         self,
         retrieve_next_token: Iterable[SupportsIndex],

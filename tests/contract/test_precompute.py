@@ -46,6 +46,22 @@ def test_what_was_precomputed_is_not_computed_again() -> None:
     assert ahead.precompute(10_000_000).num_masks == 0
 
 
+def test_whether_a_mask_is_known_is_whether_filling_it_computes_nothing() -> None:
+    compiled_grammar = maskwright.GrammarCompiler(BYTES.info(), cache_enabled=False).compile_json_schema(SCHEMA)
+    found = set()
+    for budget in (None, 200):
+        matcher = maskwright.GrammarMatcher(compiled_grammar, max_tokens=budget, budget="quick")
+        for token in b'{"name": "aaa", "size": "large", "next": {"name": "bb", "size": "small"}}':
+            known, misses = matcher.mask_is_known(), compiled_grammar.stats().mask_misses
+            mask_of(matcher, BYTES.vocab_size)
+            assert matcher.mask_is_known()
+            if budget is None:  # those within a budget are not counted there
+                assert (compiled_grammar.stats().mask_misses == misses) == known
+            assert matcher.accept_token(token)
+            found.add(known)
+    assert found == {False, True}
+
+
 def test_masks_are_the_same_with_and_without() -> None:
     compiler = maskwright.GrammarCompiler(BYTES.info(), cache_enabled=False)
     ahead, plain = (maskwright.GrammarMatcher(compiler.compile_json_schema(SCHEMA)) for _ in range(2))

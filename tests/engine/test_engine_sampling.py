@@ -69,6 +69,22 @@ def test_masked_tokens_are_never_drawn() -> None:
         assert shares(logits, 300, temperature=50, **params)[[0, 2]].sum() == 0
 
 
+@pytest.mark.parametrize(
+    "params", [{}, {"top_k": 3}, {"top_p": 0.7}, {"min_p": 0.2}, {"temperature": 0}, {"logit_bias": {40: 2.0}}]
+)
+def test_listed_tokens_are_drawn_as_if_the_others_were_masked(params: dict[str, Any]) -> None:
+    rng = np.random.default_rng(3)
+    logits, allowed = rng.normal(size=500).astype(np.float32), np.array([3, 17, 40, 41, 200, 499])
+    masked = np.full(500, -np.inf, np.float32)
+    masked[allowed] = logits[allowed]
+    choose = Chooser(SamplingParams(**{"seed": 5, **params}))
+    for position in range(200):
+        output = [1] * position
+        assert choose(logits.copy(), output, None, allowed) == choose(masked.copy(), output)
+    with pytest.raises(MatcherError, match="finite"):
+        choose(np.full(500, -np.inf, np.float32), [], None, allowed)
+
+
 def test_nothing_to_choose_from_is_a_typed_error() -> None:
     for value in (-np.inf, np.nan):
         with pytest.raises(MatcherError, match="finite"):

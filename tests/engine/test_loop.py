@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -52,6 +53,7 @@ def test_masks_are_filled_while_the_model_calculates(start: Start, monkeypatch: 
 
     real_fill = masks.StepMasks._fill
     monkeypatch.setattr(masks.StepMasks, "_fill", slow_fill)
+    monkeypatch.setattr(masks.StepMasks, "are_known", lambda self, sequences: False)
     fake = model()
     fake.before_forward = lambda: time.sleep(0.005)
     engine = start(fake)
@@ -61,6 +63,53 @@ def test_masks_are_filled_while_the_model_calculates(start: Start, monkeypatch: 
     stats = engine.stats()
     assert stats.mask_s > 0.2
     assert stats.mask_wait_s < 0.5 * stats.mask_s
+
+
+def test_masks_that_are_known_are_filled_at_once(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waking a thread takes longer than copying them. Those that must be computed are filled beside the model."""
+    from maskwright.engine import masks
+
+    where: list[tuple[bool, str]] = []
+
+    def watched_fill(self: Any, held: Any, firsts: Any) -> None:
+        where.append((held[0].matcher.mask_is_known(), threading.current_thread().name))
+        real_fill(self, held, firsts)
+
+    real_fill = masks.StepMasks._fill
+    monkeypatch.setattr(masks.StepMasks, "_fill", watched_fill)
+    monkeypatch.setattr("maskwright.engine.loop._HAND_OVER_S", 1.0)
+    engine = start(model(), precompute_us=0)
+    grammar = GrammarCompiler(engine.tokenizer_info).compile_regex("([a-d]{2}[e-h]){5}")
+    for _ in range(2):
+        complete(engine, Request([0], SamplingParams(seed=1), grammar=grammar))
+    assert {name for known, name in where if not known} == {"maskwright.beside"}
+    assert {name for known, name in where[1:15] if known} <= {"maskwright.engine"}
+    assert [name for _, name in where[16:]] == ["maskwright.engine"] * 14
+
+
+@pytest.mark.parametrize("held", ["[A-Z]{2,30}", "(one|two|three| )+!", "[^x]{9}"])
+def test_few_tokens_are_sampled_as_many_are(start: Start, monkeypatch: pytest.MonkeyPatch, held: str) -> None:
+    """Where a mask allows few tokens, these are listed: no other token comes, and the outputs are the same."""
+    tokens = [bytes([c]) for c in range(32, 127)] + [b"%d" % i for i in range(100, 4000)]
+    outputs = []
+    for few in (0.0, 1 / 16):
+        monkeypatch.setattr("maskwright.engine.masks._FEW", few)
+        engine = start(FakeModel(tokens, scattered(len(tokens) + 1)))
+        grammar = GrammarCompiler(engine.tokenizer_info).compile_regex(held)
+        params = [
+            {"top_p": 0.8},
+            {"min_p": 0.01},
+            {"temperature": 0.0},
+            {"logprobs": 2},
+            {"frequency_penalty": 1.0},
+            {},
+        ]
+        for seed, more in enumerate(params):
+            asked = SamplingParams(seed=seed, max_tokens=20, **more)
+            outputs.append(complete(engine, Request([0], asked, grammar=grammar)))
+    assert [each.token_ids for each in outputs[:6]] == [each.token_ids for each in outputs[6:]]
+    assert [each.logprobs for each in outputs[:6]] == [each.logprobs for each in outputs[6:]]
+    assert all(re.fullmatch(held, each.text) for each in outputs)
 
 
 def test_first_masks_are_computed_while_the_prompt_is_read(start: Start) -> None:

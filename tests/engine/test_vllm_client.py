@@ -127,7 +127,7 @@ def test_free_text_and_stop_strings(server: Server, engine: VllmEngine) -> None:
 
 
 def test_a_token_that_the_grammar_does_not_allow_is_an_error(engine: VllmEngine) -> None:
-    with pytest.raises(MatcherError, match="not accepted"):
+    with pytest.raises(MatcherError, match="does not allow there"):
         complete(engine, Request([5], grammar=grammar(engine, "[a-z]+")))
 
 

@@ -366,6 +366,25 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
   return out;
 }
 
+// At a limit of work, some may.
+bool Engine::bytes_may_follow(ConfigId config) {
+  const Work::Scope scope;
+  const Config& at = configs_[config];
+  try {
+    Recognizer recognizer;
+    recognizer.reset(stacks_, at.span(), at.complete, at.clock);
+    bool found = false;
+    recognizer.next_bytes().for_each([&](uint8_t byte) {
+      if (found || !recognizer.push(byte)) return;
+      recognizer.pop();
+      found = true;
+    });
+    return found;
+  } catch (const LimitExceeded&) {
+    return true;
+  }
+}
+
 void Engine::add_forced_bytes(const Config& at, size_t limit, std::string& out) const {
   Recognizer recognizer;
   recognizer.reset(stacks_, at.span(), at.complete, at.clock);

@@ -94,6 +94,8 @@ class Engine {
   bool steps_quickly(ConfigId config) const;
   // The bytes that every completion begins with. At most `limit`; whole or not, as they come.
   std::string forced_bytes(ConfigId config, size_t limit);
+  // Whether any byte may come next. Needs no mask.
+  bool bytes_may_follow(ConfigId config);
 
   // Of the innermost open rule that has a temperature, rules that may begin here included; where several readings are
   // open, the highest; negative if none has one.

@@ -168,15 +168,7 @@ std::optional<TokenId> Matcher::forced_among_stops(Point point) {
 
 bool Matcher::text_may_follow() {
   const Point point = here();
-  if (point.terminated) return false;
-  const ConfigMask& mask = engine_->mask(point.config);
-  const std::vector<uint32_t>& texts = grammar_->vocabulary().text_tokens();
-  const auto is_text = [&](TokenId token) { return (texts[token / 32] >> (token % 32) & 1) != 0; };
-  if (std::any_of(mask.sparse.begin(), mask.sparse.end(), is_text)) return true;
-  const uint32_t* words = mask.dense();
-  for (uint32_t w = 0; words && w < num_words(); ++w)
-    if (words[w] & texts[w]) return true;
-  return false;
+  return !point.terminated && engine_->bytes_may_follow(point.config);
 }
 
 Precomputation Matcher::precomputation() {

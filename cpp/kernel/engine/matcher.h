@@ -53,7 +53,8 @@ class Matcher {
   bool is_terminated() const { return terminated_ || (terminate_without_stop_token_ && is_completed()); }
   // The only token allowed, if there is exactly one.
   std::optional<TokenId> forced_token();
-  // Whether any token may come next that has a text of its own: none that is special or a stop token.
+  // Whether text may come next, whatever tokens there are for it: not only special tokens and stop tokens. Needs no
+  // mask.
   bool text_may_follow();
   // Of the rule that the next token is in, see Engine::temperature.
   std::optional<double> temperature() { return temperature(here()); }

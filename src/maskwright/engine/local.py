@@ -173,7 +173,7 @@ class LocalEngine:
         """Take a grammar that was awaited, on the thread that compiled it."""
         try:
             matcher = self._matcher(sequence, checked_compiled("grammar", done.result()))
-            if self._precompute_us:
+            if self._precompute_us and sequence.held_row is None:  # else the prompt is read, and its logits wait
                 matcher.precompute(self._precompute_us)
             sequence.outcome = matcher
         except CancelledError:

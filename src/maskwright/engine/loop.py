@@ -36,12 +36,14 @@ from maskwright.engine.beside import Beside
 from maskwright.engine.forced import ForcedText
 from maskwright.engine.masks import StepMasks
 from maskwright.engine.models import CausalModel, Step
+from maskwright.engine.outputs import TokenLogprobs
 from maskwright.engine.sampling import ModelLogprobs
 from maskwright.engine.sequence import Sequence
 from maskwright.engine.speculation import drafted
 from maskwright.errors import MaskwrightError
 
 _MAX_CHUNK = 512  # tokens of a prompt that are read in one step
+_HAND_OVER_S = 100e-6  # what waking a thread costs the model, and what waiting for the GIL does
 
 
 class DecodingLoop:
@@ -66,6 +68,7 @@ class DecodingLoop:
         self._forced = ForcedText(model.tokenizer_info, lambda text: model.encode(text, add_special_tokens=False))
         self._free_slots = list(range(model.num_slots))  # a heap: slots that are used lie together
         self._to_report: dict[Sequence, None] = {}  # in order, each once
+        self._work_s = 0.0  # what was done beside the model took in the last step
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []
         self.totals = dict.fromkeys(_COUNTED, 0) | dict.fromkeys(_TIMED, 0.0)
@@ -88,9 +91,7 @@ class DecodingLoop:
         steps = [(sequence, step) for sequence in self.running if (step := self._step_of(sequence)) is not None]
         choosing = [sequence for sequence, step in steps if step.num_logits]
         choosing += [sequence for sequence in self.running if sequence.held_row is not None and sequence.matcher]
-        new = [sequence for sequence in self.running if sequence.num_cached == 0]
-        report, self._to_report = list(self._to_report), {}
-        self._beside.start(lambda: self._work_beside(choosing, report, new))
+        self._start_beside(choosing)
         try:
             logits = self._run_model(steps)
         finally:
@@ -183,9 +184,20 @@ class DecodingLoop:
 
     # Beside the model
 
+    def _start_beside(self, choosing: list[Sequence]) -> None:
+        """Have done what takes no logits: beside the model, or at once where that is less than waking a thread."""
+        new = [sequence for sequence in self.running if sequence.num_cached == 0]
+        report, self._to_report = list(self._to_report), {}
+        if not new and self._work_s < _HAND_OVER_S and self._masks.are_known(choosing):
+            self._work_beside(choosing, report, new)
+        else:
+            self._beside.start(lambda: self._work_beside(choosing, report, new))
+
     def _work_beside(self, choosing: list[Sequence], report: list[Sequence], new: list[Sequence]) -> None:
+        began = time.thread_time()
         self._masks.fill(choosing)
         self._report(report)
+        self._work_s = time.thread_time() - began
         for sequence in new:
             if sequence.matcher is not None and self._precompute_us:
                 sequence.matcher.precompute(self._precompute_us)
@@ -225,37 +237,30 @@ class DecodingLoop:
 
     def _choose(self, choosing: list[Sequence], logits: Any) -> None:
         began = time.perf_counter()
-        logprobs = self._model_logprobs(choosing, logits)
-        self._masks.apply(logits)
         first = 0
         for sequence in choosing:
             count = 1 + len(sequence.draft)
             if sequence.awaits_grammar:
                 sequence.held_row = logits[first].copy()
             elif sequence.finish_reason is None and sequence.num_pending <= 0:  # else forced text has just come
-                self._guarded(sequence, self._take_tokens, logits[first : first + count], logprobs.get(first))
+                self._guarded(sequence, self._take_tokens, logits[first : first + count], first)
                 self._to_report[sequence] = None
             first += count
         self.totals["sample_s"] += time.perf_counter() - began
 
-    def _model_logprobs(self, choosing: list[Sequence], logits: Any) -> dict[int, list[ModelLogprobs]]:
-        """What the model itself thinks, for outputs that report it, by their first rows."""
-        found, first = dict[int, list[ModelLogprobs]](), 0
-        for sequence in choosing:
-            count, num_top = 1 + len(sequence.draft), sequence.params.logprobs
-            if num_top is not None:
-                found[first] = [ModelLogprobs(row, num_top) for row in logits[first : first + count]]
-            first += count
-        return found
+    def _take_tokens(self, sequence: Sequence, rows: Any, first: int) -> None:
+        """Choose a token behind the last one, and behind each drafted token for as long as the draft is right.
 
-    def _take_tokens(self, sequence: Sequence, rows: Any, logprobs: list[ModelLogprobs] | None) -> None:
-        """Choose a token behind the last one, and behind each drafted token for as long as the draft is right."""
+        Args:
+            sequence: The output.
+            rows: (1 + len(draft), vocab_size), the logits.
+            first: The index of the first row's mask.
+        """
         draft, num_right = sequence.draft, 0
         num_read = len(sequence.ids) + len(draft)
         for index, row in enumerate(rows):
-            temperature = None if sequence.matcher is None else sequence.matcher.temperature()
-            token = sequence.chooser(row, sequence.output_ids, temperature)
-            sequence.take(token, None if logprobs is None else logprobs[index].of(token))
+            token, logprobs = self._next_token(sequence, row, first + index)
+            sequence.take(token, logprobs)
             if sequence.finish_reason is not None or index == len(draft) or token != draft[index]:
                 break
             num_right += 1
@@ -269,6 +274,15 @@ class DecodingLoop:
         self._insert_forced(sequence)
         if sequence.finish_reason is None and sequence.request.propose is not None:
             sequence.draft = drafted(sequence, self._max_draft)
+
+    def _next_token(self, sequence: Sequence, row: Any, index: int) -> tuple[int, TokenLogprobs | None]:
+        """Choose from a row of logits, held to the mask of that index."""
+        num_top, allowed, temperature = sequence.params.logprobs, None, None
+        logprobs = None if num_top is None else ModelLogprobs(row, num_top)  # the model's own, so before the mask
+        if sequence.matcher is not None:
+            allowed, temperature = self._masks.apply(row, index), sequence.matcher.temperature()
+        token = sequence.chooser(row, sequence.output_ids, temperature, allowed)
+        return token, None if logprobs is None else logprobs.of(token)
 
     def _insert_forced(self, sequence: Sequence) -> None:
         """Write what the grammar forces next; end the output if nothing may follow."""
@@ -284,7 +298,11 @@ class DecodingLoop:
                 self._to_report[sequence] = None
                 if sequence.num_cached < num_cached:
                     self._model.truncate(sequence.slot, sequence.num_cached)
-        if not matcher.text_may_follow() and matcher.forced_token() in matcher.stop_token_ids:
+        if (
+            matcher.is_completed()
+            and not matcher.text_may_follow()
+            and matcher.forced_token() in matcher.stop_token_ids
+        ):
             sequence.finish("stop")
 
     def _guarded(self, sequence: Sequence, do: Any, *arguments: Any) -> None:

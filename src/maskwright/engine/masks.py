@@ -1,9 +1,12 @@
-"""The masks of one step: filled beside the model by the kernel's threads, applied to its logits.
+"""The masks of one step: filled beside the model by the kernel's threads, applied to its logits row by row.
 
-    masks.fill(sequences)               on the thread beside, while the model calculates
-    masks.apply(logits)                 afterwards
+    masks.fill(sequences)                       on the thread beside, while the model calculates; or at once if
+    masks.are_known(sequences)                  all of them were computed before, as copying them takes a microsecond
+    allowed = masks.apply(row, index)           afterwards; `allowed` lists the tokens where they are few
 
-A sequence has a row, or with a draft one more for each drafted token. Rows of outputs without a grammar are left alone.
+A sequence has a row, or with a draft one more for each drafted token. Rows are masked right before they are sampled:
+a row of 128,000 logits fits the processor's cache, those of a batch do not. Where few tokens are allowed, the row is
+not touched at all.
 Tested by tests/engine/test_loop.py.
 """
 
@@ -13,10 +16,15 @@ import time
 from collections.abc import Sequence as Several
 from typing import Any
 
+import numpy as np
+
 from maskwright.bitmask import allocate_token_bitmask, apply_token_bitmask_inplace
+from maskwright.engine.sampling import Ints, Logits
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import LimitError
 from maskwright.matcher import BatchGrammarMatcher, GrammarMatcher
+
+_FEW = 1 / 16  # of the words of a mask: below, the tokens are listed
 
 
 class StepMasks:
@@ -26,14 +34,18 @@ class StepMasks:
         self._vocab_size = vocab_size
         self._bitmask: Any = allocate_token_bitmask(num_slots, vocab_size)
         self._batch: BatchGrammarMatcher | None = None
-        self._rows: list[int] = []
         self.failed: list[tuple[Sequence, LimitError]] = []
         self.fill_s = 0.0  # of the last call
+
+    @staticmethod
+    def are_known(sequences: Several[Sequence]) -> bool:
+        """Whether filling the masks of these sequences takes no calculation."""
+        return all(each.matcher is None or (not each.draft and each.matcher.mask_is_known()) for each in sequences)
 
     def fill(self, sequences: Several[Sequence]) -> None:
         """Fill the masks of these sequences, in this order. Those that cannot be filled are in `failed`."""
         began = time.perf_counter()
-        self._rows, self.failed, self.fill_s = [], [], 0.0
+        self.failed, self.fill_s = [], 0.0
         held: list[Sequence] = []
         firsts: list[int] = []
         num_rows = 0
@@ -41,7 +53,6 @@ class StepMasks:
             if sequence.matcher is not None:
                 held.append(sequence)
                 firsts.append(num_rows)
-                self._rows += range(num_rows, num_rows + 1 + len(sequence.draft))
             num_rows += 1 + len(sequence.draft)
         if not held:
             return
@@ -79,9 +90,19 @@ class StepMasks:
             self._batch = BatchGrammarMatcher(matchers)
         return self._batch
 
-    def apply(self, logits: Any) -> None:
-        """Mask the logits, (rows, vocab_size), in place."""
-        if not self._rows:
-            return
-        every = len(self._rows) == len(logits)
-        apply_token_bitmask_inplace(logits, self._bitmask[: len(logits)], indices=None if every else self._rows)
+    def apply(self, row: Logits, index: int) -> Ints | None:
+        """Hold a row of logits, (vocab_size,), to the mask of that index.
+
+        Returns:
+            The ids of the allowed tokens, in order, if they are few; the logits are unchanged then. Else None, and the
+            logits of the others are minus infinity.
+        """
+        mask = self._bitmask[index]
+        if not 0 < np.count_nonzero(mask) < _FEW * mask.size:
+            apply_token_bitmask_inplace(row, mask)
+            return None
+        (words,) = mask.nonzero()
+        bits = np.unpackbits(mask[words].view(np.uint8), bitorder="little").reshape(-1, 32)
+        word, bit = bits.nonzero()
+        ids: Ints = words[word] * 32 + bit
+        return ids

