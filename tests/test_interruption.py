@@ -22,6 +22,7 @@ from maskwright.support.interruption import compiling, interrupt_checkpoint
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
+TRIES = 5  # the system may leave a thread waiting for a core; code that lets nobody in does so in every try
 LONG: dict[str, Callable[[], object]] = {
     "assertions": lambda: mw.Grammar.from_regex(r"(\w+\b\W*)" * 400),
     "lookaheads": lambda: mw.Grammar.from_regex("(?=a)a" * 3000),
@@ -42,6 +43,10 @@ def no_collector() -> Iterator[None]:
 
 @pytest.mark.parametrize("work", LONG.values(), ids=LONG)
 def test_handlers_run_meanwhile(work: Callable[[], object]) -> None:
+    assert any(handlers_run_during(work) for _ in range(TRIES))
+
+
+def handlers_run_during(work: Callable[[], object]) -> bool:
     times: list[float] = []
     before = signal.signal(signal.SIGVTALRM, lambda *_: times.append(time.process_time()))
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.002, 0.002)
@@ -53,7 +58,7 @@ def test_handlers_run_meanwhile(work: Callable[[], object]) -> None:
         end = time.process_time()
         signal.signal(signal.SIGVTALRM, before)
     longest = max(b - a for a, b in itertools.pairwise([begin, *times, end]))
-    assert longest < (end - begin) / 3
+    return longest < (end - begin) / 3
 
 
 def test_a_handler_that_raises_ends_the_compile() -> None:
@@ -84,6 +89,10 @@ def no_forced_switches() -> Iterator[None]:
 @pytest.mark.parametrize("work", LONG.values(), ids=LONG)
 def test_other_threads_run_meanwhile(work: Callable[[], object]) -> None:
     """A thread that wakes up now and then does so all along: the time that the work took between is a part of it."""
+    assert any(others_run_during(work) for _ in range(TRIES))
+
+
+def others_run_during(work: Callable[[], object]) -> bool:
     is_done, may_end = threading.Event(), threading.Event()
     taken: list[float] = []
 
@@ -103,15 +112,16 @@ def test_other_threads_run_meanwhile(work: Callable[[], object]) -> None:
     may_end.set()
     worker.join()
     longest = max(b - a for a, b in itertools.pairwise([*times, taken[0]]))
-    assert longest < taken[0] / 3
-    assert len(times) > taken[0] / 0.02
+    return longest < taken[0] / 3 and len(times) > taken[0] / 0.02
 
 
 def test_threads_that_compile_take_turns() -> None:
     """Two that each want the interpreter have it for milliseconds at a time; handing it over costs little, then."""
     had: list[int] = []
+    both = threading.Barrier(2)
 
     def work(name: int) -> None:
+        both.wait(60)
         with compiling:
             begin = time.thread_time()
             while time.thread_time() - begin < 0.1:

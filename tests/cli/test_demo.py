@@ -20,10 +20,10 @@ Cli = Callable[..., tuple[int, str, str]]
 
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_the_structure_always_holds(cli: Cli, seed: int | None) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     code, out, err = cli("demo", *(() if seed is None else ("--seed", str(seed))))
     assert (code, err) == (0, "")
-    assert time.perf_counter() - started < 15
+    assert time.process_time() - started < 15
     held = re.findall(r"-- with Maskwright\n.*?\n   ([✓✗]) ", out, re.DOTALL)
     assert held == ["✓"] * len(CASES)
     for case in CASES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -36,6 +35,7 @@ from oracle.grammars import grammar, random_expr
 from oracle.model import Language
 from oracle.recognizer import matches
 from oracle.vocabularies import BYTES, SMALL, of
+from timing import processor_seconds
 
 LETTER, DIGIT = byte_range(97, 122), byte_range(48, 57)
 PAIRS = grammar(
@@ -320,13 +320,7 @@ def test_captures_cost_the_masks_nothing() -> None:
 
 
 def least_time(ask: Callable[[], object]) -> float:
-    """Processor time of the quickest of three, in seconds."""
-    durations = []
-    for _ in range(3):
-        start = time.thread_time()
-        ask()
-        durations.append(time.thread_time() - start)
-    return min(durations)
+    return processor_seconds(ask, runs=3)
 
 
 def test_cost_is_linear_in_the_output() -> None:

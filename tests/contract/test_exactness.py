@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import random
 import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from maskwright.ir import EMPTY, GrammarIR, alt, literal, ref, repeat, seq, star
 from oracle.comparing import compile_fresh, mask_of
 from oracle.grammars import A, B, grammar
 from oracle.vocabularies import BYTES, SMALL, Vocab, of
+from timing import processor_seconds
 
 SCHEMA = {
     "type": "object",
@@ -57,16 +57,6 @@ def random_output(matcher: maskwright.GrammarMatcher, vocab: Vocab, rng: random.
         out.append(rng.choice(allowed))
         assert matcher.accept_token(out[-1])
     return out
-
-
-def best_of(runs: int, action: Callable[[], object]) -> float:
-    """The shortest of several runs, in seconds."""
-    durations = []
-    for _ in range(runs):
-        start = time.thread_time()
-        action()
-        durations.append(time.thread_time() - start)
-    return min(durations)
 
 
 def test_1_mask_iff_accept_on_a_schema() -> None:
@@ -231,9 +221,9 @@ def test_4_rollback_and_fork_do_not_depend_on_the_history() -> None:
             matcher.rollback(1)
             matcher.fork()
 
-    short = best_of(20, rollback_and_fork)
+    short = processor_seconds(rollback_and_fork, runs=20)
     assert matcher.accept_tokens([a] * 200_000) == 200_000
-    long = best_of(20, rollback_and_fork)
+    long = processor_seconds(rollback_and_fork, runs=20)
     assert long < 20 * short, (short, long)
 
 

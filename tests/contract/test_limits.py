@@ -11,6 +11,7 @@ from maskwright.ir import Expr, GrammarIR, alt, and_, bytes_in, seq, star
 from oracle.comparing import compile_ir
 from oracle.grammars import A, B, grammar
 from oracle.vocabularies import BYTES
+from timing import processor_seconds
 
 AB = bytes_in(b"ab")
 
@@ -26,11 +27,11 @@ def contradiction() -> GrammarIR:
 
 
 def refusal_seconds(call: object, *arguments: object) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(maskwright.LimitError, match="intersection") as caught:
         call(*arguments)  # type: ignore[operator]
     assert caught.value.limit == "regular_expression_work"
-    return time.perf_counter() - begin
+    return time.process_time() - begin
 
 
 def test_a_search_given_up_is_not_begun_again() -> None:
@@ -82,9 +83,11 @@ def test_a_mask_given_up_is_not_begun_again() -> None:
         with pytest.raises(maskwright.LimitError, match="ambiguous") as caught:
             matcher.fill_next_token_bitmask(bitmask)
         assert caught.value.limit == "work"
-    begin = time.perf_counter()
-    with pytest.raises(maskwright.LimitError):
-        matcher.fill_next_token_bitmask(bitmask)
-    assert time.perf_counter() - begin < 0.1
+
+    def ask_again() -> None:
+        with pytest.raises(maskwright.LimitError):
+            matcher.fill_next_token_bitmask(bitmask)
+
+    assert processor_seconds(ask_again, runs=3) < 0.1
     assert matcher.accept_token(ord("a"))
     assert matcher.num_accepted_tokens == 1

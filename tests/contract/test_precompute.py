@@ -144,11 +144,15 @@ def test_other_threads_run_meanwhile() -> None:
 def test_an_interrupt_ends_it() -> None:
     ahead = compiled(ENDLESS, grammar_limit_bytes=1 << 30)
     timer = threading.Timer(0.05, lambda: signal.raise_signal(signal.SIGINT))
+
+    def work() -> None:
+        timer.start()
+        ahead.precompute(20_000_000)
+
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            ahead.precompute(20_000_000)
+            work()
     finally:
         signal.signal(signal.SIGINT, before)
         timer.join()

@@ -49,7 +49,7 @@ def test_sigterm_finishes_what_was_accepted() -> None:
     replies: list[httpx.Response] = []
 
     def ask(url: str, seed: int) -> None:
-        asked = chat(regex="[a-z]{300}", max_completion_tokens=400, seed=seed, stream=seed % 2 == 0)
+        asked = chat(regex="[a-z]{900}", max_completion_tokens=900, seed=seed, stream=seed % 2 == 0)
         replies.append(httpx.post(f"{url}/v1/chat/completions", json=asked, timeout=60))
 
     with process("--max-running", "3") as (server, url):
@@ -72,7 +72,7 @@ def test_sigterm_finishes_what_was_accepted() -> None:
             text = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks)
         else:
             text = reply.json()["choices"][0]["message"]["content"]
-        assert re.fullmatch("[a-z]{300}", text)
+        assert re.fullmatch("[a-z]{900}", text)
     entries = [json.loads(line) for line in log.splitlines()]
     assert [entry["event"] for entry in entries if entry["event"] != "request"] == ["draining", "stopped"]
     assert sum(entry["event"] == "request" and entry["status"] == 200 for entry in entries) == 8

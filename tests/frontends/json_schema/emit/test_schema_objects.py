@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import time
 from typing import Any
 
 import pytest
 
 from frontends.json_schema.checking import check, check_texts
 from maskwright.frontends.json_schema import schema_to_ir
+from timing import processor_seconds
 
 A_INT = {"a": {"type": "integer"}}
 
@@ -123,9 +123,8 @@ def test_an_extra_name_never_spells_a_pattern_either() -> None:
 
 def test_a_thousand_optional_members_are_no_trouble() -> None:
     schema = {"properties": {f"member{i}": {"type": "string"} for i in range(1000)}}
-    start = time.thread_time()
+    assert processor_seconds(lambda: schema_to_ir(schema)) < 0.5
     grammar = schema_to_ir(schema)
-    assert time.thread_time() - start < 0.5
     assert len(grammar.dump()) < 1_000_000
     check(schema, [{"member3": "x", "member997": "y", "z": 1}, {"member999": ""}], [{"member4": "", "member3": ""}])
 
