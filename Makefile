@@ -7,6 +7,8 @@ BIN := .venv/bin
 ENGINES_BIN := .venv-engines/bin
 ASAN_BIN := .venv-asan/bin
 CLIENTS_BIN := .venv-clients/bin
+# Two processes, each with whole files of tests, so that what a file prepares is prepared once.
+IN_PARALLEL := -n 2 --dist loadfile
 BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "mypy[mypyc]>=2.4" cmake ninja
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE tools/compile_front_ends.py \
@@ -16,13 +18,18 @@ PYTHON_FILES := src tests benchmarks tools
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test quick lint types format stub bench asan engines test-engines test-clients web test-web docs clean help
+.PHONY: demo test test-long test-all quick lint types format stub bench asan engines test-engines test-clients web test-web docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
 
-test: .venv/.dev  ## all tests; at the end, what was skipped and why
-	$(BIN)/python -m pytest -rs
+test: .venv/.dev  ## all tests, few grammars of each kind; at the end, what was skipped and why
+	OMP_NUM_THREADS=1 MASKWRIGHT_EXHAUSTIVE=0.2 $(BIN)/python -m pytest -rs $(IN_PARALLEL) -m "not long"
+
+test-long: .venv/.dev  ## what `make test` leaves out: exhaustive tests in full, and long ones
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -rs $(IN_PARALLEL) -m "long or exhaustive"
+
+test-all: test test-long  ## both
 
 quick: .venv/.dev  ## the tests to run after every change, under a minute
 	$(BIN)/python -m pytest -x tests/contract/test_exactness.py tests/corpus tests/frontends/test_ebnf.py \

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
+
+from oracle.comparing import scaled
 
 pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
 from frontends.json_schema.differential import VALUES, Tally, compare_schema
 from frontends.json_schema.random_schemas import Maker
 
-ROUNDS = int(5 * float(os.environ.get("MASKWRIGHT_EXHAUSTIVE", "1")))
+ROUNDS = scaled(5)
 SCHEMAS = 100
 
 

@@ -99,7 +99,7 @@ def test_walks_are_read_by_python(style: str) -> None:
         arguments = {each.arg: literal(each.value) for each in read.keywords}
         assert not list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(arguments))
         ended += 1
-    assert ended > 20
+    assert ended > scaled(20)
 
 
 def test_dictionaries_are_told_as_json() -> None:

@@ -279,4 +279,4 @@ def test_melody_parses_random_outputs(melody: Any, family: str, options: str) ->
         parsed = filter_.process_full_text(opening + text)
         assert [(call.name, json.loads(call.arguments or "{}")) for call in parsed.tool_calls] == calls, text
         ended += 1
-    assert ended >= 5
+    assert ended >= scaled(5)
