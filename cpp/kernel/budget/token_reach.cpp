@@ -9,7 +9,7 @@
 namespace maskwright {
 namespace {
 
-constexpr size_t kStepsAnEvent = 6, kStepsAUse = 30, kStepsANeed = 3;  // measured: tables
+constexpr size_t kStepsAnEvent = 10, kStepsAUse = 45, kStepsANeed = 3;  // measured: tables
 
 }  // namespace
 
