@@ -77,7 +77,7 @@ web: | .venv/bin/python  ## the npm package in web/maskwright, with the kernel a
 	$(MAKE) --no-print-directory -f web/Makefile PYTHON=$(BIN)/python
 
 test-web: .venv/.dev web  ## the npm package: what it gives is what the kernel gives natively
-	$(BIN)/python web/tests/dump_corpus.py build/web/cases
+	for each in web/tests/dump_*.py; do $(BIN)/python $$each build/web/cases || exit 1; done
 	node --test web/tests/*.test.js
 
 docs: .venv/.dev  ## the API's reference, in build/docs

@@ -22,10 +22,26 @@ export function crc32(data) {
   return ~crc >>> 0;
 }
 
+/**
+ * @param {any} sets one file's data: a vocabulary with its grammars, or a list of such
+ * @returns {{numGrammars: number, numMasks: number, differences: string[]}}
+ */
+export function replayAll(sets) {
+  const total = { numGrammars: 0, numMasks: 0, differences: /** @type {string[]} */ ([]) };
+  for (const set of [sets].flat()) {
+    const { numGrammars, numMasks, differences } = replay(set);
+    total.numGrammars += numGrammars;
+    total.numMasks += numMasks;
+    total.differences.push(...differences);
+  }
+  return total;
+}
+
 /** @param {any} data @returns {{numGrammars: number, numMasks: number, differences: string[]}} */
-export function replay(data) {
+function replay(data) {
   const info = new TokenizerInfo({
     tokenBytes: data.tokens.map(fromBase64), specialTokenIds: data.special, stopTokenIds: data.stop,
+    vocabSize: data.vocabSize,
   });
   /** @type {string[]} */
   const differences = [];

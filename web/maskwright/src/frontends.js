@@ -46,9 +46,9 @@ export class FrontEnds {
   /** @param {FrontEndOptions} options */
   constructor(options) {
     this.#options = {
-      frontends: String(options.frontends ?? new URL("../frontends.zip", import.meta.url)),
-      wasm: String(options.wasm ?? new URL("../maskwright.wasm", import.meta.url)),
-      pyodide: options.pyodide === undefined ? undefined : String(options.pyodide),
+      frontends: absolute(options.frontends) ?? String(new URL("../frontends.zip", import.meta.url)),
+      wasm: absolute(options.wasm) ?? String(new URL("../maskwright.wasm", import.meta.url)),
+      pyodide: absolute(options.pyodide),
     };
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }
@@ -142,6 +142,12 @@ export class FrontEnds {
       worker.postMessage({ id, ...request });
     }).finally(() => worker.unref?.());
   }
+}
+
+/** The worker has another base than the page. @param {string | URL | undefined} url */
+function absolute(url) {
+  const base = globalThis.location?.href ?? `file://${globalThis.process?.cwd()}/`;
+  return url === undefined ? undefined : new URL(url, base).href;
 }
 
 async function newWorker() {

@@ -1,0 +1,78 @@
+// The package in a real browser: the same cases as in Node, in a page and in workers, with cross-origin isolation and
+// without. Skipped, with the reason, where there is no Chromium.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { closePages, openPage, skip } from "./chromium.js";
+
+for (const isolated of [false, true]) {
+  describe(`Chromium, ${isolated ? "" : "not "}cross-origin isolated`, { skip }, () => {
+    /** @type {import("playwright-core").Page} */
+    let page;
+    before(async () => {
+      page = await openPage({ isolated });
+      assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), isolated);
+    });
+    after(closePages);
+
+    for (const [name, least] of /** @type {[string, number][]} */ ([["corpus", 20_000], ["exhaustive", 30_000]])) {
+      test(`${name}: the masks are the native ones`, async (t) => {
+        const { numGrammars, numMasks, differences } = await page.evaluate(async (name) => {
+          const { load } = await import("/web/maskwright/src/index.js".toString());
+          const { replayAll } = await import("/web/tests/replay.js".toString());
+          await load();
+          return replayAll(await (await fetch(`/build/web/cases/${name}.json`)).json());
+        }, name);
+        t.diagnostic(`${name}: ${numGrammars} grammars, ${numMasks} masks`);
+        assert.deepEqual(differences, []);
+        assert.ok(numMasks >= least);
+      });
+    }
+
+    test("structures are compiled in a worker, errors keep their type, and a hostile one does not freeze the page", async (t) => {
+      const found = await page.evaluate(async () => {
+        const maskwright = await import("/web/maskwright/src/index.js".toString());
+        const { GrammarCompiler, GrammarMatcher, TokenizerInfo, configureFrontEnds, frontEnds, load } = maskwright;
+        await load();
+        configureFrontEnds({ pyodide: "/web/node_modules/pyodide/" });
+        const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
+        const info = TokenizerInfo.fromVocab([...bytes, "</s>"], { stopTokenIds: [256], specialTokenIds: [256] });
+        const compiler = new GrammarCompiler(info);
+        await frontEnds().warmUp();
+        const matcher = new GrammarMatcher(await compiler.compileJsonSchema({ type: "integer" }));
+        const accepted = matcher.acceptString("-12") && matcher.isCompleted();
+        const errorOf = async (/** @type {Promise<unknown>} */ promise) => {
+          try {
+            await promise;
+            return undefined;
+          } catch (error) {
+            const { name, pointer, limit } = /** @type {any} */ (error);
+            return { name, pointer, limit };
+          }
+        };
+        const wrong = await errorOf(compiler.compileJsonSchema({ properties: { a: { type: "objekt" } } }));
+        frontEnds().timeoutMs = 3000;
+        let longest = 0;
+        let last = performance.now();
+        const timer = setInterval(() => {
+          longest = Math.max(longest, performance.now() - last);
+          last = performance.now();
+        }, 10);
+        const begin = performance.now();
+        const hostile = await errorOf(compiler.compileRegex("(?=.*a{1,40}.*b{1,40}.*c{1,40})(a|b|c|ab|bc|abc){1,3000}".repeat(40)));
+        const took = performance.now() - begin;
+        clearInterval(timer);
+        frontEnds().timeoutMs = 30_000;
+        const again = new GrammarMatcher(await compiler.compileChoices(["yes", "no"]));
+        const works = again.acceptString("yes") && again.isCompleted();
+        return { accepted, wrong, hostile, took, longest, works };
+      });
+      t.diagnostic(`the hostile structure took ${Math.round(found.took)} ms, the page's longest pause meanwhile was ` +
+        `${Math.round(found.longest)} ms`);
+      assert.ok(found.accepted && found.works);
+      assert.deepEqual(found.wrong, { name: "SchemaError", pointer: "/properties/a/type", limit: undefined });
+      assert.equal(found.hostile?.name, "LimitError");
+      assert.ok(found.longest < 1000, `the page stood still for ${found.longest} ms`);
+    });
+  });
+}
