@@ -14,7 +14,7 @@ PIP_INSTALL := -m pip install -q --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE tools/compile_front_ends.py \
   $(shell find src cpp cmake -type f -not -name '*.pyc')
 CPP_FILES := $(shell find cpp -name '*.cpp' -o -name '*.h')
-PYTHON_FILES := src tests benchmarks tools
+PYTHON_FILES := src tests benchmarks tools examples
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 

@@ -188,6 +188,7 @@ def check_quick_walk(
 
 
 @pytest.mark.parametrize("memory", [None, TIGHT], ids=["roomy", "flushing"])
+@pytest.mark.long
 def test_quick_budgets_complete_every_output(memory: int | None) -> None:
     less, compared, flushes = 0, 0, 0
     options = {} if memory is None else {"grammar_limit_bytes": memory}
