@@ -27,10 +27,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import cfg_documents
 import numpy as np
-import ready_documents
 from bench_peers import ENGINES, Llguidance, Maskwright, Xgrammar
+from documents import cfg_documents, ready_documents
 from vocabulary import Longest, load
 
 import maskwright.grammars

@@ -42,7 +42,10 @@ def test_a_whole_reply_whose_client_goes_away(running: Any) -> None:
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(f"{running.url}/v1/chat/completions", json=ENDLESS, timeout=0.3)
     running.wait_until_idle()
-    assert running.server.engine.stats().num_running == 0
+    until = time.monotonic() + 20
+    while running.server.engine.stats().num_running:  # the engine ends it at its next step
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_a_client_that_goes_away_within_its_body(running: Any, caplog: pytest.LogCaptureFixture) -> None:
