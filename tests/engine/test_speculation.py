@@ -48,6 +48,23 @@ def test_the_output_is_the_same_with_drafts_and_without(start: Start, seed: int,
     assert fake.slots == [[] for _ in fake.slots]
 
 
+def test_logprobs_are_the_same_with_drafts_and_without(start: Start) -> None:
+    grammar = GrammarCompiler(model().tokenizer_info).compile_regex(PATTERN)
+    params = SamplingParams(seed=2, max_tokens=40, logprobs=3)
+    expected = complete(start(model()), Request([0, 1], params, grammar=grammar))
+    known = [*expected.token_ids, 0, 0]
+
+    def propose(ids: Sequence[int]) -> Sequence[int]:
+        """Two tokens that are right, then one that is not."""
+        at = len(ids) - 2
+        return [*known[at : at + 2], 7 - known[at + 2] % 2]
+
+    found = complete(start(model()), Request([0, 1], params, grammar=grammar, propose=propose))
+    assert found.usage.accepted_draft_tokens > 3
+    assert found.logprobs == expected.logprobs
+    assert [each.token_id for each in found.logprobs] == found.token_ids == expected.token_ids
+
+
 def test_a_draft_is_cut_to_what_the_grammar_allows(start: Start) -> None:
     fake = model()
     engine = start(fake)

@@ -7,7 +7,8 @@ The server holds outputs to grammars by itself: start it with `--structured-outp
 grammar goes there as EBNF text; a matcher here follows the tokens that come back, so that events, stop strings and
 figures are those of every engine, and a token that the grammar does not allow is an error. A cancelled request closes
 its connection, and vLLM frees what it held.
-Tested by tests/engine/test_vllm_client.py, against a server that speaks as vLLM does.
+Tested by tests/engine/test_vllm_client.py, against a server that speaks as vLLM does, and with a real one by
+tests/engines/vllm/test_vllm_engine.py.
 """
 
 from __future__ import annotations
