@@ -6,8 +6,9 @@ Clients ask without a pause: a third of the requests is streamed, a tenth of the
 tenth of the requests is wrong. Each reply is checked against what was asked: a JSON Schema with a constant of the
 request, a regex with its number in it, or a call of its own tool, so a reply that belongs to another request is found.
 It prints the replies by kind, those lost or wrong, the slots in use afterwards, the memory of the server each minute,
-and percentiles of the time to the first token (of streams: the first event with text). At the end, clients start once
-more and the server gets SIGTERM: all that it accepted must be answered.
+and percentiles of the time to the first token of streams (the first event with text) and to whole replies. Hardly
+two requests have the same structure, so the cache of compiled structures is full soon; what it holds stands beside the
+memory. At the end, clients start once more and the server gets SIGTERM: all that it accepted must be answered.
 
 The server runs in a process of its own, `maskwright serve`, with the model named by --model.
 """
@@ -33,6 +34,7 @@ import httpx
 
 TIMEOUT = httpx.Timeout(120.0, connect=30.0)
 LEAVES, IS_WRONG, STREAMS = 0.1, 0.1, 1 / 3
+SLOTS = ("maskwright_requests_running", "maskwright_requests_waiting")
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Tally:
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     first_token_s: list[float] = field(default_factory=list)
+    reply_s: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -145,7 +148,7 @@ async def one(http: httpx.AsyncClient, ask: Ask, tally: Tally, *, streams: bool,
     times: list[float] = []
     status, choice = await answer(http, ask, streams, times)
     if status in (429, 503):
-        tally.kinds[f"told to come again with {status}"] += 1
+        tally.kinds[f"refused with {status}, to be sent again later"] += 1
         return
     if ask.param is not None:
         is_right = status == 400 and choice["param"] == ask.param
@@ -153,7 +156,7 @@ async def one(http: httpx.AsyncClient, ask: Ask, tally: Tally, *, streams: bool,
     else:
         is_right = status == 200 and bool(ask.is_right(choice))
         tally.kinds["streamed" if streams else "whole"] += 1
-        tally.first_token_s += times
+        (tally.first_token_s if streams else tally.reply_s).extend(times)
     if not is_right:
         tally.wrong.append(f"{status} {json.dumps(choice)[:300]} for {json.dumps(ask.body)[:200]}")
 
@@ -194,11 +197,11 @@ async def answer(http: httpx.AsyncClient, ask: Ask, streams: bool, times: list[f
 class Server:
     """`maskwright serve` in a process of its own."""
 
-    def __init__(self, model: str, log: Path) -> None:
+    def __init__(self, model: str, log: Path, *options: str) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
-        options = ["--model", model, "--port", "0", "--max-waiting-per-key", "256", "--log-format", "json"]
+        usual = ("--model", model, "--port", "0", "--max-waiting-per-key", "256", "--log-format", "json")
         self._log = log.open("w+")
-        command = [sys.executable, "-m", "maskwright", "serve", *options]
+        command = [sys.executable, "-m", "maskwright", "serve", *usual, *options]
         self.process = subprocess.Popen(command, stderr=self._log, env=environment)
         self.url = self._wait_until_ready(log)
 
@@ -219,16 +222,17 @@ class Server:
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
 
 
-async def load(server: Server, clients: int, minutes: float, tally: Tally) -> dict[float, float]:
-    """Run the clients; return the memory at each minute."""
-    memory: dict[float, float] = {}
+async def load(server: Server, clients: int, minutes: float, tally: Tally) -> dict[float, tuple[float, float]]:
+    """Run the clients; return the memory, and what the cache holds of it, at each minute."""
+    memory: dict[float, tuple[float, float]] = {}
     until = time.monotonic() + minutes * 60
 
     async def watch() -> None:
         began = time.monotonic()
         while time.monotonic() < until:
             await asyncio.sleep(min(60.0, minutes * 60 / 5))
-            memory[round((time.monotonic() - began) / 60, 2)] = server.rss_mb()
+            cached = (await figures(http, "maskwright_structure_cache_bytes"))["maskwright_structure_cache_bytes"]
+            memory[round((time.monotonic() - began) / 60, 1)] = server.rss_mb(), cached / 2**20
 
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=clients)
     async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT, limits=limits) as http:
@@ -238,12 +242,13 @@ async def load(server: Server, clients: int, minutes: float, tally: Tally) -> di
 
 
 async def stop_under_load(server: Server, clients: int, tally: Tally) -> float:
-    """Start the clients, stop the server after a second; return how long it took."""
+    """Start the clients, stop the server when it has accepted half of their requests; return how long it took."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT, limits=limits) as http:
         until = time.monotonic() + 60
         tasks = [asyncio.create_task(client(http, i, until, tally, may_refuse=True)) for i in range(clients)]
-        await asyncio.sleep(1.0)
+        while sum((await figures(http, *SLOTS)).values()) < clients / 2:
+            await asyncio.sleep(0.02)
         began = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
         await asyncio.gather(*tasks)
@@ -251,16 +256,19 @@ async def stop_under_load(server: Server, clients: int, tally: Tally) -> float:
     return time.monotonic() - began
 
 
-def idle_figures(server: Server) -> dict[str, float]:
+async def figures(http: httpx.AsyncClient, *names: str) -> dict[str, float]:
+    """Metrics without labels, by their names."""
+    lines = (await http.get("/metrics")).text.splitlines()
+    return {line.split(" ")[0]: float(line.split(" ")[1]) for line in lines if line.split(" ")[0] in names}
+
+
+async def idle_figures(server: Server) -> dict[str, float]:
     """The slots in use when nobody asks any more."""
-    names = ("maskwright_requests_running", "maskwright_requests_waiting")
     until = time.monotonic() + 20
-    while True:
-        lines = httpx.get(f"{server.url}/metrics").text.splitlines()
-        found = {line.split(" ")[0]: float(line.split(" ")[1]) for line in lines if line.startswith(names)}
-        if not any(found.values()) or time.monotonic() > until:
-            return found
-        time.sleep(0.1)
+    async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT) as http:
+        while any((found := await figures(http, *SLOTS)).values()) and time.monotonic() < until:
+            await asyncio.sleep(0.1)
+    return found
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -275,9 +283,10 @@ def report(title: str, tally: Tally, seconds: float) -> None:
         print(f"  {count:>7}  {kind}")
     print(f"  {len(tally.lost):>7}  lost   {tally.lost[:3]}")
     print(f"  {len(tally.wrong):>7}  wrong  {tally.wrong[:3]}")
-    if tally.first_token_s:
-        shown = ", ".join(f"p{100 * s:g} {percentile(tally.first_token_s, s) * 1e3:.0f} ms" for s in (0.5, 0.9, 0.99))
-        print(f"  time to the first token of streams, and to the reply of others: {shown}")
+    for name, times in (("first token of streams", tally.first_token_s), ("reply to the others", tally.reply_s)):
+        if times:
+            shown = ", ".join(f"p{100 * s:g} {percentile(times, s) * 1e3:.0f} ms" for s in (0.5, 0.9, 0.99))
+            print(f"  time to the {name}: {shown}")
 
 
 def main() -> int:
@@ -293,9 +302,11 @@ def main() -> int:
         tally, last = Tally(), Tally()
         memory = asyncio.run(load(server, arguments.clients, arguments.minutes, tally))
         report(f"{arguments.clients} clients for {arguments.minutes:g} minutes", tally, arguments.minutes * 60)
-        slots = idle_figures(server)
+        slots = asyncio.run(idle_figures(server))
         print(f"  slots afterwards: {slots}")
-        print("  RSS in MB: " + ", ".join(f"{mb:.0f} at minute {minute:g}" for minute, mb in memory.items()))
+        print("  minute, RSS in MiB, of it compiled structures in MiB:")
+        for minute, (rss, cached) in memory.items():
+            print(f"  {minute:>7g} {rss:>7.0f} {cached:>7.0f}")
         seconds = asyncio.run(stop_under_load(server, arguments.clients, last))
         report(f"SIGTERM under load; the server ended after {seconds:.1f} s", last, seconds)
         print(f"  exit code {server.process.returncode}")

@@ -16,6 +16,7 @@ from functools import partial
 
 import httpx
 
+from maskwright.serve.run import KEEP_ALIVE_SECONDS
 from serve.requests_of_tests import chat, sse
 
 
@@ -76,6 +77,12 @@ def test_sigterm_finishes_what_was_accepted() -> None:
     entries = [json.loads(line) for line in log.splitlines()]
     assert [entry["event"] for entry in entries if entry["event"] != "request"] == ["draining", "stopped"]
     assert sum(entry["event"] == "request" and entry["status"] == 200 for entry in entries) == 8
+
+
+def test_idle_connections_outlive_those_of_clients() -> None:
+    expiry = httpx.Limits().keepalive_expiry
+    assert expiry is not None
+    assert expiry * 2 < KEEP_ALIVE_SECONDS
 
 
 def test_ctrl_c() -> None:

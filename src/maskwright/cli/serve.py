@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if missing:
         message = f"maskwright serve needs the packages {', '.join(missing)}"
         raise CommandError(f'{message}\n  hint: pip install ".[serve]" in a clone of the repository')
-    engine = _engine(arguments.model, arguments.max_running)
+    engine = _engine(arguments.model, arguments.max_running, arguments.max_model_len)
     settings = _settings(arguments, engine.model_name)
     if arguments.dry_run:
         try:
@@ -51,11 +51,11 @@ def run(arguments: argparse.Namespace) -> int:
     return _serve(arguments, engine, settings)
 
 
-def _engine(name: str, max_running: int | None) -> Engine:
+def _engine(name: str, max_running: int | None, max_model_len: int | None) -> Engine:
     from maskwright.engine import load_engine
     from maskwright.serve import Settings
 
-    return load_engine(name, num_slots=max_running or Settings.max_running)
+    return load_engine(name, num_slots=max_running or Settings.max_running, max_model_len=max_model_len)
 
 
 def _settings(arguments: argparse.Namespace, model_name: str) -> Settings:

@@ -96,6 +96,13 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
 def _add_limits(group: argparse._ArgumentGroup) -> None:
     numbers = (
         ("--max-running", 1, "N", "outputs generated at the same time (16)"),
+        (
+            "--max-model-len",
+            2,
+            "N",
+            "tokens of prompt and output together (what the model was made for); llama.cpp "
+            "reserves memory for so many of each running output",
+        ),
         ("--max-waiting", 0, "N", "requests in the queue; more are answered with 503 (256)"),
         ("--max-waiting-per-key", 0, "N", "requests of one client in the queue; more are answered with 429 (128)"),
         ("--max-output-tokens", 1, "N", "tokens of an output (16384)"),
@@ -103,6 +110,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         ("--max-choices", 1, "N", "outputs of a request (16)"),
         ("--max-body-bytes", 1, "N", "bytes of a request (8 MiB)"),
         ("--max-structure-bytes", 1, "N", "bytes of schemas and tools in a request (2 MiB)"),
+        ("--structure-cache-bytes", 1, "N", "bytes of compiled structures kept for later requests (128 MiB)"),
     )
     for name, least, metavar, text in numbers:
         group.add_argument(name, type=_integer_from(least), metavar=metavar, help=text)

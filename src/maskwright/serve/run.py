@@ -13,6 +13,7 @@ import logging
 import signal
 import socket
 from types import FrameType
+from typing import Final
 
 import uvicorn
 
@@ -21,6 +22,10 @@ from maskwright.serve.app import create_app
 from maskwright.serve.observability.logs import log, set_up_logs
 from maskwright.serve.server import Server
 from maskwright.serve.settings import Settings
+
+KEEP_ALIVE_SECONDS: Final = 75
+"""How long a connection without a request stays open: longer than clients keep theirs (httpx: 5 s), or a request could
+be sent at the very moment when the server closes its connection, and be lost."""
 
 _BACKLOG = 1024
 
@@ -42,7 +47,11 @@ def serve(engine: Engine, settings: Settings, listener: socket.socket, log_style
     try:
         app = create_app(engine, settings)
         config = uvicorn.Config(
-            app, log_config=None, lifespan="off", timeout_graceful_shutdown=max(1, round(settings.drain_seconds))
+            app,
+            log_config=None,
+            lifespan="off",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
         )
         signal.signal(signal.SIGTERM, _ignore)  # which uvicorn raises again when it has finished
         _Process(config, app.state.server).run(sockets=[listener])

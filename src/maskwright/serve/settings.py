@@ -28,6 +28,7 @@ class Settings:
         allowed_origins: The origins whose pages may call the server from a browser, or "*".
         max_body_bytes: The largest body of a request.
         max_structure_bytes: The largest JSON text of what a request says about its structure, tools included.
+        structure_cache_bytes: How much compiled structures may hold that are kept for later requests.
         max_output_tokens: The most tokens of an output.
         default_output_tokens: The tokens of an output where the request does not say how many.
         max_choices: The most outputs of a request, `n` times the number of prompts.
@@ -48,6 +49,7 @@ class Settings:
     allowed_origins: tuple[str, ...] = ()
     max_body_bytes: int = 8 << 20
     max_structure_bytes: int = 2 << 20
+    structure_cache_bytes: int = 128 << 20
     max_output_tokens: int = 16_384
     default_output_tokens: int = 1024
     max_choices: int = 16

@@ -38,6 +38,7 @@ product ::= value (("*" | "/") value)*
 value ::= [0-9]{1,3} | "(" sum ")"`,
   none: "",
 };
+const NAMES = { json_schema: "JSON Schema", tools: "Tools, as JSON", regex: "Regular expression", ebnf: "EBNF grammar", none: "" };
 const FIGURES = {
   requests_running: "running",
   requests_waiting: "waiting",
@@ -56,6 +57,7 @@ function showKind() {
   kind = document.querySelector("input[name=kind]:checked").value;
   $("structure").value = written[kind];
   $("structure").hidden = kind === "none";
+  $("structure").setAttribute("aria-label", NAMES[kind]);
   $("choice-row").hidden = kind !== "tools";
 }
 
@@ -89,6 +91,13 @@ function parsed(text, what) {
   }
 }
 
+// The button that was pressed keeps the focus of the keyboard: a disabled one would lose it.
+function showRunning(isRunning) {
+  $("run").setAttribute("aria-disabled", isRunning);
+  if (!isRunning && document.activeElement === $("stop")) $("run").focus();
+  $("stop").disabled = !isRunning;
+}
+
 function headers() {
   const key = $("key").value;
   return key ? { Authorization: `Bearer ${key}` } : {};
@@ -98,11 +107,11 @@ async function run(event) {
   event.preventDefault();
   if (running) return;
   reset();
+  $("legend").hidden = !$("stream").checked; // a whole reply does not say which text was forced
   const began = performance.now();
   const result = { first: null, usage: null, reason: null, calls: [], shown: "" };
   running = new AbortController();
-  $("run").disabled = true;
-  $("stop").disabled = false;
+  showRunning(true);
   try {
     const response = await fetch("v1/chat/completions", {
       method: "POST",
@@ -127,15 +136,19 @@ async function run(event) {
       $("state").textContent = "stopped";
     } else {
       $("state").textContent = "";
-      $("error").textContent = error.message;
+      $("error").textContent = messageOf(error);
       $("error").hidden = false;
     }
   } finally {
     running = null;
-    $("run").disabled = false;
-    $("stop").disabled = true;
+    showRunning(false);
     showMetrics();
   }
+}
+
+// What fetch throws where there is no answer says nothing that helps.
+function messageOf(error) {
+  return error instanceof TypeError ? "The server cannot be reached. Is it still running?" : error.message;
 }
 
 function errorText(answer) {
@@ -191,19 +204,19 @@ function takeWhole(data, result) {
 function append(text, forced) {
   const output = $("output");
   const last = output.lastChild;
-  const isForced = last !== null && last.className === "forced";
+  const isForced = last !== null && last.nodeName === "MARK";
   if (last !== null && isForced === forced) {
     last.append(text);
   } else {
-    const span = document.createElement("span");
-    if (forced) span.className = "forced";
-    span.append(text);
-    output.append(span);
+    const part = document.createElement(forced ? "mark" : "span");
+    part.append(text);
+    output.append(part);
   }
   output.scrollTop = output.scrollHeight;
 }
 
 function showCalls(calls) {
+  $("calls").hidden = calls.length === 0;
   $("calls").replaceChildren(
     ...calls.map((call) => {
       const line = document.createElement("div");
@@ -217,7 +230,7 @@ function showCalls(calls) {
 
 function reset() {
   $("output").replaceChildren();
-  $("calls").replaceChildren();
+  showCalls([]);
   $("figures").replaceChildren();
   $("error").hidden = true;
   $("state").textContent = "";
@@ -268,19 +281,27 @@ async function showMetrics() {
 }
 
 async function showModel() {
-  const response = await fetch("v1/models", { headers: headers() });
-  const answer = await response.json();
-  if (response.status === 401) $("key-row").hidden = false;
-  $("model").textContent = response.ok
-    ? `model ${answer.data[0].id} · ${answer.data[0].max_model_len.toLocaleString("en")} tokens of context`
-    : errorText(answer);
+  try {
+    const response = await fetch("v1/models", { headers: headers() });
+    const answer = await response.json();
+    if (response.status === 401) $("key-row").hidden = false;
+    if (!response.ok) throw new Error(errorText(answer));
+    const { id, max_model_len: length } = answer.data[0];
+    const shown = length.toLocaleString("en", { notation: length < 1e6 ? "standard" : "compact" });
+    $("model").textContent = `model ${id} · context of ${shown} tokens`;
+  } catch (error) {
+    $("model").textContent = messageOf(error);
+  }
 }
 
 for (const radio of document.querySelectorAll("input[name=kind]")) radio.addEventListener("change", showKind);
 $("structure").value = EXAMPLES.json_schema;
 $("form").addEventListener("submit", run);
+$("form").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("form").requestSubmit();
+});
 $("stop").addEventListener("click", () => running && running.abort());
 $("key").addEventListener("change", () => { showModel(); showMetrics(); });
 showModel();
 showMetrics();
-setInterval(showMetrics, 2000);
+setInterval(() => document.hidden || showMetrics(), 2000);

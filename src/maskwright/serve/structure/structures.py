@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 Endpoint = Literal["chat", "completion", "response"]
 
-_CACHE_BYTES = 256 << 20
 _OF_ENGINES = ("structured_outputs", *OF_SGLANG)
 _RELAX = 'pass on_unsupported="relax"'
 
@@ -62,7 +61,7 @@ class Structures:
         self._settings = settings
         # What is kept is found by the content of requests, not by that of grammars.
         self._compiler = GrammarCompiler(tokenizer_info, cache_enabled=False)
-        self._cache: CompileCache[CompiledGrammar] = CompileCache(_CACHE_BYTES)
+        self._cache: CompileCache[CompiledGrammar] = CompileCache(settings.structure_cache_bytes)
         self._workers = Workers(settings.max_compile_threads)
         self._family_reasons = default_reasoning(settings.tool_format) != "disabled"
 
