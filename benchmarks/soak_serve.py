@@ -6,9 +6,10 @@ Clients ask without a pause: a third of the requests is streamed, a tenth of the
 tenth of the requests is wrong. Each reply is checked against what was asked: a JSON Schema with a constant of the
 request, a regex with its number in it, or a call of its own tool, so a reply that belongs to another request is found.
 It prints the replies by kind, those lost or wrong, the slots in use afterwards, the memory of the server each minute,
-and percentiles of the time to the first token of streams (the first event with text) and to whole replies. Hardly
-two requests have the same structure, so the cache of compiled structures is full soon; what it holds stands beside the
-memory. At the end, clients start once more and the server gets SIGTERM: all that it accepted must be answered.
+and percentiles of the time to the first token of streams (the first event with text) and to whole replies. Each request
+has a structure of its own, which fills all caches of structures; with --structures N there are so many different ones of
+each kind, as where clients ask for the same things again and again. At the end, clients start once more and the server
+gets SIGTERM: all that it accepted must be answered.
 
 The server runs in a process of its own, `maskwright serve`, with the model named by --model.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import random
@@ -60,7 +62,7 @@ class Ask:
 def asks(rng: random.Random, number: int) -> Ask:
     """A request whose answer shows that it belongs to it."""
     messages = [{"role": "user", "content": f"Request {number}: write an order as JSON."}]
-    body: dict[str, Any] = {"messages": messages, "max_completion_tokens": 160, "seed": number}
+    body: dict[str, Any] = {"messages": messages, "max_completion_tokens": 160, "seed": rng.getrandbits(31)}
     if rng.random() < IS_WRONG:
         wrong = [
             ({"regex": "(" * rng.randint(1, 50)}, "/regex"),
@@ -115,12 +117,14 @@ def is_call(choice: dict[str, Any], name: str, number: int) -> bool:
     return call["function"]["name"] == name and follows(json.loads(call["function"]["arguments"]), number)
 
 
-async def client(http: httpx.AsyncClient, index: int, until: float, tally: Tally, *, may_refuse: bool) -> None:
+async def client(
+    http: httpx.AsyncClient, index: int, until: float, tally: Tally, structures: int | None, *, may_refuse: bool
+) -> None:
     """Ask until the time is over."""
     rng = random.Random(index)
-    number = index
+    own = itertools.count(index, 1000)
     while time.monotonic() < until:
-        number += 1000
+        number = next(own) if structures is None else rng.randrange(structures)
         leaves, streams = rng.random() < LEAVES, rng.random() < STREAMS
         ask = asks(rng, number)
         try:
@@ -222,7 +226,9 @@ class Server:
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
 
 
-async def load(server: Server, clients: int, minutes: float, tally: Tally) -> dict[float, tuple[float, float]]:
+async def load(
+    server: Server, clients: int, minutes: float, tally: Tally, structures: int | None
+) -> dict[float, tuple[float, float]]:
     """Run the clients; return the memory, and what the cache holds of it, at each minute."""
     memory: dict[float, tuple[float, float]] = {}
     until = time.monotonic() + minutes * 60
@@ -236,17 +242,19 @@ async def load(server: Server, clients: int, minutes: float, tally: Tally) -> di
 
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=clients)
     async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT, limits=limits) as http:
-        running = [client(http, i, until, tally, may_refuse=False) for i in range(clients)]
+        running = [client(http, i, until, tally, structures, may_refuse=False) for i in range(clients)]
         await asyncio.gather(watch(), *running)
     return memory
 
 
-async def stop_under_load(server: Server, clients: int, tally: Tally) -> float:
+async def stop_under_load(server: Server, clients: int, tally: Tally, structures: int | None) -> float:
     """Start the clients, stop the server when it has accepted half of their requests; return how long it took."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT, limits=limits) as http:
         until = time.monotonic() + 60
-        tasks = [asyncio.create_task(client(http, i, until, tally, may_refuse=True)) for i in range(clients)]
+        tasks = [
+            asyncio.create_task(client(http, i, until, tally, structures, may_refuse=True)) for i in range(clients)
+        ]
         while sum((await figures(http, *SLOTS)).values()) < clients / 2:
             await asyncio.sleep(0.02)
         began = time.monotonic()
@@ -293,6 +301,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument(
+        "--structures", type=int, help="so many different ones of each kind (default: as many as requests)"
+    )
     parser.add_argument("--model", default="embedded")
     parser.add_argument("--log", type=Path, default=Path("build/soak_serve.log"))
     arguments = parser.parse_args()
@@ -300,14 +311,14 @@ def main() -> int:
     server = Server(arguments.model, arguments.log)
     try:
         tally, last = Tally(), Tally()
-        memory = asyncio.run(load(server, arguments.clients, arguments.minutes, tally))
+        memory = asyncio.run(load(server, arguments.clients, arguments.minutes, tally, arguments.structures))
         report(f"{arguments.clients} clients for {arguments.minutes:g} minutes", tally, arguments.minutes * 60)
         slots = asyncio.run(idle_figures(server))
         print(f"  slots afterwards: {slots}")
         print("  minute, RSS in MiB, of it compiled structures in MiB:")
         for minute, (rss, cached) in memory.items():
             print(f"  {minute:>7g} {rss:>7.0f} {cached:>7.0f}")
-        seconds = asyncio.run(stop_under_load(server, arguments.clients, last))
+        seconds = asyncio.run(stop_under_load(server, arguments.clients, last, arguments.structures))
         report(f"SIGTERM under load; the server ended after {seconds:.1f} s", last, seconds)
         print(f"  exit code {server.process.returncode}")
     finally:
