@@ -7,9 +7,9 @@ tenth of the requests is wrong. Each reply is checked against what was asked: a 
 request, a regex with its number in it, or a call of its own tool, so a reply that belongs to another request is found.
 It prints the replies by kind, those lost or wrong, the slots in use afterwards, the memory of the server each minute,
 and percentiles of the time to the first token of streams (the first event with text) and to whole replies. Each request
-has a structure of its own, which fills all caches of structures; with --structures N there are so many different ones of
-each kind, as where clients ask for the same things again and again. At the end, clients start once more and the server
-gets SIGTERM: all that it accepted must be answered.
+has a structure of its own, which fills all caches of structures; with --structures N there are so many of each kind, as
+where clients ask for the same things again and again. At the end, clients start once more and the server gets SIGTERM:
+all that it accepted must be answered.
 
 The server runs in a process of its own, `maskwright serve`, with the model named by --model.
 """
