@@ -70,7 +70,7 @@ test-engines: engines  ## what runs in real engines
 	$(ENGINES_BIN)/python -m pytest -rs tests/engines tests/integrations tests/compat
 
 test-clients: .venv-clients/.clients  ## other clients of OpenAI's API against `maskwright serve`
-	$(CLIENTS_BIN)/python -m pytest -rs tests/serve/test_other_clients.py
+	$(CLIENTS_BIN)/python -m pytest -rs tests/serve/test_other_clients.py tests/serve/test_openai_client.py
 
 web: | .venv/bin/python  ## the npm package in web/maskwright, with the kernel as WebAssembly
 	web/setup.sh
