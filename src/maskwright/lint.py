@@ -95,7 +95,9 @@ def lint(grammar: Grammar) -> Report:
         recursive_rules=sum(index in on_cycles for index in used),
         token_sets=sum(index in used for index, _ in ir.token_sets),
     )
-    better = [Problem(h.kind, ir.rules[h.rule].name, h.message, h.hint) for h in hints(ir, facts.nullable, used)]
+    better = [
+        Problem(h.kind, ir.rules[h.rule].name, h.message, h.hint) for h in hints(ir, facts.nodes, facts.nullable, used)
+    ]
     return Report(tuple(problems), statistics, tuple(better))
 
 
@@ -106,9 +108,11 @@ class _Facts:
         self.nodes = [postorder(rule.body) for rule in ir.rules]
         self.sizes = [len(nodes) for nodes in self.nodes]
         self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] in (OP_REF, OP_CALL))) for nodes in self.nodes]
+        self.complementing = {i for i, nodes in enumerate(self.nodes) if any(n[0] == OP_NOT for n in nodes)}
         supplied = {index for index, _ in ir.token_sets}
         self.productive = self._least(_is_productive, supplied)
         self.nullable = self._least(_is_nullable, set())
+        self.empty: dict[int, bool] = {}  # which expressions may be: rules share many
         links = [self._links(index) for index in range(len(ir.rules))]
         self.cyclic = _on_cycles(links)
 
@@ -123,10 +127,17 @@ class _Facts:
             found[index] = True
         pending = list(range(len(self.nodes)))
         waiting = set(pending)
+        holding: set[int] = set()  # expressions, by identity: what holds goes on to hold, but for complements
         while pending:
             index = pending.pop()
             waiting.discard(index)
-            if found[index] or not self._value(index, holds, found)[id(self.nodes[index][-1])]:
+            values: dict[int, bool] = {}
+            for node in self.nodes[index]:
+                key = id(node)
+                values[key] = key in holding or holds(node, [values[id(part)] for part in operands(node)], found)
+            if index not in self.complementing:
+                holding.update(key for key, value in values.items() if value)
+            if found[index] or not values[id(self.nodes[index][-1])]:
                 continue
             found[index] = True
             fresh = [caller for caller in callers[index] if not found[caller] and caller not in waiting]
@@ -134,17 +145,12 @@ class _Facts:
             pending.extend(fresh)
         return found
 
-    def _value(
-        self, index: int, holds: Callable[[Expr, list[bool], list[bool]], bool], found: list[bool]
-    ) -> dict[int, bool]:
-        values: dict[int, bool] = {}
-        for node in self.nodes[index]:
-            values[id(node)] = holds(node, [values[id(part)] for part in operands(node)], found)
-        return values
-
     def _links(self, index: int) -> list[int]:
         """The rules that this one may become with nothing around them."""
-        empty = self._value(index, _is_nullable, self.nullable)
+        empty = self.empty
+        for node in self.nodes[index]:
+            if id(node) not in empty:
+                empty[id(node)] = _is_nullable(node, [empty[id(part)] for part in operands(node)], self.nullable)
         links: dict[int, None] = {}
         pending, seen = [self.nodes[index][-1]], set()
         while pending:

@@ -6,6 +6,7 @@ Processor time is measured, and each case may be tried again, so that a busy mac
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 import warnings
@@ -18,6 +19,7 @@ from hostile_inputs import COMPILER
 import maskwright
 from maskwright.frontends.json_schema.options import MAX_INDENT
 from maskwright.frontends.json_schema.sets.multiples import MAX_ALL_STATES
+from maskwright.lint import lint
 
 SECONDS = 0.5 * (20 if "LD_PRELOAD" in os.environ else 2)  # twice what is promised, as machines differ
 UNREACHABLE = {
@@ -115,6 +117,13 @@ def lark_rules(alternatives: str, rules: str, count: int = 800) -> str:
     return f"start: {' | '.join(ways)}{ANY_TEXT}" + "\n".join(bodies)
 
 
+@functools.cache
+def many_members() -> maskwright.Grammar:
+    return maskwright.Grammar.from_json_schema(
+        {"properties": {word: {"type": "string", "minLength": i % 7} for i, word in enumerate(WORDS[:1_500])}}
+    )
+
+
 FRONT_ENDS: dict[str, tuple[str | None, Callable[[], object]]] = {
     "terminals in a chain": (
         "lark terminal size",
@@ -144,6 +153,12 @@ FRONT_ENDS: dict[str, tuple[str | None, Callable[[], object]]] = {
         ),
     ),
     "word boundaries in a row": (None, lambda: COMPILER.compile_regex(r"\b.\b.\b.\b.\B.\b." * 40)),
+    "a long text in chunks": (
+        None,
+        lambda: maskwright.Grammar.from_ebnf("root ::= Substring(" + ", ".join(f'"{w}"' for w in WORDS * 50) + ")"),
+    ),
+    "hints for many members": (None, lambda: lint(many_members())),
+    "many members as EBNF": (None, lambda: str(many_members())),
     "many texts to look for": (
         None,
         lambda: maskwright.Grammar.from_ebnf(

@@ -43,14 +43,18 @@ class Hint(NamedTuple):
     hint: str
 
 
-def hints(grammar: GrammarIR, nullable: list[bool], used: dict[int, None]) -> list[Hint]:
-    """Look at the rules that are used, once each; `nullable` says which may be empty."""
-    return _Search(grammar, nullable).run(used)
+def hints(grammar: GrammarIR, nodes: list[list[Expr]], nullable: list[bool], used: dict[int, None]) -> list[Hint]:
+    """Look at the rules that are used, once each.
+
+    `nodes` has the parts of each rule's body in postorder; `nullable` says which rules may be empty.
+    """
+    return _Search(grammar, nodes, nullable).run(used)
 
 
 class _Search:
-    def __init__(self, grammar: GrammarIR, nullable: list[bool]) -> None:
-        self.grammar, self.nullable = grammar, nullable
+    def __init__(self, grammar: GrammarIR, nodes: list[list[Expr]], nullable: list[bool]) -> None:
+        self.grammar, self.nodes, self.nullable = grammar, nodes, nullable
+        self.empty: dict[int, bool] = {}  # by identity, as rules share expressions
         self.loops = [rule.body[0] == OP_REPEAT and rule.body[3] == UNBOUNDED for rule in grammar.rules]
         self.begins = self._edges(1)
         self.ends = self._edges(-1)
@@ -71,10 +75,10 @@ class _Search:
             if branch[0] == OP_SEQ and branch[1] == branch[-1] == (OP_REF, index):
                 message = f"rule {rule.name!r} begins and ends with itself"
                 yield Hint("ambiguous", index, message, "repeat the part: item (operator item)*")
-        empty = self._empty_parts(rule.body)
-        for node in postorder(rule.body):
+        for node in self.nodes[index]:
+            self._find_whether_empty(node)
             if node[0] == OP_REPEAT and node[3] not in (0, 1):
-                yield from self._repeat_hints(index, node, empty[id(node[1])])
+                yield from self._repeat_hints(index, node, self.empty[id(node[1])])
             elif node[0] == OP_SEQ:
                 yield from self._neighbours(index, node)
 
@@ -83,8 +87,7 @@ class _Search:
         if item_may_be_empty:
             message = f"rule {name!r} repeats an expression that may be empty"
             yield Hint("ambiguous", index, message, "write a* for (a?)*")
-        counted = [n for n in postorder(node) if n[0] == OP_REPEAT and n[3] != n[2] and n[3] >= MANY_TIMES]
-        if len(counted) > 1 and counted[-1] is node:
+        if _is_counted(node) and any(_is_counted(part) for part in postorder(node[1])):
             yield Hint(
                 "costly",
                 index,
@@ -101,23 +104,23 @@ class _Search:
                     message = f"in rule {name!r}, {other!r} ends one part and begins the next"
                     yield Hint("ambiguous", index, message, "keep it on one side only")
 
-    def _empty_parts(self, body: Expr) -> dict[int, bool]:
-        """Which parts of a body may be empty, guards taken to hold; what is intersected may not, to be safe."""
-        out: dict[int, bool] = {}
-        for node in postorder(body):
-            parts = [out[id(part)] for part in operands(node)]
-            op = node[0]
-            if op == OP_REF:
-                out[id(node)] = self.nullable[node[1]]
-            elif op == OP_SEQ:
-                out[id(node)] = all(parts)
-            elif op in (OP_ALT, OP_CAPTURE):
-                out[id(node)] = any(parts)
-            elif op == OP_REPEAT:
-                out[id(node)] = node[2] == 0 or parts[0]
-            else:
-                out[id(node)] = bool(op == OP_EMPTY)
-        return out
+    def _find_whether_empty(self, node: Expr) -> None:
+        """Whether it may be empty, after its parts: guards taken to hold; what is intersected may not, to be safe."""
+        out = self.empty
+        if id(node) in out:
+            return
+        parts = [out[id(part)] for part in operands(node)]
+        op = node[0]
+        if op == OP_REF:
+            out[id(node)] = self.nullable[node[1]]
+        elif op == OP_SEQ:
+            out[id(node)] = all(parts)
+        elif op in (OP_ALT, OP_CAPTURE):
+            out[id(node)] = any(parts)
+        elif op == OP_REPEAT:
+            out[id(node)] = node[2] == 0 or parts[0]
+        else:
+            out[id(node)] = bool(op == OP_EMPTY)
 
     def _edges(self, side: int) -> list[dict[int, None]]:
         """By rule, the loops that it may begin (side 1) or end with (side -1)."""
@@ -134,6 +137,10 @@ class _Search:
                         pending.append(target)
             found.append({at: None for at in reached if self.loops[at]})
         return found
+
+
+def _is_counted(node: Expr) -> bool:
+    return bool(node[0] == OP_REPEAT and node[3] != node[2] and node[3] >= MANY_TIMES)
 
 
 def _at_edge(body: Expr, side: int) -> Iterator[Expr]:

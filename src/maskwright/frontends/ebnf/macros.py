@@ -35,6 +35,7 @@ _ARGUMENT: Final = re.compile(
     rf"\s*(?:(?P<keyword>[A-Za-z_]\w*)\s*=(?!=)|(?P<string>{STRING})|(?P<number>[0-9]{{1,10}})(?![A-Za-z0-9_])"
     r"|(?P<name>[A-Za-z_.\-][A-Za-z0-9_.\-]*)|(?P<mark>[(),]))\s*"
 )
+_PLAIN_STRING: Final = re.compile(r'\s*"([ !#-\[\]-~]*)"\s*,')  # without escapes, and the comma behind it
 _BYTES: Final = re.compile(r"([0-9a-fA-F]{2})(?:-([0-9a-fA-F]{2}))?")
 _BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}
 
@@ -83,6 +84,11 @@ def parse_arguments(source: str, start: int) -> Arguments:
         return EbnfSyntaxError(message, source=source, span=span, hint="arguments are separated by commas")
 
     while True:
+        if keyword is None and group is None and not needs_comma:
+            while plain := _PLAIN_STRING.match(source, at):  # of which there may be hundreds of thousands
+                first, last = plain.span(1)
+                positional.append(Value(plain[1], Span(first - 1, last + 1)))
+                at = plain.end()
         token = _ARGUMENT.match(source, at)
         if token is None:
             raise refuse("malformed argument", Span(at, at + 1))

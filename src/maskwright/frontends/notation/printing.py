@@ -118,6 +118,7 @@ class _Notation:
         self._grammar = _with_options_as_rules(grammar)
         self._token_sets = dict(grammar.token_sets)
         self._names: dict[int, str] = {}
+        self._parts_of: dict[int, Sequence[Expr | str | CodePointSet]] = {}  # by identity: rules share expressions
 
     def grammar(self) -> str:
         order = [i for i in _reachable(self._grammar) if i not in self._token_sets or i == self._grammar.root]
@@ -163,14 +164,16 @@ class _Notation:
 
     def expression(self, root: Expr) -> str:
         """Print an expression: parts before what they are part of."""
-        parts_of: dict[int, Sequence[Expr | str | CodePointSet]] = {}
+        parts_of = self._parts_of
 
         def inner(node: Expr) -> list[Expr]:
-            parts_of[id(node)] = self._parts(node)
-            return [part for part in parts_of[id(node)] if isinstance(part, Expr)]
+            parts = parts_of.get(id(node))
+            if parts is None:
+                parts = parts_of[id(node)] = self._parts(node)
+            return [part for part in parts if isinstance(part, Expr)]
 
         order = postorder(root, inner)
-        waiting = Counter(id(part) for parts in parts_of.values() for part in parts)
+        waiting = Counter(id(part) for node in order for part in parts_of[id(node)])
         done: dict[int, Shown] = {}
         for node in order:
             parts = parts_of[id(node)]
@@ -427,13 +430,17 @@ def _is_written(node: Expr) -> bool:
 def _with_options_as_rules(grammar: GrammarIR) -> GrammarIR:
     """The same, with spans and captures only as whole bodies of rules: options stand at rules."""
     rules = list(grammar.rules)
+    plain: set[int] = set()  # expressions without options, by identity: rules share many
     for index in range(len(rules)):
         body = rules[index].body
         whole_body = [body, body[1]] if body[0] == OP_SPAN else [body]
         moved: dict[int, Expr] = {}
-        for node in postorder(body):
+        for node in postorder(body, lambda part: () if id(part) in plain else operands(part)):
             old = operands(node)
-            new = [moved[id(part)] for part in old]
+            if node[0] not in (OP_SPAN, OP_CAPTURE) and all(id(part) in plain for part in old):
+                plain.add(id(node))
+                continue
+            new = [moved.get(id(part), part) for part in old]
             whole = node if all(map(is_, new, old)) else Expr((node[0], *new, *node[1 + len(new) :]))
             if (node[0] == OP_SPAN and node is not body) or (
                 _is_written(node) and not any(node is part for part in whole_body)
@@ -442,7 +449,7 @@ def _with_options_as_rules(grammar: GrammarIR) -> GrammarIR:
                 rules.append(Rule(name, whole))
                 whole = call(len(rules) - 1, SELF) if uses_parameter(whole) else ref(len(rules) - 1)
             moved[id(node)] = whole
-        rules[index] = Rule(rules[index].name, moved[id(body)])
+        rules[index] = Rule(rules[index].name, moved.get(id(body), body))
     return GrammarIR(tuple(rules), grammar.root, grammar.token_sets)
 
 
@@ -450,8 +457,10 @@ def _reachable(grammar: GrammarIR) -> list[int]:
     """The root, and the rules that it leads to, in order of appearance."""
     order = {grammar.root: None}
     pending = [grammar.root]
+    seen: set[int] = set()  # expressions, by identity: rules share many
     for index in pending:  # grows meanwhile
-        for node in postorder(grammar.rules[index].body):
+        for node in postorder(grammar.rules[index].body, lambda part: () if id(part) in seen else operands(part)):
+            seen.add(id(node))
             if node[0] in (OP_REF, OP_CALL) and node[1] not in order:
                 order[node[1]] = None
                 pending.append(node[1])
