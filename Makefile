@@ -18,7 +18,7 @@ PYTHON_FILES := src tests benchmarks tools examples
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test test-long test-all quick lint types format stub bench asan engines test-engines test-clients web test-web docs clean help
+.PHONY: demo test test-long test-all quick lint types format stub bench asan engines test-engines test-clients web test-web playground docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
@@ -76,8 +76,13 @@ web: | .venv/bin/python  ## the npm package in web/maskwright, with the kernel a
 	web/setup.sh
 	$(MAKE) --no-print-directory -f web/Makefile PYTHON=$(BIN)/python
 
+playground: web  ## the playground, in build/playground, served at http://localhost:8000
+	$(MAKE) --no-print-directory -f web/Makefile PYTHON=$(BIN)/python playground
+	$(BIN)/python -m http.server --bind localhost --directory build/playground
+
 test-web: .venv/.dev web  ## the npm package: what it gives is what the kernel gives natively
 	for each in web/tests/dump_*.py; do $(BIN)/python $$each build/web/cases || exit 1; done
+	$(MAKE) --no-print-directory -f web/Makefile PYTHON=$(BIN)/python playground
 	node --test web/tests/*.test.js
 
 docs: .venv/.dev  ## the API's reference, in build/docs

@@ -3,6 +3,8 @@
     result = compile_structure('{"kind": "regex", "source": "[a-z]+", "options": {}, "specialTokens": []}')
     result["file"], result["report"]        or, where it is refused:  result["error"]
 
+With `"as": "ebnf"` in the request, `result["ebnf"]` is the grammar as text.
+
 Tested by web/tests/frontends.test.js.
 """
 
@@ -28,6 +30,8 @@ def compile_structure(request: str) -> dict[str, Any]:
     options = {_snake_case(name): value for name, value in data["options"].items()}
     try:
         grammar = _READERS[data["kind"]](data["source"], _tokenizer(data["specialTokens"]), options)
+        if data.get("as") == "ebnf":
+            return {"ebnf": grammar.to_ebnf()}
         return {"file": to_bytes(grammar.compact_ir), "report": [str(finding) for finding in grammar.report]}
     except _EXPECTED as error:
         return {"error": json.dumps(_described(error))}

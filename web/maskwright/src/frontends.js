@@ -66,10 +66,27 @@ export class FrontEnds {
    * @returns {Promise<{file: Uint8Array, report: unknown[]}>}
    */
   compile(kind, source, options, specialTokens) {
-    if (typeof source !== "string") {
-      return Promise.reject(new ArgumentError("a structure must be a string or data", { argument: kind }));
+    return this.#enqueue({ kind, source, options, specialTokens });
+  }
+
+  /**
+   * Writes a structure's grammar in EBNF, which `compileGrammar` reads.
+   * @param {string} kind as of `compile`
+   * @param {string} source
+   * @param {Record<string, unknown>} [options]
+   * @param {(number | string)[][]} [specialTokens]
+   * @returns {Promise<string>}
+   */
+  async toEbnf(kind, source, options = {}, specialTokens = []) {
+    return (await this.#enqueue({ kind, source, options, specialTokens, as: "ebnf" })).ebnf;
+  }
+
+  /** @param {{kind: string, source: string} & Record<string, unknown>} request @returns {Promise<any>} */
+  #enqueue(request) {
+    if (typeof request.source !== "string") {
+      return Promise.reject(new ArgumentError("a structure must be a string or data", { argument: request.kind }));
     }
-    const result = this.#queue.then(() => this.#compile({ kind, source, options, specialTokens }));
+    const result = this.#queue.then(() => this.#compile(request));
     this.#queue = result.catch(() => {});
     return result;
   }

