@@ -14,7 +14,7 @@ from maskwright.errors import UnsupportedSchemaError
 from maskwright.events import CallDone, EventReader, FieldDone, ValueDelta
 from maskwright.structural_tag import get_model_structural_tag
 from oracle.comparing import scaled, seeded
-from structural_tag.arguments.test_xml import check, compiled, of
+from structural_tag.arguments.styles import check, compiled, of
 from structural_tag.families.readers import literal
 from structural_tag.families.test_walks import text_of, walk
 from structural_tag.spelling import accepts, vocabulary

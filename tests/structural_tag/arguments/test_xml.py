@@ -2,96 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import itertools
-import json
 from typing import Any
 
-import jsonschema
 import pytest
 
 import maskwright as mw
-from maskwright.errors import SchemaError, StructuralTagError, UnsupportedSchemaError
-from maskwright.events import CallDone, EventReader
-from maskwright.structural_tag import get_model_structural_tag
+from maskwright.errors import SchemaError, StructuralTagError
 from maskwright.structural_tag.formats.xml_styles import STYLES
+from structural_tag.arguments.styles import INFO, M3, MEMBERS, SPELLED, check, compiled, of, renamed
 from structural_tag.spelling import accepts, vocabulary
-
-INFO = vocabulary()
-COMPILER = mw.GrammarCompiler(INFO)
-M3 = "]<]minimax[>["
-
-
-def compiled(schema: Any, style: str, **options: Any) -> mw.CompiledGrammar:
-    data = {"type": "json_schema", "json_schema": schema, "style": style, **options}
-    return COMPILER.compile_structural_tag({"format": data})
-
-
-def check(schema: Any, style: str, accepted: list[str], rejected: list[str], **options: Any) -> None:
-    grammar = compiled(schema, style, **options)
-    assert [text for text in accepted if not accepts(grammar, text)] == [], style
-    assert [text for text in rejected if accepts(grammar, text)] == [], style
-
-
-def of(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-        **more,
-    }
-
-
-MEMBERS = of({"s": {"type": "string"}, "n": {"type": "integer"}, "o": {"type": "object"}}, "s")
-# By style: a string, an integer, an object without members, in members named s, n, o.
-SPELLED = {
-    "qwen_xml": ("<parameter=s>{}</parameter>", "<parameter=n>{}</parameter>", "<parameter=o>{{}}</parameter>"),
-    "mimo_xml": ("<parameter=s>{}</parameter>", "<parameter=n>{}</parameter>", "<parameter=o>{{}}</parameter>"),
-    "minimax_xml": (
-        '<parameter name="s">{}</parameter>',
-        '<parameter name="n">{}</parameter>',
-        '<parameter name="o">{{}}</parameter>',
-    ),
-    "step_xml": (
-        '<steptml:parameter name="s">{}</steptml:parameter>',
-        '<steptml:parameter name="n">{}</steptml:parameter>',
-        '<steptml:parameter name="o">{{}}</steptml:parameter>',
-    ),
-    "minimax_m3_xml": (f"{M3}<s>{{}}{M3}</s>", f"{M3}<n>{{}}{M3}</n>", ""),
-    "deepseek_xml": (
-        '<｜DSML｜parameter name="s" string="true">{}</｜DSML｜parameter>',
-        '<｜DSML｜parameter name="n" string="false">{}</｜DSML｜parameter>',
-        '<｜DSML｜parameter name="o" string="false">{{}}</｜DSML｜parameter>',
-    ),
-    "deepseek_v4_1_xml": (
-        '<｜DSML｜ parameter name="s" string="true">{}</｜DSML｜ parameter>',
-        '<｜DSML｜ parameter name="n" string="false">{}</｜DSML｜ parameter>',
-        '<｜DSML｜ parameter name="o" string="false">{{}}</｜DSML｜ parameter>',
-    ),
-    "glm_xml": (
-        "<arg_key>s</arg_key><arg_value>{}</arg_value>",
-        "<arg_key>n</arg_key>\n<arg_value>{}</arg_value>",
-        "<arg_key>o</arg_key><arg_value>{{}}</arg_value>",
-    ),
-    "cohere_xml": (
-        '<cofl:value name="s" type="raw">{}</cofl:value>',
-        '<cofl:value name="n" type="json">{}</cofl:value>',
-        '<cofl:value name="o" type="dict"></cofl:value>',
-    ),
-    "kimi_k3_xml": (
-        '<|open|>argument key="s" type="string"<|sep|>{}<|close|>argument<|sep|>',
-        '<|open|>argument key="n" type="number"<|sep|>{}<|close|>argument<|sep|>',
-        '<|open|>argument key="o" type="object"<|sep|>{{}}<|close|>argument<|sep|>',
-    ),
-}
-
-
-def renamed(spelled: str, name: str) -> str:
-    """The spelling of the member n for a member of another name."""
-    for before, after in ('""', "=>", "><", "<>", "/>"):
-        spelled = spelled.replace(f"{before}n{after}", f"{before}{name}{after}")
-    return spelled
 
 
 def test_every_style_is_here() -> None:
@@ -369,78 +289,6 @@ def test_long_bounds(style: str, most: int) -> None:
     assert not accepts(grammar, string.format("b" * (most + 1)))
 
 
-@pytest.mark.parametrize("style", SPELLED)
-@pytest.mark.parametrize("name", ["", "a\nb"])
-def test_names_that_cannot_be_written(style: str, name: str) -> None:
-    schema = of({"s": {"type": "string"}, "in": of({name: {"type": "string"}}, name)}, "s")
-    schema["properties"][name] = {"type": "string"}
-    with pytest.raises(SchemaError, match="is not a valid property name in this style") as caught:
-        compiled({**schema, "required": ["s", name]}, style)
-    assert caught.value.pointer == f"/format/json_schema/properties/{name}"
-    # Left out, whether it is required or not, and reported; in JSON inside the style it is a name like others.
-    s = SPELLED[style][0].format("x")
-    for required in (["s"], ["s", name]):
-        relaxed = compiled({**schema, "required": required}, style, on_unsupported="relax")
-        assert accepts(relaxed, s)
-        found = {(f.pointer, f.outcome) for f in relaxed.grammar.report}
-        assert (f"/format/json_schema/properties/{name}", "relaxed") in found
-
-
-@pytest.mark.parametrize(
-    ("style", "good", "bad"),
-    [
-        ("qwen_xml", ["a<b", 'a"b', "a b", "größe"], ["a>b", "a</parameter>", "<parameter=x"]),
-        ("mimo_xml", ["a<b"], ["a>b"]),
-        ("minimax_xml", ["a<b", "a'b"], ['a"b', "a>b", "</invoke"]),
-        ("minimax_m3_xml", ["a-b", "a.b"], ["a<b", "a>b"]),
-        ("glm_xml", ["a<b", "a>b", 'a"b', "<a>"], ["a</arg_key>", "<arg_value>"]),
-        ("deepseek_xml", ["a-b"], ['a"b', "a<b"]),
-        ("cohere_xml", ["a<b", 'a"b', " a"], []),
-        ("kimi_k3_xml", ["a<b", 'a"b'], []),
-    ],
-)
-def test_names_that_would_end_early(style: str, good: list[str], bad: list[str]) -> None:
-    escaped = {each[0]: each[1] for each in STYLES[style].escapes}
-    for name in good:
-        grammar = compiled(of({name: {"type": "string"}}, name), style)
-        written = "".join(escaped.get(c, c) for c in name)
-        text = SPELLED[style][0].format("x")
-        for before, after in (('"s"', f'"{written}"'), ("<s>", f"<{written}>"), ("</s>", f"</{written}>")):
-            text = text.replace(before, after)
-        text = text.replace("=s>", f"={written}>").replace("key>s<", f"key>{written}<")
-        assert accepts(grammar, text), (name, text)
-    for name in bad:
-        with pytest.raises(SchemaError, match="is not a valid property name in this style"):
-            compiled(of({name: {"type": "string"}}, name), style)
-
-
-def test_free_objects_where_names_end_members() -> None:
-    """MiniMax M3 ends a member with its name: names that are not declared cannot be held to it."""
-    o, x = f"{M3}<o>{{}}{M3}</o>", f"{M3}<x>{{}}{M3}</x>"
-    for free in (
-        {"type": "object"},
-        {"type": "object", "additionalProperties": True},
-        {"type": "object", "additionalProperties": {"type": "string"}},
-    ):
-        schema = of({"s": {"type": "string"}, "o": free}, "o")
-        with pytest.raises(UnsupportedSchemaError, match="ends with its name") as caught:
-            compiled(schema, "minimax_m3_xml")
-        assert caught.value.pointer == "/format/json_schema/properties/o"
-        relaxed = compiled(schema, "minimax_m3_xml", on_unsupported="relax")
-        found = relaxed.grammar.report[0]
-        assert (found.pointer, found.keyword) == ("/format/json_schema/properties/o", "additionalProperties")
-        good = [o.format(""), o.format(x.format("y")), o.format(x.format("y") + x.format("z"))]
-        assert [text for text in good if not accepts(relaxed, text)] == []
-        bad = ["", o.format("y"), o.format(f"{M3}<x>y"), o.format(f"{M3}<x>y{M3}</>")]
-        assert [text for text in bad if accepts(relaxed, text)] == []
-    nested = of({"o": {"type": "object"}}, "o")
-    relaxed = compiled(nested, "minimax_m3_xml", on_unsupported="relax")
-    assert accepts(relaxed, o.format(x.format(x.format("1") + f"{M3}<l>{M3}<item>{x.format('2')}{M3}</item>{M3}</l>")))
-    for closed in ({"type": "object", "properties": {}}, {"type": "object", "additionalProperties": False}):
-        check(of({"o": closed}, "o"), "minimax_m3_xml", [o.format("")], [o.format(x.format("y"))])
-    check(of({"o": {"type": "object"}}, "o"), "minimax_m3_xml", [o.format("")], [o.format(x)], strict_mode=True)
-
-
 @pytest.mark.parametrize("style", [*SPELLED, "gemma", "python"])
 def test_strict_mode_closes_every_object(style: str) -> None:
     open_object = {"type": "object", "properties": {"o": {"type": "object"}}, "required": ["o"]}
@@ -464,76 +312,6 @@ def test_strict_mode_closes_every_object(style: str) -> None:
             check(of({"o": free}, "o"), style, [template.format(filled)], [], strict_mode=True)
 
 
-NAMES = ["x_", "x_a", "xa", "n", "ab", "é_x_", "a&b", "x_&", "c", "_", "d", "10", "a&amp;b"]
-NAMED = [
-    {"patternProperties": {"^x_": {"type": "integer"}}},
-    {
-        "patternProperties": {"^x_": {"type": "integer"}, "_": {"type": "integer", "maximum": 5}},
-        "additionalProperties": False,
-    },
-    {"patternProperties": {"^x_": {"type": "integer"}, "a": {"type": "boolean"}}, "additionalProperties": {"const": 1}},
-    {"patternProperties": {"&": {"type": "integer"}}, "additionalProperties": False},
-    {"patternProperties": {"^x_": False}, "additionalProperties": {"type": "integer"}},
-    {"patternProperties": {"^.$": {"type": "integer"}}, "properties": {"n": {"maximum": 1}}},
-    {"patternProperties": {"^x_": {"type": "integer"}}, "required": ["x_a"]},
-    {"propertyNames": {"pattern": "^x_"}, "additionalProperties": {"type": "integer"}},
-    {"propertyNames": {"maxLength": 2}, "additionalProperties": {"type": "integer"}},
-    {"propertyNames": {"enum": ["ab", "a&b", "n"]}, "properties": {"n": {"type": "integer"}, "d": True}},
-    {"propertyNames": {"not": {"enum": ["ab", "x_"]}}, "additionalProperties": {"type": "integer"}},
-    {"propertyNames": {"anyOf": [{"minLength": 3}, {"const": "n"}]}, "patternProperties": {"a": {"const": 9}}},
-]
-ESCAPED = {"cohere_xml", "kimi_k3_xml"}
-OF_A_MEMBER = {
-    "qwen_xml": "<parameter={}>{}</parameter>",
-    "minimax_xml": '<parameter name="{}">{}</parameter>',
-    "glm_xml": "<arg_key>{}</arg_key><arg_value>{}</arg_value>",
-    "cohere_xml": '<cofl:value name="{}" type="json">{}</cofl:value>',
-    "kimi_k3_xml": '<|open|>argument key="{}" type="{kind}"<|sep|>{}<|close|>argument<|sep|>',
-    "gemma": "{{{}:{}}}",
-    "python": "{}={}",
-}
-
-
-@pytest.mark.parametrize("style", OF_A_MEMBER)
-@pytest.mark.parametrize("schema", NAMED)
-def test_patterns_and_names_of_members(schema: dict[str, Any], style: str) -> None:
-    schema = {"type": "object", **schema}
-    grammar, validator = compiled(schema, style), jsonschema.Draft202012Validator(schema)
-    for name, (value, literal) in itertools.product(NAMES, [(3, "3"), (9, "9"), (True, "true")]):
-        spelled = html.escape(name) if style in ESCAPED else name
-        kind = "boolean" if value is True else "number"
-        text = OF_A_MEMBER[style].format(spelled, literal.title() if style == "python" else literal, kind=kind)
-        can_be_written = name.isascii() and name.isidentifier() if style == "python" else True
-        expected = validator.is_valid({name: value}) and can_be_written
-        assert accepts(grammar, text) == expected, (text, schema)
-    empty = "{}" if style == "gemma" else ""
-    assert accepts(grammar, empty) == validator.is_valid({})
-
-
-def test_patterns_in_dictionaries_of_python() -> None:
-    schema = of({"o": {"type": "object", "patternProperties": {"^x ": {"const": 1}}, "additionalProperties": False}})
-    check(schema, "python", ['o={"x ": 1}', 'o={"x \\"": 1}', "o={}"], ['o={"x": 1}', 'o={"x ": 2}', 'o={"y": 1}'])
-
-
-def test_a_style_that_closes_elements_by_name_takes_no_patterns() -> None:
-    with pytest.raises(SchemaError, match="patternProperties") as caught:
-        compiled({"type": "object", "patternProperties": {"^x_": {"type": "integer"}}}, "minimax_m3_xml")
-    assert caught.value.keyword == "patternProperties"
-    schema = of({"a": {"type": "integer"}, "bc": {"type": "integer"}}, propertyNames={"maxLength": 1})
-    check(schema, "minimax_m3_xml", [f"{M3}<a>1{M3}</a>", ""], [f"{M3}<bc>1{M3}</bc>"])
-
-
-def test_an_escaped_name_that_is_not_declared_is_reported_as_it_is() -> None:
-    tool = {"name": "f", "parameters": {"type": "object", "additionalProperties": {"type": "string"}}}
-    tag = get_model_structural_tag("cohere", [tool], "required", "disabled")
-    matcher = mw.GrammarMatcher(COMPILER.compile_structural_tag(tag))
-    member = '<cofl:value name="a&amp;b&lt;" type="raw">x</cofl:value>'
-    call = f'<cofl:tool_call id="0" name="f">{member}</cofl:tool_call>'
-    assert matcher.accept_string(f"<cofl:tool_calls>{call}</cofl:tool_calls>")
-    [done] = [event.arguments for event in EventReader(matcher).read() if isinstance(event, CallDone)]
-    assert json.loads(done) == {"a&b<": "x"}
-
-
 def test_what_no_keyword_has_looked_at() -> None:
     schema = {"type": "object", "allOf": [{"properties": {"a": {"type": "string"}}}], "unevaluatedProperties": False}
     check(schema, "qwen_xml", ["", "<parameter=a>x</parameter>"], ["<parameter=b>x</parameter>"])
@@ -545,40 +323,3 @@ def test_what_no_keyword_has_looked_at() -> None:
     }
     kids = "<parameter=kids>{}</parameter>"
     check(tree, "qwen_xml", [kids.format('[{"kids": []}]')], [kids.format("[1]"), kids.format('[{"x": 1}]')])
-
-
-EXCLUDING: list[tuple[Any, list[str], list[str]]] = [
-    ({"type": "string"}, ['"a"', '"<"', '"< /x>"'], ['"</x>"', '"a</x>b"', r'"\u003c/x>"', r'"<\/x>"', '"a[*]"']),
-    (True, ["{}", '{"a": ["b", {"<": 1}]}', "3"], ['{"</x>": 1}', '["</x>"]', '{"a": [{"b": "</x>"}]}']),
-    (
-        of({"s": {"type": "string", "maxLength": 6}, "t": {"type": "array", "items": {"type": "string"}}}, "s"),
-        ['{"s": "abc"}', '{"s": "</x", "t": [">"]}'],
-        ['{"s": "</x>"}', '{"s": "", "t": ["", "</x>"]}', '{"s": "abcdefg"}'],
-    ),
-    ({"enum": ["</x>", "a", 1, ["</x>"], ["b"]]}, ['"a"', "1", '["b"]'], ['"</x>"', '["</x>"]']),
-    (
-        {"$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}, "s": {"type": "string"}}}},
-         "$ref": "#/$defs/n"},
-        ['{"n": {"n": {"s": "</"}}}'],
-        ['{"n": {"n": {"s": "</x>"}}}', '{"n": {"n": {"z": "</x>"}}}'],
-    ),
-    ({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}}, ['["a", 1]'], ['["</x>"]']),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("schema", "accepted", "rejected"), EXCLUDING)
-def test_texts_that_no_string_in_json_contains(schema: Any, accepted: list[str], rejected: list[str]) -> None:
-    check(schema, "json", accepted, rejected, excludes=["</x>", "a[*]"])
-    for captured in (True, False):
-        name = {"capture": "arguments"} if captured else {}
-        check(schema, "json", accepted, rejected, excludes=["</x>", "a[*]"], **name)
-
-
-def test_texts_that_leave_nothing_in_json() -> None:
-    for schema in ({"const": "</x>"}, {"type": "string", "pattern": "^a</x>"}):
-        with pytest.raises(StructuralTagError, match="contains an excluded text") as caught:
-            compiled(schema, "json", excludes=["</x>"])
-        assert caught.value.pointer == "/format/json_schema"
-    with pytest.raises(StructuralTagError, match="strict_mode") as caught:
-        compiled({"type": "string"}, "json", excludes=["</x>"], strict_mode=True)
-    assert caught.value.pointer == "/format/excludes"

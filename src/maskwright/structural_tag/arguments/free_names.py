@@ -4,7 +4,7 @@
     {"propertyNames": {"pattern": "&"}} →   name="a&amp;b"         in those that escape
 
 Characters that could end a name are never written; with escapes, those that have one are.
-Tested by tests/structural_tag/arguments/test_xml.py.
+Tested by tests/structural_tag/arguments/test_xml_names.py.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Members come in declared order, then undeclared ones where the schema has them a
 if the style sorts; or all in any order. A string ends where the closing text first occurs, so strings that contain it
 cannot be written.
 Invariant: no recursion over the schema's depth; what lies deeper waits in a queue, each place once.
-Tested by tests/structural_tag/arguments/test_xml.py.
+Tested by tests/structural_tag/arguments/test_xml.py and test_xml_names.py.
 """
 
 from __future__ import annotations

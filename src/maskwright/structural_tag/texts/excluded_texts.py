@@ -5,7 +5,7 @@
 
 It speaks of values, so an escape does not get around it. The schema holds itself: the normaliser knows schemas by
 identity, and one that comes again becomes a rule that calls itself.
-Tested by tests/structural_tag/arguments/test_xml.py.
+Tested by tests/structural_tag/arguments/test_excluded_in_json.py.
 """
 
 from __future__ import annotations
