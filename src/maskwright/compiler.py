@@ -447,7 +447,7 @@ def _structural_tag_task(
 
 
 def _options_key(given: JsonSchemaKeywords) -> Hashable:
-    """What tells options apart from others; None if it cannot be told, or they are wrong."""
+    """A key that identifies the options; None if there is none, or they are invalid."""
     if not given:
         return ()
     from maskwright.frontends.json_schema import read_options

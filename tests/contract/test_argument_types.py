@@ -343,8 +343,8 @@ def test_a_compiled_grammar_is_its_own_copy() -> None:
     ("call", "way_out"),
     [
         (lambda: COMPILER.compile_json_schema('root ::= "a"'), "EBNF: use compile_grammar"),
-        (lambda: COMPILER.compile_json_schema("{'type': 'object'}"), "dict of Python"),
-        (lambda: COMPILER.compile_json_schema("schema.json"), "name of a file"),
+        (lambda: COMPILER.compile_json_schema("{'type': 'object'}"), "Python dict"),
+        (lambda: COMPILER.compile_json_schema("schema.json"), "file name"),
         (lambda: COMPILER.compile_json_schema(structural_tag.StructuralTag.from_json(TAG)), "compile_structural_tag"),
         (lambda: COMPILER.compile_json_schema(GRAMMAR), "compile_grammar"),
         (lambda: COMPILER.compile_grammar(structural_tag.StructuralTag.from_json(TAG)), "compile_structural_tag"),

@@ -16,7 +16,7 @@ from maskwright.ir.walks import references as named_rules
 from maskwright.ir.walks import with_references
 from maskwright.support.interruption import interrupt_checkpoint
 
-_TURN: Final = 0xF  # others are let in after as many rules and one
+_CHECKPOINT_EVERY: Final = 0x10  # rules
 
 
 class _Included(NamedTuple):
@@ -90,7 +90,7 @@ class IRBuilder:
                 unique = f"{name}_{n}"
             taken[name] = n + 1
         taken[unique] = 2
-        if not len(self._bodies) & _TURN:
+        if len(self._bodies) % _CHECKPOINT_EVERY == 0:
             interrupt_checkpoint()
         self._names.append(unique)
         self._bodies.append(body)
@@ -141,7 +141,7 @@ class IRBuilder:
         rules: list[Rule] = []
         for name, body in zip(self._names, self._bodies, strict=True):
             assert body is not None, f"rule {name} was declared but never defined"
-            if not len(rules) & _TURN:
+            if len(rules) % _CHECKPOINT_EVERY == 0:
                 interrupt_checkpoint()
             rules.append(Rule(name, body))
         return GrammarIR(tuple(rules), root[1], tuple(self._token_sets))

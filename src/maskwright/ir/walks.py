@@ -40,7 +40,7 @@ from maskwright.ir.ops import (
 )
 from maskwright.support.interruption import interrupt_checkpoint
 
-_TURN: Final = 0xFF  # others are let in whenever as many nodes are done, less one
+_CHECKPOINT_EVERY: Final = 0x100  # nodes
 _LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS))
 _NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
 _ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN))
@@ -57,7 +57,7 @@ def postorder(root: Expr, children: Callable[[Expr], Iterable[Expr]] = operands)
     seen: set[int] = set()
     stack = [(root, False)]
     while stack:
-        if not len(order) & _TURN:
+        if len(order) % _CHECKPOINT_EVERY == 0:
             interrupt_checkpoint()
         node, is_ready = stack.pop()
         if is_ready:
@@ -138,7 +138,7 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
     """
     open_nodes = [] if id(root) in moved else [root]
     while open_nodes:
-        if not len(moved) & _TURN:
+        if len(moved) % _CHECKPOINT_EVERY == 0:
             interrupt_checkpoint()
         expr = open_nodes[-1]
         op = expr[0]

@@ -275,7 +275,7 @@ def _wanted(step: Step) -> range:
 
 
 def _keep_argument(model: Any) -> str | None:
-    """The argument with which a model is told for which tokens to calculate logits."""
+    """The name of the argument that limits for which tokens a model calculates logits; None if it has none."""
     known = inspect.signature(model.forward).parameters
     return "logits_to_keep" if "logits_to_keep" in known else None
 

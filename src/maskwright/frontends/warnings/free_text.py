@@ -117,7 +117,7 @@ def may_hold_anything(node: Expr) -> bool:
 
 
 def _single_bytes(expr: Expr) -> int:
-    """The bytes that an expression matches alone, as far as that is seen at a glance."""
+    """The bytes that an expression matches as single-byte strings, as far as one shallow look shows."""
     if expr[0] == OP_ALT:
         found = 0
         for branch in expr[1:]:

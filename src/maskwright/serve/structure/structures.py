@@ -155,7 +155,7 @@ STRUCTURE_FIELDS = (*dict.fromkeys((*READ, *READ_OF_RESPONSES)), *_OF_ENGINES)
 
 
 def _is_free_text(asked: Mapping[str, Any]) -> bool:
-    """Whether no field restricts the output, as far as a glance tells."""
+    """Whether no field restricts the output, judged without compiling anything."""
     formats = [asked.get("response_format")]
     text = asked.get("text")
     formats.append(text.get("format") if isinstance(text, Mapping) else None)

@@ -79,7 +79,7 @@ MAX_LOOKS: Final = 4  # into members, one inside another, to see what a negation
 MAX_SIMPLIFYING_WORK: Final = 1000
 MAX_WORK: Final = 20_000  # units of `Normaliser.spend`
 MAX_EXCLUSIVE: Final = 200  # object alternatives that telling the branches of a `oneOf` apart may make
-_TURN: Final = 0x1F  # others are let in after as much work and one
+_CHECKPOINT_EVERY: Final = 0x20  # units of work, a power of two
 
 
 class Normaliser:
@@ -292,7 +292,7 @@ class Normaliser:
         """
         before = self._work
         self._work += units
-        if (before ^ self._work) & ~_TURN:
+        if (before ^ self._work) & -_CHECKPOINT_EVERY:
             interrupt_checkpoint()
         if self._work > self._limit:
             raise LimitError(

@@ -40,7 +40,7 @@ def read_schema(schema: Any) -> Any:
     """
     if isinstance(schema, (str, bytes, bytearray)):
         try:
-            hook = _let_others_in_at if len(schema) > _LONG else None
+            hook = _checkpoint_at_object if len(schema) > _LONG else None
             schema = json.loads(schema, parse_float=Decimal, parse_constant=_refuse_constant, object_hook=hook)
         except RecursionError as error:
             raise LimitError("the schema's text nests too deep", limit="recursion") from error
@@ -65,16 +65,16 @@ def read_schema(schema: Any) -> Any:
 
 
 def _what_else(text: str | bytes | bytearray) -> str | None:
-    """What to do with a text that is not JSON, if it is plain what it is."""
+    """A hint for text that is not JSON, if its kind is recognised."""
     text = text.decode("utf-8", "replace") if not isinstance(text, str) else text
     if "::=" in text:
         return "this looks like EBNF: use compile_grammar, or Grammar.from_ebnf"
     if text.endswith(".json"):
-        return "this looks like the name of a file: pass what is in it"
-    return "this looks like a dict of Python: pass the dict, or json.dumps of it" if text.startswith("{'") else None
+        return "this looks like a file name: pass the file's contents"
+    return "this looks like a Python dict: pass the dict itself, or json.dumps of it" if text.startswith("{'") else None
 
 
-def _let_others_in_at(made: dict[str, Any]) -> dict[str, Any]:
+def _checkpoint_at_object(made: dict[str, Any]) -> dict[str, Any]:
     interrupt_checkpoint()
     return made
 
@@ -182,7 +182,7 @@ class Document:
         if not isinstance(uri, str) or uri.startswith("#") or (self.draft <= 7 and "$ref" in schema):
             return resource
         if not is_uri(uri):
-            return resource  # who looks for it is told so
+            return resource  # an error is raised when it is looked up
         return self._resources.entered(urldefrag(urljoin(resource.uri, uri))[0], schema, outer or resource)
 
     def target(self, node: Node, keyword: str = "$ref") -> Node:

@@ -1,4 +1,4 @@
-r"""Grammars of JSON texts held to ASCII, as `json.dumps` writes them unless told otherwise.
+r"""Grammars of JSON texts held to ASCII, as `json.dumps` writes them by default.
 
     "é" | "\u00" ("e" | "E") "9"   →   "\u00e9" | "\u00" ("e" | "E") "9"
 
