@@ -23,6 +23,7 @@ from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
+from maskwright.report.rejection import Rejection, explain
 from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
 from maskwright.support.interruption import compiling, interrupt_checkpoint
 from maskwright.token_sets import token_ids
@@ -118,6 +119,24 @@ class CompiledGrammar:
             mask_hits=native.num_mask_hits,
             mask_misses=native.num_mask_misses,
         )
+
+    def explain_rejection(self, text: str | bytes) -> Rejection | None:
+        """Return where a finished text leaves the structure, what was expected there, and how it can go on; None if
+        the text is a valid output.
+
+        The structure is compiled already; the text is read up to the place, then a few hundred bytes are tried there.
+
+        Raises:
+            ArgumentError: `text` is not a str or bytes.
+            LimitError: The grammar is too ambiguous.
+        """
+        if isinstance(text, str):
+            data = text.encode("utf-8", "surrogatepass")
+        elif isinstance(text, bytes | bytearray | memoryview):
+            data = bytes(text)
+        else:
+            raise wrong_argument("text", text, "a str or bytes")
+        return explain(self._native, self.tokenizer_info, data)
 
     @property
     def capture_program(self) -> _kernel.CaptureProgram:

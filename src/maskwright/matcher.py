@@ -24,6 +24,7 @@ from maskwright import _kernel
 from maskwright.compiler import CompiledGrammar, Precomputed, checked_compiled
 from maskwright.errors import OptionError, TokenizerError, wrong_argument
 from maskwright.jump_forward import Encode, find_tokens
+from maskwright.report.rejection import expected
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
 
 MAX_TOKEN_BUDGET = 10**9
@@ -127,6 +128,16 @@ class GrammarMatcher(_kernel.Matcher):
             TokenizerError: The tokenizer's library is not at hand and `encode` is not given.
         """
         return find_tokens(self, self.compiled_grammar.tokenizer_info, encode)
+
+    def expected(self) -> tuple[str, ...]:
+        """Return what text may come next, in words, such as ("a digit", "`,`", "the end of the output").
+
+        Special tokens are not among it. With `max_tokens`, each byte is judged as one token. Nothing changes.
+
+        Raises:
+            LimitError: The grammar is too ambiguous.
+        """
+        return expected(self)
 
     def precompute(self, budget_us: float) -> Precomputed:
         """Compute masks that will soon be needed, for at most so long, from where the matcher stands.

@@ -1,0 +1,115 @@
+"""Where a text leaves a structure, and why: held to acceptance byte by byte, over the corpus of grammars."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import maskwright as mw
+from maskwright.errors import ArgumentError
+from maskwright.report.rejection import in_words
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+INFO = mw.TokenizerInfo.from_vocab(
+    [*(bytes((b,)) for b in range(256)), b"</s>"], special_token_ids=[256], stop_token_ids=[256]
+)
+COMPILER = mw.GrammarCompiler(INFO)
+READERS = {"ebnf": mw.Grammar.from_ebnf, "lark": mw.Grammar.from_lark, "regex": mw.Grammar.from_regex}
+AGE = {
+    "type": "object",
+    "properties": {"age": {"type": "integer"}},
+    "required": ["age"],
+    "additionalProperties": False,
+}
+
+
+def cases(language: str) -> list[dict[str, Any]]:
+    path = Path(__file__).parent / "corpus" / f"{language}.toml"
+    return [case for case in tomllib.loads(path.read_text("utf-8"))["case"] if case.get("rejects")]
+
+
+@pytest.mark.parametrize("language", READERS)
+def test_every_rejection_of_the_corpus_is_explained(language: str) -> None:
+    explained = 0
+    for case in cases(language)[::3]:
+        if "error" in case or "grammar" not in case:
+            continue
+        compiled = COMPILER.compile_grammar(READERS[language](case["grammar"]))
+        for text in case["rejects"]:
+            check_explained(compiled, text.encode())
+            explained += 1
+        for text in case["accepts"]:
+            assert compiled.explain_rejection(text) is None
+    assert explained > 100
+
+
+def check_explained(compiled: mw.CompiledGrammar, data: bytes) -> None:
+    why = compiled.explain_rejection(data)
+    assert why is not None
+    assert mw.GrammarMatcher(compiled).accept_string(data[: why.offset])
+    if why.offset < len(data):
+        assert not mw.GrammarMatcher(compiled).accept_string(data[: why.offset + 1])
+    assert why.expected
+    assert why.continuation is not None, (compiled, data)
+    assert compiled.explain_rejection(data[: why.offset] + why.continuation) is None
+
+
+def test_place_words_and_continuation_of_a_schema() -> None:
+    compiled = COMPILER.compile_json_schema(AGE, any_whitespace=False)
+    why = compiled.explain_rejection('{"age": x}')
+    assert why is not None
+    assert (why.offset, why.line, why.column, why.found) == (8, 1, 9, "x")
+    assert why.expected == ("a digit", "`-`")
+    assert why.continuation == b"0}"
+    assert str(why) == ("line 1, column 9 (byte 8): found `x`; expected a digit or `-`; for example `0}` is valid here")
+    assert why.to_dict()["continuation"] == "0}"
+
+
+def test_lines_and_columns_count_characters() -> None:
+    why = COMPILER.compile_regex("é\né[0-9]").explain_rejection("é\néz")
+    assert why is not None
+    assert (why.offset, why.line, why.column, why.found) == (5, 2, 2, "z")
+
+
+def test_a_text_that_ends_too_early_or_goes_on_too_long() -> None:
+    compiled = COMPILER.compile_choices(["alpha", "beta"])
+    early = compiled.explain_rejection("al")
+    assert early is not None
+    assert (early.offset, early.found, early.expected, early.continuation) == (2, "", ("`pha`",), b"pha")
+    late = compiled.explain_rejection("beta!")
+    assert late is not None
+    assert (late.offset, late.found, late.expected, late.continuation) == (4, "!", ("the end of the output",), b"")
+
+
+def test_a_loop_is_left() -> None:
+    why = COMPILER.compile_regex("[0-9]{3,}x").explain_rejection("-")
+    assert why is not None
+    assert why.continuation is not None
+    assert why.continuation.endswith(b"x")
+    assert len(why.continuation) < 20
+
+
+def test_what_a_matcher_expects_and_nothing_changes() -> None:
+    matcher = mw.GrammarMatcher(COMPILER.compile_regex("[0-9]+,?"))
+    assert matcher.expected() == ("a digit",)
+    assert matcher.accept_string("1")
+    assert matcher.expected() == ("a digit", "`,`", "the end of the output")
+    assert matcher.num_accepted_tokens == 1
+
+
+def test_bytes_in_words() -> None:
+    assert in_words(set(range(0x20, 0x7F)) - set(b'"\\')) == ['any printable ASCII character except `"` and `\\`']
+    assert in_words({0x0A, 0xC3, 0x00}) == ["byte 0x00", "a line break", "a non-ASCII character"]
+    assert in_words({0x80, 0x81}) == ["the next byte of a character"]
+
+
+def test_other_types_are_refused() -> None:
+    with pytest.raises(ArgumentError):
+        COMPILER.compile_regex("a").explain_rejection(1)  # type: ignore[arg-type]
