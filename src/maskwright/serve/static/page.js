@@ -91,10 +91,11 @@ function parsed(text, what) {
   }
 }
 
-// The button that was pressed keeps the focus of the keyboard: a disabled one would lose it.
+// A disabled button would lose the focus of the keyboard. It does not go to the other button, which the same key press
+// would push.
 function showRunning(isRunning) {
   $("run").setAttribute("aria-disabled", isRunning);
-  if (!isRunning && document.activeElement === $("stop")) $("run").focus();
+  if (!isRunning && document.activeElement === $("stop")) $("output").focus();
   $("stop").disabled = !isRunning;
 }
 
