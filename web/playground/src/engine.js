@@ -56,7 +56,7 @@ export class Engine {
         settle(value);
       };
       this.#open.set(id, { resolve: settled(resolve), reject: settled(reject) });
-      /** @type {Worker} */ (this.#worker).postMessage({ id, ...request });
+      /** @type {Worker} */ (this.#worker).postMessage({ ...request, id });
     });
   }
 

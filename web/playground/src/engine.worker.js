@@ -47,8 +47,7 @@ const operations = {
     return { ebnf: await frontEnds().toEbnf(kind, source) };
   },
 
-  trace({ text }) {
-    const ids = info.encode(text);
+  trace({ text, ids = info.encode(text) }) {
     tokens = ids.slice(0, MOST_TOKENS);
     return { ...traced(tokens), isCut: tokens.length < ids.length };
   },
@@ -69,8 +68,8 @@ const operations = {
     return { bitmask, us: 1000 * (performance.now() - began) };
   },
 
-  accept({ id }) {
-    if (!begun().acceptToken(id)) throw new Error(`token ${id} is not allowed`);
+  accept({ token }) {
+    if (!begun().acceptToken(token)) throw new Error(`token ${token} is not allowed`);
     return { isTerminated: begun().isTerminated(), isCompleted: begun().isCompleted() };
   },
 };

@@ -88,12 +88,13 @@ async function drawGrammar(of, source, mine) {
   }
 }
 
-/** @param {string} name @param {object} [source] */
-async function chooseTokenizer(name, source) {
+/** @param {string} name @param {object} [source] @param {(text: string) => Promise<number[]>} [encode] */
+async function chooseTokenizer(name, source, encode) {
   say("Loading the tokenizer…");
   try {
     await engine.setTokenizer(source ?? (name === "bytes" ? { kind: "bytes" } : { kind: "ranks", name }));
     tokenizer = name;
+    view.encode = encode;
     hasTokenizer = true;
   } catch (error) {
     say(`The tokenizer cannot be used: ${/** @type {Error} */ (error).message}`);
@@ -143,9 +144,9 @@ element("tokenizer-file").addEventListener("change", async () => {
   if (file) await chooseTokenizer("file", { kind: "json", text: await file.text() });
 });
 element("tokenizer-file").addEventListener("cancel", () => (element("tokenizer").value = tokenizer));
-new LanguageModelPanel(engine, (name, source) => {
+new LanguageModelPanel(engine, (name, source, encode) => {
   element("tokenizer").append(make("option", { value: "model", textContent: `of ${name}`, disabled: true, selected: true }));
-  return chooseTokenizer("model", source);
+  return chooseTokenizer("model", source, encode);
 });
 
 const shared = fromFragment(location.hash);

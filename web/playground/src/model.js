@@ -42,6 +42,11 @@ export class LanguageModel {
     return this.#llama.getNumThreads();
   }
 
+  /** @param {string} text @returns {Promise<number[]>} without special tokens */
+  async encode(text) {
+    return Array.from(await this.#llama.tokenize(text, false), Number);
+  }
+
   /** Ends the model. */
   close() {
     return this.#llama.exit();

@@ -11,7 +11,7 @@ export class LanguageModelPanel {
 
   /**
    * @param {import("./engine.js").Engine} engine
-   * @param {(name: string, source: object) => Promise<void>} useTokenizer
+   * @param {(name: string, source: object, encode: (text: string) => Promise<number[]>) => Promise<void>} useTokenizer
    */
   constructor(engine, useTokenizer) {
     this.#engine = engine;
@@ -31,7 +31,8 @@ export class LanguageModelPanel {
       const { LanguageModel } = await import("./model.js");
       await this.#model?.close();
       this.#model = await LanguageModel.load(file);
-      await this.#useTokenizer(file.name, this.#model.tokenizer);
+      const model = this.#model;
+      await this.#useTokenizer(file.name, model.tokenizer, (text) => model.encode(text));
       const { numThreads } = this.#model;
       say(`Ready, on ${numThreads} thread${numThreads === 1 ? "" : "s"}.`);
       element("write").disabled = false;
@@ -76,7 +77,7 @@ export class LanguageModelPanel {
     if (!element("structured").checked) return { maxTokens, temperature, signal };
     await this.#engine.ask("begin", { maxTokens });
     return { maxTokens, temperature, signal, mask: () => this.#engine.ask("mask"),
-      accept: (/** @type {number} */ id) => this.#engine.ask("accept", { id }) };
+      accept: (/** @type {number} */ token) => this.#engine.ask("accept", { token }) };
   }
 }
 

@@ -7,6 +7,9 @@ export class TokenView {
   #steps = [];
   #turn = 0;
 
+  /** Of a tokenizer that is not in the engine. @type {((text: string) => Promise<number[]>) | undefined} */
+  encode;
+
   /** @param {import("./engine.js").Engine} engine */
   constructor(engine) {
     this.#engine = engine;
@@ -27,7 +30,7 @@ export class TokenView {
     const mine = ++this.#turn;
     let found;
     try {
-      found = await this.#engine.ask("trace", { text });
+      found = await this.#engine.ask("trace", { text, ids: await this.encode?.(text) });
     } catch (error) {
       if (mine === this.#turn) this.clear(/** @type {Error} */ (error).message);
       return;
