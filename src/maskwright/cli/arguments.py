@@ -229,10 +229,20 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command = commands.add_parser(
         "compile",
         help="compile a grammar file for the browser",
-        description="Read a grammar, a regex or a JSON Schema; write what the WebAssembly kernel loads without Python.",
+        description="Read a grammar, a regex, a JSON Schema, a structural tag or tools; write what the WebAssembly "
+        "kernel loads without Python.",
         allow_abbrev=False,
     )
-    _add_file(command)
+    _add_file(command, ("ebnf", "lark", "regex", "schema", "tag", "tools"))
+    command.add_argument("--model-family", metavar="NAME", help="with --from tools: the format of tool calls")
+    command.add_argument(
+        "--tool-choice", metavar="CHOICE", help="with --from tools: auto, required, none, or the name of a tool"
+    )
+    command.add_argument(
+        "--tokenizer",
+        metavar="FILE",
+        help="with --from tag or tools: the model's tokenizer.json; names of its special tokens stand for these tokens",
+    )
     command.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, such as grammar.mwg")
     command.set_defaults(run=_command("compile"))
 
@@ -256,12 +266,14 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command.set_defaults(run=_command("check"))
 
 
-def _add_file(command: argparse.ArgumentParser) -> None:
+def _add_file(
+    command: argparse.ArgumentParser, languages: tuple[str, ...] = ("ebnf", "lark", "regex", "schema")
+) -> None:
     command.add_argument("file", metavar="FILE", help="the grammar, or - for stdin")
     command.add_argument(
         "--from",
         dest="language",
-        choices=("ebnf", "lark", "regex", "schema"),
+        choices=languages,
         help="the language to read (default: by the file extension)",
     )
     _add_strictness(command)

@@ -1,4 +1,7 @@
-"""`maskwright compile`: a grammar file as the bytes that the WebAssembly kernel reads.
+"""`maskwright compile`: a grammar file, a structural tag or tools as the bytes that the WebAssembly kernel reads.
+
+    maskwright compile schema.json -o grammar.mwg
+    maskwright compile tools.json --from tools --model-family hermes --tokenizer tokenizer.json -o calls.mwg
 
 Tested by tests/cli/test_compile.py.
 """
@@ -8,27 +11,74 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
+from maskwright import Grammar, TokenizerInfo
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
 from maskwright.ir.portable import to_bytes
 
 from .errors import EXIT_OK, CommandError
 from .grammar_files import read_grammar_file
+from .sources import parse_json, placed, read_family, read_text, read_tool_tag
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    file = read_grammar_file(arguments.file, arguments.language, strict=arguments.strict, relax=arguments.relax)
+    label, grammar = _read(arguments)
     try:
-        data = to_bytes(file.grammar.compact_ir)
-        if admits_nothing(file.grammar.compact_ir):
-            raise CommandError(f"{file.label}: no output satisfies it")
+        data = to_bytes(grammar.compact_ir)
+        if admits_nothing(grammar.compact_ir):
+            raise CommandError(f"{label}: no output satisfies it")
     except MaskwrightError as error:
-        raise CommandError(f"{file.label}: {error}") from error
+        raise CommandError(f"{label}: {error}") from error
     try:
         Path(arguments.output).write_bytes(data)
     except OSError as error:
         raise CommandError(f"--output: cannot write {arguments.output!r}: {error.strerror or error}") from error
     print(f"{arguments.output}: {len(data):,} bytes", file=sys.stderr)
     return EXIT_OK
+
+
+def _read(arguments: argparse.Namespace) -> tuple[str, Grammar]:
+    language: str | None = arguments.language
+    if language in ("tag", "tools"):
+        return _read_tag(arguments)
+    for option in ("model_family", "tool_choice", "tokenizer"):
+        if getattr(arguments, option) is not None:
+            needed = "--from tag or --from tools" if option == "tokenizer" else "--from tools"
+            raise CommandError(f"--{option.replace('_', '-')} needs {needed}")
+    file = read_grammar_file(arguments.file, language, strict=arguments.strict, relax=arguments.relax)
+    return file.label, file.grammar
+
+
+def _read_tag(arguments: argparse.Namespace) -> tuple[str, Grammar]:
+    label, text = read_text(arguments.file, "FILE", "- for stdin")
+    options: dict[str, Any] = {
+        "strict_mode": arguments.strict,
+        "on_unsupported": "relax" if arguments.relax else "error",
+    }
+    info = _special_tokens(arguments.tokenizer)
+    tag: Any = parse_json(label, text)
+    try:
+        if arguments.language == "tools":
+            family = read_family(arguments, "--from tools")
+            tag, options = read_tool_tag(tag, family, arguments.tool_choice, options), {}
+        return label, Grammar.from_structural_tag(tag, tokenizer_info=info, **options)
+    except MaskwrightError as error:
+        raise CommandError(placed(label, error)) from error
+
+
+def _special_tokens(path: str | None) -> TokenizerInfo | None:
+    """The special tokens of a tokenizer.json, which strings of a tag may name; other tokens do not matter here."""
+    if path is None:
+        return None
+    label, text = read_text(path, "--tokenizer", "a tokenizer.json")
+    data = parse_json(label, text)
+    added = data.get("added_tokens") if isinstance(data, dict) else None
+    try:
+        names = {token["id"]: token["content"].encode() for token in added or () if token["special"]}
+        tokens = [names.get(i, b"") for i in range(max(names, default=-1) + 1)]
+        return TokenizerInfo.from_vocab(tokens or [b""], special_token_ids=list(names), stop_token_ids=[])
+    except (KeyError, TypeError, AttributeError, MaskwrightError) as error:
+        raise CommandError(f"{label}: it is not a valid tokenizer.json: {error}") from error

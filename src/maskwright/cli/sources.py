@@ -124,24 +124,39 @@ def _tag(argument: str, layout: dict[str, Any]) -> Structure:
 
 
 def _tools(arguments: argparse.Namespace, layout: dict[str, Any]) -> Structure:
-    from maskwright.structural_tag import get_model_structural_tag
-
     argument: str = arguments.tools
     inline = argument.lstrip().startswith("[")
     label, text = ("--tools", argument) if inline else read_text(argument, "--tools", "JSON that begins with '['")
     tools = parse_json(label, text)
-    if arguments.model_family is None:
-        hint = "pass --model-family NAME, such as hermes or qwen_3_coder"
-        raise CommandError(f"--tools needs --model-family, the format in which tools are called\n  hint: {hint}")
-    choice: Any = arguments.tool_choice or "auto"
-    if choice not in ("auto", "required", "none"):
-        choice = {"type": "function", "function": {"name": choice}}
+    family, choice = read_family(arguments, "--tools"), arguments.tool_choice
 
     def compile_tools(compiler: GrammarCompiler) -> CompiledGrammar:
-        tag = get_model_structural_tag(arguments.model_family, tools, choice, **layout)
-        return compiler.compile_structural_tag(tag)
+        return compiler.compile_structural_tag(read_tool_tag(tools, family, choice, layout))
 
     return Structure(label, "json_schema", compile_tools)
+
+
+def read_tool_tag(tools: Any, family: str, choice: str | None, options: dict[str, Any]) -> Any:
+    """The structural tag of calls of tools; `choice` is auto, required, none, or the name of a tool.
+
+    Raises:
+        RequestError, SchemaError, OptionError: As `get_model_structural_tag` raises them.
+    """
+    from maskwright.structural_tag import get_model_structural_tag
+
+    wanted: Any = choice or "auto"
+    if wanted not in ("auto", "required", "none"):
+        wanted = {"type": "function", "function": {"name": wanted}}
+    return get_model_structural_tag(family, tools, wanted, **options)
+
+
+def read_family(arguments: argparse.Namespace, option: str) -> str:
+    """`--model-family`, which `option` needs."""
+    family: str | None = arguments.model_family
+    if family is None:
+        hint = "pass --model-family NAME, such as hermes or qwen_3_coder"
+        raise CommandError(f"{option} needs --model-family, the format in which tools are called\n  hint: {hint}")
+    return family
 
 
 def _grammar(argument: str) -> Structure:
