@@ -6,6 +6,7 @@
 // caller frees with the `_free` of its kind, once. Tested by web/tests.
 #include <emscripten.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -95,12 +96,16 @@ void append(Number number) {
   last.data.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
+GrammarIr ir_with_captures(const Grammar& grammar) {
+  const Tokenizer& tokenizer = *grammar.tokenizer;
+  return read_grammar(grammar.source, *tokenizer.context->vocabulary, tokenizer.texts, true);
+}
+
 CaptureTracker& tracker(Sequence& self) {
   Grammar& grammar = *self.grammar;
   if (!grammar.with_captures) {
-    const Tokenizer& tokenizer = *grammar.tokenizer;
-    const GrammarIr ir = read_grammar(grammar.source, *tokenizer.context->vocabulary, tokenizer.texts, true);
-    grammar.with_captures = std::make_shared<const Program>(link(ir, tokenizer.context->rules));
+    RuleStore& rules = grammar.tokenizer->context->rules;
+    grammar.with_captures = std::make_shared<const Program>(link(ir_with_captures(grammar), rules));
   }
   if (!self.captures)
     self.captures = std::make_unique<CaptureTracker>(grammar.with_captures, grammar.compiled->shared_vocabulary());
@@ -195,6 +200,12 @@ EXPORT void mw_grammar_free(std::shared_ptr<Grammar>* self) {
 }
 EXPORT double mw_grammar_memory(std::shared_ptr<Grammar>* self) {
   return static_cast<double>((*self)->compiled->memory_bytes());
+}
+EXPORT int mw_has_captures(std::shared_ptr<Grammar>* self) {
+  return guarded([&] {
+    const GrammarIr ir = ir_with_captures(**self);
+    return std::ranges::any_of(ir.nodes, [](const ExprNode& node) { return node.op == Op::Capture; }) ? 1 : 0;
+  });
 }
 // Computes masks for at most so long: their number, that of configurations, whether nothing is left, microseconds.
 EXPORT void mw_precompute(std::shared_ptr<Grammar>* self, Sequence* sequence, double budget_us) {
@@ -328,7 +339,7 @@ EXPORT size_t mw_captures(Sequence* self) {
   });
 }
 // What no more output can change, past the first edges and bytes: the bytes (size, bytes), then each edge: position,
-// whether it opens, size of the name, name.
+// whether it opens, size of the name, name; last the entries of the history and their serial number.
 EXPORT size_t mw_settled(Sequence* self, size_t num_edges, size_t num_bytes) {
   return guarded([&] {
     CaptureTracker& found = tracker(*self);
@@ -344,6 +355,12 @@ EXPORT size_t mw_settled(Sequence* self, size_t num_edges, size_t num_bytes) {
       append(static_cast<uint32_t>(edge.name.size()));
       last.data += edge.name;
     }
+    append(static_cast<uint32_t>(found.num_entries()));
+    append(found.serial(found.num_entries()));
     return edges.size();
   });
+}
+// Whether the history still begins with this one.
+EXPORT int mw_has_history(Sequence* self, size_t num_entries, uint32_t serial_low, uint32_t serial_high) {
+  return self->captures && self->captures->serial(num_entries) == (uint64_t{serial_high} << 32 | serial_low);
 }

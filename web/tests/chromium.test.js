@@ -29,6 +29,17 @@ for (const isolated of [false, true]) {
       });
     }
 
+    test("calls return and raise what they do in Python", async () => {
+      const { numCalls, differences } = await page.evaluate(async () => {
+        const { load } = await import("/web/maskwright/src/index.js".toString());
+        const { replayFunctions } = await import("/web/tests/functions.js".toString());
+        await load();
+        return replayFunctions(await (await fetch("/build/web/cases/functions.json")).json());
+      });
+      assert.deepEqual(differences, []);
+      assert.ok(numCalls >= 250);
+    });
+
     test("structures are compiled in a worker, errors keep their type, and a hostile one does not freeze the page", async (t) => {
       const found = await page.evaluate(async () => {
         const maskwright = await import("/web/maskwright/src/index.js".toString());

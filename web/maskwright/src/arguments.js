@@ -67,7 +67,7 @@ export function tokenIds(argument, value) {
   if (value instanceof Int32Array) return value;
   const items = /** @type {Iterable<unknown>} */ (value);
   if (value === null || typeof value !== "object" || typeof items[Symbol.iterator] !== "function") {
-    throw wrongArgument(argument, value, "an array of token ids");
+    throw wrongArgument(argument, value, "an array of integers");
   }
   return Int32Array.from(items, (id) => tokenId(`each of ${argument}`, id));
 }

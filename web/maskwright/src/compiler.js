@@ -20,6 +20,8 @@ const CACHE_BYTES = 256 << 20;
 export class CompiledGrammar {
   /** @type {Handle} */
   #handle;
+  /** @type {boolean | undefined} */
+  #hasCaptures;
 
   /**
    * @param {TokenizerInfo} tokenizerInfo
@@ -44,6 +46,12 @@ export class CompiledGrammar {
   /** @returns {number} */
   get memorySizeBytes() {
     return kernel().mw_grammar_memory(this.#handle.at);
+  }
+
+  /** Whether an `EventReader` finds something to read. @returns {boolean} */
+  get hasCaptures() {
+    this.#hasCaptures ??= call("mw_has_captures", this.#handle.at) !== 0;
+    return this.#hasCaptures;
   }
 
   /** Computes the masks that an output will need first, while the model reads the prompt. @param {number} budgetUs */

@@ -18,6 +18,7 @@
 export { allocateTokenBitmask, allowedTokens, applyTokenBitmaskInplace } from "./bitmask.js";
 export { CompiledGrammar, GrammarCompiler } from "./compiler.js";
 export * from "./errors.js";
+export { EventReader } from "./events.js";
 export { configureFrontEnds, frontEnds } from "./frontends.js";
 export { load } from "./kernel.js";
 export { BatchGrammarMatcher, GrammarMatcher } from "./matcher.js";

@@ -99,6 +99,10 @@ const failures = [
   (message) => new MaskwrightError(`the kernel failed: ${message}`),
 ];
 
+/** Arguments whose names messages of the kernel hold. */
+const ARGUMENTS = /\b(max_tokens|retrieve_next_token|retrieve_next_sibling|draft_tokens)\b/g;
+const camelCase = (/** @type {string} */ name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+
 /**
  * Calls an export and throws what it failed with.
  * @param {string} name
@@ -109,7 +113,7 @@ export function call(name, ...args) {
   const k = kernel();
   const result = k[name](...args);
   const failure = k.mw_error();
-  if (failure !== 0) throw failures[failure](cString(k.mw_message()));
+  if (failure !== 0) throw failures[failure](cString(k.mw_message()).replace(ARGUMENTS, camelCase));
   return result;
 }
 

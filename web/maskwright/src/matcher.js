@@ -4,13 +4,14 @@
  * Methods are those of the Python API in camel case, and do the same (docs/api.md). The mask and `acceptToken` agree on
  * every token, whatever was filled, rolled back or forked before. After an error nothing has changed.
  */
-import { encoded, instance, integer, tokenId, tokenIds, wrongArgument } from "./arguments.js";
+import { encoded, instance, integer, tokenId, tokenIds, typeName } from "./arguments.js";
 import { wordsOf } from "./bitmask.js";
 import { CompiledGrammar } from "./compiler.js";
 import { BitmaskError, MatcherError, OptionError, TokenizerError } from "./errors.js";
 import { Handle, call, intsAt, kernel, leftData, place, rowScratch } from "./kernel.js";
 
 const MAX_TOKEN_BUDGET = 10 ** 9;
+const BITMASK_HINT = "create it with allocateTokenBitmask(batchSize, vocabSize)";
 
 /**
  * @typedef {object} MatcherOptions
@@ -44,14 +45,17 @@ export class GrammarMatcher {
     }
     const { maxTokens, budget = "exact", defaultTemperature } = options;
     if (budget !== "exact" && budget !== "quick") {
-      throw new OptionError(`budget must be "exact" or "quick", not ${String(budget).slice(0, 60)}`, { option: "budget" });
+      throw new OptionError(`budget must be "exact" or "quick", not '${String(budget).slice(0, 60)}'`, { option: "budget" });
     }
     if (defaultTemperature !== undefined && !(defaultTemperature >= 0 && defaultTemperature < Infinity)) {
       throw new OptionError(`defaultTemperature must be finite and >= 0, not ${defaultTemperature}`, {
         option: "defaultTemperature",
       });
     }
-    const most = maxTokens === undefined ? 0 : Math.min(integer("maxTokens", maxTokens, 1), MAX_TOKEN_BUDGET);
+    const most = maxTokens === undefined ? 0 : Math.min(integer("maxTokens", maxTokens), MAX_TOKEN_BUDGET);
+    if (maxTokens !== undefined && most < 1) {
+      throw new OptionError(`maxTokens must be >= 1, not ${maxTokens}`, { option: "maxTokens" });
+    }
     const [stops] = place(Int32Array.from(this.stopTokenIds));
     const at = call("mw_matcher", compiledGrammar.handle.at, stops, this.stopTokenIds.length,
       Number(Boolean(options.terminateWithoutStopToken)), most, Number(budget === "quick"), defaultTemperature ?? -1);
@@ -60,12 +64,12 @@ export class GrammarMatcher {
 
   /** Accepts one token; false, and nothing changes, if it is not allowed. @param {number} id @returns {boolean} */
   acceptToken(id) {
-    return call("mw_accept", this.#handle.at, tokenId("id", id)) !== 0;
+    return call("mw_accept", this.#handle.at, tokenId("tokenId", id)) !== 0;
   }
 
   /** Accepts tokens up to the first that is not allowed. @param {Iterable<number>} ids @returns {number} how many */
   acceptTokens(ids) {
-    const given = tokenIds("ids", ids);
+    const given = tokenIds("tokenIds", ids);
     let count = 0;
     try {
       while (count < given.length && this.acceptToken(given[count])) ++count;
@@ -78,7 +82,7 @@ export class GrammarMatcher {
 
   /** How many of the tokens would be accepted. Nothing changes. @param {Iterable<number>} ids @returns {number} */
   validateTokens(ids) {
-    const given = tokenIds("ids", ids);
+    const given = tokenIds("tokenIds", ids);
     const [at] = place(given);
     return call("mw_validate", this.#handle.at, at, given.length);
   }
@@ -135,7 +139,8 @@ export class GrammarMatcher {
     const columns = [retrieveNextToken, retrieveNextSibling, draftTokens].map((each) => tokenIds("each array", each));
     const count = columns[0].length;
     if (columns.some((each) => each.length !== count)) {
-      throw new MatcherError("the arrays of a draft tree differ in length");
+      throw new MatcherError(`draftTokens has ${columns[2].length} elements, but retrieveNextToken has ${count} and ` +
+        `retrieveNextSibling has ${columns[1].length}`);
     }
     const words = rowsIn(bitmask, this.compiledGrammar.tokenizerInfo.vocabSize, 0, count);
     const rows = rowScratch.reserve(4 * words * count);
@@ -225,7 +230,7 @@ export class GrammarMatcher {
   /** @param {{order?: "begin" | "end"}} [options] @returns {Capture[]} */
   getCaptureSpans({ order = "begin" } = {}) {
     if (order !== "begin" && order !== "end") {
-      throw new OptionError(`unknown order ${String(order).slice(0, 60)}`, { option: "order", hint: "use 'begin' or 'end'" });
+      throw new OptionError(`unknown order '${String(order).slice(0, 60)}'`, { option: "order", hint: "use 'begin' or 'end'" });
     }
     const closed = this.#captures().filter(({ rank }) => rank >= 0);
     if (order === "end") closed.sort((a, b) => a.rank - b.rank);
@@ -251,7 +256,8 @@ export class GrammarMatcher {
    * What no more output can change: the edges of captures and the bytes past the first so many.
    * @param {number} [numEdges]
    * @param {number} [numBytes]
-   * @returns {{edges: {name: string, position: number, opens: boolean}[], data: Uint8Array}}
+   * @returns {{edges: {name: string, position: number, opens: boolean}[], data: Uint8Array, numEntries: number,
+   *     serial: bigint}} with the state of the history, for `hasHistory`
    */
   getSettledCaptures(numEdges = 0, numBytes = 0) {
     const count = call("mw_settled", this.#handle.at, integer("numEdges", numEdges, 0), integer("numBytes", numBytes, 0));
@@ -261,7 +267,14 @@ export class GrammarMatcher {
       const [position, opens] = [read.int(), read.int() !== 0];
       return { name: new TextDecoder().decode(read.bytes()), position, opens };
     });
-    return { edges, data };
+    const numEntries = read.int();
+    return { edges, data, numEntries, serial: BigInt.asUintN(32, BigInt(read.int())) | (BigInt(read.int()) << 32n) };
+  }
+
+  /** Whether the history still begins with one that `getSettledCaptures` saw. @param {number} numEntries @param {bigint} serial */
+  hasHistory(numEntries, serial) {
+    const [low, high] = [Number(serial & 0xffffffffn), Number(serial >> 32n)];
+    return kernel().mw_has_history(this.#handle.at, numEntries, low, high) !== 0;
   }
 
   /** An independent matcher in the same state. @returns {GrammarMatcher} */
@@ -295,7 +308,7 @@ export class BatchGrammarMatcher {
   /** @template T @param {ArrayLike<T>} given @param {string} what @returns {ArrayLike<T>} */
   #each(given, what) {
     if (given.length !== this.matchers.length) {
-      throw new MatcherError(`${given.length} ${what} were given for ${this.matchers.length} matchers`);
+      throw new MatcherError(`expected ${this.matchers.length} ${what}, one for each matcher, but got ${given.length}`);
     }
     return given;
   }
@@ -308,7 +321,7 @@ export class BatchGrammarMatcher {
 
   /** @param {ArrayLike<Iterable<number>>} ids @returns {number[]} */
   acceptTokens(ids) {
-    this.#each(ids, "lists");
+    this.#each(ids, "lists of tokens");
     return this.#together((matcher, i) => matcher.acceptTokens(ids[i]));
   }
 
@@ -335,18 +348,56 @@ export class BatchGrammarMatcher {
    * @returns {boolean} whether any of the masks must be applied
    */
   fillNextTokenBitmask(bitmask, indices = this.matchers.map((_, i) => i)) {
-    this.#each(indices, "rows");
-    this.matchers.forEach(({ compiledGrammar }, i) =>
-      rowsIn(bitmask, compiledGrammar.tokenizerInfo.vocabSize, indices[i], 1));
+    this.#checkRows(bitmask, this.#each(indices, "rows"), this.matchers.map(() => 1));
     return this.matchers.map((matcher, i) => matcher.fillNextTokenBitmask(bitmask, indices[i])).some(Boolean);
+  }
+
+  /**
+   * Writes the masks along a draft of each sequence, as `GrammarMatcher.fillDraftBitmask` does.
+   * @param {ArrayLike<Iterable<number>>} draftTokens
+   * @param {Int32Array} bitmask
+   * @param {ArrayLike<number>} [indices] the first row of each matcher; by default one after the other
+   * @returns {number[]} how many tokens of each draft would be accepted
+   */
+  fillDraftBitmask(draftTokens, bitmask, indices) {
+    this.#each(draftTokens, "lists of tokens");
+    const drafts = this.matchers.map((_, i) => tokenIds("each of draftTokens", draftTokens[i]));
+    let next = 0;
+    const first = indices ?? drafts.map((draft) => (next += draft.length + 1) - draft.length - 1);
+    this.#checkRows(bitmask, this.#each(first, "rows"), drafts.map((draft) => draft.length + 1));
+    return this.matchers.map((matcher, i) => matcher.fillDraftBitmask(drafts[i], bitmask, first[i]));
+  }
+
+  /** @param {Int32Array} bitmask @param {ArrayLike<number>} first @param {number[]} counts of each matcher's rows */
+  #checkRows(bitmask, first, counts) {
+    const taken = new Set();
+    this.matchers.forEach(({ compiledGrammar }, i) => {
+      rowsIn(bitmask, compiledGrammar.tokenizerInfo.vocabSize, first[i], counts[i]);
+      for (let row = first[i]; row < first[i] + counts[i]; ++row) {
+        if (taken.has(row)) throw new BitmaskError(`row ${row} is assigned to two sequences`);
+        taken.add(row);
+      }
+    });
+  }
+
+  /** How many tokens of each list would be accepted. Nothing changes. @param {ArrayLike<Iterable<number>>} ids @returns {number[]} */
+  validateTokens(ids) {
+    this.#each(ids, "lists of tokens");
+    return this.matchers.map((matcher, i) => matcher.validateTokens(ids[i]));
+  }
+
+  /** The sampling temperature that each sequence's grammar asks for. @returns {(number | null)[]} */
+  temperature() {
+    return this.matchers.map((matcher) => matcher.temperature());
   }
 
   /** @param {number | ArrayLike<number>} [numTokens] */
   rollback(numTokens = 1) {
-    const counts = typeof numTokens === "number" ? this.matchers.map(() => numTokens) : this.#each(numTokens, "numbers");
+    const counts = typeof numTokens === "number" ? this.matchers.map(() => numTokens) : this.#each(numTokens, "counts");
     this.matchers.forEach((matcher, i) => {
       if (!(counts[i] >= 0 && counts[i] <= matcher.numAcceptedTokens)) {
-        throw new MatcherError(`cannot roll back ${counts[i]} tokens of sequence ${i}`);
+        const accepted = matcher.numAcceptedTokens;
+        throw new MatcherError(`sequence ${i}: cannot roll back ${counts[i]} tokens: ${accepted} were accepted`);
       }
     });
     this.matchers.forEach((matcher, i) => matcher.rollback(counts[i]));
@@ -401,12 +452,17 @@ export function precompute(grammar, sequence, budgetUs) {
  * @returns {number} the words of a row
  */
 function rowsIn(bitmask, vocabSize, index, count) {
-  if (!(bitmask instanceof Int32Array)) throw wrongArgument("bitmask", bitmask, "an Int32Array");
+  if (!(bitmask instanceof Int32Array)) {
+    throw new BitmaskError(`the bitmask must be an Int32Array, not ${typeName(bitmask)}`, { hint: BITMASK_HINT });
+  }
   const words = wordsOf(vocabSize);
-  if (integer("index", index) < 0 || (index + count) * words > bitmask.length) {
-    throw new BitmaskError(
-      `the bitmask has ${bitmask.length} words: rows ${index} to ${index + count - 1} of ${words} words are not there`,
-      { hint: "make it with allocateTokenBitmask(batchSize, info.vocabSize)" });
+  const numRows = Math.floor(bitmask.length / words);
+  if (integer("index", index) < 0 || index >= numRows) {
+    throw new BitmaskError(`row ${index} is outside the bitmask's ${numRows} rows`, { hint: BITMASK_HINT });
+  }
+  if (index + count > numRows) {
+    throw new BitmaskError(`${count} rows from row ${index} on are needed, but the bitmask has ${numRows} rows`,
+      { hint: BITMASK_HINT });
   }
   return words;
 }

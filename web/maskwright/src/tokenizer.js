@@ -10,6 +10,7 @@ import { Handle, call, kernel, place } from "./kernel.js";
 import { decoderOfPreTokenizer, parseDecoder } from "./text_decoders.js";
 
 const MAX_VOCAB_SIZE = 1 << 24;
+const MAX_CANDIDATES = 8; // in a hint
 const MAX_TOKEN_BYTES = 0xfffe;
 const NO_BYTES = new Uint8Array();
 
@@ -241,7 +242,7 @@ function built(info) {
  * @param {TokenizerOptions} options
  */
 function fromRaw(raw, { vocabSize, stopTokenIds }) {
-  if (stopTokenIds === undefined && raw.stops.length === 0) throw noStopToken();
+  if (stopTokenIds === undefined && raw.stops.length === 0) throw noStopToken(raw);
   const size = vocabSize ?? raw.tokenBytes.length;
   /** @type {(ids: number[]) => number[]} */
   const within = (ids) => ids.filter((id) => id < size);
@@ -328,13 +329,20 @@ function concatenated(parts) {
 function idsWithin(what, given, vocabSize) {
   const ids = [...new Set(tokenIds(`${what} ids`, given))].sort((a, b) => a - b);
   for (const id of ids) {
-    if (id < 0 || id >= vocabSize) throw new TokenizerError(`${what} ${id} is outside the vocabulary of ${vocabSize} ids`);
+    if (id < 0 || id >= vocabSize) {
+      throw new TokenizerError(`${what} id ${id} is not in the vocabulary of ${vocabSize} ids`, {
+        hint: "pass vocabSize if the model has more ids than the tokenizer",
+      });
+    }
   }
   return ids;
 }
 
-function noStopToken() {
-  return new TokenizerError("no stop token is declared, so an output could not end", {
-    hint: "pass stopTokenIds (an empty array for none)",
+/** @param {{tokenBytes: Uint8Array[], special: number[]}} [raw] */
+function noStopToken({ tokenBytes, special } = { tokenBytes: [], special: [] }) {
+  const ids = [...new Set(special)].sort((a, b) => a - b).slice(0, MAX_CANDIDATES);
+  const named = ids.map((id) => `${id}: '${new TextDecoder().decode(tokenBytes[id])}'`).join(", ");
+  return new TokenizerError("the tokenizer does not say which token ends the output", {
+    hint: `pass stopTokenIds: [id, ...]${named && `; its special tokens are {${named}}`}`,
   });
 }
