@@ -137,7 +137,7 @@ describe("playground", { skip }, () => {
     assert.deepEqual(Object.keys(person), ["name", "age", "languages"]);
     assert.ok(Number.isInteger(person.age) && person.age <= 150);
     await page.selectOption("#kind", "structural_tag");
-    await shows("status", /Compiled/);
+    await shows("ebnf", /tool_call/); // compiled, and drawn
     await page.fill("#prompt", "What is the weather in Oslo?");
     const call = (await text()).match(/<tool_call>\n(.*)\n<\/tool_call>$/s);
     assert.ok(call);
