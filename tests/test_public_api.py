@@ -17,6 +17,7 @@ NAMES = {
     "Grammar",
     "GrammarCompiler",
     "GrammarMatcher",
+    "Rejection",
     "SchemaReport",
     "TokenizerInfo",
     "allocate_token_bitmask",
@@ -52,7 +53,7 @@ METHODS = {
         "stats",
     },
     "SchemaReport": {"verdict", "counts", "to_dict"},
-    "CompiledGrammar": {"precompute", "stats", "memory_size_bytes"},
+    "CompiledGrammar": {"explain_rejection", "precompute", "stats", "memory_size_bytes"},
     "BatchGrammarMatcher": {
         "accept_token",
         "accept_tokens",
@@ -64,6 +65,7 @@ METHODS = {
         "is_terminated",
     },
     "GrammarMatcher": {
+        "expected",
         "fill_draft_bitmask",
         "traverse_draft_tree",
         "find_jump_forward_tokens",

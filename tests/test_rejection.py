@@ -113,3 +113,10 @@ def test_bytes_in_words() -> None:
 def test_other_types_are_refused() -> None:
     with pytest.raises(ArgumentError):
         COMPILER.compile_regex("a").explain_rejection(1)  # type: ignore[arg-type]
+
+
+def test_a_text_that_is_left_within_a_character() -> None:
+    rejection = COMPILER.compile_grammar(mw.Grammar.from_regex("ä|b")).explain_rejection("ö".encode())
+    assert rejection is not None
+    assert (rejection.offset, rejection.column, rejection.found) == (1, 1, "\\xb6")
+    assert rejection.continuation == b"\xa4"

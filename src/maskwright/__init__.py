@@ -46,6 +46,7 @@ from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
 from maskwright.grammar import Grammar as Grammar
 from maskwright.matcher import BatchGrammarMatcher as BatchGrammarMatcher
 from maskwright.matcher import GrammarMatcher as GrammarMatcher
+from maskwright.report.rejection import Rejection as Rejection
 from maskwright.report.schema_report import SchemaReport as SchemaReport
 from maskwright.report.schema_report import check as check
 from maskwright.tokenizer import TokenizerInfo as TokenizerInfo
@@ -76,6 +77,7 @@ __all__ = [
     "MatcherError",
     "OptionError",
     "RegexSyntaxError",
+    "Rejection",
     "RequestError",
     "SchemaError",
     "SchemaReport",

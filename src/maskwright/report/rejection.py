@@ -76,14 +76,14 @@ def explain(grammar: _kernel.CompiledGrammar, info: TokenizerInfo, data: bytes) 
         if matcher.is_completed():
             return None
     else:
-        while matcher.accept_bytes(data[offset : offset + 1]):
+        while offset < len(data) and matcher.accept_bytes(data[offset : offset + 1]):
             offset += 1
     before = data[:offset].decode("utf-8", "ignore")
     return Rejection(
         offset=offset,
         line=before.count("\n") + 1,
         column=len(before) - (before.rfind("\n") + 1) + 1,
-        found=data[offset : offset + 4].decode("utf-8", "backslashreplace")[:1],
+        found=_first_character(data[offset : offset + 4]),
         expected=expected(matcher),
         continuation=_completion(grammar, info, matcher, data[:offset]),
     )
@@ -125,6 +125,12 @@ def in_words(allowed: set[int]) -> list[str]:
     if high:
         words.append("the next byte of a character" if max(high) < 0xC0 else "a non-ASCII character")
     return words
+
+
+def _first_character(data: bytes) -> str:
+    """The character that these bytes begin with; `\\xNN` where they begin with none, as in the middle of one."""
+    text = data.decode("utf-8", "backslashreplace")
+    return text[:4] if data[:1] >= b"\x80" and text.startswith("\\x") else text[:1]
 
 
 def _one(byte: int) -> str:

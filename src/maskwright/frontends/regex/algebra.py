@@ -4,6 +4,7 @@ Expressions are compared by value, which costs their size. A set such as `\w` is
 `context.py` calculates, each set is a letter (a `ref` that no rule has), and letters are spelled out at the end.
 
     >>> from maskwright.frontends.charset import utf8
+    >>> from maskwright.ir import EMPTY
     >>> letters = Letters()
     >>> a, b = letters.encode(CodePointSet.from_string("a")), letters.encode(CodePointSet.from_string("b"))
     >>> x, y = solve([[never(), a], [b, never()]], [never(), EMPTY], lambda expr: expr)
