@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
+from labels import label
 from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import ArgumentError, OptionError, RegexSyntaxError, RequestError, SchemaError
 from maskwright.output_types import output_type_of
@@ -86,7 +87,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "text", "value", "refused"), CASES, ids=lambda case: repr(case)[:40])
+@pytest.mark.parametrize(("wanted", "text", "value", "refused"), CASES, ids=label)
 def test_types(compiler: GrammarCompiler, wanted: Any, text: str, value: Any, refused: str | None) -> None:
     assert accepts(compiler, wanted, text)
     assert refused is None or not accepts(compiler, wanted, refused)
@@ -155,7 +156,7 @@ def greet(name: str) -> str:
         (greet, r"must be a type, not function\n.*\[function\]"),
         (re.compile(b"a"), "must be a str, not bytes"),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_what_is_no_output_type(wanted: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
@@ -171,7 +172,7 @@ def test_what_is_no_output_type(wanted: Any, message: str) -> None:
         ({"type": "json_schema"}, RequestError),
         (Plain, SchemaError),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_what_is_malformed_or_cannot_be_held_to(compiler: GrammarCompiler, wanted: Any, error: type[Exception]) -> None:
     with pytest.raises(error):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from labels import label
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import OptionError, RequestError, SchemaError
 from maskwright.tool_outputs import ToolCall, ToolOutput
@@ -90,7 +91,7 @@ def test_a_call_is_required_by_default(compiler: GrammarCompiler) -> None:
         ),
         ([forecast], "SmolLM2-135M", OptionError, r"does not determine the format[\s\S]*pass tool_format=.*'hermes'"),
     ],
-    ids=lambda value: str(value)[:30],
+    ids=label,
 )
 def test_what_is_refused(tools: list[Any], tool_format: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 import maskwright as mw
+from labels import label
 from maskwright.errors import RequestError
 from maskwright.openai_shapes import chat_completion
 from maskwright.structural_tag import get_model_structural_tag, tool_of
@@ -125,7 +126,7 @@ def opaque(a: object, b: functools.partial) -> None: ...  # type: ignore[type-ar
         (Pair, "the type of parameters must be 'object'"),
         (int, "the type of parameters must be 'object'"),
     ],
-    ids=str,
+    ids=label,
 )
 def test_what_cannot_be_a_tool(source: Any, message: str) -> None:
     with pytest.raises(RequestError, match=message) as caught:

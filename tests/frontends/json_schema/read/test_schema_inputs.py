@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from frontends.json_schema.checking import check_texts
+from labels import label
 from maskwright.errors import SchemaError
 from maskwright.grammar import Grammar
 from maskwright.inputs.schema_inputs import schema_of
@@ -83,7 +84,7 @@ CASES: list[tuple[Any, list[str], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("source", "right", "wrong"), CASES, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("source", "right", "wrong"), CASES, ids=label)
 def test_a_type_stands_for_its_schema(source: Any, right: list[str], wrong: list[str]) -> None:
     schema = schema_of(source)
     assert Grammar.from_json_schema(source) == Grammar.from_json_schema(schema)
@@ -124,7 +125,7 @@ def opaque(a: object, b: functools.partial) -> None: ...  # type: ignore[type-ar
         (unknown, "cannot describe unknown"),
         (opaque, "cannot describe opaque"),
     ],
-    ids=str,
+    ids=label,
 )
 def test_what_stands_for_no_schema(source: Any, message: str) -> None:
     with pytest.raises(SchemaError, match=message):

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from labels import label
+
 pytest.importorskip("maskwright._kernel", reason="the kernel is not built", exc_type=ImportError)
 from frontends.json_schema.random_schemas import Maker
 from maskwright import Grammar, GrammarCompiler, TokenizerInfo, UnsatisfiableError, check
@@ -195,7 +197,7 @@ ENTRANCES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("schema", "keywords"), NO_NUMBERS, ids=str)
+@pytest.mark.parametrize(("schema", "keywords"), NO_NUMBERS, ids=label)
 def test_numbers_that_do_not_exist_name_their_keywords_at_every_entrance(schema: Any, keywords: set[str]) -> None:
     for enter in ENTRANCES:
         with pytest.raises(MaskwrightError) as caught:

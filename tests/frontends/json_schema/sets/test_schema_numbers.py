@@ -10,6 +10,7 @@ import pytest
 
 from frontends.json_schema.checking import check, check_texts
 from frontends.json_schema.grammar_matcher import accepts_text
+from labels import label
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.frontends.json_schema.sets.decimals import ceiling, digits_of, exact, floor, is_integral, is_multiple
 from maskwright.frontends.json_schema.sets.last_digits import multiple_text
@@ -161,7 +162,7 @@ def test_spellings_of_constants() -> None:
         ({"type": "number", "not": {"multipleOf": 5}}, lambda v: v % 5 != 0),
         ({"not": {"anyOf": [{"multipleOf": 2}, {"multipleOf": 3}]}, "type": "integer"}, lambda v: abs(v % 6) in (1, 5)),
     ],
-    ids=str,
+    ids=label,
 )  # fmt: skip
 def test_multiples_by_remainders(schema: Any, divides: Any) -> None:
     grammar = schema_to_ir(schema, JsonSchemaOptions(numbers="any"))
