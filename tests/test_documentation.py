@@ -37,6 +37,7 @@ _FILES = {
     "my.lark": 'start: "a" | "b"',
     "schema.json": json.dumps(_SCHEMA),
     "schemas/city.json": json.dumps(_SCHEMA),
+    "tokenizer.json": json.dumps({"added_tokens": [], "model": {}}),
     "tools.json": json.dumps(_TOOLS),
 }
 
