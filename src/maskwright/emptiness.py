@@ -3,7 +3,7 @@
     admits_nothing(ir)    True of  root ::= "[" root "]",  which never comes to an end
 
 The kernel tells, by a vocabulary that can spell everything. Needed where an error or a report is made.
-Tested by tests/test_emptiness.py.
+Tested by tests/report/test_emptiness.py.
 """
 
 from __future__ import annotations

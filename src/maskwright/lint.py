@@ -7,7 +7,7 @@
 Nothing here changes what a grammar matches: unproductive rules are dropped and cycles cost nothing when masks are made.
 Whether an intersection is empty is not asked; the compiler reports it if nothing is left at all.
 Cost: linear, but for rules of many others, which are looked at again as those turn out productive.
-Tested by tests/test_lint.py.
+Tested by tests/report/test_lint.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 The language is the same, and masks are right; but each reading is followed by itself, which costs memory and time.
 Cost: linear, but for the rules with which a rule may begin or end, which are collected for each.
-Tested by tests/test_lint.py.
+Tested by tests/report/test_lint.py.
 """
 
 from __future__ import annotations

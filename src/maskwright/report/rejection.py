@@ -7,7 +7,7 @@ All of it is asked of a fork of the kernel's matcher, byte by byte, so that gram
 Invariants: no accepted byte is a dead end, so `continuation` walks forward only. It prefers bytes that close something,
 and those that it has written less often. A loop that only a certain text ends (`.* "end"`) is left by the masks of a
 token budget instead (`by_budget`). What either returns was accepted, and completed the output.
-Tested by tests/test_rejection.py.
+Tested by tests/report/test_rejection.py.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ AGE = {
 
 
 def cases(language: str) -> list[dict[str, Any]]:
-    path = Path(__file__).parent / "corpus" / f"{language}.toml"
+    path = Path(__file__).parents[1] / "corpus" / f"{language}.toml"
     return [case for case in tomllib.loads(path.read_text("utf-8"))["case"] if case.get("rejects")]
 
 
