@@ -32,7 +32,10 @@ def test_a_call(smollm2: Path) -> None:
 
     messages = [{"role": "user", "content": "What is the weather in Paris over the next 3 days?"}]
     asked = {"messages": messages, "tools": [TOOL], "tool_choice": "required", "parallel_tool_calls": False}
-    with load_engine(smollm2, num_slots=2) as engine, testclient.TestClient(create_app(engine)) as http:
+    with (
+        load_engine(smollm2, num_slots=2) as engine,
+        testclient.TestClient(create_app(engine), "http://localhost") as http,
+    ):
         body = {**asked, "temperature": 0, "max_completion_tokens": 80}
         reply = http.post("/v1/chat/completions", json=body).json()
     (call,) = reply["choices"][0]["message"]["tool_calls"]
