@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, wait
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo, allocate_token_bitmask
 from maskwright.errors import LimitError, UnsatisfiableError
-from maskwright.integrations.vllm.backend import LateGrammar, RequestGrammar, fill_rows
+from maskwright.integrations.vllm import hooks
+from maskwright.integrations.vllm.backend import LateGrammar, MaskwrightBackend, RequestGrammar, fill_rows
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.worker import apply_on_cpu
 
@@ -189,3 +191,18 @@ def test_masks_in_the_order_of_the_rows() -> None:
         logits,
     )
     assert [np.flatnonzero(np.isfinite(row)).tolist() for row in logits] == [[0], [1], list(range(32))]
+
+
+def test_only_one_grammar_that_is_late_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "READY_WITHIN_S", 0.001)
+    waited = []
+    monkeypatch.setattr(hooks, "wait", lambda futures, seconds: (waited.append(futures[0]), wait(futures, seconds))[1])
+    init = hooks._grammar_init(lambda manager, request: None)
+    manager = SimpleNamespace(backend=object.__new__(MaskwrightBackend))
+    first, second, third = Future[Any](), Future[Any](), Future[Any]()
+    for grammar in (first, second):
+        init(manager, SimpleNamespace(structured_output_request=SimpleNamespace(_grammar=grammar)))
+    assert waited == [first]
+    first.set_result(None)
+    init(manager, SimpleNamespace(structured_output_request=SimpleNamespace(_grammar=third)))
+    assert waited == [first, third]

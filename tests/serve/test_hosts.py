@@ -47,11 +47,17 @@ def test_served(host: str | None) -> None:
     [
         *("evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example"),
         *("gpu-box.evil.example", "[localhost]", "a/localhost"),
+        *("[1234]", "[:]:8000", "[1::2::3]", "[dead.beef]"),
         *("evil.example@localhost:8000x", "[::1", "xn--\xff", "example.com", "2130706433.evil.example"),
     ],
 )  # fmt: skip
 def test_refused(host: str) -> None:
     assert not served(host)
+
+
+@pytest.mark.parametrize("host", ["big.example", "Big.Example.", "big.example:8000"])
+def test_a_name_that_is_fully_qualified(host: str) -> None:
+    assert served(host, ("Big.Example.",))
 
 
 def test_all() -> None:

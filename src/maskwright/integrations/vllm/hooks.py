@@ -37,7 +37,8 @@ from maskwright.integrations.vllm.worker import apply_on_cpu
 _MARK = "_replaced_by_maskwright"
 
 # Most grammars are ready within it. A request whose grammar is not ready when the next step is scheduled waits for the
-# whole step. The wait is in vLLM's thread for new requests, not in the loop that steps.
+# whole step. The wait is in the thread that takes new requests, so while a grammar that it was in vain for is compiled,
+# there is no other.
 READY_WITHIN_S = 0.003
 
 
@@ -110,8 +111,9 @@ def _grammar_init(original: Any) -> Any:
         original(self, request)
         if request.structured_output_request is not None and isinstance(self.backend, MaskwrightBackend):
             grammar = request.structured_output_request._grammar
-            if isinstance(grammar, Future):
-                wait((grammar,), READY_WITHIN_S)
+            late = getattr(self, "_maskwright_late", None)
+            if isinstance(grammar, Future) and (late is None or late.done()):
+                self._maskwright_late = None if wait((grammar,), READY_WITHIN_S).done else grammar
 
     return grammar_init
 

@@ -38,7 +38,7 @@ class HostCheck:
     def __init__(self, app: ASGIApp, names: Sequence[str]) -> None:
         self._app = app
         self._serves_all = ANY in names
-        self._names = frozenset(("localhost", *map(str.lower, names)))
+        self._names = frozenset(("localhost", *map(_plain, names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or self._serves_all or self._is_served(Headers(scope=scope).get("host", "")):
@@ -55,7 +55,10 @@ class HostCheck:
         parts = _HOST.fullmatch(host)
         if parts is None:
             return False
-        return is_address(parts["address"] or parts["name"]) or parts["name"].lower().removesuffix(".") in self._names
+        name = parts["name"]
+        if name is None:
+            return is_address(parts["address"])
+        return is_address(name) or _plain(name) in self._names
 
 
 def is_address(host: str) -> bool:
@@ -69,6 +72,11 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _plain(name: str) -> str:
+    """The name in lower case and without the dot of a fully qualified one."""
+    return name.lower().removesuffix(".")
 
 
 def _refusal(host: str) -> ApiError:
