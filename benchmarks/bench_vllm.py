@@ -30,7 +30,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,7 +62,6 @@ class Server:
     process: subprocess.Popen[bytes]
     client: openai.AsyncOpenAI
     log: Path
-    options: dict[str, Any] = field(default_factory=dict)
 
     def alive(self) -> bool:
         return self.process.poll() is None

@@ -13,15 +13,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import statistics
 import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from engine_requests import new_schema
+from vllm_process import in_own_process
 
 BACKENDS = ("maskwright", "xgrammar", "guidance")
 NUM_DECODING = 8
@@ -29,14 +27,7 @@ HEADER = "| backend | arriving | served | TPOT p50 | p99 | worst | TTFT p50 | p9
 
 
 def measure(backend: str, arguments: argparse.Namespace) -> list[str]:
-    """The table's lines of one backend: runs in a process of its own, as vLLM's state is global."""
-    os.environ.update(
-        HF_HUB_OFFLINE="1",
-        VLLM_CPU_KVCACHE_SPACE="1",
-        VLLM_LOGGING_LEVEL="ERROR",
-        VLLM_NO_USAGE_STATS="1",
-        OMP_NUM_THREADS="1",
-    )
+    """The table's lines of one backend."""
     return asyncio.run(_measure(backend, arguments))
 
 
@@ -131,8 +122,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(HEADER, "|" + " --- |" * (HEADER.count("|") - 1), sep="\n", flush=True)
     for backend in arguments.backends:
-        with ProcessPoolExecutor(1, get_context("spawn")) as own_process:
-            print(*own_process.submit(measure, backend, arguments).result(), sep="\n", flush=True)
+        print(*in_own_process(measure, backend, arguments, multiprocessing=True), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

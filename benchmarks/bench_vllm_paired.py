@@ -17,14 +17,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import statistics
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+from vllm_process import in_own_process
 
 BACKENDS = ("maskwright", "xgrammar", "guidance")
 HEADER = (
@@ -66,15 +65,7 @@ def records(number: int) -> dict[str, Any]:
 
 
 def measure(model: Path, backend: str, arguments: argparse.Namespace) -> list[str]:
-    """The table's lines of one model and backend: runs in a process of its own, as vLLM's state is global."""
-    os.environ.update(
-        HF_HUB_OFFLINE="1",
-        VLLM_ENABLE_V1_MULTIPROCESSING="0",
-        VLLM_CPU_KVCACHE_SPACE="1",
-        VLLM_LOGGING_LEVEL="ERROR",
-        VLLM_NO_USAGE_STATS="1",
-        OMP_NUM_THREADS=str(arguments.threads),
-    )
+    """The table's lines of one model and backend."""
     from vllm import LLM
 
     llm = LLM(
@@ -162,8 +153,8 @@ def main() -> None:
     print(HEADER, "|" + " --- |" * (HEADER.count("|") - 1), sep="\n", flush=True)
     for model in arguments.models:
         for backend in arguments.backends:
-            with ProcessPoolExecutor(1, get_context("spawn")) as own_process:
-                print(*own_process.submit(measure, model, backend, arguments).result(), sep="\n", flush=True)
+            lines = in_own_process(measure, model, backend, arguments, multiprocessing=False, threads=arguments.threads)
+            print(*lines, sep="\n", flush=True)
 
 
 if __name__ == "__main__":

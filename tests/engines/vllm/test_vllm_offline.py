@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 
 from engines.vllm.engine import offline_engine
 from engines.vllm.kinds import KINDS, PERSON, is_person
+from maskwright.integrations.vllm.backend import MaskwrightBackend
 
 NUMBERS = {"type": "array", "items": {"type": "integer", "minimum": 10}, "minItems": 16, "maxItems": 24}
 CHUNK = 64
@@ -212,6 +214,14 @@ def test_beams(llm: Any) -> None:
 def test_a_request_whose_grammar_is_ready_in_time_is_in_the_next_step(
     llm: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its compiling takes a moment, in which the next step would have been scheduled."""
+
+    def compile_slowly(self: Any, request: Any, **options: Any) -> Any:
+        time.sleep(0.2)
+        return compile_at_once(self, request, **options)
+
+    compile_at_once = MaskwrightBackend.grammar_for
+    monkeypatch.setattr(MaskwrightBackend, "grammar_for", compile_slowly)
     monkeypatch.setattr("maskwright.integrations.vllm.hooks.READY_WITHIN_S", 60)
     engine = llm.llm_engine
     engine.add_request("waits for no step", "Numbers: ", params({"json": {"enum": list(range(10**4, 10**4 + 9))}}))

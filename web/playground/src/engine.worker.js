@@ -129,10 +129,13 @@ function inspected(index) {
   const there = matcher.fork();
   if (numTaken > 0) there.acceptString(bytes.slice(0, numTaken));
   const nextBytes = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => mayCome(there, byte));
+  there.dispose();
+  const [mayEnd, forced] = [matcher.isCompleted(), matcher.findJumpForwardString()];
+  matcher.dispose();
   return {
     numAllowed: ids.length,
     candidates: spread(ids, MOST_CANDIDATES).map((id) => ({ id, bytes: info.tokenBytes[id] ?? new Uint8Array() })),
-    bytes, numTaken, nextBytes, mayEnd: matcher.isCompleted(), forced: matcher.findJumpForwardString(),
+    bytes, numTaken, nextBytes, mayEnd, forced,
   };
 }
 

@@ -36,16 +36,15 @@ from maskwright.frontends.warnings.free_text import (
     automaton_of,
     may_hold_anything,
 )
+from maskwright.frontends.warnings.rules_run import MAX_DEPTH, RulesRun, TooMuch
 from maskwright.frontends.warnings.shadow_marks import described, name_of, rewrite
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
-    OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
-    OP_NEVER,
     OP_NOT,
     OP_REF,
     OP_REPEAT,
@@ -59,14 +58,11 @@ from maskwright.ir import (
 
 MAX_STEPS: Final = 20_000  # of rules over automata
 MAX_FINDINGS: Final = 10
-_MAX_DEPTH: Final = 100
 _MAX_ROUNDS: Final = 20
 _MANY_RULES: Final = 100
 _RULES_A_STEP: Final = 10
 
 _PERHAPS, _SURE = 1, 2
-_DEAD: Final = 1 << 1  # of an `Automaton`
-_ALL_STATES: Final = -1
 _INNER: Final = frozenset((OP_CAPTURE, OP_GUARD, OP_SPAN))
 _WITH_ITEM: Final = _INNER | {OP_REPEAT}
 _COMPOSITE: Final = frozenset((OP_SEQ, OP_ALT, OP_REPEAT, OP_AND, OP_CAPTURE, OP_GUARD, OP_SPAN))
@@ -93,12 +89,14 @@ def shadowed(grammar: GrammarIR, embedded: Mapping[int, str]) -> list[Shadowed]:
     free = [i for i, rule in enumerate(grammar.rules) if _holds_free_text([rule.body])]
     try:
         return _Search(grammar, embedded, free).run()
-    except _TooMuch:
+    except TooMuch:
         return []
 
 
 def _holds_free_text(pending: list[Expr]) -> bool:
-    """Whether one of these expressions, which are used up, can end with what could be any text, seen at a glance."""
+    """Whether one of these expressions, which are used up, can end with what could be any text, as far as
+    a look at its parts tells.
+    """
     seen: set[int] = set()
     while pending:
         node = pending.pop()
@@ -120,14 +118,6 @@ def _holds_free_text(pending: list[Expr]) -> bool:
     return False
 
 
-class _TooMuch(Exception):
-    """The search is not worth it."""
-
-
-class _Escapes(Exception):
-    """Something is not contained in the free text."""
-
-
 class _Search:
     def __init__(self, grammar: GrammarIR, embedded: Mapping[int, str], free: list[int]) -> None:
         self.bodies = [rule.body for rule in grammar.rules]
@@ -136,8 +126,8 @@ class _Search:
         self.embedded = frozenset(embedded)
         self.tokens = frozenset(index for index, _ in grammar.token_sets)
         self.parts = [postorder(body) for body in self.bodies]
-        if any(_depth(nodes) > _MAX_DEPTH for nodes in self.parts):
-            raise _TooMuch
+        if any(_depth(nodes) > MAX_DEPTH for nodes in self.parts):
+            raise TooMuch
         self.calls = [list(dict.fromkeys(n[1] for n in nodes if n[0] in _RULES)) for nodes in self.parts]
         self.reached: dict[int, frozenset[int]] = {}
         self.near_free = self._leading_to(free)
@@ -238,7 +228,7 @@ class _Search:
 
     def _edge(self, item: Expr, first: bool) -> Expr:
         """What an item begins (or else ends) with, as far as that is certain."""
-        for _ in range(_MAX_DEPTH):
+        for _ in range(MAX_DEPTH):
             inner = self._inside(item)
             if self._ends_free(item) or inner[0] != OP_SEQ:
                 return item
@@ -247,7 +237,7 @@ class _Search:
 
     def _inside(self, item: Expr) -> Expr:
         """The body of what is named, captured or given options."""
-        for _ in range(_MAX_DEPTH):
+        for _ in range(MAX_DEPTH):
             if item[0] == OP_REF and item[1] not in self.tokens:
                 item = self.bodies[item[1]]
             elif item[0] in _INNER:
@@ -262,7 +252,7 @@ class _Search:
     def _spend(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MAX_STEPS:
-            raise _TooMuch
+            raise TooMuch
 
     # What the parts are.
 
@@ -289,7 +279,7 @@ class _Search:
         return body[1] if body[0] == OP_SPAN and body[2] is None else body
 
     def _ends_free(self, expr: Expr) -> bool:
-        """Whether an expression may end with what could be any text, as far as that is seen at a glance."""
+        """Whether an expression may end with what could be any text, as far as a look at its parts tells."""
         op = expr[0]
         if op in _RULES:
             rule: int = expr[1]
@@ -383,115 +373,11 @@ class _Search:
 
     def _contains(self, free: Automaton, parts: tuple[Expr, ...]) -> bool:
         """Whether an automaton takes all texts of these parts, one after the other, of which there are some."""
-        run = _Run(self, free)
+        run = RulesRun(self.bodies, self.tokens, free, MAX_STEPS - self.steps)
         try:
-            last = run.after(parts)
-        except _Escapes:
-            return False
+            return run.is_contained(parts)
         finally:
             self.steps += run.steps
-        return last != 0 and not last & ~free.accepting
-
-
-class _Run:
-    """The rules of a grammar over one automaton: by rule and state, the states that the rule may lead to."""
-
-    def __init__(self, search: _Search, free: Automaton) -> None:
-        self.search, self.free = search, free
-        self.steps = 0
-        self.known: dict[tuple[int, int], int] = {}
-        self.users: dict[tuple[int, int], set[tuple[int, int]]] = {}
-        self.waiting: list[tuple[int, int]] = []
-        self.user: tuple[int, int] | None = None  # on whose behalf rules are looked up
-
-    def after(self, parts: tuple[Expr, ...]) -> int:
-        """The states after these parts, from the start.
-
-        Raises:
-            _Escapes: One of them may be dead.
-        """
-        while True:
-            self.user = None
-            states, size = 1, len(self.known)
-            for part in parts:
-                states = self._after(part, states, 0)
-            if not self.waiting and size == len(self.known):
-                return states
-            while self.waiting:
-                self._update(self.waiting.pop())
-
-    def _update(self, key: tuple[int, int]) -> None:
-        rule, state = key
-        self.user = key
-        if rule in self.search.tokens:
-            raise _Escapes
-        reached = self._after(self.search.bodies[rule], 1 << state, 0)
-        if reached & _DEAD:
-            raise _Escapes
-        if reached != self.known[key]:
-            self.known[key] = reached
-            self.waiting.extend(self.users[key])
-
-    def _rule(self, rule: int, states: int) -> int:
-        reached = 0
-        while states:
-            lowest = states & -states
-            states ^= lowest
-            key = rule, lowest.bit_length() - 1
-            if key not in self.known:
-                self.known[key] = 0
-                self.users[key] = set()
-                self.waiting.append(key)
-            if self.user is not None:
-                self.users[key].add(self.user)
-            reached |= self.known[key]
-        return reached
-
-    def _after(self, expr: Expr, states: int, depth: int) -> int:
-        self.steps += 1
-        if depth > _MAX_DEPTH or self.steps + self.search.steps > MAX_STEPS:
-            raise _TooMuch
-        if not states:
-            return 0
-        op = expr[0]
-        if op == OP_LITERAL:
-            for byte in expr[1]:
-                states = self.free.after_bytes(states, 1 << byte)
-            return states
-        if op == OP_SET:
-            return self.free.after_bytes(states, expr[1])
-        if op in _RULES:
-            return self._rule(expr[1], states)
-        if op == OP_SEQ:
-            for part in expr[1:]:
-                states = self._after(part, states, depth + 1)
-            return states
-        if op == OP_ALT:
-            reached = 0
-            for part in expr[1:]:
-                reached |= self._after(part, states, depth + 1)
-            return reached
-        if op == OP_REPEAT:
-            return self._repeated(expr, states, depth)
-        if op == OP_AND:
-            reached = _ALL_STATES
-            for part in expr[1:]:
-                reached &= self._after(part, states, depth + 1)
-            return reached
-        if op in _INNER:
-            return self._after(expr[1], states, depth + 1)
-        if op in (OP_EMPTY, OP_NEVER):
-            return states if op == OP_EMPTY else 0
-        return _ALL_STATES if op == OP_NOT else _DEAD
-
-    def _repeated(self, expr: Expr, states: int, depth: int) -> int:
-        """As often as one likes, once at least if that is asked for: maybe more than the bounds allow."""
-        reached = 0 if expr[2] else states
-        while True:
-            states = self._after(expr[1], states, depth + 1) & ~reached
-            if not states:
-                return reached
-            reached |= states
 
 
 def _depth(nodes: list[Expr]) -> int:

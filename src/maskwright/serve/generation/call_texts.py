@@ -16,9 +16,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-import numpy as np
-
-from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+from maskwright import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
 from maskwright.errors import MaskwrightError
 from maskwright.structural_tag import get_model_structural_tag
 
@@ -85,16 +83,13 @@ def _plainest_text(matcher: GrammarMatcher) -> str | None:
 
 def _choices(matcher: GrammarMatcher, text: bytes) -> list[int]:
     """The bytes to go on with, the plainest first: a space after a separator, else visible characters."""
-    mask = np.zeros((1, _NUM_WORDS), np.int32)
+    mask = allocate_token_bitmask(1, _bytes_alone().vocab_size)
     matcher.fill_next_token_bitmask(mask)
     allowed = [byte for byte in range(256) if mask[0, byte // 32] >> (byte % 32) & 1]
     if len(allowed) > _MAX_CHOICES:
         return []
     is_separated = text.endswith(_SEPARATORS)
     return sorted(allowed, key=lambda byte: (byte != _SPACE if is_separated else chr(byte).isspace(), byte == _ESCAPE))
-
-
-_NUM_WORDS = 9  # of a mask over all bytes and the stop token
 
 
 @cache

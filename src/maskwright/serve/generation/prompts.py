@@ -73,24 +73,14 @@ def chat_prompt(
         ApiError: The template refuses the messages.
     """
     try:
-        return _prompt(engine, family, messages, tools, options)
+        if not tools:
+            return engine.apply_chat_template(messages, **options)
+        ids = engine.apply_chat_template(messages, tools=tools, **options)
+        if ids != engine.apply_chat_template(messages, **options):
+            return ids
+        return engine.apply_chat_template(_with_instruction(family, messages, tools), **options)
     except MaskwrightError as error:
         raise api_error(error, "/messages") from error
-
-
-def _prompt(
-    engine: Engine,
-    family: str,
-    messages: Sequence[Mapping[str, Any]],
-    tools: Sequence[Any],
-    options: Mapping[str, Any],
-) -> list[int]:
-    if not tools:
-        return engine.apply_chat_template(messages, **options)
-    ids = engine.apply_chat_template(messages, tools=tools, **options)
-    if ids != engine.apply_chat_template(messages, **options):
-        return ids
-    return engine.apply_chat_template(_with_instruction(family, messages, tools), **options)
 
 
 def _with_instruction(family: str, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> list[dict[str, Any]]:
