@@ -215,7 +215,18 @@ class BitmaskError(MaskwrightError, ValueError):
 
 
 class EngineError(MaskwrightError, RuntimeError):
-    """A model cannot be loaded or run, or an engine takes no requests."""
+    """A model cannot be loaded or run, or an engine takes no requests.
+
+    `can_retry` is False where a request would fail again until the engine is set up otherwise, as with a wrong API key;
+    `retry_after_s` is after how many seconds to try again, None if that is unknown.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, can_retry: bool = True, retry_after_s: float | None = None
+    ) -> None:
+        self.can_retry = can_retry
+        self.retry_after_s = retry_after_s
+        super().__init__(message, hint=hint)
 
 
 class LimitError(MaskwrightError, RuntimeError):

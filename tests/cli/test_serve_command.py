@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,30 @@ def test_a_relaxed_dry_run(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(options: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", *options]) == 2
+    assert main(["serve", "--port", "0", *options]) == 2
     assert part in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--port", "{taken}"], ["cannot listen on 127.0.0.1:{taken}: Address already in use", "another --port"]),
+        (["--port", "65536"], ["cannot listen on 127.0.0.1:65536", "another --port"]),
+        (["--host", "192.0.2.1"], ["cannot listen on 192.0.2.1:8000", "an address of this machine as --host"]),
+        (["--host", "a" * 70], ["cannot listen on aaa", "an address of this machine as --host"]),
+    ],
+)
+def test_addresses_that_cannot_be_had(
+    options: list[str], parts: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are found before the model is loaded."""
+    monkeypatch.setattr("maskwright.cli.serve._engine", lambda *_: pytest.fail("the model was loaded"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", *(each.format(taken=port) for each in options)]) == 2
+    shown = capsys.readouterr().err
+    for part in parts:
+        assert part.format(taken=port) in shown
 
 
 @pytest.mark.parametrize("options", [["--max-running", "0"], ["--port", "-1"], ["--max-waiting", "x"]])

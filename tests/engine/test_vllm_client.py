@@ -17,7 +17,7 @@ pytest.importorskip("transformers")
 from maskwright import GrammarCompiler, GrammarMatcher
 from maskwright.engine import Output, Request, SamplingParams, complete, generate
 from maskwright.engine.vllm_client import VllmEngine
-from maskwright.errors import EngineError, LimitError, MatcherError, OptionError
+from maskwright.errors import EngineError, LimitError, MatcherError, OptionError, RequestError
 from small_models import make_tokenizer
 
 TOKENIZER = make_tokenizer()
@@ -30,7 +30,10 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     text = '{"a": 12}'
     finish_reason = "stop"
-    failure: dict[str, Any] | None = None
+    failure: dict[str, Any] | str | None = None
+    failure_status = 400
+    key: str | None = None
+    last_event: str | None = None
     pause_s = 0.0
 
     def __init__(self) -> None:
@@ -43,18 +46,27 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
+        if self.server.key is not None and self.headers["authorization"] != f"Bearer {self.server.key}":
+            self._reply(401, {"error": "Unauthorized"})
+            return
+        if self.path != "/v1/models":
+            self._reply(404, {"detail": "Not Found"})
+            return
         self._reply(200, {"data": [{"id": "tiny", "max_model_len": 64}]})
 
     def do_POST(self) -> None:
         server = self.server
         server.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
         if server.failure is not None:
-            self._reply(400, server.failure)
+            self._reply(server.failure_status, server.failure)
             return
         self.send_response(200)
         self.end_headers()
         ids = TOKENIZER(server.text)["input_ids"]
         try:
+            if server.last_event is not None:
+                self.wfile.write(f"data: {server.last_event}\n\n".encode())
+                return
             for token in ids:
                 self._event({"choices": [{"index": 0, "token_ids": [token], "finish_reason": None}]})
                 time.sleep(server.pause_s)
@@ -70,6 +82,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _reply(self, status: int, data: Any) -> None:
         self.send_response(status)
+        if status == 503:
+            self.send_header("Retry-After", "7")
         self.end_headers()
         self.wfile.write(json.dumps(data).encode())
 
@@ -132,12 +146,43 @@ def test_a_token_that_the_grammar_does_not_allow_is_an_error(engine: VllmEngine)
 
 
 def test_errors_of_the_server_come_in_its_words(server: Server, engine: VllmEngine) -> None:
-    server.failure = {"error": {"message": "no such thing"}}
-    with pytest.raises(EngineError, match="no such thing"):
+    server.failure = {"error": {"message": "no such thing", "param": "seed", "code": 400}}
+    with pytest.raises(RequestError, match="no such thing") as wrong:
         complete(engine, Request([5]))
+    assert wrong.value.pointer == "/seed"
+    server.failure_status = 503
+    with pytest.raises(EngineError, match="no such thing") as busy:
+        complete(engine, Request([5]))
+    assert (busy.value.can_retry, busy.value.retry_after_s) == (True, 7.0)
     server.failure, server.finish_reason = None, ""
     with pytest.raises(EngineError, match="out of memory"):
         complete(engine, Request([5]))
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "message"),
+    [
+        ('{"error": {"message": "too long", "code": 400, "param": "prompt"}}', RequestError, "too long"),
+        ('{"error": {"message": "it died", "code": 500}}', EngineError, "it died"),
+        ("{not JSON", EngineError, "not valid JSON"),
+        ('{"choices": []}', EngineError, "without a reason"),
+    ],
+)
+def test_events_that_end_an_output(server: Server, engine: VllmEngine, event: str, kind: Any, message: str) -> None:
+    server.last_event = event
+    with pytest.raises(kind, match=message):
+        complete(engine, Request([5]))
+
+
+def test_a_wrong_key_and_a_wrong_address_are_named(server: Server) -> None:
+    url = f"http://127.0.0.1:{server.server_port}"
+    with pytest.raises(EngineError, match="without /v1"):
+        VllmEngine(f"{url}/v1", TOKENIZER)
+    server.key = "secret"
+    with pytest.raises(EngineError, match="does not accept the API key") as refused:
+        VllmEngine(url, TOKENIZER, api_key="guess")
+    assert not refused.value.can_retry
+    VllmEngine(url, TOKENIZER, api_key="secret").close()
 
 
 def test_a_cancelled_request_hangs_up(server: Server, engine: VllmEngine) -> None:

@@ -63,9 +63,9 @@ def engine() -> Iterator[Any]:
 @contextmanager
 def _serving(engine: Any, **settings: Any) -> Iterator[Running]:
     from maskwright.serve import Settings, create_app
-    from maskwright.serve.run import listen
+    from maskwright.serve.run import bind
 
-    running = Running(create_app(engine, Settings(**settings)), listen("127.0.0.1", 0))
+    running = Running(create_app(engine, Settings(**settings)), bind("127.0.0.1", 0))
     try:
         yield running
         running.wait_until_idle()

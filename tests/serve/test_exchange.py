@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from maskwright.engine import Output
+from maskwright.engine.vllm_errors import refusal
 from maskwright.errors import EngineError
 from serve.requests_of_tests import CITY, chat, schema_format
 
@@ -188,6 +189,20 @@ def test_a_mistake_of_the_server(serving: Any, monkeypatch: pytest.MonkeyPatch) 
         assert response.json()["error"]["type"] == "server_error"
         assert "r-1" in response.json()["error"]["message"]
         it.wait_until_idle()
+
+
+def test_what_an_engine_elsewhere_refuses(serving: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = refusal(400, '{"error": {"message": "seed must be >= 0", "param": "seed", "code": 400}}')
+    output = Output("r", finish_reason="error", error=refused)
+    with serving() as it:
+        monkeypatch.setattr(it.server.engine, "submit", lambda _, on_output: on_output(output))
+        monkeypatch.setattr(it.server.engine, "cancel", lambda _: None)
+        response = httpx.post(f"{it.url}/v1/chat/completions", json=chat())
+        it.wait_until_idle()
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert (error["type"], error["param"], error["code"]) == ("invalid_request_error", "/seed", "invalid_field")
+    assert "seed must be >= 0" in error["message"]
 
 
 @pytest.mark.parametrize("where", ["submit", "output"])

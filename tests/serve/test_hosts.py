@@ -35,7 +35,7 @@ def served(host: str | None, names: tuple[str, ...] = NAMES) -> bool:
     [
         *("localhost", "LOCALHOST:8000", "localhost.", "127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "[::1]"),
         *("gpu-box", "gpu-box:8000", "models.example.com", "MODELS.example.com:443", "gpu-box."),
-        *(None, "", "10.1.2.3:80"),
+        *(None, "", "10.1.2.3:80", "[fe80::1%eth0]:8000", "[fe80::1%25eth0]", "[fe80::1%en-0.1]:80"),
     ],
 )  # fmt: skip
 def test_served(host: str | None) -> None:
@@ -48,6 +48,7 @@ def test_served(host: str | None) -> None:
         *("evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example"),
         *("gpu-box.evil.example", "[localhost]", "a/localhost"),
         *("[1234]", "[:]:8000", "[1::2::3]", "[dead.beef]"),
+        *("[fe80::1%]", "[%eth0]", "[evil.example%eth0]", "evil.example%eth0", "[fe80::1%a]b]"),
         *("evil.example@localhost:8000x", "[::1", "xn--\xff", "example.com", "2130706433.evil.example"),
     ],
 )  # fmt: skip

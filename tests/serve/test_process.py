@@ -102,3 +102,9 @@ def test_an_address_that_is_taken() -> None:
     assert done.returncode == 2
     assert "cannot listen on 127.0.0.1" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_all_interfaces() -> None:
+    with process("--host", "") as (_, url):
+        assert url.startswith("http://127.0.0.1:")
+        assert httpx.get(f"{url}/v1/models").status_code == 200

@@ -20,6 +20,7 @@ from maskwright.serve.errors import ApiError, api_error
         (errors.LimitError("m", limit="depth"), 400, "/given", "structure_too_large"),
         (errors.OptionError("m", option="o"), 400, "/given", "invalid_option"),
         (errors.EngineError("m"), 503, None, "engine_unavailable"),
+        (errors.EngineError("m", can_retry=False), 502, None, "engine_misconfigured"),
         (errors.MatcherError("m"), 500, None, "internal_error"),
         (errors.TokenizerError("m"), 500, None, "internal_error"),
     ],
@@ -27,6 +28,12 @@ from maskwright.serve.errors import ApiError, api_error
 def test_statuses(error: errors.MaskwrightError, status: int, param: str | None, code: str) -> None:
     made = api_error(error, "/given")
     assert (made.status, made.param, made.code) == (status, param, code)
+
+
+@pytest.mark.parametrize(("after", "header"), [(None, "1"), (0.0, "1"), (6.2, "7"), (60.0, "60")])
+def test_when_to_try_again(after: float | None, header: str) -> None:
+    assert api_error(errors.EngineError("m", retry_after_s=after)).headers == {"Retry-After": header}
+    assert not api_error(errors.EngineError("m", can_retry=False)).headers
 
 
 def test_hints_are_in_the_message() -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import importlib.util
 import os
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,14 +43,19 @@ def run(arguments: argparse.Namespace) -> int:
     if missing:
         message = f"maskwright serve needs the packages {', '.join(missing)}"
         raise CommandError(f'{message}\n  hint: pip install ".[serve]" in a clone of the repository')
-    engine = _engine(arguments.model, arguments.max_running, arguments.max_model_len)
-    settings = _settings(arguments, engine.model_name)
+    _settings(arguments, arguments.model)  # mistakes show now, as loading a model takes a while
     if arguments.dry_run:
+        engine = _engine(arguments.model, arguments.max_running, arguments.max_model_len)
         try:
-            return _dry_run(arguments.dry_run, engine, settings)
+            return _dry_run(arguments.dry_run, engine, _settings(arguments, engine.model_name))
         finally:
             engine.close()
-    return _serve(arguments, engine, settings)
+    listener = _bound(arguments.host, arguments.port)
+    try:
+        engine = _engine(arguments.model, arguments.max_running, arguments.max_model_len)
+        return _serve(arguments, engine, _settings(arguments, engine.model_name), listener)
+    finally:
+        listener.close()
 
 
 def _engine(name: str, max_running: int | None, max_model_len: int | None) -> Engine:
@@ -81,7 +88,7 @@ def _hosts(host: str, allowed: list[str]) -> tuple[str, ...]:
     """The names that clients may use for the server: the one that it listens on, and those that were allowed."""
     from maskwright.serve.http.hosts import is_address
 
-    return tuple(allowed) if is_address(host) else (host, *allowed)
+    return tuple(allowed) if not host or is_address(host) else (host, *allowed)
 
 
 def _option_of(setting: str) -> str:
@@ -124,18 +131,30 @@ def _tool_format(given: str | None, model_name: str) -> str:
     return _DEFAULT_FORMAT
 
 
-def _serve(arguments: argparse.Namespace, engine: Engine, settings: Settings) -> int:
-    from maskwright.serve.run import listen, serve
+def _bound(host: str, port: int) -> socket.socket:
+    """The socket to listen on.
+
+    Raises:
+        CommandError: There is no such address, or it is taken.
+    """
+    from maskwright.serve.run import bind
 
     try:
-        listener = listen(arguments.host, arguments.port)
-    except (OSError, OverflowError) as error:
-        engine.close()
+        return bind(host, port)
+    except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        message = f"cannot listen on {arguments.host}:{arguments.port}: {reason}"
-        raise CommandError(f"{message}\n  hint: pass another --port, or 0 for any that is free") from error
-    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
-    url = f"http://{host}:{listener.getsockname()[1]}"
+        is_port = isinstance(error, OverflowError) or getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES)
+        hint = 'pass an address of this machine as --host, or "" for all of them'
+        if is_port:
+            hint = "pass another --port, or 0 for any that is free"
+        raise CommandError(f"cannot listen on {host or '*'}:{port}: {reason}\n  hint: {hint}") from error
+
+
+def _serve(arguments: argparse.Namespace, engine: Engine, settings: Settings, listener: socket.socket) -> int:
+    from maskwright.serve.run import serve, url_of
+
+    listener.listen()
+    url = url_of(arguments.host, listener.getsockname()[1])
     print(f"serving {settings.served_names[0]} at {url}/v1 (a page to try it: {url}); Ctrl-C ends it", file=sys.stderr)
     serve(engine, settings, listener, arguments.log_format)
     return EXIT_OK

@@ -71,7 +71,7 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_network(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--host", default="127.0.0.1", help="the address to listen on (%(default)s)")
+    group.add_argument("--host", default="127.0.0.1", help='the address to listen on; "" for all (%(default)s)')
     group.add_argument("--port", type=_integer_from(0), default=8000, help="the port; 0 for any (%(default)s)")
     group.add_argument(
         "--api-key", action="append", default=[], metavar="KEY", help="a key that requests must have; repeat for more"

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from maskwright.engine.interface import EngineStats, Handle, OnOutput
 from maskwright.engine.requests import Request
 from maskwright.engine.sequence import Sequence as OutputSequence
+from maskwright.engine.vllm_errors import refusal, refusal_in_stream
 from maskwright.errors import EngineError, LimitError, MaskwrightError, MatcherError, OptionError, RequestError
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import as_integer, instance
@@ -49,7 +50,7 @@ class VllmEngine:
         timeout_s: How long to wait for the next token.
 
     Raises:
-        EngineError: The server does not answer, or httpx is not installed.
+        EngineError: The server does not answer, refuses the key, or httpx is not installed.
         TokenizerError: The tokenizer cannot be read.
     """
 
@@ -161,12 +162,20 @@ class VllmEngine:
         self.close()
 
     def _served(self, url: str) -> dict[str, Any]:
+        """What the server says of its model."""
+        hint = "pass the address that vllm serve prints, without /v1, such as http://localhost:8000"
         try:
             reply = self._client.get("/v1/models")
-            served: dict[str, Any] = reply.raise_for_status().json()["data"][0]
-        except (self._failure, ValueError, KeyError, IndexError) as error:
-            raise EngineError(f"there is no vLLM server at {url}: {error!s:.200}") from error
-        return served
+        except self._failure as error:
+            raise EngineError(f"there is no vLLM server at {url}: {error!s:.200}", hint=hint) from error
+        if reply.status_code not in (200, 404):
+            raise refusal(reply.status_code, reply.text, reply.headers.get("retry-after"))
+        try:
+            served: dict[str, Any] = reply.json()["data"][0]
+            named = str(served["id"])
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise EngineError(f"there is no vLLM server at {url}: {reply.text!s:.80}", hint=hint) from error
+        return {**served, "id": named}
 
     def _run(self, sequence: OutputSequence) -> None:
         """Generate one output, on a thread of its own."""
@@ -197,7 +206,7 @@ class VllmEngine:
         with self._client.stream("POST", "/v1/completions", json=self._body(sequence)) as reply:
             if reply.status_code != 200:
                 reply.read()
-                raise EngineError(f"vLLM refused the request: {_message(reply.text)}")
+                raise refusal(reply.status_code, reply.text, reply.headers.get("retry-after"))
             for choice in _choices(reply.iter_lines()):
                 for token in choice.get("token_ids") or []:
                     if sequence.finish_reason is None:
@@ -254,21 +263,17 @@ def _choices(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
     """What each event of a stream says of the output.
 
     Raises:
-        EngineError: An event is an error.
+        EngineError: The server failed.
+        RequestError: It refuses the request after all.
     """
     for line in lines:
         data = line.removeprefix("data:").strip()
         if not line.startswith("data:") or data == "[DONE]":
             continue
-        event = json.loads(data)
+        try:
+            event = json.loads(data)
+        except ValueError as error:
+            raise EngineError(f"vLLM sent an event that is not valid JSON: {data:.80}") from error
         if "error" in event:
-            raise EngineError(f"vLLM failed: {_message(data)}")
+            raise refusal_in_stream(event)
         yield from event.get("choices") or []
-
-
-def _message(text: str) -> str:
-    """The message of an error of the server."""
-    try:
-        return str(json.loads(text)["error"]["message"])[:500]
-    except (ValueError, KeyError, TypeError):
-        return text[:200]

@@ -9,6 +9,7 @@ Tested by tests/serve/test_serve_errors.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -82,10 +83,19 @@ def api_error(error: MaskwrightError, param: str | None = None) -> ApiError:
     What the engine could not do is nothing that the request can change, and another attempt may succeed.
     """
     if isinstance(error, EngineError):
-        hint = "try again, or see the server's log"
-        return ApiError(503, error.message, code="engine_unavailable", hint=hint, headers={"Retry-After": "1"})
+        return _unavailable(error)
     code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
     if code is None:
         return ApiError(500, error.message, code="internal_error", hint=error.hint)
     pointer = getattr(error, "pointer", None)
     return invalid(error.message, pointer or param or pointer, code=code, hint=error.hint)
+
+
+def _unavailable(error: EngineError) -> ApiError:
+    """The answer to what the engine could not do: when to try again, unless that would not help."""
+    if not error.can_retry:
+        hint = "the server's administrator finds the reason in its log"
+        return ApiError(502, error.message, code="engine_misconfigured", hint=hint)
+    seconds = 1 if error.retry_after_s is None else max(1, math.ceil(error.retry_after_s))
+    hint = "try again, or see the server's log"
+    return ApiError(503, error.message, code="engine_unavailable", hint=hint, headers={"Retry-After": str(seconds)})

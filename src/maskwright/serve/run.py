@@ -1,6 +1,6 @@
 """The server as a process: a socket, signals, and an orderly end.
 
-    serve(engine, settings, "127.0.0.1", 8000)
+    serve(engine, settings, bind("127.0.0.1", 8000))
 
 On SIGTERM or Ctrl-C it takes no more requests; what runs and what waits is finished, within `drain_seconds`. A second
 Ctrl-C ends it at once.
@@ -10,6 +10,7 @@ Tested by tests/serve/test_process.py.
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 from types import FrameType
@@ -27,8 +28,6 @@ KEEP_ALIVE_SECONDS: Final = 75
 """How long a connection without a request stays open: longer than clients keep theirs (httpx: 5 s), or a request could
 be sent at the very moment when the server closes its connection, and be lost."""
 
-_BACKLOG = 1024
-
 
 def serve(engine: Engine, settings: Settings, listener: socket.socket, log_style: str = "text") -> None:
     """Serve an engine until a signal ends it, and close it.
@@ -36,7 +35,7 @@ def serve(engine: Engine, settings: Settings, listener: socket.socket, log_style
     Args:
         engine: The engine, already loaded.
         settings: How to serve it.
-        listener: The socket, bound and listening.
+        listener: The socket, bound.
         log_style: "text" or "json".
 
     Raises:
@@ -60,14 +59,43 @@ def serve(engine: Engine, settings: Settings, listener: socket.socket, log_style
         engine.close()
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound to an address, and does not listen yet.
+
+    Args:
+        host: A name, an IP address, of IPv6 also with its zone; empty for all interfaces, by IPv4 and IPv6.
+        port: 0 for any that is free.
 
     Raises:
         OSError: The address is taken or does not exist.
+        OverflowError: The port is greater than 65,535.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    is_any = host in ("", "::")
+    family = socket.AF_INET6 if ":" in host or (is_any and socket.has_dualstack_ipv6()) else socket.AF_INET
+    found = socket.getaddrinfo(host or None, 0, family, socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    name, _, *rest = found[0][4]  # of IPv6, the number of the zone is in the rest
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, not is_any)
+        made.bind((name, port, *rest))
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def url_of(host: str, port: int) -> str:
+    """Return the address to open in a browser on the same machine.
+
+    >>> url_of("::1", 80), url_of("fe80::1%eth0", 80), url_of("0.0.0.0", 80)
+    ('http://[::1]:80', 'http://[fe80::1%25eth0]:80', 'http://127.0.0.1:80')
+    """
+    if host in ("", "0.0.0.0", "::"):
+        host = "127.0.0.1"
+    return f"http://[{host.replace('%', '%25')}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class _Process(uvicorn.Server):

@@ -15,7 +15,7 @@ import pytest
 
 from maskwright import GrammarCompiler
 from maskwright.engine import Completion, Output, Request, SamplingParams, VllmEngine, complete, generate
-from maskwright.errors import EngineError, UnsatisfiableError
+from maskwright.errors import RequestError, UnsatisfiableError
 
 pytest.importorskip("vllm", reason="vLLM is not installed: make engines")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: make engines")
@@ -163,5 +163,5 @@ def test_a_cancelled_output_ends_and_frees_its_place(engine: VllmEngine) -> None
 
 
 def test_what_the_server_refuses_is_an_error_in_its_words(engine: VllmEngine) -> None:
-    with pytest.raises(EngineError, match=r"(?i)token"):
+    with pytest.raises(RequestError, match=r"(?i)token"):
         complete(engine, Request([10**6], SamplingParams(max_tokens=3)))

@@ -24,7 +24,8 @@ from maskwright.serve.observability.logs import log
 
 ANY: Final = "*"
 _MAX_SHOWN = 60
-_HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::\d*)?")
+_ZONE = r"(?:%[A-Za-z0-9._~%-]+)?"  # of an IPv6 address: the interface, which some clients leave in the header
+_HOST = re.compile(rf"(?:\[(?P<address>[0-9A-Fa-f:.]+){_ZONE}\]|(?P<name>[A-Za-z0-9._-]+))(?::\d*)?")
 
 
 class HostCheck:
