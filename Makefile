@@ -83,7 +83,7 @@ playground: web  ## the playground, in build/playground, served at http://localh
 test-web: .venv/.dev web  ## the npm package: what it gives is what the kernel gives natively
 	for each in web/tests/dump_*.py; do $(BIN)/python $$each build/web/cases || exit 1; done
 	$(MAKE) --no-print-directory -f web/Makefile PYTHON=$(BIN)/python playground
-	node --test web/tests/*.test.js
+	PYTHON=$(BIN)/python node --test web/tests/*.test.js
 
 docs: .venv/.dev  ## the API's reference, in build/docs
 	$(BIN)/python $(PIP_INSTALL) pdoc

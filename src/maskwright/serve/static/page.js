@@ -38,6 +38,13 @@ product ::= value (("*" | "/") value)*
 value ::= [0-9]{1,3} | "(" sum ")"`,
   none: "",
 };
+const PROMPTS = {
+  json_schema: "Write an order as JSON.",
+  tools: "How is the weather in Paris?",
+  regex: "When do we meet?",
+  ebnf: "Write a sum.",
+  none: "Tell me about yourself.",
+};
 const NAMES = { json_schema: "JSON Schema", tools: "Tools, as JSON", regex: "Regular expression", ebnf: "EBNF grammar", none: "" };
 const FIGURES = {
   requests_running: "running",
@@ -54,7 +61,9 @@ let running = null;
 
 function showKind() {
   written[kind] = $("structure").value;
+  const isPromptOurs = $("prompt").value === PROMPTS[kind];
   kind = document.querySelector("input[name=kind]:checked").value;
+  if (isPromptOurs) $("prompt").value = PROMPTS[kind];
   $("structure").value = written[kind];
   $("structure").hidden = kind === "none";
   $("structure").setAttribute("aria-label", NAMES[kind]);
