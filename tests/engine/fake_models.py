@@ -28,6 +28,7 @@ class FakeModel:
 
     model_name = "fake"
     has_chat_template = False
+    device = None
 
     def __init__(self, tokens: Sequence[bytes], logits: Logits | None = None, num_slots: int = 4) -> None:
         self.tokens = [*tokens, b"<end>"]

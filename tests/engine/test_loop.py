@@ -87,6 +87,23 @@ def test_masks_that_are_known_are_filled_at_once(start: Start, monkeypatch: pyte
     assert [name for _, name in where[16:]] == ["maskwright.engine"] * 14
 
 
+def test_reports_that_block_are_made_beside_the_model(start: Start) -> None:
+    """They take no processor time. Now and then it is tried whether they still block."""
+    where: list[str] = []
+    over = threading.Event()
+
+    def slow(output: Output) -> None:
+        where.append(threading.current_thread().name)
+        time.sleep(0.003)
+        if output.finish_reason is not None:
+            over.set()
+
+    start(model()).submit(Request([0], SamplingParams(seed=1, max_tokens=130, ignore_eos=True)), slow)
+    assert over.wait(30)
+    assert len(where) > 120
+    assert where.count("maskwright.engine") <= 5
+
+
 @pytest.mark.parametrize("held", ["[A-Z]{2,30}", "(one|two|three| )+!", "[^x]{9}"])
 def test_few_tokens_are_sampled_as_many_are(start: Start, monkeypatch: pytest.MonkeyPatch, held: str) -> None:
     """Where a mask allows few tokens, these are listed: no other token comes, and the outputs are the same."""

@@ -7,8 +7,9 @@
     completion = complete(engine, request)              the whole output
 
 Invariants: `on_output` is called for one output of a request after the other, from a thread of the engine, at last
-with a `finish_reason`, exactly once; it must not block. Errors of a request that show when it is submitted are raised
-there, later ones come as an output with `finish_reason="error"`. Tested by tests/engine/test_local.py.
+with a `finish_reason`, exactly once. It must not block: the next step of all outputs waits for it. Errors of a request
+that show when it is submitted are raised there, later ones come as an output with `finish_reason="error"`.
+Tested by tests/engine/test_local.py.
 """
 
 from __future__ import annotations

@@ -33,17 +33,20 @@ from typing import Any
 import numpy as np
 
 from maskwright.engine.beside import Beside
+from maskwright.engine.device_rows import copied, drawn_on_device, is_on_device, joined, on_host
 from maskwright.engine.forced import ForcedText
 from maskwright.engine.masks import StepMasks
 from maskwright.engine.models import CausalModel, Step
 from maskwright.engine.outputs import TokenLogprobs
-from maskwright.engine.sampling import ModelLogprobs
+from maskwright.engine.sampling import ModelLogprobs, no_finite_logit
 from maskwright.engine.sequence import Sequence
 from maskwright.engine.speculation import drafted
 from maskwright.errors import MaskwrightError
 
 _MAX_CHUNK = 512  # tokens of a prompt that are read in one step
 _HAND_OVER_S = 100e-6  # what waking a thread costs the model, and what waiting for the GIL does
+_BLOCKED_S = 1e-3  # what is done at once took so long: `on_output` blocks, which processor time does not show
+_STEPS_BESIDE = 64  # for which nothing is done at once after that
 
 
 class DecodingLoop:
@@ -64,11 +67,13 @@ class DecodingLoop:
         self._model = model
         self._max_draft, self._precompute_us = max_draft, precompute_us
         self._beside = Beside()
-        self._masks = StepMasks(model.num_slots, model.tokenizer_info.vocab_size)
+        self._masks = StepMasks(model.num_slots, model.tokenizer_info.vocab_size, model.device)
         self._forced = ForcedText(model.tokenizer_info, lambda text: model.encode(text, add_special_tokens=False))
         self._free_slots = list(range(model.num_slots))  # a heap: slots that are used lie together
         self._to_report: dict[Sequence, None] = {}  # in order, each once
-        self._work_s = 0.0  # what was done beside the model took in the last step
+        self._drawn: dict[int, int] = {}  # tokens of this step that were drawn on a device, by their rows
+        self._work_s = 0.0  # processor time of what was done beside the model in the last step
+        self._steps_beside = 0  # for which nothing is done at once
         self.waiting: deque[Sequence] = deque()
         self.running: list[Sequence] = []
         self.totals = dict.fromkeys(_COUNTED, 0) | dict.fromkeys(_TIMED, 0.0)
@@ -188,10 +193,15 @@ class DecodingLoop:
         """Have done what takes no logits: beside the model, or at once where that is less than waking a thread."""
         new = [sequence for sequence in self.running if sequence.num_cached == 0]
         report, self._to_report = list(self._to_report), {}
-        if not new and self._work_s < _HAND_OVER_S and self._masks.are_known(choosing):
-            self._work_beside(choosing, report, new)
-        else:
+        self._steps_beside = max(0, self._steps_beside - 1)
+        is_short = self._work_s < _HAND_OVER_S and not self._steps_beside
+        if new or not is_short or not self._masks.are_known(choosing):
             self._beside.start(lambda: self._work_beside(choosing, report, new))
+            return
+        began = time.perf_counter()
+        self._work_beside(choosing, report, new)
+        if time.perf_counter() - began > _BLOCKED_S:
+            self._steps_beside = _STEPS_BESIDE
 
     def _work_beside(self, choosing: list[Sequence], report: list[Sequence], new: list[Sequence]) -> None:
         began = time.thread_time()
@@ -233,15 +243,16 @@ class DecodingLoop:
         rows = [sequence.held_row for sequence in choosing if sequence.held_row is not None]
         for sequence in choosing:
             sequence.held_row = None
-        return np.concatenate([logits, np.stack(rows)]) if rows else logits
+        return joined(logits, rows) if rows else logits
 
     def _choose(self, choosing: list[Sequence], logits: Any) -> None:
         began = time.perf_counter()
         first = 0
+        self._drawn = drawn_on_device(choosing, logits, self._masks.send()) if is_on_device(logits) else {}
         for sequence in choosing:
             count = 1 + len(sequence.draft)
             if sequence.awaits_grammar:
-                sequence.held_row = logits[first].copy()
+                sequence.held_row = copied(logits[first])
             elif sequence.finish_reason is None and sequence.num_pending <= 0:  # else forced text has just come
                 self._guarded(sequence, self._take_tokens, logits[first : first + count], first)
                 self._to_report[sequence] = None
@@ -277,6 +288,9 @@ class DecodingLoop:
 
     def _next_token(self, sequence: Sequence, row: Any, index: int) -> tuple[int, TokenLogprobs | None]:
         """Choose from a row of logits, held to the mask of that index."""
+        if index in self._drawn:
+            return _checked(self._drawn[index]), None
+        row = on_host(row)
         num_top, allowed, temperature = sequence.params.logprobs, None, None
         logprobs = None if num_top is None else ModelLogprobs(row, num_top)  # the model's own, so before the mask
         if sequence.matcher is not None:
@@ -334,6 +348,13 @@ _COUNTED = (
     "accepted_draft_tokens",
 )
 _TIMED = ("model_s", "mask_s", "mask_wait_s", "sample_s")
+
+
+def _checked(token: int) -> int:
+    """A token that was drawn on a device."""
+    if token < 0:
+        raise no_finite_logit()
+    return token
 
 
 def _can_go_on(sequence: Sequence) -> bool:

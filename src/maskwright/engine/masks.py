@@ -6,7 +6,7 @@
 
 A sequence has a row, or with a draft one more for each drafted token. Rows are masked right before they are sampled:
 a row of 128,000 logits fits the processor's cache, those of a batch do not. Where few tokens are allowed, the row is
-not touched at all.
+not touched at all. Logits on a GPU are held to the masks there (`device_rows`): `bitmask = masks.send()`.
 Tested by tests/engine/test_loop.py.
 """
 
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from maskwright.bitmask import allocate_token_bitmask, apply_token_bitmask_inplace
+from maskwright.bitmask.staging import StagedBitmasks
 from maskwright.engine.sampling import Ints, Logits
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import LimitError
@@ -28,11 +29,20 @@ _FEW = 1 / 16  # of the words of a mask: below, the tokens are listed
 
 
 class StepMasks:
-    """The bitmask of a loop."""
+    """The bitmask of a loop.
 
-    def __init__(self, num_slots: int, vocab_size: int) -> None:
-        self._vocab_size = vocab_size
-        self._bitmask: Any = allocate_token_bitmask(num_slots, vocab_size)
+    Args:
+        num_slots: The most outputs.
+        vocab_size: Tokens a row.
+        device: Where the model's logits are, if not in memory: masks are filled in two page-locked buffers in turn.
+    """
+
+    def __init__(self, num_slots: int, vocab_size: int, device: Any = None) -> None:
+        self._vocab_size, self._device = vocab_size, device
+        self._staged: StagedBitmasks | None = None
+        self._bitmask: Any = None
+        self._num_rows = 0
+        self._make_room(num_slots)
         self._batch: BatchGrammarMatcher | None = None
         self.failed: list[tuple[Sequence, LimitError]] = []
         self.fill_s = 0.0  # of the last call
@@ -49,19 +59,38 @@ class StepMasks:
         held: list[Sequence] = []
         firsts: list[int] = []
         num_rows = 0
+        free: list[int] = []
         for sequence in sequences:
             if sequence.matcher is not None:
                 held.append(sequence)
                 firsts.append(num_rows)
+            else:
+                free.append(num_rows)
             num_rows += 1 + len(sequence.draft)
+        self._num_rows = num_rows
+        if num_rows > len(self._bitmask):
+            self._make_room(num_rows)
+        if self._staged is not None:
+            self._bitmask = self._staged.host().numpy()
+            self._bitmask[free] = -1  # on a device, each row has a mask
         if not held:
             return
-        if num_rows > len(self._bitmask):
-            self._bitmask = allocate_token_bitmask(num_rows, self._vocab_size)
         self._fill(held, firsts)
         self.fill_s = time.perf_counter() - began
         for sequence in held:
             sequence.timing.mask_us.append(self.fill_s * 1e6 / len(held))
+
+    def send(self) -> Any:
+        """Start to copy the masks to the device, and return them there: (rows, words)."""
+        assert self._staged is not None
+        return self._staged.send(self._num_rows)
+
+    def _make_room(self, num_rows: int) -> None:
+        if self._device is None:
+            self._bitmask = allocate_token_bitmask(num_rows, self._vocab_size)
+            return
+        self._staged = StagedBitmasks(num_rows, self._vocab_size, self._device)
+        self._bitmask = self._staged.host().numpy()
 
     def _fill(self, held: list[Sequence], firsts: list[int]) -> None:
         matchers = tuple(sequence.matcher for sequence in held if sequence.matcher is not None)

@@ -36,11 +36,15 @@ _BLOCK = 512
 
 
 class Chooser:
-    """Chooses the tokens of one output."""
+    """Chooses the tokens of one output.
+
+    Attributes:
+        seed: 64 bits, those of the parameters or random ones.
+    """
 
     def __init__(self, params: SamplingParams, prompt_ids: Iterable[int] = ()) -> None:
         self._params = params
-        self._seed = secrets.randbits(_SEED_BITS) if params.seed is None else params.seed % (1 << _SEED_BITS)
+        self.seed = secrets.randbits(_SEED_BITS) if params.seed is None else params.seed % (1 << _SEED_BITS)
         self._prompt = np.unique(np.fromiter(prompt_ids, np.int64)) if params.has_penalties else None
         self._biased = np.array(list(params.logit_bias), np.int64)
         self._biases = np.array(list(params.logit_bias.values()), np.float32)
@@ -78,15 +82,12 @@ class Chooser:
             row[np.isnan(row)] = -np.inf
             best = int(row.argmax())
             if not math.isfinite(row[best]):
-                raise MatcherError(
-                    "no token that is allowed has a finite logit",
-                    hint="the model gave no finite logits, or a logit bias leaves out all that the grammar allows",
-                )
+                raise no_finite_logit()
         if temperature < GREEDY_BELOW or params.top_k == 1:
             return best
         row -= row[best]
         row *= np.float32(1 / temperature)
-        return _drawn(row, params.top_k, params.top_p, params.min_p, uniform(self._seed, position))
+        return _drawn(row, params.top_k, params.top_p, params.min_p, uniform(self.seed, position))
 
     def _penalize(self, row: Logits, prompt: Ints, output_ids: Sequence[int]) -> None:
         params = self._params
@@ -98,6 +99,14 @@ class Chooser:
         row[output] -= (params.presence_penalty + params.frequency_penalty * counts).astype(np.float32)
         known = self._biased < row.size
         row[self._biased[known]] += self._biases[known]
+
+
+def no_finite_logit() -> MatcherError:
+    """Make the error for a row from which nothing can be chosen."""
+    return MatcherError(
+        "no token that is allowed has a finite logit",
+        hint="the model gave no finite logits, or a logit bias leaves out all that the grammar allows",
+    )
 
 
 def _drawn(row: Logits, top_k: int, top_p: float, min_p: float, random: float) -> int:

@@ -41,6 +41,11 @@ class CausalModel(Protocol):
     @property
     def has_chat_template(self) -> bool: ...
 
+    @property
+    def device(self) -> Any:
+        """Where the logits are: None in memory, else a device of torch."""
+        ...
+
     def encode(self, text: str, *, add_special_tokens: bool = True) -> list[int]: ...
 
     def apply_chat_template(
@@ -51,7 +56,8 @@ class CausalModel(Protocol):
         """Read tokens, and return the logits that were asked for, one step's after the other.
 
         Returns:
-            (sum of num_logits, vocab_size): a float32 array of numpy, which the caller may change.
+            (sum of num_logits, vocab_size): a float32 array of numpy, which the caller may change; where `device` is
+            not None, a float32 tensor there.
         """
         ...
 

@@ -23,6 +23,7 @@ class EmbeddedCausalModel:
 
     model_name = "embedded"
     has_chat_template = False
+    device = None
 
     def __init__(
         self, model: EmbeddedModel | None = None, *, num_slots: int = 16, max_model_len: int | None = None

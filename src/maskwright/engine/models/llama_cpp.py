@@ -31,6 +31,8 @@ _BATCH = 512
 class LlamaCppModel:
     """A model that llama.cpp runs. Make it with `load`."""
 
+    device = None  # of the logits: llama.cpp copies them to memory
+
     def __init__(self, llama: Llama, *, num_slots: int, max_model_len: int, model_name: str) -> None:
         self._llama = llama
         self.num_slots, self.max_model_len, self.model_name = num_slots, max_model_len, model_name

@@ -24,8 +24,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from transformers import Cache
 
@@ -39,9 +37,6 @@ _FIRST_CAPACITY = 256
 _FEW = 16  # tokens of a step that are read together with those of others
 _ATTENTION_KINDS = {"full_attention", "sliding_attention"}
 _DEFAULT_LENGTH = 4096
-
-Logits = npt.NDArray[np.float32]
-_NO_LOGITS: Logits = np.empty((0, 0), np.float32)
 
 
 class TransformersModel:
@@ -76,6 +71,7 @@ class TransformersModel:
         self._is_eager = _is_eager(model)
         self._cache = SlotCache(num_slots)
         self._lengths = [0] * num_slots
+        self.device = None if model.device.type == "cpu" else model.device
         self.num_slots, self.model_name = num_slots, model_name
         limit = facts.num_positions or _DEFAULT_LENGTH
         self.max_model_len = limit if max_model_len is None else min(limit, max_model_len)
@@ -132,22 +128,23 @@ class TransformersModel:
             raise RequestError(f"the chat template refuses the messages: {error!s:.200}") from error
 
     @torch.inference_mode()
-    def forward(self, steps: Sequence[Step]) -> Logits:
+    def forward(self, steps: Sequence[Step]) -> Any:
+        found = self._forward(steps)
+        return found.numpy() if self.device is None else found
+
+    def _forward(self, steps: Sequence[Step]) -> torch.Tensor:
         long = [[i] for i, step in enumerate(steps) if len(step.token_ids) > _FEW]
         few = [i for i, step in enumerate(steps) if len(step.token_ids) <= _FEW]
         groups = [*long, few] if few else long
         found = [self._forward_group([steps[i] for i in group]) for group in groups]
         if len(groups) == 1:
             return found[0]
-        rows: list[Logits] = [_NO_LOGITS] * len(steps)
+        rows = dict[int, torch.Tensor]()
         for group, logits in zip(groups, found, strict=True):
-            counts = [steps[i].num_logits for i in group]
-            parts = np.split(logits, np.cumsum(counts[:-1]))
-            for i, part in zip(group, parts, strict=True):
-                rows[i] = part
-        return np.concatenate(rows)
+            rows |= zip(group, torch.split(logits, [steps[i].num_logits for i in group]), strict=True)
+        return torch.cat([rows[i] for i in range(len(steps))])
 
-    def _forward_group(self, steps: Sequence[Step]) -> Logits:
+    def _forward_group(self, steps: Sequence[Step]) -> torch.Tensor:
         """Read steps together, padded to the longest."""
         slots = _slots_to_read([step.slot for step in steps])
         place = {slot: row for row, slot in enumerate(slots)}
@@ -178,8 +175,7 @@ class TransformersModel:
             chosen = logits[:, 0]
         else:
             chosen = logits[[row for row, _ in pairs], [column for _, column in pairs]]
-        found: Logits = chosen.float().cpu().numpy()
-        return found
+        return chosen.float()  # type: ignore[no-any-return, unused-ignore]
 
     def _attention_mask(self, positions: torch.Tensor, num_visible: int) -> Any:
         """What each token attends to, (rows, 1, width, num_visible), by the kind of layer if there are several."""
