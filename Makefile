@@ -18,7 +18,7 @@ PYTHON_FILES := src tests benchmarks tools examples
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test test-long test-all quick lint types format stub bench asan engines test-engines test-clients web test-web playground docs clean help
+.PHONY: demo test test-long test-all quick lint types tidy format stub bench asan engines test-engines test-clients web test-web playground docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
@@ -46,6 +46,12 @@ lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above
 
 types: .venv/.dev  ## mypy, strict
 	$(BIN)/mypy --strict
+
+tidy: .venv/.dev  ## clang-tidy on the kernel and its bindings, with the checks of .clang-tidy
+	$(BIN)/cmake -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DMASKWRIGHT_COMPILE_FRONT_ENDS=OFF \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > /dev/null
+	$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -p build/tidy -quiet "cpp/(kernel|bindings)/" > build/tidy/found.txt 2>&1 || \
+	  { grep -A3 -E "(warning|error):" build/tidy/found.txt; exit 1; }
 
 format: .venv/.dev  ## rewrite the sources as `make lint` wants them
 	$(BIN)/ruff check --fix $(PYTHON_FILES)

@@ -6,7 +6,7 @@
 The folders in the order of the work, each over those before it:
     texts       special tokens inside strings (tokens.py), where free text ends (stops.py, ends.py, patterns.py)
     formats     the classes, read and checked: fields.py, base.py, classes.py, tag.py
-    arguments   values by JSON Schema, as JSON (snippets.py) or in a model's own style (xml.py, python_calls.py)
+    arguments   values by JSON Schema, as JSON (snippets.py) or in a model's own style (spelled.py)
     lowering    to the IR
     families    tags for models' formats, made of tools and a tool choice (request.py)
 `known_tags.py` finds by content what earlier requests had; `maskwright.events` reads what comes out.

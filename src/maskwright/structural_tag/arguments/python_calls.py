@@ -32,7 +32,8 @@ from maskwright.frontends.json_schema.sets.strings import (
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import Expr, alt, and_, literal, never, not_, seq, text
 from maskwright.structural_tag.arguments.free_names import Spelling
-from maskwright.structural_tag.arguments.xml import Writer, text_of_shape
+from maskwright.structural_tag.arguments.raw_strings import text_of_shape
+from maskwright.structural_tag.arguments.xml import Writer
 from maskwright.structural_tag.formats.xml_styles import Kind
 from maskwright.structural_tag.texts.tokens import Pieces
 

@@ -121,7 +121,7 @@ def _nothing_valid(
         return UnsatisfiableError("every value that is valid against this schema contains an excluded text")
     if style is None:
         return why_unsatisfiable(data, options)
-    from maskwright.structural_tag.arguments.xml import no_object
+    from maskwright.structural_tag.arguments.spelled import no_object
 
     return no_object(data, options)
 
@@ -155,6 +155,6 @@ def _read(
     if style is None:
         beside = without_texts(excluded) if excluded else ()
         return schema_to_ir(schema, options, report, capture_members=capture_members, beside=beside)
-    from maskwright.structural_tag.arguments.xml import xml_to_ir
+    from maskwright.structural_tag.arguments.spelled import spelled_to_ir
 
-    return xml_to_ir(schema, style, options, excluded, report, capture_members=capture_members)
+    return spelled_to_ir(schema, style, options, excluded, report, capture_members=capture_members)

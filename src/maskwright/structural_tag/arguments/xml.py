@@ -1,13 +1,11 @@
-"""Arguments in styles other than JSON: from a JSON Schema to rules.
+"""Objects in styles other than JSON: members, elements and values.
 
 Schemas are read by the JSON Schema front-end, up to shapes: what the style spells itself (members, strings without
-quotes) comes from the shapes, and what it spells as JSON is emitted as ever.
+quotes) comes from the shapes, and what it spells as JSON is emitted by that front-end.
 
-    {"properties": {"n": {"type": "integer"}}}   →   ws ("<parameter=n>" ws integer ws "</parameter>" ws)?
+    {"n": integer}   →   "<parameter=n>" ws integer ws "</parameter>" ws
 
-Members come in declared order, then undeclared ones where the schema has them and the style can close them; or sorted,
-if the style sorts; or all in any order. A string ends where the closing text first occurs, so strings that contain it
-cannot be written.
+The order of members is in `member_order.py`, strings without quotes are in `raw_strings.py`.
 Invariant: no recursion over the schema's depth; what lies deeper waits in a queue, each place once.
 Tested by tests/structural_tag/arguments/test_xml.py and test_xml_names.py.
 """
@@ -16,26 +14,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from maskwright.emptiness import admits_nothing
-from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
-from maskwright.frontends.charset import CodePointSet, utf8
 from maskwright.frontends.json_schema import (
     DEFAULTS,
-    Finding,
-    JsonSchemaOptions,
-    normalised,
-    schema_to_ir,
-    why_unsatisfiable,
 )
 from maskwright.frontends.json_schema.emit.emitter import Emitter
 from maskwright.frontends.json_schema.emit.layout import Layout, layout_of
 from maskwright.frontends.json_schema.emit.name_patterns import OverlapError, matching_names, sets_of_patterns
 from maskwright.frontends.json_schema.emit.objects import conj_of_extras
-from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
-from maskwright.frontends.json_schema.read.documents import read_schema
-from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, Node, Path, Refusal, Resource
-from maskwright.frontends.json_schema.sets.formats import format_text
 from maskwright.frontends.json_schema.sets.intersect import is_nothing, undeclared
 from maskwright.frontends.json_schema.sets.shape import (
     ALL_TYPES,
@@ -55,17 +41,12 @@ from maskwright.frontends.json_schema.sets.shape import (
     ObjectShape,
     StringShape,
 )
-from maskwright.frontends.json_schema.sets.strings import admits_string, pattern_text
+from maskwright.frontends.json_schema.sets.strings import admits_string
 from maskwright.frontends.regex import regex_to_expr
-from maskwright.frontends.selections import ordered, permutation
-from maskwright.frontends.texts import ANY_LENGTH, ANY_TEXT, text_of_length
 from maskwright.ir import (
     EMPTY,
-    OP_LITERAL,
     OP_NEVER,
-    UNBOUNDED,
     Expr,
-    GrammarIR,
     alt,
     and_,
     bytes_in,
@@ -79,9 +60,11 @@ from maskwright.ir import (
     text,
 )
 from maskwright.structural_tag.arguments.free_names import Spelling, any_name, matching_pattern, names_of, spelling_of
+from maskwright.structural_tag.arguments.member_order import Members
+from maskwright.structural_tag.arguments.raw_strings import RawStrings
 from maskwright.structural_tag.formats.xml_styles import HOLES, Kind, SpelledStyle
 from maskwright.structural_tag.texts.ends import Ends
-from maskwright.structural_tag.texts.tokens import Pieces, joined, spelled
+from maskwright.structural_tag.texts.tokens import Pieces, spelled
 
 _MASKS: Final = {
     "string": STRING,
@@ -94,70 +77,12 @@ _MASKS: Final = {
 _BOOLEANS: Final = ((TRUE, "true", "True"), (FALSE, "false", "False"))
 _NOWHERE: Final = Resource("", True)
 _ONLY: Final[dict[tuple[tuple[str, ...], bool], Node]] = {}  # schemas that admit certain types only, known by identity
-_NEWLINE: Final = text("\n")
-_INK: Final = utf8(~CodePointSet.from_ranges([(ord("\n"), ord("\n"))]))
 _SPACE: Final = star(bytes_in(b" \t\n\r"))
 _BOOLEAN: Final = alt(text("true"), text("false"))
 _ANY_BOOLEAN: Final = alt(_BOOLEAN, text("True"), text("False"))
 _ANY_NULL: Final = alt(text("null"), text("None"))
 _INTEGER: Final = regex_to_expr("-?(?:0|[1-9][0-9]*)")
 _NUMBER: Final = regex_to_expr(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_BARE: Final = optional(alt(_INK, seq(_INK, ANY_TEXT, _INK)))  # texts without a newline at either end
-
-
-def xml_to_ir(
-    schema: Any,
-    style: SpelledStyle,
-    options: JsonSchemaOptions,
-    excluded: tuple[bytes, ...],
-    report: list[Finding],
-    *,
-    capture_members: bool = False,
-) -> GrammarIR:
-    """Return the grammar of the spellings of a schema's objects.
-
-    With `capture_members`, names of members are captures, `name` or, with escapes, `attribute`; and so are values:
-    `string` without quotes; `padded`, a string with a newline in front that may be there and does not count; `value` in
-    JSON; `true` and `false` in any spelling; `object` and `array`, member by member and item by item.
-
-    Raises:
-        SchemaError: As `schema_to_ir`; also where the style cannot spell what the schema asks for.
-        UnsatisfiableError: It is plain that no object is valid.
-    """
-    schema = read_schema(schema)
-    options = layout_options(schema, options, report)
-    writer_of = Writer
-    if style.is_python:
-        from maskwright.structural_tag.arguments.python_calls import PythonWriter
-
-        writer_of = PythonWriter
-
-    def written(norm: Normaliser) -> GrammarIR:
-        emitter = Emitter(norm, layout_of(options))
-        writer = writer_of(emitter, style, excluded, capture_members)
-        node = norm.document.node
-        root = writer.members(writer.of_types((node,), ("object",)), node.path)
-        writer.finish()
-        if root[0] == OP_NEVER:
-            raise no_object(schema, options)
-        return emitter.builder.build(emitter.builder.add("arguments", root))
-
-    return normalised(schema, options, report, written)
-
-
-def no_object(schema: Any, options: JsonSchemaOptions) -> UnsatisfiableError:
-    """The error for a schema of which no object can be spelled; if it has no values at all, it names the keywords."""
-    try:
-        if admits_nothing(schema_to_ir(schema, options)):
-            return why_unsatisfiable(schema, options)
-    except UnsatisfiableError as error:
-        return error
-    except MaskwrightError:
-        pass
-    return UnsatisfiableError(
-        "no object that is valid against this schema can be written in this style",
-        hint="change the schema or the style",
-    )
 
 
 class Writer:
@@ -166,9 +91,11 @@ class Writer:
     def __init__(
         self, emitter: Emitter, style: SpelledStyle, excluded: tuple[bytes, ...], capture_members: bool
     ) -> None:
-        self.emitter, self.style, self.excluded, self._captures = emitter, style, excluded, capture_members
+        self.emitter, self.style, self._captures = emitter, style, capture_members
         self.separator = text(style.separator)
         self.ws = EMPTY if style.separator else _between(emitter.layout)
+        self._raw = RawStrings(style, excluded, self.captured)
+        self._order = Members(emitter, style, self.separator, self._refuse)
         self._rules: dict[Any, Expr] = {}
         self._queue: list[tuple[Expr, Conj, str, Path]] = []
         self._conj: Conj = ANYTHING  # the object or array that is being written
@@ -213,72 +140,7 @@ class Writer:
             elif name in shape.required:
                 return never()
         extra = self._extra(shape, declared)
-        return self._counted(shape, members, seq(extra, self.ws))
-
-    def _counted(self, shape: ObjectShape, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
-        """The members in the order that is asked for, as many as `minProperties` and `maxProperties` say."""
-        num_required, closed = sum(required for _, required in members), extra[0] == OP_NEVER
-        least, most = shape.min_properties, UNBOUNDED if shape.max_properties is None else shape.max_properties
-        if closed and least > len(members):
-            return never()
-        if not closed and least > num_required + 1:
-            # Members that are not declared might all have one name, and then they are one member.
-            self._refuse(
-                "minProperties", shape.min_path, "this style cannot count undeclared properties, whose names may repeat"
-            )
-            least = 0
-        in_any_order = self.emitter.layout.options.any_order and len(members) + (not closed) > 1
-        is_free = least <= num_required and (most == UNBOUNDED or (closed and len(members) <= most))
-        if is_free and not in_any_order:
-            return self._listed(members, extra)
-        try:
-            return (permutation if in_any_order else ordered)(
-                self.emitter.builder,
-                "members",
-                [self.emitter.as_rule("member", member) for member, _ in members],
-                required=[i for i, (_, required) in enumerate(members) if required],
-                separator=self.separator,
-                extra=extra if closed else self.emitter.as_rule("member", extra),
-                minimum=least,
-                maximum=most,
-            )
-        except LimitError as error:
-            if not is_free:
-                keyword = "minProperties" if shape.max_path is None else "maxProperties"
-                self._refuse(keyword, shape.max_path or shape.min_path, error.message)
-            return self._listed(members, extra)
-
-    def _listed(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
-        """The members in their order, each with whether it must be there, then any number of extra ones.
-
-        Where the style sorts, extra ones stand anywhere, as only their names say where.
-        """
-        if self.style.sorts and extra[0] != OP_NEVER:
-            return self._listed_among(members, extra)
-        if not self.style.separator:
-            parts = [member if required else optional(member) for member, required in members]
-            return seq(*parts, star(extra))
-        more = star(seq(self.separator, extra))  # where something stands before
-        listed = optional(seq(extra, more))
-        for member, required in reversed(members):
-            more = self.emitter.as_rule("members", more)
-            listed = seq(member, more) if required else alt(seq(member, more), listed)
-            more = seq(self.separator, member, more) if required else alt(seq(self.separator, member, more), more)
-        return listed
-
-    def _listed_among(self, members: list[tuple[Expr, bool]], extra: Expr) -> Expr:
-        builder = self.emitter.builder
-        rest, may_end = builder.declare("members"), True
-        builder.define(rest, optional(seq(self.separator, extra, rest)))
-        choice = seq(extra, rest)
-        for member, required in reversed(members):
-            later, may_end = rest, may_end and not required
-            rest = builder.declare("members")
-            skipped = never() if required else choice
-            choice = builder.add("member", alt(seq(member, later), seq(extra, rest), skipped))
-            more = seq(self.separator, choice)
-            builder.define(rest, optional(more) if may_end else more)
-        return optional(choice) if may_end else choice
+        return self._order.counted(shape, members, seq(extra, self.ws))
 
     def _refuse(self, keyword: str, path: Path, reason: str = "this style cannot enforce it exactly") -> None:
         self.emitter.refuse(Refusal(keyword, path, reason))
@@ -432,10 +294,10 @@ class Writer:
         strings = self.emitter.norm.shape_of(conj).strings
         if kind.spelling == "raw":
             other = never() if kind.label else self._no_string(conj, mask)
-            close, rest = self._closing_pieces(name)
-            return alt(*[seq(self._string(part, close, other), rest) for part in strings])
+            close, rest = self._raw.closing_pieces(name)
+            return alt(*[seq(self._raw.closed(part, close, other), rest) for part in strings])
         if kind.spelling == "quoted":
-            quoted = [self._string(part, self.style.quote, never()) for part in strings]
+            quoted = [self._raw.closed(part, self.style.quote, never()) for part in strings]
             return seq(spelled(self.style.quote), alt(*quoted))
         close = self._filled(self.style.close, name, kind)
         if kind.spelling == "boolean":
@@ -507,50 +369,6 @@ class Writer:
     def _item(self, conj: Conj, path: Path) -> Expr:
         return seq(self._element(self.style.open_item, text("item"), conj, path), self.ws)
 
-    def _string(self, shape: StringShape, close: Pieces, other: Expr) -> Expr:
-        """The strings of a shape but some others, and what closes them."""
-        if shape.values is not None:
-            values = [self._constant(value, close) for value in shape.values if admits_string(shape, value)]
-            return alt(*values) if values else never()
-        body, length = _body(shape), (shape.min_length, shape.max_length)
-        is_any = body is ANY_TEXT and length == ANY_LENGTH
-        body = body if other[0] == OP_NEVER else and_(body, not_(other))
-        ends = Ends.of([close])
-        if not self.style.padded:
-            return self.captured("string", ends.closing(self.excluded, body, length=length), close)
-        newline_close = (f"\n{close[0]}",)
-        if is_any:
-            return self.captured("padded", ends.closing(self.excluded, body), close, newline_close)
-        # A reader takes off one newline at each end, so without padding the string itself has none there.
-        bare = _BARE if body is ANY_TEXT else and_(body, _BARE)
-        padded = Ends.of([newline_close]).closing((*ends.encoded, *self.excluded), body, length=length)
-        return alt(
-            seq(_NEWLINE, self.captured("string", padded, newline_close)),
-            self.captured("string", ends.closing(self.excluded, bare, length=length), close),
-        )
-
-    def _closing_pieces(self, name: Expr) -> tuple[Pieces, Expr]:
-        """What ends a text without quotes, and what follows that where the name could be any."""
-        close = self.style.close
-        if "{name}" not in close:
-            return close, EMPTY
-        at = close.index("{name}")
-        if name[0] != OP_LITERAL:
-            return close[:at], seq(name, spelled(close[at + 1 :]))
-        return joined([name[1].decode() if piece == "{name}" else piece for piece in close]), EMPTY
-
-    def _constant(self, value: str, close: Pieces) -> Expr:
-        closing = close[0] if len(close) == 1 and isinstance(close[0], str) else None  # a token is in no string
-        if (closing is not None and closing in value) or any(x.decode() in value for x in self.excluded):
-            return never()
-        end = spelled(close)
-        if self.style.padded:
-            padded = self.captured("string", seq(text(value), _NEWLINE, end), (f"\n{close[0]}",))
-            is_bare = value[:1] != "\n" and value[-1:] != "\n"
-            bare = self.captured("string", seq(text(value), end), close) if is_bare else never()
-            return alt(seq(_NEWLINE, padded), bare)
-        return self.captured("string", seq(text(value), end), close)
-
 
 def _between(layout: Layout) -> Expr:
     """The white space between elements, which models write whatever the layout of JSON in them is."""
@@ -565,22 +383,3 @@ def _only(types: tuple[str, ...], open_objects: bool = False) -> Node:
             schema["additionalProperties"] = True
         node = _ONLY.setdefault((types, open_objects), Node(schema, _NOWHERE, None))
     return node
-
-
-def text_of_shape(shape: StringShape) -> Expr:
-    """The strings of a shape as they are, without quotes and escapes."""
-    if shape.values is not None:
-        return alt(*[text(value) for value in shape.values if admits_string(shape, value)])
-    if (shape.min_length, shape.max_length) == ANY_LENGTH:
-        return _body(shape)
-    return text_of_length(shape.min_length, shape.max_length, _body(shape))
-
-
-def _body(shape: StringShape) -> Expr:
-    """The same of any length, for a shape that does not list them."""
-    parts = [pattern_text(pattern, path, in_json=False) for pattern, path in shape.patterns]
-    parts += [format_text(name, utf8) for name in shape.formats]
-    parts += [not_(text_of_shape(each)) for each in shape.excluded]
-    if shape.excluded or not parts:
-        parts.append(ANY_TEXT)
-    return and_(*parts)
