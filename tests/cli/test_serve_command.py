@@ -48,6 +48,7 @@ def test_a_relaxed_dry_run(tmp_path: Path) -> None:
     [
         (["--tool-format", "nonsense"], "--tool-format: unknown model or model family 'nonsense'"),
         (["--api-key", "a b"], "--api-key: "),
+        (["--api-key", ""], "is the variable that it comes from set?"),
         (["--allow-host", "http://box"], "--allow-host: "),
         (["--served-model-name", ""], "--served-model-name: "),
         (["--max-queue-seconds", "0"], "--max-queue-seconds"),

@@ -66,7 +66,7 @@ class Settings:
             raise OptionError("the model has no name", option="served_names", hint="pass at least one name")
         for key in self.api_keys:
             if not key or not key.isascii() or not key.isprintable() or " " in key:
-                hint = "use letters, digits and punctuation"
+                hint = "use letters, digits and punctuation" if key else "is the variable that it comes from set?"
                 raise OptionError(
                     "an API key is empty or contains characters other than printable ASCII",
                     option="api_keys",

