@@ -13,7 +13,7 @@ from maskwright.ir.portable import to_bytes
 
 def body(grammar: GrammarIR) -> bytes:
     data = to_bytes(grammar)
-    assert data[:5] == b"\x89MWG\x01"
+    assert data[:5] == b"\x89MWG\x02"
     assert int.from_bytes(data[5:9], "little") == zlib.crc32(data[9:])
     return data[9:]
 

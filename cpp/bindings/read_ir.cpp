@@ -155,7 +155,7 @@ class Reader {
     const Py_ssize_t size = PyTuple_Size(object);
     if (size < 1) throw nb::type_error("an expression must be a maskwright Expr");
     const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (op < 0 || op > static_cast<long>(Op::Substrings)) throw nb::type_error("an expression has an unknown op");
+    if (op < 0 || op > static_cast<long>(Op::Recall)) throw nb::type_error("an expression has an unknown op");
     switch (static_cast<Op>(op)) {
       case Op::Seq:
       case Op::Alt:
@@ -165,6 +165,8 @@ class Reader {
       case Op::Guard:
       case Op::Capture:
       case Op::Span:
+      case Op::Scope:
+      case Op::Remember:
         if (size < 2) throw nb::type_error("an expression has too few fields");
         open_.push_back({object, static_cast<Op>(op), 1, 2});
         break;
@@ -222,6 +224,13 @@ class Reader {
         ir_.token_sets.push_back({std::move(ids), field(object, 2) == Py_True});
         break;
       }
+      case Op::Recall: {
+        ir_.nodes.push_back({.op = Op::Set, .begin = static_cast<uint32_t>(ir_.sets.size())});
+        ir_.sets.push_back(~ByteSet());
+        node.begin = static_cast<uint32_t>(ir_.nodes.size() - 1);
+        node.end = text_number(field(object, 1));
+        break;
+      }
       case Op::Substrings:
         node.begin = static_cast<uint32_t>(ir_.chunk_lists.size());
         ir_.chunk_lists.push_back(chunk_list(field(object, 1)));
@@ -251,7 +260,7 @@ class Reader {
     const auto operands = nodes_.end() - static_cast<std::ptrdiff_t>(num_operands);
     for (auto o = operands; o != nodes_.end(); ++o) node.depth = std::max(node.depth, ir_.nodes[*o].depth + 1);
     if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard || open.op == Op::Capture ||
-        open.op == Op::Span) {
+        open.op == Op::Span || open.op == Op::Scope || open.op == Op::Remember) {
       node.begin = *operands;
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
@@ -266,6 +275,7 @@ class Reader {
       node.end = static_cast<uint32_t>(ir_.spans.size());
       ir_.spans.push_back(span_rule(open.object));
     }
+    if (open.op == Op::Remember) node.end = text_number(field(open.object, 2));
     if (open.op == Op::Guard) {
       node.end = static_cast<uint32_t>(ir_.conditions.size());
       ir_.conditions.push_back(read_condition(field(open.object, 2)));
@@ -287,6 +297,12 @@ class Reader {
       add_capture_end(name, {text.c_str(), text.size()});
     }
     return name;
+  }
+
+  static uint32_t text_number(PyObject* object) {
+    const int64_t number = integer(object);
+    if (number < 1 || number > kMaxTextNumber) throw nb::type_error("a remembered text has an impossible number");
+    return static_cast<uint32_t>(number);
   }
 
   static SpanRule span_rule(PyObject* span) {

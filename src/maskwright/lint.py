@@ -26,7 +26,9 @@ from maskwright.ir import (
     OP_NEVER,
     OP_NOT,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SPAN,
     Expr,
@@ -164,7 +166,7 @@ class _Facts:
                 parts = operands(node)
                 filled = [part for part in parts if not empty[id(part)]]
                 pending += filled if len(filled) == 1 else parts if not filled else []
-            elif node[0] in (OP_ALT, OP_CAPTURE, OP_SPAN) or (
+            elif node[0] in (OP_ALT, OP_CAPTURE, OP_SPAN, OP_SCOPE) or (
                 node[0] == OP_REPEAT and (node[2] <= 1 or empty[id(node[1])])
             ):
                 pending += operands(node)
@@ -192,7 +194,7 @@ def _combined(node: Expr, parts: list[bool], found: list[bool]) -> bool | None:
         return all(parts)
     if op == OP_ALT:
         return any(parts)
-    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN):
+    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER):
         return parts[0]
     return parts[0] or bool(node[2] == 0) if op == OP_REPEAT else None
 

@@ -15,6 +15,9 @@ no separate treatment: it says exactly that the rule leads from the last positio
 A rule with a parameter is a rule for each of its values: `ends(expr, i, v)` decides guards by v and asks for rule r
 with value w where r is called with w. Only what is reached counts, so a test's parameters must take few values.
 
+Behind a text that is remembered, every text that it may be is a case of its own, in which a recall is a literal. At the
+last position of an open-ended input, a literal leads from it to itself, whatever the text goes on with.
+
 Complements and intersections are regular: tests/oracle/derivatives.py follows them byte by byte.
 
     >>> grammar = ir.GrammarIR((ir.Rule("s", ir.alt(ir.seq(ir.ref(0), ir.ref(0)), ir.literal(b"ab"))),), 0)
@@ -27,7 +30,7 @@ Tested by tests/oracle/test_recognizer.py, against the enumeration of all string
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from maskwright import ir
@@ -35,6 +38,8 @@ from maskwright.ir import Expr, GrammarIR
 from oracle.derivatives import derivative, is_empty, is_nullable
 
 Symbol: TypeAlias = "int | tuple[str, int]"
+Texts: TypeAlias = "Mapping[int, Sequence[Symbol]]"
+_NO_TEXTS: Texts = {}
 
 
 def matches(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
@@ -67,7 +72,7 @@ class _Chart:
                 self.rule_ends[rule, v, i] = self.ends(self.grammar.rules[rule].body, i, v)
         return self.rule_ends[self.grammar.root, 0, 0]
 
-    def ends(self, e: Expr, i: int, v: int) -> set[int]:
+    def ends(self, e: Expr, i: int, v: int, texts: Texts = _NO_TEXTS) -> set[int]:
         op = e[0]
         if op == ir.OP_EMPTY:
             return {i}
@@ -83,22 +88,21 @@ class _Chart:
         if op == ir.OP_TOKENS:
             return self.step(i, lambda symbol: takes(e, symbol))
         if op == ir.OP_SEQ:
-            at = {i}
-            for part in e[1:]:
-                at = self.ends_from(part, at, v)
-            return at
+            return self.sequence_ends(e[1:], i, v, texts)
         if op == ir.OP_ALT:
-            return {j for branch in e[1:] for j in self.ends(branch, i, v)}
+            return {j for branch in e[1:] for j in self.ends(branch, i, v, texts)}
         if op == ir.OP_REPEAT:
-            return self.repeat_ends(e, i, v)
+            return self.repeat_ends(e, i, v, texts)
         if op == ir.OP_REF:
             return set(self.rule_ends.setdefault((e[1], 0, i), set()))
         if op == ir.OP_CALL:
             return set(self.rule_ends.setdefault((e[1], e[2].of(v), i), set()))
         if op == ir.OP_GUARD:
-            return self.ends(e[1], i, v) if e[2].holds(v) else set()
-        if op in (ir.OP_CAPTURE, ir.OP_SPAN):  # what a span says is for tests/oracle/token_chart.py
-            return self.ends(e[1], i, v)
+            return self.ends(e[1], i, v, texts) if e[2].holds(v) else set()
+        if op in (ir.OP_CAPTURE, ir.OP_SPAN, ir.OP_SCOPE):  # what a span says is for tests/oracle/token_chart.py
+            return self.ends(e[1], i, v, texts)
+        if op == ir.OP_RECALL:
+            return self.ends(ir.literal(bytes(texts[e[1]])), i, v)
         assert op in (ir.OP_AND, ir.OP_NOT)
         return self.regular_ends(e, i)
 
@@ -107,17 +111,27 @@ class _Chart:
             return {i} if self.open_ended else set()
         return {i + 1} if accepts(self.symbols[i]) else set()
 
-    def ends_from(self, e: Expr, starts: set[int], v: int) -> set[int]:
-        return {j for i in starts for j in self.ends(e, i, v)}
+    def sequence_ends(self, parts: Sequence[Expr], i: int, v: int, texts: Texts) -> set[int]:
+        at = {i}
+        for k, part in enumerate(parts):
+            if part[0] == ir.OP_REMEMBER:  # each text that it may be is remembered for the rest
+                ends = {(j, end) for j in at for end in self.ends(part[1], j, v)}
+                readings = [(end, {**texts, part[2]: self.symbols[j:end]}) for j, end in ends]
+                return {j for end, known in readings for j in self.sequence_ends(parts[k + 1 :], end, v, known)}
+            at = self.ends_from(part, at, v, texts)
+        return at
 
-    def repeat_ends(self, e: Expr, i: int, v: int) -> set[int]:
+    def ends_from(self, e: Expr, starts: set[int], v: int, texts: Texts = _NO_TEXTS) -> set[int]:
+        return {j for i in starts for j in self.ends(e, i, v, texts)}
+
+    def repeat_ends(self, e: Expr, i: int, v: int, texts: Texts) -> set[int]:
         _, item, minimum, maximum = e
         at, before, count = {i}, None, 0
         while count < minimum and at != before:  # once a round changes nothing, the next ones do not either
-            at, before, count = self.ends_from(item, at, v), at, count + 1
+            at, before, count = self.ends_from(item, at, v, texts), at, count + 1
         reached, fresh, count = set(at), at, minimum
         while fresh and count != maximum:  # a position reached before had more repetitions left than now
-            fresh, count = self.ends_from(item, fresh, v) - reached, count + 1
+            fresh, count = self.ends_from(item, fresh, v, texts) - reached, count + 1
             reached |= fresh
         return reached
 

@@ -12,7 +12,7 @@ namespace maskwright {
 namespace {
 
 constexpr std::string_view kMagic = "\x89MWG";
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 constexpr size_t kHeaderBytes = 9;
 constexpr size_t kMaxBytes = size_t{256} << 20;
 constexpr uint64_t kMaxNodes = 4'000'000;
@@ -199,7 +199,7 @@ class GrammarBytes {
 
   void read_node() {
     const uint8_t number = in_.byte();
-    if (number > static_cast<uint8_t>(Op::Substrings)) refuse("an expression has an unknown op");
+    if (number > static_cast<uint8_t>(Op::Recall)) refuse("an expression has an unknown op");
     const auto op = static_cast<Op>(number);
     ExprNode node{.op = op};
     switch (op) {
@@ -214,7 +214,10 @@ class GrammarBytes {
       case Op::Not:
       case Op::Guard:
       case Op::Capture:
-      case Op::Span: return read_one(node);
+      case Op::Span:
+      case Op::Scope:
+      case Op::Remember: return read_one(node);
+      case Op::Recall: return read_recall(node);
       case Op::Ref:
       case Op::Call: return read_call(node);
       case Op::Tokens: return read_tokens(node);
@@ -278,6 +281,12 @@ class GrammarBytes {
         left_out = !with_captures_;
         read_capture(node);
         break;
+      case Op::Scope: regular = false; break;
+      case Op::Remember:
+        if (!regular) refuse("what is remembered is not regular");
+        regular = false;
+        node.end = read_text_number();
+        break;
       default:
         regular = false;
         left_out = with_captures_;
@@ -285,6 +294,20 @@ class GrammarBytes {
     }
     if (left_out) return places_.push_back({inner.node, regular});
     add(node, regular);
+  }
+
+  uint32_t read_text_number() {
+    const uint64_t number = in_.number();
+    if (number < 1 || number > kMaxTextNumber) refuse("a remembered text has an impossible number");
+    return static_cast<uint32_t>(number);
+  }
+
+  void read_recall(ExprNode node) {
+    ir_.sets.push_back(~ByteSet());
+    ir_.nodes.push_back({.op = Op::Set, .begin = last_of(ir_.sets)});
+    node.begin = static_cast<uint32_t>(ir_.nodes.size() - 1);
+    node.end = read_text_number();
+    add(node, false);
   }
 
   void read_bounds(ExprNode& node) {

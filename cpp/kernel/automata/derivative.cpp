@@ -80,7 +80,10 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Capture:
       case Op::Subgrammar:
       case Op::Substrings:
-      case Op::Span: break;  // excluded by the precondition
+      case Op::Span:
+      case Op::Scope:
+      case Op::Remember:
+      case Op::Recall: break;  // excluded by the precondition
     }
     done[id] = term;
   }

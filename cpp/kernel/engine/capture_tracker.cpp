@@ -21,6 +21,8 @@ std::atomic<uint64_t> num_serials{0};
 
 CaptureTracker::CaptureTracker(std::shared_ptr<const Program> program, std::shared_ptr<const Vocabulary> vocabulary)
     : program_(std::move(program)), vocabulary_(std::move(vocabulary)) {
+  if (program_->has_memory)
+    throw LimitExceeded("remembered_text_captures", "captures cannot be read in a grammar that remembers text");
   Rule& root = *program_->root;
   Next first;
   first.is_complete = root.nullable();

@@ -161,6 +161,9 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
 }
 
 TokenBudgets& Engine::budgets() {
+  if (program_->has_memory)
+    throw LimitExceeded("remembered_text_budget",
+                        "token budgets cannot be kept in a grammar that remembers text: leave out max_tokens");
   std::call_once(has_budgets_,
                  [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, searched_bytes_); });
   return *budgets_;

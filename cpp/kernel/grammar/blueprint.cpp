@@ -8,8 +8,8 @@
 namespace maskwright {
 namespace {
 
-constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCapture = 0x42, kCallees = 0x43,
-                  kSpan = 0x44;  // beside the ops
+constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCapture = 0x42, kCallees = 0x43, kSpan = 0x44,
+                  kMemory = 0x45;  // beside the ops
 
 }  // namespace
 
@@ -128,6 +128,11 @@ void BlueprintWriter::unit(const BlueprintUnit& unit) {
     number(unit.span->max_tokens);
     number(std::bit_cast<uint64_t>(unit.span->temperature));
   }
+  if (unit.memory.kind != MemoryRole::Kind::None) {
+    text_.push_back(static_cast<char>(kMemory));
+    number(static_cast<uint64_t>(unit.memory.kind));
+    number(unit.memory.number);
+  }
   text_.push_back(static_cast<char>(unit.parametric ? kParametricUnit : kUnit));
   text_.push_back(static_cast<char>(unit.kind));
   number(unit.root);
@@ -162,6 +167,7 @@ Blueprint Blueprint::read(std::string_view text) {
   ir.children.reserve(text.size() / 4);
   std::optional<std::string> capture;  // of the unit that follows
   std::optional<SpanRule> span;
+  MemoryRole memory;
   while (at < text.size()) {
     const auto tag = static_cast<uint8_t>(text[at++]);
     if (tag == kCallees) break;  // the group has them as pointers
@@ -176,11 +182,16 @@ Blueprint Blueprint::read(std::string_view text) {
       span->temperature = std::bit_cast<double>(number());
       continue;
     }
+    if (tag == kMemory) {
+      memory.kind = static_cast<MemoryRole::Kind>(number());
+      memory.number = static_cast<uint8_t>(number());
+      continue;
+    }
     if (tag == kUnit || tag == kParametricUnit) {
       const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
       const ExprId root = index();
       out.units.push_back({kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit,
-                           std::exchange(capture, {}), std::exchange(span, {})});
+                           std::exchange(capture, {}), std::exchange(span, {}), std::exchange(memory, {})});
       continue;
     }
     ExprNode node{.op = static_cast<Op>(tag)};
@@ -268,7 +279,10 @@ Blueprint Blueprint::read(std::string_view text) {
       case Op::Never:
       case Op::Capture:
       case Op::Subgrammar:
-      case Op::Span: break;
+      case Op::Span:
+      case Op::Scope:
+      case Op::Remember:
+      case Op::Recall: break;
     }
     if (node.op == Op::Repeat || node.op == Op::Ref || node.op == Op::Call) {
       node.minimum = static_cast<int64_t>(number());

@@ -12,7 +12,7 @@
 // what they pass; elsewhere, the callee is the template's instance for a parameter, which is part of its name.
 //
 // What a unit captures is part of the text, so that a rule that captures is never one that does not; and so is what is
-// said of it as a span.
+// said of it as a span, and what it has to do with remembered text.
 //
 // About three bytes a node. Tested by tests/exhaustive (several grammars on one tokenizer).
 #pragma once
@@ -41,6 +41,7 @@ struct BlueprintUnit {
   bool parametric = false;  // it depends on a parameter
   std::optional<std::string> capture = std::nullopt;  // the name of what it matches
   std::optional<SpanRule> span = std::nullopt;
+  MemoryRole memory = {};
 };
 
 // As read back. In `ir`, the `begin` of a Ref, or of a Call, which passes a value to a template, is a member or, from

@@ -38,10 +38,14 @@ enum class Op : uint8_t {
   Capture,
   Subgrammar,
   Span,
-  Substrings
+  Substrings,
+  Scope,
+  Remember,
+  Recall
 };
 
 inline constexpr int64_t kUnbounded = -1;
+inline constexpr int64_t kMaxTextNumber = 250;  // of a remembered text
 inline constexpr int64_t kMaxTokenBudget = 1'000'000'000;
 
 // What is said of a stretch of the output: where it lies in tokens, and how they are sampled.
@@ -49,6 +53,18 @@ struct SpanRule {
   uint32_t max_tokens = 0;  // it lies in at most so many tokens; 0: in any number
   double temperature = -1;  // negative: none of its own
   bool operator==(const SpanRule&) const = default;
+};
+
+// What a rule has to do with remembered text (recognizer/remembered.h).
+struct MemoryRole {
+  enum class Kind : uint8_t {
+    None,
+    Scope,     // its register is an environment: what was remembered in it so far
+    Remember,  // what it matches is remembered under the number by the scope that calls it
+    Recall,    // it matches the text that its caller remembers under the number
+  } kind = Kind::None;
+  uint8_t number = 0;
+  bool operator==(const MemoryRole&) const = default;
 };
 
 // Tokens that are taken as such, whatever their text.
@@ -66,7 +82,8 @@ struct ExprNode {
   // end = index into conditions. Call: begin = rule index, end = index into values. Capture: begin = the operand,
   // end = index into names; left out where captures are not asked for. Subgrammar: begin = index into subgrammars.
   // Span: begin = the operand, end = index into spans; left out where captures are. Substrings: begin = index into
-  // chunk_lists.
+  // chunk_lists. Scope: begin = the operand. Remember: begin = the operand, end = the number of the text. Recall:
+  // begin = a set of all bytes, which stand for those of the text, end = its number.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat

@@ -54,6 +54,7 @@ void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed) {
           out.unrolled_weight += child.unrolled_weight;
           out.loops = out.loops || child.loops;
           out.uses_parameter = out.uses_parameter || child.uses_parameter;
+          out.uses_memory = out.uses_memory || child.uses_memory;
           out.longest = node.op == Op::Seq ? out.longest + child.longest : std::max(out.longest, child.longest);
           contains(ir.children[c]);
         }
@@ -62,7 +63,8 @@ void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed) {
         const Weighed& item = weighed[node.begin];
         out.loops = item.loops || node.maximum == kUnbounded;
         out.uses_parameter = item.uses_parameter;
-        out.counting = counts(ir, node, item);
+        out.uses_memory = item.uses_memory;
+        out.counting = !out.uses_memory && counts(ir, node, item);
         contains(node.begin);
         const uint64_t most = node.maximum == kUnbounded ? static_cast<uint64_t>(node.minimum) + 1
                                                          : static_cast<uint64_t>(std::max<int64_t>(node.maximum, 1));
@@ -84,11 +86,24 @@ void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed) {
       case Op::Span:
         out.loops = weighed[node.begin].loops;
         out.uses_parameter = weighed[node.begin].uses_parameter;
+        out.uses_memory = weighed[node.begin].uses_memory;
+        out.form = Form::Irregular;
+        break;
+      case Op::Scope:
+        out.loops = weighed[node.begin].loops;
+        out.uses_parameter = weighed[node.begin].uses_parameter;
+        out.form = Form::Irregular;
+        break;
+      case Op::Remember:
+      case Op::Recall:
+        out.loops = true;  // as long as a text may be
+        out.uses_memory = true;
         out.form = Form::Irregular;
         break;
       case Op::Guard:
         out.weight += weighed[node.begin].weight;
         out.loops = weighed[node.begin].loops;
+        out.uses_memory = weighed[node.begin].uses_memory;
         out.uses_parameter = true;
         out.form = Form::Irregular;
         break;
@@ -104,7 +119,7 @@ void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed) {
     const bool composed = node.op == Op::Seq || node.op == Op::Alt || node.op == Op::Repeat;
     const bool is_large = out.loops || out.weight > kMaxInlinedWeight;
     const bool is_character = out.form == Form::Plain && out.longest <= kCharacterBytes;
-    out.outlined = composed && is_large && !is_character && !out.uses_parameter && !out.counting;
+    out.outlined = composed && is_large && !is_character && !out.uses_parameter && !out.uses_memory && !out.counting;
     weighed.push_back(out);
   }
 }

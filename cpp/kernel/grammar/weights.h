@@ -26,7 +26,8 @@ struct Weighed {
   uint64_t unrolled_weight = 1;  // with counted repetitions spelled out
   uint32_t longest = 0;          // bytes of the longest string, up to one more than a character's; if plain
   bool uses_parameter = false;   // it depends on the parameter of the rule that it is in
-  bool outlined = false;         // in a parametric rule, it is a rule of its own that all parameters share
+  bool uses_memory = false;      // it remembers or recalls a text of the scope that it is in
+  bool outlined = false;         // in a parametric rule or a scope, it is a rule of its own that all share
   bool loops = false;            // an unbounded repetition inside
   bool counting = false;         // a repetition that is counted instead of unrolled
   Form form = Form::Plain;       // of the expression and all in it

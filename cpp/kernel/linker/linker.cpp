@@ -22,7 +22,10 @@ LinkedRule Linker::link(bool starts_root) {
   starts_root_ = starts_root;
   if (uses_known_rules()) weighed_ = ir_.known_rules->weighed();
   weigh(ir_, weighed_);
-  for (const ExprId body : ir_.rules) units_.push_back({.kind = Kind::Expression, .expr = body});
+  for (const ExprId body : ir_.rules) {
+    refuse_memory(body, "a rule");
+    units_.push_back({.kind = Kind::Expression, .expr = body});
+  }
   for (const Subgrammar& known : ir_.subgrammars) {
     LinkedRule linked = link_subgrammar(known);
     units_.push_back({.rule = linked.rule, .group = std::move(linked.group)});
@@ -97,7 +100,7 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
     const ExprId id = walk_.back();
     walk_.pop_back();
     const Weighed& known = weighed_[id];
-    if (known.loops || known.counting) return false;
+    if (known.loops || known.counting || known.uses_memory) return false;
     const ExprNode& node = ir_.nodes[id];
     if (const uint32_t unit = unit_of(id); unit != kNone) {
       if (unit == index) return false;
@@ -119,6 +122,10 @@ void Linker::intern(const std::vector<uint32_t>& component) {
   ++component_;
   num_members_ = static_cast<uint32_t>(component.size());
   is_family_ = std::ranges::any_of(component, [this](uint32_t unit) { return is_parametric(unit); });
+  if (is_family_ &&
+      std::ranges::any_of(component, [this](uint32_t u) { return units_[u].memory.kind != MemoryRole::Kind::None; }))
+    throw LimitExceeded("remembered_text",
+                        "text is remembered inside of a rule with a parameter that leads back to itself");
   callees_.clear();
   instance_places_.clear();
   writer_.clear();

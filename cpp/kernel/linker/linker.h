@@ -57,6 +57,7 @@ class Linker {
     ExprId counted = kNone;      // of a product: the operand that counts, if one does
     uint32_t capture = kNone;    // the name of what it matches, by its index in the IR
     uint32_t span = kNone;       // what is said of a span, by its index in the IR
+    MemoryRole memory = {};      // what it has to do with remembered text
     Written place = {};          // as member or callee
     Written outlined_call = {};  // of a part of a parametric rule
     // Once its own component is done; of a subgrammar, from the beginning:
@@ -83,6 +84,8 @@ class Linker {
   uint32_t boolean_unit(ExprId id);
   uint32_t capture_unit(const ExprNode& capture);
   uint32_t span_unit(const ExprNode& span);
+  uint32_t memory_unit(const ExprNode& node);
+  void refuse_memory(ExprId expr, const char* where) const;
   uint32_t operand_unit(const Unit& product, ExprId operand);
   int64_t counted(ExprId operand) const;
   bool counts_exactly(ExprId operand);

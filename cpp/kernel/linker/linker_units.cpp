@@ -56,13 +56,44 @@ uint32_t Linker::boolean_unit(ExprId id) {
 }
 
 uint32_t Linker::capture_unit(const ExprNode& capture) {
+  refuse_memory(capture.begin, "a capture");
   units_.push_back({.kind = Kind::Expression, .expr = capture.begin, .capture = capture.end});
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
 uint32_t Linker::span_unit(const ExprNode& span) {
+  refuse_memory(span.begin, "an expression with max_tokens or temperature");
   units_.push_back({.kind = Kind::Expression, .expr = span.begin, .span = span.end});
   return static_cast<uint32_t>(units_.size() - 1);
+}
+
+// The unit of a scope, of what is remembered in it, or of where that is recalled. What is remembered is read by one
+// automaton that calls nothing, so that each byte can be added to the text.
+uint32_t Linker::memory_unit(const ExprNode& node) {
+  using Role = MemoryRole::Kind;
+  Unit unit{.kind = Kind::Expression, .expr = node.begin};
+  unit.memory = {node.op == Op::Scope      ? Role::Scope
+                 : node.op == Op::Remember ? Role::Remember
+                                           : Role::Recall,
+                 static_cast<uint8_t>(node.op == Op::Scope ? 0 : node.end)};
+  if (node.op == Op::Remember) {
+    if (weighed_[node.begin].form == Form::Irregular)
+      throw LimitExceeded("remembered_text",
+                          "what is remembered must be regular: it cannot refer to a rule or a token");
+    if (weighed_[node.begin].is_operand())
+      unit.unrolled = true;
+    else
+      unit.kind = Kind::Derivative;
+  }
+  units_.push_back(std::move(unit));
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+// A text is remembered in the register of one rule, its scope's.
+void Linker::refuse_memory(ExprId expr, const char* where) const {
+  if (weighed_[expr].uses_memory)
+    throw LimitExceeded("remembered_text",
+                        std::string("text remembered outside of ") + where + " is used inside of it");
 }
 
 // How far an operand of the form `item{m,n} byte` counts; 0 if it is none.
@@ -111,7 +142,7 @@ uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
 }
 
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
-  const bool outlines = weighed_[root].uses_parameter;
+  const bool outlines = weighed_[root].uses_parameter || weighed_[root].uses_memory;
   ++visit_;
   walk_.assign(1, root);
   while (!walk_.empty()) {
@@ -129,6 +160,8 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         unit = capture_unit(node);
       else if (node.op == Op::Span)
         unit = span_unit(node);
+      else if (node.op == Op::Scope || node.op == Op::Remember || node.op == Op::Recall)
+        unit = memory_unit(node);
       else if (weighed_[id].counting)
         unit = counter(id, -1);
       known.unit = unit;

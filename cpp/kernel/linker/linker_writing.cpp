@@ -33,7 +33,7 @@ void Linker::write_unit(uint32_t index) {
   if (unit.capture != kNone) capture = ir_.names[unit.capture];
   std::optional<SpanRule> span;
   if (unit.span != kNone) span = ir_.spans[unit.span];
-  writer_.unit({unit.kind, root, unit.terminator, is_parametric(index), std::move(capture), span});
+  writer_.unit({unit.kind, root, unit.terminator, is_parametric(index), std::move(capture), span, unit.memory});
 }
 
 // An inlined rule stands for its body.
@@ -52,7 +52,7 @@ uint32_t Linker::unit_of(ExprId id) const {
 // Writes an expression, children first, and returns its number. In a `regular` one, & and ~ and repetitions stay.
 ExprId Linker::write(ExprId root, bool regular) {
   root = resolve(root);
-  outlines_ = weighed_[root].uses_parameter;
+  outlines_ = weighed_[root].uses_parameter || weighed_[root].uses_memory;
   open_.assign(1, {root, false});
   while (!open_.empty()) {
     const auto [id, operands_written] = open_.back();

@@ -26,6 +26,7 @@ struct Program {
   Rule* root = nullptr;
   std::shared_ptr<RuleGroup> group;  // keeps all others alive
   bool has_budgets = false;          // some rule lies in so many tokens at most
+  bool has_memory = false;           // some rule remembers text
   bool has_temperatures = false;
 
   // All groups that it leads to, its own first.

@@ -27,6 +27,27 @@ void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognize
       [&](NodeId node) { walk(vocabulary, recognizer, node, sink); }, [&] { recognizer.pop(); });
 }
 
+// The bytes of a token up to the place before a node.
+std::string_view bytes_before(const Vocabulary& vocabulary, NodeId node) {
+  const TokenId token = vocabulary.sorted_token(vocabulary.node(node).token_begin);
+  return vocabulary.text(token).substr(0, vocabulary.depth(node) - 1);
+}
+
+// As follow_exits, where the mask is of a rule whose text is remembered. What follows may depend on all of it, so each
+// exit is followed for itself. The recogniser stands where the caller goes on with some other text.
+template <class Sink>
+void follow_texts(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, const StackStore& store,
+                  std::span<const Frame> frames, uint8_t number, CellId text, Sink& sink) {
+  if (!mask.has_exits() || recognizer.items().empty()) return;
+  for_each_exit(
+      vocabulary, mask, recognizer.next_bytes(), [](uint8_t) { return true; },
+      [&](NodeId node) {
+        recognizer.reset_after_text(store, frames, number, text, bytes_before(vocabulary, node));
+        if (recognizer.push(vocabulary.byte(node))) walk(vocabulary, recognizer, node, sink);
+      },
+      [] {});
+}
+
 const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
   if (!state.rule->counts()) return state.mask.load(std::memory_order_acquire);
   const std::lock_guard guard(state.rule->group().lock());
@@ -135,7 +156,11 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     const Frame after{rule.target(state, call), reg, kRootStack};
     recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
     if (recognizer.complete()) sink.exit_all(callee);
-    follow_exits(vocabulary, callee, recognizer, sink);
+    if (call.callee->remembers())
+      follow_texts(vocabulary, callee, recognizer, StackStore::root_only(), {&after, 1}, call.callee->memory().number,
+                   kNoCell, sink);
+    else
+      follow_exits(vocabulary, callee, recognizer, sink);
   }
   if (may_repeat(state, reg))
     for (const TokenEdge& edge : state.token_edges)
@@ -161,6 +186,11 @@ bool may_read_tokens(std::span<const Item> items) {
     return !item.state->token_edges.empty() ||
            std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->first_has_tokens(); });
   });
+}
+
+bool is_decided_by_text(const Item& item) {
+  const Rule& rule = *item.state->rule;
+  return rule.is_scope() || rule.recalls();
 }
 
 // What state masks save.
@@ -217,12 +247,26 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
     walk_from_config(vocabulary, recognizer, sink);
     items = {};
   }
+  std::vector<Item> walked;  // what a text decides
+  for (const Item& item : items)
+    if (is_decided_by_text(item)) walked.push_back(item);
+  if (!walked.empty()) {
+    recognizer.reset(store, walked, false);
+    walk_from_config(vocabulary, recognizer, sink);
+  }
   for (const Item& item : items) {
-    const StateMask& mask = state_mask(vocabulary, *item.state, item.reg);
+    if (is_decided_by_text(item)) continue;
+    const bool remembers = item.state->rule->remembers();  // its mask holds for any text
+    const StateMask& mask = state_mask(vocabulary, *item.state, remembers ? kNoCell : item.reg);
     sink.allow_all(mask);
     if (!mask.has_exits() || item.stack == kRootStack) continue;
-    recognizer.reset_after_return(store, store.frames(item.stack));
-    follow_exits(vocabulary, mask, recognizer, sink);
+    const auto frames = store.frames(item.stack);
+    recognizer.reset_after_return(store, frames);
+    if (remembers)
+      follow_texts(vocabulary, mask, recognizer, store, frames, item.state->rule->memory().number,
+                   static_cast<CellId>(item.reg), sink);
+    else
+      follow_exits(vocabulary, mask, recognizer, sink);
   }
   for (const TokenId token : extra) sink.allow_token(token);
   return as_config_mask(sink);

@@ -70,8 +70,9 @@ void Recognizer::reset(const StackStore& store, std::span<const Item> items, boo
   clock_ = clock;
   frames_.clear();
   nodes_.clear();
+  cells_.clear();
   items_.assign(items.begin(), items.end());
-  levels_.assign(1, {0, 0, 0, complete});
+  levels_.assign(1, {0, 0, 0, 0, complete});
   unspent_ = 0;
 }
 
@@ -80,11 +81,21 @@ void Recognizer::reset_after_return(const StackStore& store, std::span<const Fra
   levels_.clear();
   begin_level();
   for (const Frame& frame : frames) return_to(frame);
-  if (!end_level()) levels_.push_back({0, 0, 0, false});
+  if (!end_level()) levels_.push_back({0, 0, 0, 0, false});
+}
+
+void Recognizer::reset_after_text(const StackStore& store, std::span<const Frame> frames, uint8_t number, CellId text,
+                                  std::string_view more) {
+  reset(store, {}, false);
+  for (const char byte : more) text = extend(text, static_cast<uint8_t>(byte));
+  levels_.clear();
+  begin_level();
+  remember(frames, number, text);
+  if (!end_level()) levels_.push_back({0, 0, 0, 0, false});
 }
 
 void Recognizer::begin_level() {
-  levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
+  levels_.push_back({items_.size(), frames_.size(), nodes_.size(), static_cast<uint32_t>(cells_.size()), false});
   num_pending_ = 0;
   may_cover_ = false;
   returned_.clear();
@@ -144,12 +155,58 @@ void Recognizer::scan(const Item& item, uint8_t byte) {
 
 void Recognizer::scan_own(const Item& item, uint8_t byte) {
   Rule& rule = *item.state->rule;
+  if (rule.recalls()) return scan_recalled(item, byte);
   if (may_terminate(*item.state, item.reg) && rule.terminator() == byte) add_item({rule.end(), 0, item.stack});
   if (!may_repeat(*item.state, item.reg)) return;
   DfaState* t = rule.next(*item.state, byte);
   if (!t) return;
-  const uint64_t reg = entering(*t, item.reg);
+  const uint64_t reg = rule.remembers() ? extend(static_cast<CellId>(item.reg), byte) : entering(*t, item.reg);
   if (may_complete(*t, reg)) add_item({t, reg, item.stack});
+}
+
+// The automaton takes any byte and then ends; the text says which, and how often it begins again.
+void Recognizer::scan_recalled(const Item& item, uint8_t byte) {
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  const Recalled at = Recalled::of(item.reg);
+  if (byte_at(at.text, at.position, find) != byte) return;
+  if (at.position + 1 < cell(at.text).size)
+    add_item({item.state, Recalled{at.text, at.position + 1}.reg(), item.stack});
+  else
+    add_item({item.state->rule->next(*item.state, byte), 0, item.stack});
+}
+
+// Of the scratch cells from `begin` on, one that is equal, or a new one.
+CellId Recognizer::add_cell(const Cell& cell, size_t begin) {
+  const auto it = std::find(cells_.begin() + static_cast<std::ptrdiff_t>(begin), cells_.end(), cell);
+  const auto id = kScratchCell + static_cast<CellId>(it - cells_.begin());
+  if (it == cells_.end()) cells_.push_back(cell);
+  return id;
+}
+
+CellId Recognizer::extend(CellId text, uint8_t byte) {
+  const Cell next = longer(text, byte, [this](CellId id) -> const Cell& { return cell(id); });
+  spend(cells_.size() - levels_.back().cells);
+  return add_cell(next, levels_.back().cells);
+}
+
+uint64_t Recognizer::called_register(const Item& caller, const CallEdge& call) const {
+  if (!call.callee->recalls()) return call.reg;
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  return Recalled{text_in(static_cast<CellId>(caller.reg), call.callee->memory().number, find), 0}.reg();
+}
+
+// Returns to scopes with a text for their registers.
+void Recognizer::remember(std::span<const Frame> frames, uint8_t number, CellId text) {
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  for (const Frame& frame : frames) {
+    if (!frame.target) {  // whose scope is not known
+      levels_.back().complete = true;
+      continue;
+    }
+    const CellId outside = outside_of(static_cast<CellId>(frame.reg), number, find);
+    const CellId inside = add_cell({outside, text, number, kNoCell, true}, levels_.back().cells);
+    add_item({frame.target, inside, frame.parent});
+  }
 }
 
 void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
@@ -167,22 +224,24 @@ void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
 }
 
 void Recognizer::add_call(const Item& caller, CallEdge& call) {
+  const uint64_t reg = called_register(caller, call);
+  if (call.callee->recalls() && Recalled::of(reg).text == kNoCell) return;
   size_t i = 0;
-  while (i < num_pending_ && (pending_[i].callee != call.callee || pending_[i].reg != call.reg)) ++i;
+  while (i < num_pending_ && (pending_[i].callee != call.callee || pending_[i].reg != reg)) ++i;
   spend(i / 8);
   const bool fresh = i == num_pending_;
   if (fresh) {
     if (num_pending_ == pending_.size()) pending_.emplace_back();
     ++num_pending_;
     pending_[i].callee = call.callee;
-    pending_[i].reg = call.reg;
+    pending_[i].reg = reg;
     pending_[i].has_sole = false;
     pending_[i].frames.clear();
   }
   Pending& pending = pending_[i];
   DfaState* target = caller.state->rule->target(*caller.state, call);
   const Frame frame{target, caller.reg, caller.stack};
-  const bool tail = target->ends_only && !target->counter_head;
+  const bool tail = target->ends_only && !target->counter_head && !call.callee->remembers();
   if (tail && fresh && !call.callee->span()) {
     pending.sole = frame;
     pending.has_sole = true;
@@ -304,7 +363,13 @@ void Recognizer::return_to(const Frame& frame) {
 void Recognizer::complete_returns() {
   for (size_t i = levels_.back().items; i < items_.size(); ++i) {
     const Item item = items_[i];
-    if (may_end(*item.state, item.reg)) return_from(item.stack);
+    if (!may_end(*item.state, item.reg)) continue;
+    if (const MemoryRole& role = item.state->rule->memory(); role.kind == MemoryRole::Kind::Remember) {
+      const std::vector<Frame> frames(this->frames(item.stack).begin(), this->frames(item.stack).end());
+      remember(frames, role.number, static_cast<CellId>(item.reg));
+    } else {
+      return_from(item.stack);
+    }
   }
 }
 
@@ -318,8 +383,59 @@ ByteSet next_bytes(std::span<const Item> items) {
   return out;
 }
 
+// A scratch cell and what it refers to, in the store.
+CellId import_cell(const Recognizer& recognizer, CellStore& store, CellId id, std::vector<CellId>& moved) {
+  std::vector<CellId> open{id};
+  const auto known = [&](CellId cell) { return cell < kScratchCell ? cell : moved[cell - kScratchCell]; };
+  const auto is_known = [&](CellId cell) { return cell < kScratchCell || moved[cell - kScratchCell] != kScratchCell; };
+  while (!is_known(id)) {
+    const CellId at = open.back();
+    Cell cell = recognizer.cell(at);
+    if (!is_known(cell.parent)) {
+      open.push_back(cell.parent);
+    } else if (cell.is_environment && !is_known(cell.value)) {
+      open.push_back(cell.value);
+    } else {
+      open.pop_back();
+      const auto find = [&](CellId other) -> const Cell& { return store.cell(other); };
+      if (cell.is_environment)
+        cell = {known(cell.parent), known(cell.value), cell.size, kNoCell, true};
+      else
+        cell = longer(known(cell.parent), static_cast<uint8_t>(cell.value), find);
+      moved[at - kScratchCell] = store.intern(cell);
+    }
+  }
+  return known(id);
+}
+
+// Registers that hold cells, with the cells in the store.
+class ImportedCells {
+ public:
+  ImportedCells(const Recognizer& recognizer, CellStore& store)
+      : recognizer_(recognizer), store_(store), moved_(recognizer.num_scratch_cells(), kScratchCell) {}
+  void move(const DfaState* state, uint64_t& reg) {
+    if (moved_.empty() || !state) return;
+    switch (state->rule->memory().kind) {
+      case MemoryRole::Kind::None: return;
+      case MemoryRole::Kind::Scope:
+      case MemoryRole::Kind::Remember: reg = import_cell(recognizer_, store_, static_cast<CellId>(reg), moved_); return;
+      case MemoryRole::Kind::Recall: {
+        const Recalled at = Recalled::of(reg);
+        reg = Recalled{import_cell(recognizer_, store_, at.text, moved_), at.position}.reg();
+      }
+    }
+  }
+
+ private:
+  const Recognizer& recognizer_;
+  CellStore& store_;
+  std::vector<CellId> moved_;
+};
+
 // A scratch node points to older nodes only.
 void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items) {
+  ImportedCells cells(recognizer, store.cells());
+  for (Item& item : items) cells.move(item.state, item.reg);
   StackId top = 0;
   for (const Item& item : items)
     if (item.stack >= kScratch) top = std::max(top, item.stack - kScratch + 1);
@@ -338,8 +454,10 @@ void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<
     if (!needed[s]) continue;
     const auto scratch = recognizer.frames(kScratch + s);
     frames.assign(scratch.begin(), scratch.end());
-    for (Frame& frame : frames)
+    for (Frame& frame : frames) {
+      cells.move(frame.target, frame.reg);
       if (frame.parent >= kScratch) frame.parent = moved[frame.parent - kScratch];
+    }
     std::sort(frames.begin(), frames.end());
     frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
     moved[s] = store.intern(frames, recognizer.mark(kScratch + s));

@@ -15,12 +15,16 @@
 // What a rule with a span calls stays on a marked node of its own (stack_store.h). A rule past its deadline cannot be
 // returned from: its budget is kept here. That it can be kept to the end is seen to in budget.h.
 //
+// Of rules that have to do with remembered text (remembered.h), one that remembers takes each byte into its register,
+// and returns with it to its scope; one that recalls goes on as its register says.
+//
 // With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
 // reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
 // allocation once warm. Source: Earley 1970; Scott and Johnstone 2010 (GLL). Tested by tests/exhaustive.
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,6 +70,9 @@ class Recognizer {
   void reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock = 0);
   // Starts over from what follows a return to these frames.
   void reset_after_return(const StackStore& store, std::span<const Frame> frames);
+  // The same where what returns is a text to remember, made of one that the store has and of these bytes.
+  void reset_after_text(const StackStore& store, std::span<const Frame> frames, uint8_t number, CellId text,
+                        std::string_view more);
 
   // Moves on by one byte; returns false, and changes nothing, if no string of the grammar goes on so.
   bool push(uint8_t byte) {
@@ -74,14 +81,15 @@ class Recognizer {
       // The common case: one item that stays within its rule.
       const Item item = items_.back();
       Rule& rule = *item.state->rule;
-      if (item.state->calls.empty() && byte != rule.terminator()) {
+      if (item.state->calls.empty() && byte != rule.terminator() && !rule.reads_text()) {
         if (!may_repeat(*item.state, item.reg)) return false;
         DfaState* t = rule.next(*item.state, byte);
         if (!t) return false;
         if (!t->final && !(t->counter_head && rule.terminator() < 0)) {
           const uint64_t reg = entering(*t, item.reg);
           if (!may_complete(*t, reg)) return false;
-          levels_.push_back({items_.size(), frames_.size(), nodes_.size(), false});
+          levels_.push_back(
+              {items_.size(), frames_.size(), nodes_.size(), static_cast<uint32_t>(cells_.size()), false});
           items_.push_back({t, reg, item.stack});
           return true;
         }
@@ -99,6 +107,7 @@ class Recognizer {
     items_.resize(top.items);
     frames_.resize(top.frames);
     nodes_.resize(top.nodes);
+    cells_.resize(top.cells);
     levels_.pop_back();
   }
   void pop(size_t levels) {
@@ -115,6 +124,8 @@ class Recognizer {
   const StackMark& mark(StackId stack) const {
     return stack < kScratch ? store_->mark(stack) : nodes_[stack - kScratch].mark;
   }
+  const Cell& cell(CellId id) const { return id < kScratchCell ? store_->cells().cell(id) : cells_[id - kScratchCell]; }
+  size_t num_scratch_cells() const { return cells_.size(); }
   ByteSet next_bytes() const { return maskwright::next_bytes(items()); }
   // The only item, or nullptr if there are several or none.
   const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
@@ -123,6 +134,7 @@ class Recognizer {
   static constexpr size_t kSpentTogether = 1024;
   struct Level {
     size_t items, frames, nodes;  // where the level's own begin
+    uint32_t cells;
     bool complete;
   };
   struct Node {
@@ -150,6 +162,11 @@ class Recognizer {
   void scan(const Item& item, uint8_t byte);
   void scan_own(const Item& item, uint8_t byte);
   void scan_token(const Item& item, TokenId token, bool only_named);
+  void scan_recalled(const Item& item, uint8_t byte);
+  CellId add_cell(const Cell& cell, size_t begin);
+  CellId extend(CellId text, uint8_t byte);
+  uint64_t called_register(const Item& caller, const CallEdge& call) const;
+  void remember(std::span<const Frame> frames, uint8_t number, CellId text);
   template <class Scan>
   void run_calls(Scan&& scan);
   StackId stack_of(std::span<const Frame> frames, const StackMark& mark);
@@ -163,6 +180,7 @@ class Recognizer {
   std::vector<Item> items_;
   std::vector<Frame> frames_;
   std::vector<Node> nodes_;
+  std::vector<Cell> cells_;
   std::vector<Level> levels_;
   std::vector<Pending> pending_;
   size_t num_pending_ = 0;
@@ -172,7 +190,8 @@ class Recognizer {
   std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels
 };
 
-// Moves the scratch stacks that the items need into a store, which is the one that the recogniser was reset with.
+// Moves the scratch stacks and texts that the items need into a store, which is the one that the recogniser was reset
+// with.
 void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items);
 
 }  // namespace maskwright

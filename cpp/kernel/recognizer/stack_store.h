@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "recognizer/remembered.h"
 #include "rules/rule.h"
 #include "support/chunked_vector.h"
 #include "support/ids.h"
@@ -127,8 +128,11 @@ class StackStore {
     }
     return moved[id];
   }
+  // What the registers of frames and items refer to in rules that have to do with remembered text.
+  CellStore& cells() { return cells_; }
+  const CellStore& cells() const { return cells_; }
   uint32_t size() const { return nodes_.size(); }
-  size_t memory_bytes() const { return nodes_.memory_bytes() + frame_bytes_; }
+  size_t memory_bytes() const { return nodes_.memory_bytes() + frame_bytes_ + cells_.memory_bytes(); }
 
  private:
   struct Node {
@@ -140,6 +144,7 @@ class StackStore {
     double temperature = -1;
     bool by_bounds = false;
   };
+  CellStore cells_;
   ChunkedVector<Node> nodes_;
   std::vector<std::unique_ptr<Frame[]>> storage_;
   std::unordered_multimap<uint64_t, StackId> interned_;

@@ -30,7 +30,10 @@ void KnownRules::find_closed(const GrammarIr& beginning) {
         case Op::Not:
         case Op::Guard:
         case Op::Capture:
-        case Op::Span: is_closed_[id] = is_closed_[node.begin]; break;
+        case Op::Span:
+        case Op::Scope:
+        case Op::Remember:
+        case Op::Recall: is_closed_[id] = is_closed_[node.begin]; break;
         case Op::Ref:
         case Op::Call: is_closed_[id] = node.begin < rules_.size() && is_rule_closed_[node.begin]; break;
         default: is_closed_[id] = 1;

@@ -140,7 +140,7 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
 // A term that is an ordinary looping expression is the same for many rules: they go on in one shared automaton.
 DfaState* Rule::intern_term(TermId term) {
   // Shared automata keep their own terms, or groups would call each other in circles.
-  const bool shares = !derivatives_->is_common_tail(derivatives_->start());
+  const bool shares = !remembers() && !derivatives_->is_common_tail(derivatives_->start());
   if (!shares || !derivatives_->is_common_tail(term)) return state_of_term(term);
   if (const auto known = tails_.find(term); known != tails_.end()) return known->second;
   if (tails_.size() >= kMaxSharedTails) return state_of_term(term);  // each keeps a copy of the automaton

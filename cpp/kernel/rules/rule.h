@@ -192,7 +192,13 @@ class Rule {
   const std::optional<std::string>& capture() const { return capture_; }  // the name of what it matches
   const std::optional<SpanRule>& span() const { return span_; }
   // Whether it stays a rule of its own, as something is said of what it matches.
-  bool is_kept() const { return capture_ || span_; }
+  bool is_kept() const { return capture_ || span_ || is_scope(); }
+  const MemoryRole& memory() const { return memory_; }
+  bool is_scope() const { return memory_.kind == MemoryRole::Kind::Scope; }
+  bool remembers() const { return memory_.kind == MemoryRole::Kind::Remember; }
+  bool recalls() const { return memory_.kind == MemoryRole::Kind::Recall; }
+  // Whether a byte of it has to do with a text besides its automaton.
+  bool reads_text() const { return memory_.kind >= MemoryRole::Kind::Remember; }
   bool counts() const { return facts_.counts; }
   // Whether a counting rule reads its items itself instead of calling them.
   bool spells_item() const { return ends_at_head_; }
@@ -266,6 +272,7 @@ class Rule {
   uint32_t index_;
   uint64_t parameter_ = 0;
   RuleFacts facts_;
+  MemoryRole memory_;
   std::optional<std::string> capture_;
   std::optional<SpanRule> span_;
   bool counts_characters_ = false;
@@ -324,6 +331,8 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   // Whether some rule in them lies in so many tokens at most; whether one has a temperature.
   bool has_budgets() const { return has_budgets_; }
   bool has_temperatures() const { return has_temperatures_; }
+  // Whether text is remembered in them.
+  bool has_memory() const { return has_memory_; }
   // The rules of other groups that this one calls, in the order in which the blueprint numbers them.
   const std::vector<LinkedRule>& callees() const { return callees_; }
   // Of a deferred subgrammar (deferred.h): what it is known by, and its grammar, once supplied.
@@ -359,6 +368,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   bool leads_to_families_ = false;
   bool has_budgets_ = false;
   bool has_temperatures_ = false;
+  bool has_memory_ = false;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;

@@ -33,7 +33,7 @@ constexpr ByteSet kWords = [] {
 
 // Whether a run may pass the state: nothing is called, and items end with each character.
 bool can_run(DfaState& state) {
-  if (state.rule->is_derived() || !state.calls.empty()) return false;
+  if (state.rule->is_derived() || !state.calls.empty() || state.rule->recalls()) return false;
   return !state.rule->counts() ||
          (state.bounded && state.counter_head && state.rule->counts_characters() && may_complete(state, kUnboundedReg));
 }

@@ -25,6 +25,7 @@ from maskwright.ir import (
     OP_NOT,
     OP_REF,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SPAN,
     Expr,
@@ -36,7 +37,7 @@ from maskwright.ir import (
     seq,
 )
 
-_INNER: Final = frozenset((OP_CAPTURE, OP_GUARD, OP_SPAN))
+_INNER: Final = frozenset((OP_CAPTURE, OP_GUARD, OP_SPAN, OP_SCOPE))
 
 
 def nullable_rules(bodies: Sequence[Expr], max_rounds: int | None = None) -> list[bool]:

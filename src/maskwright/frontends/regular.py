@@ -28,8 +28,11 @@ from maskwright.ir import (
     OP_LITERAL,
     OP_NEVER,
     OP_NOT,
+    OP_RECALL,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -46,7 +49,17 @@ MAX_SPELLED_OUT: Final = 500_000  # nodes
 MAX_SPELLED_DEPTH: Final = 2_000
 ASCII: Final = (1 << 128) - 1  # as a set of bytes
 
-_IRREGULAR: Final = frozenset((OP_REF, OP_CALL, OP_GUARD, OP_TOKENS, OP_CAPTURE, OP_SPAN, OP_SUBGRAMMAR, OP_SUBSTRINGS))
+_OF_TEXTS: Final = frozenset((OP_SCOPE, OP_REMEMBER, OP_RECALL))
+_IRREGULAR: Final = _OF_TEXTS | {
+    OP_REF,
+    OP_CALL,
+    OP_GUARD,
+    OP_TOKENS,
+    OP_CAPTURE,
+    OP_SPAN,
+    OP_SUBGRAMMAR,
+    OP_SUBSTRINGS,
+}
 
 _NEVER_REGULAR: Final = _IRREGULAR - {OP_REF, OP_CAPTURE}
 

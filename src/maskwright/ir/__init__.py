@@ -16,8 +16,9 @@ A rule may have a parameter of 64 bits: branches are guarded by conditions on it
     r::_ ::= "" | "x" r::incr(_) %if _ <= 1
 
 The files from the bottom up: `ops.py` (the numbers that the kernel reads), `notation.py` (expressions as text),
-`expr.py`, `expressions.py` (the constructors), `walks.py`, `grammar.py`, `subgrammars.py`, `builder.py`. Import all
-from here. The kernel reads the tuples directly, so there is no second representation in Python.
+`expr.py`, `expressions.py` (the constructors), `walks.py`, `remembered.py` (text that comes again), `grammar.py`,
+`subgrammars.py`, `builder.py`. Import all from here. The kernel reads the tuples directly, so there is no second
+representation in Python.
 Tested by tests/test_ir.py.
 """
 
@@ -42,8 +43,11 @@ from maskwright.ir.expressions import never as never
 from maskwright.ir.expressions import not_ as not_
 from maskwright.ir.expressions import optional as optional
 from maskwright.ir.expressions import plus as plus
+from maskwright.ir.expressions import recall as recall
 from maskwright.ir.expressions import ref as ref
+from maskwright.ir.expressions import remember as remember
 from maskwright.ir.expressions import repeat as repeat
+from maskwright.ir.expressions import scope as scope
 from maskwright.ir.expressions import seq as seq
 from maskwright.ir.expressions import span as span
 from maskwright.ir.expressions import star as star
@@ -54,6 +58,7 @@ from maskwright.ir.grammar import GrammarIR as GrammarIR
 from maskwright.ir.grammar import Rule as Rule
 from maskwright.ir.grammar import TokenSet as TokenSet
 from maskwright.ir.ops import ALL_BYTES as ALL_BYTES
+from maskwright.ir.ops import MAX_TEXT_NUMBER as MAX_TEXT_NUMBER
 from maskwright.ir.ops import OP_ALT as OP_ALT
 from maskwright.ir.ops import OP_AND as OP_AND
 from maskwright.ir.ops import OP_CALL as OP_CALL
@@ -63,8 +68,11 @@ from maskwright.ir.ops import OP_GUARD as OP_GUARD
 from maskwright.ir.ops import OP_LITERAL as OP_LITERAL
 from maskwright.ir.ops import OP_NEVER as OP_NEVER
 from maskwright.ir.ops import OP_NOT as OP_NOT
+from maskwright.ir.ops import OP_RECALL as OP_RECALL
 from maskwright.ir.ops import OP_REF as OP_REF
+from maskwright.ir.ops import OP_REMEMBER as OP_REMEMBER
 from maskwright.ir.ops import OP_REPEAT as OP_REPEAT
+from maskwright.ir.ops import OP_SCOPE as OP_SCOPE
 from maskwright.ir.ops import OP_SEQ as OP_SEQ
 from maskwright.ir.ops import OP_SET as OP_SET
 from maskwright.ir.ops import OP_SPAN as OP_SPAN
@@ -72,6 +80,9 @@ from maskwright.ir.ops import OP_SUBGRAMMAR as OP_SUBGRAMMAR
 from maskwright.ir.ops import OP_SUBSTRINGS as OP_SUBSTRINGS
 from maskwright.ir.ops import OP_TOKENS as OP_TOKENS
 from maskwright.ir.ops import UNBOUNDED as UNBOUNDED
+from maskwright.ir.remembered import recalled as recalled
+from maskwright.ir.remembered import remembering as remembering
+from maskwright.ir.remembered import with_scopes as with_scopes
 from maskwright.ir.subgrammars import Promised as Promised
 from maskwright.ir.subgrammars import deferred_subgrammar as deferred_subgrammar
 from maskwright.ir.subgrammars import spelled_out as spelled_out

@@ -30,8 +30,11 @@ from maskwright.ir.ops import (
     OP_LITERAL,
     OP_NEVER,
     OP_NOT,
+    OP_RECALL,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -238,6 +241,21 @@ def span(body: Expr, max_tokens: int | None = None, temperature: float | None = 
     if body[0] in (OP_NEVER, OP_EMPTY) or (max_tokens is None and temperature is None):
         return body
     return Expr((OP_SPAN, body, max_tokens, None if temperature is None else float(temperature)))
+
+
+def scope(body: Expr) -> Expr:
+    """`body`; the texts remembered in it are forgotten behind it. Use `remembering` (remembered.py) to make one."""
+    return body if body[0] in (OP_NEVER, OP_EMPTY) else Expr((OP_SCOPE, body))
+
+
+def remember(body: Expr, number: int) -> Expr:
+    """`body`, which is regular and not empty; its text gets this number, a lower one than those of outer texts."""
+    return body if body[0] == OP_NEVER else Expr((OP_REMEMBER, body, number))
+
+
+def recall(number: int) -> Expr:
+    """The text with this number once more."""
+    return Expr((OP_RECALL, number))
 
 
 def tokens(token_ids: Iterable[int], *, by_exclusion: bool = False) -> Expr:

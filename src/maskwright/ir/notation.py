@@ -6,6 +6,7 @@
     <[max_tokens=9] A>           A in at most so many tokens
     substrings("a", "b")         one or more that follow each other in the list
     @name                        a subgrammar, by the name of its root
+    {#1=A B #1}                  A, remembered as text 1, B, and the text again; forgotten behind the braces
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
 Tested by tests/test_ir.py.
@@ -26,8 +27,11 @@ from maskwright.ir.ops import (
     OP_LITERAL,
     OP_NEVER,
     OP_NOT,
+    OP_RECALL,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -75,6 +79,12 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_SPAN:
         said = [f"max_tokens={expr[2]}"] * (expr[2] is not None) + [f"temperature={expr[3]}"] * (expr[3] is not None)
         return f"<[{', '.join(said)}] {_shown(expr[1], names, _PRECEDENCE_ALT)}>"
+    if op == OP_SCOPE:
+        return f"{{{_shown(expr[1], names, _PRECEDENCE_ALT)}}}"
+    if op == OP_REMEMBER:
+        return f"#{expr[2]}={_shown(expr[1], names, _PRECEDENCE_ATOM)}"
+    if op == OP_RECALL:
+        return f"#{expr[1]}"
     if op == OP_GUARD:
         shown = f"{_shown(expr[1], names, _PRECEDENCE_SEQ)} %if {expr[2].dump()}"
         return f"({shown})" if outer > _PRECEDENCE_AND else shown

@@ -34,8 +34,11 @@ from maskwright.ir.ops import (
     OP_GUARD,
     OP_LITERAL,
     OP_NOT,
+    OP_RECALL,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -47,7 +50,7 @@ from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import operands, postorder
 
 MAGIC: Final = b"\x89MWG"
-VERSION: Final = 1
+VERSION: Final = 2
 MAX_NODES: Final = 4_000_000  # the reader's limits
 MAX_BYTES: Final = 256 << 20
 _SET_BYTES: Final = 32
@@ -103,13 +106,15 @@ class _Writer:
             _number(out, len(expr) - 1)
             for part in expr[1:]:
                 self._operand(part)
-        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN):
+        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER):
             self._operand(expr[1])
             _fields(out, op, expr)
         elif op == OP_SET:
             out += expr[1].to_bytes(_SET_BYTES, "little")
         elif op == OP_LITERAL:
             _string(out, expr[1])
+        elif op == OP_RECALL:
+            _number(out, expr[1])
         elif op in (OP_REF, OP_CALL):
             _number(out, expr[1])
             if op == OP_CALL:
@@ -129,6 +134,8 @@ def _fields(out: bytearray, op: int, expr: Expr) -> None:
     if op == OP_REPEAT:
         _number(out, expr[2])
         _number(out, expr[3] + 1)
+    elif op == OP_REMEMBER:
+        _number(out, expr[2])
     elif op == OP_GUARD:
         _condition(out, expr[2])
     elif op == OP_CAPTURE:

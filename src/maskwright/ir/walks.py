@@ -18,7 +18,7 @@ from operator import is_
 from typing import Final
 
 from maskwright.ir.expr import Expr
-from maskwright.ir.expressions import alt, and_, call, capture, guard, not_, repeat, seq, span
+from maskwright.ir.expressions import alt, and_, call, capture, guard, not_, remember, repeat, scope, seq, span
 from maskwright.ir.ops import (
     OP_ALT,
     OP_AND,
@@ -29,8 +29,11 @@ from maskwright.ir.ops import (
     OP_LITERAL,
     OP_NEVER,
     OP_NOT,
+    OP_RECALL,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -41,9 +44,9 @@ from maskwright.ir.ops import (
 from maskwright.support.interruption import interrupt_checkpoint
 
 _CHECKPOINT_EVERY: Final = 0x100  # nodes
-_LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS))
+_LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS, OP_RECALL))
 _NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
-_ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN))
+_ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER))
 
 
 def operands(expr: Expr) -> list[Expr]:
@@ -86,6 +89,10 @@ def rebuilt(expr: Expr, parts: Sequence[Expr]) -> Expr:
         return guard(expr[2], parts[0])
     if op == OP_CAPTURE:
         return capture(expr[2], parts[0], expr[3])
+    if op == OP_SCOPE:
+        return scope(parts[0])
+    if op == OP_REMEMBER:
+        return remember(parts[0], expr[2])
     return span(parts[0], expr[2], expr[3]) if op == OP_SPAN else expr
 
 

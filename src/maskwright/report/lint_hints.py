@@ -22,6 +22,7 @@ from maskwright.ir import (
     OP_EMPTY,
     OP_REF,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     UNBOUNDED,
     Expr,
@@ -115,7 +116,7 @@ class _Search:
             out[id(node)] = self.nullable[node[1]]
         elif op == OP_SEQ:
             out[id(node)] = all(parts)
-        elif op in (OP_ALT, OP_CAPTURE):
+        elif op in (OP_ALT, OP_CAPTURE, OP_SCOPE):
             out[id(node)] = any(parts)
         elif op == OP_REPEAT:
             out[id(node)] = node[2] == 0 or parts[0]
@@ -149,7 +150,7 @@ def _at_edge(body: Expr, side: int) -> Iterator[Expr]:
     for node in pending:  # grows meanwhile
         if node[0] == OP_SEQ:
             pending.append(node[1] if side == 1 else node[-1])
-        elif node[0] in (OP_ALT, OP_CAPTURE, OP_REPEAT):
+        elif node[0] in (OP_ALT, OP_CAPTURE, OP_REPEAT, OP_SCOPE):
             pending.extend(operands(node))
         else:
             yield node

@@ -65,6 +65,8 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
     Rule& rule = group->add_rule(facts.rules()[i]);
     rule.capture_ = builder.blueprint_.units[i].capture;
     rule.span_ = builder.blueprint_.units[i].span;
+    rule.memory_ = builder.blueprint_.units[i].memory;
+    group->has_memory_ = group->has_memory_ || rule.memory_.kind != MemoryRole::Kind::None;
     group->has_budgets_ = group->has_budgets_ || (rule.span_ && rule.span_->max_tokens > 0);
     group->has_temperatures_ = group->has_temperatures_ || (rule.span_ && rule.span_->temperature >= 0);
     undecided = undecided || facts.undecided(i);
@@ -72,6 +74,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
   group->leads_to_families_ = builder.blueprint_.is_parametric();
   for (const LinkedRule& link : group->callees_) {
     group->leads_to_families_ = group->leads_to_families_ || link.group->leads_to_families();
+    group->has_memory_ = group->has_memory_ || link.group->has_memory();
     group->has_budgets_ = group->has_budgets_ || link.group->has_budgets();
     group->has_temperatures_ = group->has_temperatures_ || link.group->has_temperatures();
   }
@@ -233,7 +236,10 @@ void GroupBuilder::draft_expression(Member& member, ExprId root) {
       case Op::Not:
       case Op::Capture:
       case Op::Subgrammar:
-      case Op::Span: break;  // not live; units of their own
+      case Op::Span:
+      case Op::Scope:
+      case Op::Remember:
+      case Op::Recall: break;  // not live; units of their own
     }
   }
 }

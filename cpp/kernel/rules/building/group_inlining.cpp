@@ -25,7 +25,9 @@ constexpr int kMaxRounds = 8;              // an inlined member may turn its cal
 
 void GroupDrafts::inline_members() {
   if (!optimisations.inlining) return;
-  const auto is_expression = [](const Member& m) { return m.kind == BlueprintUnit::Kind::Expression; };
+  const auto is_expression = [](const Member& m) {  // a scope's register is its own
+    return m.kind == BlueprintUnit::Kind::Expression && !m.rule->is_scope();
+  };
   std::vector<uint32_t> changed;
   for (uint32_t i = 0; i < members_.size(); ++i)
     if (is_expression(members_[i]) && !member_callees(members_[i]).empty()) changed.push_back(i);

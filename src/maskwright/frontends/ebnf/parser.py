@@ -12,7 +12,8 @@ and mutual recursion included; what is still undefined at the end is an error at
     root ::= item ("," item)*
     item ::= [a-z]{1,8} | "(" root ")"
 
-A rule's body ends where the next line starts with `name ::=`. An alternative may be empty. Cost: about two
+`name=item` remembers what the item matches, up to the end of its alternative, and `$name` is that text again. A rule's
+body ends where the next line starts with `name ::=`. An alternative may be empty. Cost: about two
 microseconds a token.
 Tested by tests/frontends/test_ebnf.py.
 """
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments, regex_macro
@@ -47,7 +48,23 @@ from maskwright.frontends.regular import is_regular, spelled_out
 from maskwright.frontends.substrings import MAX_IN_RULES
 from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.warnings.notes import Notes
-from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, alt, and_, not_, repeat, seq, text
+from maskwright.ir import (
+    EMPTY,
+    MAX_TEXT_NUMBER,
+    UNBOUNDED,
+    Expr,
+    GrammarIR,
+    IRBuilder,
+    alt,
+    and_,
+    not_,
+    recall,
+    remember,
+    repeat,
+    seq,
+    text,
+    with_scopes,
+)
 from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_DEPTH: Final = 100
@@ -59,18 +76,19 @@ _TOKEN: Final = re.compile(
         ({STRING})
         | \[((?:[^\]\\\n]|\\.)*)\]
         | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte)\s*\(
+        | ([A-Za-z_][A-Za-z0-9_]*)=(?=[^\s=|)])
         | (?=\.*[A-Za-z0-9_\-])([A-Za-z_.\-][A-Za-z0-9_.\-]*)
           ((?:\s*({BRACKETS}))?\s*::=)?
         | (\{{\s*([0-9]*)\s*(?:(,)\s*([0-9]*)\s*)?\}})
         | (!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
         | (\(=|[()|*+?.&~])
         | (\s+|\#[^\n]*)
+        | (\$[A-Za-z_][A-Za-z0-9_]*)
     )[ ]*""",
     re.VERBOSE,
 )
-_IS_STRING, _IS_CLASS, _IS_MACRO, _IS_NAME, _IS_DEFINITION, _OPTIONS, _IS_COUNT, _IS_TOKEN, _IS_SYMBOL, _IS_BLANK = (
-    1, 2, 3, 4, 5, 6, 7, 11, 12, 13
-)  # fmt: skip
+_IS_STRING, _IS_CLASS, _IS_MACRO, _IS_BINDING, _IS_NAME, _IS_DEFINITION, _OPTIONS, _IS_COUNT = 1, 2, 3, 4, 5, 6, 7, 8
+_IS_TOKEN, _IS_SYMBOL, _IS_BLANK, _IS_RECALL = 12, 13, 14, 15
 _COUNTS: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _UNEXPECTED: Final = {
     '"': ("unterminated string", 'add "'),
@@ -103,10 +121,19 @@ def ebnf_to_ir(source: str, root_rule_name: str = "root", *, notes: Notes | None
     return grammar
 
 
+class _Binding(NamedTuple):
+    """A name for the text of an item."""
+
+    name: str
+    number: int
+    item: int  # the item's place in its branch
+    place: int
+
+
 class _Group:
     """A group or body that is open: its finished branches, and the parts of its last one."""
 
-    __slots__ = ("branches", "is_hint", "items", "operands", "repetitions", "start", "tildes")
+    __slots__ = ("bindings", "branches", "is_hint", "items", "operands", "repetitions", "start", "tildes")
 
     def __init__(self, start: int, is_hint: bool = False) -> None:
         self.start = start
@@ -116,6 +143,7 @@ class _Group:
         self.items: list[Expr] = []
         self.tildes: list[int] = []  # that the next item is complemented by
         self.repetitions = 0  # of the last item
+        self.bindings: list[_Binding] = []  # of the last branch
 
 
 class _Parser:
@@ -130,6 +158,7 @@ class _Parser:
         self.restricting: list[str] = []  # rules with options that are being spelled out, each within the one before
         self.names: dict[int, str] = {}  # by index, if there are options
         self.rule: str | None = None
+        self.remembered: list[tuple[Expr, int]] = []  # what is remembered, and where
         self.group = _Group(0)
         self.stack: list[_Group] = []  # the groups around it
 
@@ -167,6 +196,8 @@ class _Parser:
                 continue
             elif kind == _IS_COUNT:
                 self._count(token)
+            elif kind == _IS_BINDING:
+                self._bind(token)
             else:
                 self._push(self._atom(token, kind), position)
             position = token.end()
@@ -175,6 +206,8 @@ class _Parser:
     def _atom(self, token: re.Match[str], kind: int | None) -> Expr:
         if kind == _IS_NAME:
             return self._reference(token[_IS_NAME], token.start())
+        if kind == _IS_RECALL:
+            return self._recall(token[_IS_RECALL], token.start())
         if kind == _IS_STRING:
             return text(string_value(Quoted(token[_IS_STRING], token.start()), self.source, EbnfSyntaxError))
         if kind == _IS_TOKEN:
@@ -233,6 +266,7 @@ class _Parser:
         group = self.group
         if group.tildes:
             raise self.error("nothing to complement", group.tildes[-1], group.tildes[-1] + 1)
+        self._remember()
         last = seq(*group.items)
         group.items = []
         if group.operands:
@@ -240,6 +274,40 @@ class _Parser:
             last = and_(*group.operands, last)
             group.operands = []
         group.branches.append(last)
+
+    def _bind(self, token: re.Match[str]) -> None:
+        name, start = token[_IS_BINDING], token.start()
+        if start == 0 or self.source[start - 1] == "\n":
+            raise self.error("expected a rule", start, start + 1, "write name ::= body; indent a name for a text")
+        if any(binding.name == name for binding in self._bindings()):
+            raise self.error(f"{name[:60]!r} names a text already", start, token.end(), "use another name")
+        number = MAX_TEXT_NUMBER - len(self._bindings())
+        if number < 1:
+            raise LimitError(f"more than {MAX_TEXT_NUMBER} texts are remembered at once", limit="ebnf depth")
+        self.group.bindings.append(_Binding(name, number, len(self.group.items), start))
+
+    def _bindings(self) -> list[_Binding]:
+        """Of all open groups, in their branches that are open."""
+        return [binding for group in (*self.stack, self.group) for binding in group.bindings]
+
+    def _recall(self, dollar_name: str, place: int) -> Expr:
+        name, end = dollar_name[1:], place + len(dollar_name)
+        for group in (*self.stack, self.group):
+            for binding in group.bindings:
+                if binding.name == name and binding.item < len(group.items):
+                    return recall(binding.number)
+        hint = f"write {name[:60]}=( … ) before it, in the same alternative or in one around it"
+        raise self.error(f"no text is named {name[:60]!r} here", place, end, hint)
+
+    def _remember(self) -> None:
+        items = self.group.items
+        for binding in self.group.bindings:
+            if binding.item >= len(items):
+                end = binding.place + len(binding.name) + 1
+                raise self.error("nothing to remember", binding.place, end, "write name=item without spaces")
+            items[binding.item] = remembered = remember(items[binding.item], binding.number)
+            self.remembered.append((remembered, binding.place))
+        self.group.bindings = []
 
     def _body(self) -> Expr:
         self._end_branch()
@@ -320,8 +388,10 @@ class _Parser:
                 self.rule = max((self.places[rule], rule) for rule in self.bodies if self.places[rule] <= place)[1]
                 raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
             self.builder.define(reference, self.bodies[name])
-        if self.options:
+        if self.options or self.remembered:
             self.names = {reference[1]: name for name, reference in self.references.items()}
+        if self.remembered:
+            self._set_scopes()
         for name in self.options:
             self.builder.define(self.references[name], self._restricted(name))
         root = self.references.get(root_rule_name)
@@ -331,6 +401,22 @@ class _Parser:
             raise EbnfSyntaxError(f"there is no rule {root_rule_name[:60]!r}", hint=hint)
         grammar = self.builder.build(root)
         return without_empty_budgets(grammar) if any(map(has_empty_budget, self.options.values())) else grammar
+
+    def _set_scopes(self) -> None:
+        places = {id(expr[1]): place for expr, place in self.remembered}
+
+        def regular(body: Expr) -> Expr:
+            spelled = spelled_out(body, self._body_of)
+            if spelled is None:
+                place = places[id(body)]
+                hint = "its rules may not be recursive, or hold tokens or texts that are remembered themselves"
+                raise self.error("what is remembered must be regular", place, place + 1, hint)
+            return spelled
+
+        for name, body in self.bodies.items():
+            self.rule = name
+            self.bodies[name] = with_scopes(body, regular)
+            self.builder.define(self.references[name], self.bodies[name])
 
     def _restricted(self, name: str) -> Expr:
         """The body of a rule with its options. Those about whole texts need it spelled out as a regular expression."""

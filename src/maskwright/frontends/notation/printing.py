@@ -37,8 +37,11 @@ from maskwright.ir import (
     OP_LITERAL,
     OP_NEVER,
     OP_NOT,
+    OP_RECALL,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -227,6 +230,8 @@ class _Notation:
             return parts[0]
         if op in (OP_GUARD, OP_CALL):
             return self.parametric(node, parts)
+        if op in (OP_SCOPE, OP_REMEMBER, OP_RECALL):
+            return self.remembered(node, parts)
         return self.bytes(0 if op == OP_NEVER else node[1])
 
     def _joined(self, parts: list[Shown], level: int, joint: str) -> Shown:
@@ -253,6 +258,10 @@ class _Notation:
 
     def parametric(self, node: Expr, parts: list[Shown]) -> Shown:
         raise AssertionError("notations without parameters are given unfolded grammars")
+
+    def remembered(self, node: Expr, parts: list[Shown]) -> Shown:
+        hint = "use EBNF: Grammar.to_ebnf, or --to ebnf"
+        raise GrammarError("the grammar remembers text, which this notation cannot write", hint=hint)
 
     def legal_name(self, wanted: str) -> str:
         raise NotImplementedError
@@ -290,6 +299,13 @@ class _Ebnf(_Notation):
     )
     root_name = "root"
     defines = " ::="
+
+    def remembered(self, node: Expr, parts: list[Shown]) -> Shown:
+        if node[0] == OP_RECALL:
+            return Shown(f"$text{node[1]}", _ATOM)
+        if node[0] == OP_SCOPE:
+            return Shown(self.group(parts[0].text), _ATOM)
+        return Shown(f"text{node[2]}={self._inside(parts[0], _REPEAT)}", _REPEAT)
 
     def legal_name(self, wanted: str) -> str:
         return "r" + re.sub(r"[^A-Za-z0-9_]+", "_", wanted)

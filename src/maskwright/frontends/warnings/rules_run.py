@@ -23,7 +23,9 @@ from maskwright.ir import (
     OP_NEVER,
     OP_NOT,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -147,7 +149,7 @@ class RulesRun:
             for part in expr[1:]:
                 reached &= self._after(part, states, depth + 1)
             return reached
-        if op in (OP_CAPTURE, OP_GUARD, OP_SPAN):
+        if op in (OP_CAPTURE, OP_GUARD, OP_SPAN, OP_SCOPE, OP_REMEMBER):
             return self._after(expr[1], states, depth + 1)
         if op in (OP_EMPTY, OP_NEVER):
             return states if op == OP_EMPTY else 0

@@ -23,7 +23,9 @@ from maskwright.ir import (
     OP_LITERAL,
     OP_NOT,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SPAN,
     Expr,
@@ -33,7 +35,7 @@ _MAX_MARKS: Final = 4
 _MAX_DEPTH: Final = 30
 _MAX_SHOWN: Final = 60
 _MARK: Final = re.compile(r"<[^\s<>={]+|\[[^\]\s]+\]?|[^\s{=]{2,24}|.{1,24}", re.DOTALL)
-_WITH_ITEM: Final = frozenset((OP_REPEAT, OP_CAPTURE, OP_GUARD, OP_SPAN))
+_WITH_ITEM: Final = frozenset((OP_REPEAT, OP_CAPTURE, OP_GUARD, OP_SPAN, OP_SCOPE, OP_REMEMBER))
 
 
 def described(expr: Expr, names: tuple[str, ...]) -> str:

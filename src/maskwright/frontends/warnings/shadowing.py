@@ -47,7 +47,9 @@ from maskwright.ir import (
     OP_LITERAL,
     OP_NOT,
     OP_REF,
+    OP_REMEMBER,
     OP_REPEAT,
+    OP_SCOPE,
     OP_SEQ,
     OP_SET,
     OP_SPAN,
@@ -63,9 +65,9 @@ _MANY_RULES: Final = 100
 _RULES_A_STEP: Final = 10
 
 _PERHAPS, _SURE = 1, 2
-_INNER: Final = frozenset((OP_CAPTURE, OP_GUARD, OP_SPAN))
+_INNER: Final = frozenset((OP_CAPTURE, OP_GUARD, OP_SPAN, OP_SCOPE, OP_REMEMBER))
 _WITH_ITEM: Final = _INNER | {OP_REPEAT}
-_COMPOSITE: Final = frozenset((OP_SEQ, OP_ALT, OP_REPEAT, OP_AND, OP_CAPTURE, OP_GUARD, OP_SPAN))
+_COMPOSITE: Final = frozenset((OP_SEQ, OP_ALT, OP_REPEAT, OP_AND, OP_CAPTURE, OP_GUARD, OP_SPAN, OP_SCOPE, OP_REMEMBER))
 _RULES: Final = frozenset((OP_REF, OP_CALL))
 
 

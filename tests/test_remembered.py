@@ -1,0 +1,102 @@
+"""Text that comes again, in the IR and in EBNF: what it becomes, what is refused, and where."""
+
+from __future__ import annotations
+
+import pytest
+
+import maskwright
+from maskwright.frontends.ebnf import ebnf_to_ir
+from maskwright.ir import EMPTY, alt, bytes_in, literal, plus, recall, recalled, remembering, seq, star
+from oracle.vocabularies import BYTES
+
+A, B = literal(b"a"), literal(b"b")
+NAME = plus(bytes_in(b"ab"))
+
+
+def test_a_scope_ends_where_no_text_from_outside_is_used() -> None:
+    inner = remembering(NAME, 8, seq(B, recall(8)))
+    assert inner.dump() == '{#8=[a-b]+ "b" #8}'
+    assert remembering(A, 9, seq(inner, recall(9))).dump() == '{#9="a" {#8=[a-b]+ "b" #8} #9}'
+    both = remembering(NAME, 8, seq(recall(8), recall(9)))
+    assert recalled(both) == {9}
+    assert remembering(A, 9, both).dump() == '{#9="a" #8=[a-b]+ #8 #9}'
+
+
+def test_what_is_not_recalled_is_not_remembered() -> None:
+    assert remembering(NAME, 9, A) == seq(NAME, A)
+
+
+def test_an_empty_text_is_an_alternative() -> None:
+    made = remembering(star(A), 9, seq(B, recall(9)))
+    assert made == alt(remembering(plus_any(star(A)), 9, seq(B, recall(9))), B)
+    assert remembering(EMPTY, 9, seq(B, recall(9), B)).dump().endswith('| "b") "b"')
+
+
+def plus_any(body: maskwright.ir.Expr) -> maskwright.ir.Expr:
+    return maskwright.ir.and_(body, plus(maskwright.ir.ANY_BYTE))
+
+
+@pytest.mark.parametrize(
+    ("source", "dumped"),
+    [
+        ("root ::= x=[a-b]{2,3} $x", "{#250=[a-b]{2,3} #250}"),
+        ('root ::= x=y $x\ny ::= "q" z\nz ::= [a-c]*', '{#250=("q" [a-c]*) #250}'),
+        ('root ::= x=[a-b] ("c" y=[d-e] $y $x)* $x', '{#250=[a-b] ("c" #249=[d-e] #249 #250)* #250}'),
+        ("root ::= (x=[a-b] $x) (x=[c-d] $x)", "{#250=[a-b] #250} {#250=[c-d] #250}"),
+        ("root ::= x=[a-b] $x | x=[c-d] $x{2}", "{#250=[a-b] #250} | {#250=[c-d] #250{2}}"),
+        ("root ::= x=[a-b]", "[a-b]"),
+        ('root ::= "a"\n  x=[a-b] $x', '"a" {#250=[a-b] #250}'),
+    ],
+)
+def test_ebnf(source: str, dumped: str) -> None:
+    grammar = ebnf_to_ir(source)
+    assert grammar.rules[grammar.root].body.dump([rule.name for rule in grammar.rules]) == dumped
+    written = maskwright.Grammar(grammar).to_ebnf()
+    assert maskwright.Grammar.from_ebnf(written).to_ebnf() == written
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "column"),
+    [
+        ('root ::= "a" $x', "no text is named 'x' here", 14),
+        ("root ::= x=($x) $x", "no text is named 'x' here", 13),
+        ("root ::= x=[a] $x | $x", "no text is named 'x' here", 21),
+        ("root ::= (x=[a]) $x", "no text is named 'x' here", 18),
+        ("root ::= x=[a] x=[b]", "'x' names a text already", 16),
+        ("root ::= x=(root) $x", "what is remembered must be regular", 10),
+        ("root ::= x=<tok> $x", "what is remembered must be regular", 10),
+        ("root ::= x=(y=[a] $y) $x", "what is remembered must be regular", 10),
+        ("root ::= x=[a] $x & [a-z]", "the operands of & and ~ must be regular", 19),
+        ("root ::= (x=#c\n)", "nothing to remember", 11),
+    ],
+)
+def test_ebnf_errors(source: str, message: str, column: int) -> None:
+    with pytest.raises(maskwright.EbnfSyntaxError) as caught:
+        ebnf_to_ir(source)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"1:{column}:")
+
+
+def test_other_notations_cannot_write_it() -> None:
+    grammar = maskwright.Grammar.from_ebnf("root ::= x=[a-b] $x")
+    for write in (grammar.to_lark, grammar.to_regex):
+        with pytest.raises(maskwright.GrammarError):
+            write()
+
+
+def test_what_is_refused_at_run_time() -> None:
+    info = BYTES.info()
+    compiler = maskwright.GrammarCompiler(info)
+    compiled = compiler.compile_grammar(maskwright.Grammar.from_ebnf('root ::= x=[a-b]+ "c" $x'))
+    with pytest.raises(maskwright.LimitError) as caught:
+        maskwright.GrammarMatcher(compiled, max_tokens=5)
+    assert caught.value.limit == "remembered_text_budget"
+    captured = compiler.compile_grammar(maskwright.Grammar.from_ebnf('root ::= x=[a-b]+ r $x\nr[capture] ::= "c"'))
+    matcher = maskwright.GrammarMatcher(captured)
+    assert matcher.accept_string("abc")
+    with pytest.raises(maskwright.LimitError) as caught:
+        matcher.get_captures()
+    assert caught.value.limit == "remembered_text_captures"
+    with pytest.raises(maskwright.LimitError) as caught:
+        compiler.compile_grammar(maskwright.Grammar.from_ebnf('root ::= x=[a-b]+ r $x\nr[max_tokens=3] ::= "c"'))
+    assert caught.value.limit == "remembered_text_budget"
