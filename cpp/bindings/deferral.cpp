@@ -180,6 +180,7 @@ struct Deferral {
   bool has_members = false;
   bool has_long_strings = false;
   bool has_free_values = false;
+  bool has_free_objects = false;
   bool has_formats = false;
   bool has_unknown_formats = false;
   bool names_arguments = true;
@@ -477,7 +478,7 @@ class SchemaScan {
         if (!is_plain_name(names_.back()) || !open(properties)) return false;
       }
     }
-    seen_.has_free_values = seen_.has_free_values || names_.empty();
+    if (names_.empty()) seen_.has_free_values = seen_.has_free_objects = true;
     if (said.has(kAdditionalProperties) && !is_closed(said)) {
       ContentCursor others = *said.values[kAdditionalProperties];
       if (!open(others)) return false;
@@ -541,7 +542,7 @@ nb::object can_defer(const nb::bytes& content, nb::handle formats, nb::handle le
   const auto seen = SchemaScan(formats, length_of_match, is_ignored).look({content.c_str(), content.size()});
   if (!seen) return nb::none();
   return nb::make_tuple(seen->has_required, seen->has_members, seen->has_long_strings, seen->has_free_values,
-                        seen->has_formats, seen->has_unknown_formats, seen->names_arguments);
+                        seen->has_free_objects, seen->has_formats, seen->has_unknown_formats, seen->names_arguments);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -114,6 +115,15 @@ def compare(late: mw.GrammarMatcher, at_once: mw.GrammarMatcher, rng: random.Ran
         if token == STOP:
             break
     assert late.get_captures() == at_once.get_captures()
+
+
+@pytest.mark.parametrize("free", [{}, True, {"type": "array"}, {"type": ["array", "null"]}])
+def test_values_that_may_be_anything_are_deferred_where_members_must_be_declared(free: Any) -> None:
+    schema = {**CITY, "properties": {**CITY["properties"], "rest": free}}
+    it = JSONSchemaFormat(schema, style="minimax_m3_xml")
+    assert is_deferred(snippet(it))
+    # Their objects are then reported as what cannot be enforced.
+    assert not is_deferred(snippet(replace(it, on_unsupported="relax")))
 
 
 @pytest.mark.parametrize("style", ALL)

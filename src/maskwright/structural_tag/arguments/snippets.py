@@ -80,7 +80,10 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
     if style is None:
         return not it.excludes
     has_members = seen.has_members and not (it.strict_mode and seen.has_free_values)
-    if seen.has_long_strings or not has_members or (style.needs_declared and seen.has_free_values):
+    if seen.has_long_strings or not has_members:
+        return False
+    # Of values that may be anything, objects are left out, or reported.
+    if style.needs_declared and (seen.has_free_objects or (seen.has_free_values and it.on_unsupported == "relax")):
         return False
     if style.is_python and not seen.names_arguments:
         return False
@@ -98,13 +101,14 @@ def needs_no_pointer(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledSty
 
 def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
     content, excluded, captures = schema.content, tuple([x.encode() for x in it.excludes]), it.capture is not None
+    options = it.options
     if content is not None and cannot_fail(it, schema, style):
-        later = partial(_read_content, content, style, it.options, excluded, captures)
-        promised = _promised(schema, style, it.options.any_order)
+        later = partial(_read_content, content, style, options, excluded, captures)
+        promised = _promised(schema, style, options.any_order)
         found = report_of(content) if schema.deferral is not None and schema.deferral.has_unknown_formats else ()
-        return Snippet(deferred_subgrammar(later, promised, layout_of(it.options).prelude), found)
+        return Snippet(deferred_subgrammar(later, promised, layout_of(options).prelude), found)
     data, report = schema.data, list[Finding]()
-    options = layout_options(data, it.options)
+    options = layout_options(data, options)
     made = _read(data, report, style, options, excluded, captures)
     if admits_nothing(made):
         raise _nothing_valid(data, style, options, excluded)

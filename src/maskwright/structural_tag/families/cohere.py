@@ -15,14 +15,16 @@ Source: cohere-melody 0.15.3, whose renderer and parser are compared in tests/st
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_section, marked, output, quoted
+from maskwright.structural_tag.families.parts import calls_in_section, exactly, in_order, marked, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats.base import Format
-from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat
+from maskwright.structural_tag.formats.base import Format, shared
+from maskwright.structural_tag.formats.classes import RegexFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
 _ANSWERS = (("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>"))
+_NUMBER = shared(RegexFormat("[0-9]{1,3}"))
+_ID = shared(RegexFormat("[A-Za-z0-9_-]{1,40}"))
 _MARKS = (*_THINK, *_ANSWERS[0], *_ANSWERS[1])
 
 
@@ -31,8 +33,8 @@ def command(request: ToolRequest) -> Format:
     """Build the tag of Command A and Command R7B."""
     tags = []
     for tool in request.tools:
-        middle = ConstStringFormat(f'", "tool_name": {quoted(tool.name)}, "parameters": ')
-        content = SequenceFormat((RegexFormat("[0-9]{1,3}"), middle, request.arguments(tool)))
+        middle = exactly(f'", "tool_name": {quoted(tool.name)}, "parameters": ')
+        content = in_order(_NUMBER, middle, request.arguments(tool))
         tags.append(request.call(tool, '    {"tool_call_id": "', content, "}"))
     begin, end = "<|START_ACTION|>[\n", "\n]<|END_ACTION|>"
     answer = calls_in_section(request, begin, tags, end, separator=",\n", trigger="<|START_ACTION|>", excludes=_MARKS)
@@ -45,9 +47,9 @@ def cohere(request: ToolRequest) -> Format:
     begin, end = "<cofl:tool_calls>", "</cofl:tool_calls>"  # which their parser sees in reasoning and values as well
     tags = []
     for tool in request.tools:
-        head = ConstStringFormat(f'" name="{tool.name}">')
+        head = exactly(f'" name="{tool.name}">')
         arguments = request.arguments(tool, "cohere_xml", "</cofl:tool_call>", begin, end)
-        content = SequenceFormat((RegexFormat("[A-Za-z0-9_-]{1,40}"), head, arguments))
+        content = in_order(_ID, head, arguments)
         tags.append(request.call(tool, '<cofl:tool_call id="', content, "</cofl:tool_call>"))
     answer = calls_in_section(request, begin, tags, end, excludes=_MARKS)
     return output(request, marked(request, answer, *_ANSWERS), _THINK, excludes=(begin,))

@@ -15,9 +15,9 @@ are compared in tests/structural_tag/families/test_makers.py.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import canonical_bytes
+from maskwright.structural_tag.families.parts import canonical_bytes, exactly, in_order
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats.base import Format, shared
+from maskwright.structural_tag.formats.base import Format, altered, shared
 from maskwright.structural_tag.formats.classes import (
     AnyTextFormat,
     ConstStringFormat,
@@ -32,6 +32,9 @@ from maskwright.structural_tag.request import Tool, ToolRequest
 
 _START = "<|start|>assistant"
 _TEXT = AnyTextFormat(capture="content")
+
+
+_HEADS = OrFormat((_TEXT,))
 
 
 def _any_of(*types: str) -> Format:
@@ -82,9 +85,10 @@ def _call(request: ToolRequest, tool: Tool) -> TagFormat:
     is_function = tool.kind == "function"
     recipient = f" to=functions.{tool.name}" if is_function else f" to={tool.name}"
     heads = [
-        ConstStringFormat(head)
+        exactly(head)
         for channel in (("commentary",) if is_function else ("commentary", "analysis"))
         for head in (f"<|channel|>{channel}{recipient}", f"{recipient}<|channel|>{channel}")
     ]
     types = _TYPES if is_function else _TYPES_OF_BUILT_IN
-    return request.call(tool, "", SequenceFormat((OrFormat(tuple(heads)), types, request.arguments(tool))), "<|call|>")
+    content = in_order(altered(_HEADS, elements=tuple(heads)), types, request.arguments(tool))
+    return request.call(tool, "", content, "<|call|>")

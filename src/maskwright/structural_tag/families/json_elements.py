@@ -17,9 +17,17 @@ the model cards of meituan-longcat/LongCat-Flash-Chat and ibm-granite/granite-20
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import THINK, calls_in_section, calls_in_text, marked, output, quoted
+from maskwright.structural_tag.families.parts import (
+    THINK,
+    calls_in_section,
+    calls_in_text,
+    in_order,
+    marked,
+    output,
+    quoted,
+)
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import (
     ConstStringFormat,
     OrFormat,
@@ -32,7 +40,7 @@ from maskwright.structural_tag.request import ToolRequest
 _RESPONSE = ("<response>", "</response>")
 _LONGCAT_THINK = ("<longcat_think>", "</longcat_think>")
 _PLUGIN = SequenceFormat((RegexFormat(" ?"), ConstStringFormat("<|plugin|>\n")))
-_KEY = OrFormat((ConstStringFormat('"parameters": '), ConstStringFormat('"arguments": ')))
+_KEY = shared(OrFormat((ConstStringFormat('"parameters": '), ConstStringFormat('"arguments": '))))
 _ROLE = "function call<|role_sep|>\n"
 
 
@@ -61,7 +69,7 @@ def internlm(request: ToolRequest) -> Format:
     tags = []
     if request.tools:
         calls = [
-            request.call(tool, f'{{"name": {quoted(tool.name)}, ', SequenceFormat((_KEY, request.arguments(tool))), "}")
+            request.call(tool, f'{{"name": {quoted(tool.name)}, ', in_order(_KEY, request.arguments(tool)), "}")
             for tool in request.tools
         ]
         tags = [TagFormat(begin, SequenceFormat((_PLUGIN, OrFormat(tuple(calls)))), end)]

@@ -16,7 +16,7 @@ chat template that llama.cpp has for it.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_section, canonical_bytes, output
+from maskwright.structural_tag.families.parts import calls_in_section, canonical_bytes, in_order, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import (
@@ -42,7 +42,7 @@ def kimi(request: ToolRequest) -> Format:
     """Build the tag of Kimi K2."""
     tags = []
     for tool in request.tools:
-        content = SequenceFormat((_HEAD, request.arguments(tool)))
+        content = in_order(_HEAD, request.arguments(tool))
         tags.append(request.call(tool, f"<|tool_call_begin|>functions.{tool.name}:", content, "<|tool_call_end|>"))
     answer = calls_in_section(request, "<|tool_calls_section_begin|>", tags, "<|tool_calls_section_end|>")
     return output(request, answer)
@@ -53,7 +53,7 @@ def kimi_k3(request: ToolRequest) -> Format:
     """Build the tag of Kimi K3."""
     tags = []
     for tool in request.tools:
-        numbered = SequenceFormat((_HEAD_OF_K3, request.arguments(tool, "kimi_k3_xml")))
+        numbered = in_order(_HEAD_OF_K3, request.arguments(tool, "kimi_k3_xml"))
         tags.append(request.call(tool, f'<|open|>call tool="{tool.name}" index="', numbered, "<|close|>call<|sep|>"))
     free = AnyTextFormat(excludes=_MARKS, capture="content")
     ways: list[Format] = []

@@ -11,9 +11,9 @@ Source: mistral-common 1.13.1, whose output is compared in tests/structural_tag/
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output, quoted
+from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, in_order, output, quoted
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import (
     ConstStringFormat,
     OptionalFormat,
@@ -25,7 +25,8 @@ from maskwright.structural_tag.formats.classes import (
 from maskwright.structural_tag.request import ToolRequest
 
 _THINK = ("[THINK]", "[/THINK]")
-_ID = RegexFormat("[A-Za-z0-9]{9}")
+_ID = SequenceFormat((ConstStringFormat("[CALL_ID]"), RegexFormat("[A-Za-z0-9]{9}")))
+_TO_ARGUMENTS = shared(SequenceFormat((OptionalFormat(_ID), ConstStringFormat("[ARGS]"))))
 _END = SequenceFormat((RegexFormat('(?:, "id": "[A-Za-z0-9]{9}")?'), ConstStringFormat("}")))
 
 
@@ -45,14 +46,8 @@ def mistral_v3(request: ToolRequest) -> Format:
 @register_model_structural_tag("mistral_v11")
 def mistral_v11(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizer v11."""
-    id_ = OptionalFormat(SequenceFormat((ConstStringFormat("[CALL_ID]"), _ID)))
     tags = [
-        request.call(
-            tool,
-            f"[TOOL_CALLS]{tool.name}",
-            SequenceFormat((id_, ConstStringFormat("[ARGS]"), request.arguments(tool))),
-            "",
-        )
+        request.call(tool, f"[TOOL_CALLS]{tool.name}", in_order(_TO_ARGUMENTS, request.arguments(tool)), "")
         for tool in request.tools
     ]
     return calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=())

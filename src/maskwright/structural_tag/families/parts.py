@@ -32,6 +32,20 @@ THINK = ("<think>", "</think>")
 _NO_LIST = RegexFormat(r"\s*(?:[^\s\[](?:.|\n)*)?")
 
 
+_STRING: Final = ConstStringFormat("")
+_SEQUENCE: Final = SequenceFormat((_STRING,))
+
+
+def exactly(text: str) -> Format:
+    """Return the format of a string that is known to be right: parts of calls are made anew for each tool."""
+    return altered(_STRING, value=text)
+
+
+def in_order(*elements: Format) -> Format:
+    """Return the sequence of formats that are known to be right."""
+    return altered(_SEQUENCE, elements=elements)
+
+
 def quoted(name: str) -> str:
     """A name as a JSON string."""
     return _JSON.encode(name)

@@ -15,13 +15,15 @@ llama.cpp has for Step 3.7 Flash; for Nemotron and Granite, vLLM's documentation
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, output
+from maskwright.structural_tag.families.parts import calls_in_text, exactly, in_order, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
-from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat
 from maskwright.structural_tag.request import ToolRequest
 
 _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
+_NEWLINE = shared(RegexFormat("\\n?"))
+_END = shared(SequenceFormat((ConstStringFormat("</function>"), _NEWLINE)))
 
 
 @register_model_structural_tag("qwen_3_coder")
@@ -44,9 +46,9 @@ def qwen_coder(request: ToolRequest) -> Format:
 @register_model_structural_tag("mimo", reasoning="enabled")
 def mimo(request: ToolRequest) -> Format:
     """Build the tag of MiMo."""
-    newline, tags = RegexFormat("\\n?"), []
+    tags = []
     for tool in request.tools:
-        begin, end = ConstStringFormat(f"<function={tool.name}>"), ConstStringFormat("</function>")
-        content = SequenceFormat((newline, begin, request.arguments(tool, "mimo_xml", *_ENDS), end, newline))
+        arguments = request.arguments(tool, "mimo_xml", *_ENDS)
+        content = in_order(_NEWLINE, exactly(f"<function={tool.name}>"), arguments, _END)
         tags.append(request.call(tool, "<tool_call>", content, "</tool_call>"))
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

@@ -78,7 +78,7 @@ def _tag(value: Any, pointer: str) -> TagFormat:
 
 
 def _tags(value: Any, pointer: str) -> tuple[TagFormat, ...]:
-    if type(value) is list and set(map(type, value)) == {TagFormat}:  # as when all are known
+    if type(value) in (list, tuple) and set(map(type, value)) == {TagFormat}:  # as when families or known tags are read
         return tuple(value)
     return several(_tag, at_least=1)(value, pointer)  # type: ignore[no-any-return]
 

@@ -84,7 +84,7 @@ class Lowering:
         self.report: list[Finding] = []
         self._ends: dict[Any, Ends] = {}
         # By identity, with those whose identity it is.
-        self._alternatives: dict[tuple[int, int], tuple[Expr, Format, Ends]] = {}
+        self._in_several_places: dict[tuple[int, int], tuple[Expr, Format, Ends]] = {}
         self._depth = 0
         # Where there is no tokenizer: the names of the rules that stand for tokens, and how many tokens were not known.
         self._names: dict[Expr, str] = {}
@@ -92,8 +92,11 @@ class Lowering:
 
     def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         """Return the expression for a format and what ends it."""
-        if format_.known and ends is NO_ENDS and type(format_) is not f.TagFormat:
-            return self._shared(format_, format_.known.partial_tag, pointer)
+        known = format_.known if type(format_) is not f.TagFormat else None
+        if known and ends is NO_ENDS:
+            return self._shared(format_, known.partial_tag, pointer)
+        if known or type(format_) is f.OrFormat:
+            return self._once(format_, pointer, ends)
         return self._lower(format_, pointer, ends)
 
     def _shared(self, it: Format, kept: dict[int, PartialTag], pointer: str) -> Expr:
@@ -105,6 +108,14 @@ class Lowering:
         made = self._lower(it, pointer, NO_ENDS)
         self._keep(kept, PartialTag((), made), state)
         return made
+
+    def _once(self, it: Format, pointer: str, ends: Ends) -> Expr:
+        """Lower what may stand in several places of this grammar before the same ends."""
+        place = id(it), id(ends)
+        known = self._in_several_places.get(place)
+        if known is None:
+            known = self._in_several_places[place] = self._lower(it, pointer, ends), it, ends
+        return known[0]
 
     def _lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         self._depth += 1
@@ -235,12 +246,7 @@ class Lowering:
         )
 
     def or_(self, it: f.OrFormat, pointer: str, ends: Ends) -> Expr:
-        place = id(it), id(ends)  # one object may stand in several places
-        known = self._alternatives.get(place)
-        if known is None:
-            made = any_of([self.lower(each, f"{pointer}/elements/{i}", ends) for i, each in enumerate(it.elements)])
-            known = self._alternatives[place] = made, it, ends
-        return known[0]
+        return any_of([self.lower(each, f"{pointer}/elements/{i}", ends) for i, each in enumerate(it.elements)])
 
     def optional(self, it: f.OptionalFormat, pointer: str, ends: Ends) -> Expr:
         return alt(self.lower(it.content, f"{pointer}/content", ends), ends.alone)

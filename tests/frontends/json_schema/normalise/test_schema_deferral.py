@@ -293,10 +293,13 @@ def test_what_else_is_seen() -> None:
     assert seen({"properties": {"a": {**name, "maxLength": 3}}}) == usual
     assert seen({"properties": {"a": {**name, "maxLength": 10**6}}}) == {*usual, "has_long_strings"}
     assert seen({"properties": {"a": {**OBJECT, "properties": {"b": name}, "required": ["b"]}}}) == usual
-    assert seen({}) == {*usual, "has_free_values"}
-    assert seen({"properties": {}, "additionalProperties": False}) == {"names_arguments", "has_free_values"}
-    for free in ({}, True, OBJECT, {"type": "array"}, {"type": ["object", "null"]}):
+    free_objects = {"has_free_values", "has_free_objects"}
+    assert seen({}) == {*usual, *free_objects}
+    assert seen({"properties": {}, "additionalProperties": False}) == {"names_arguments", *free_objects}
+    for free in ({}, True, {"type": "array"}, {"type": ["array", "null"]}):
         assert seen({"properties": {"a": free}}) == {*usual, "has_free_values"}
+    for free in (OBJECT, {"type": ["object", "null"]}):
+        assert seen({"properties": {"a": free}}) == {*usual, *free_objects}
     for other in ("a-b", "1", "é", *kwlist):
         assert seen({"properties": {other: name}}) == {"has_members"}
 

@@ -50,6 +50,7 @@ class Deferral(NamedTuple):
         has_members: its objects may have members.
         has_long_strings: some string has bounds of many thousands to its length.
         has_free_values: some object has no declared members, or some value may be anything.
+        has_free_objects: some object has no declared members, though its type is given.
         has_formats: some string or number has a format.
         has_unknown_formats: one that is not known, so it is reported (`report_of`).
         names_arguments: its objects' declared members have names that can be those of arguments in Python.
@@ -59,6 +60,7 @@ class Deferral(NamedTuple):
     has_members: bool
     has_long_strings: bool
     has_free_values: bool
+    has_free_objects: bool
     has_formats: bool
     has_unknown_formats: bool
     names_arguments: bool
