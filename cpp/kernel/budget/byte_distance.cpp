@@ -226,12 +226,24 @@ bool ByteDistances::passes_on(const Rule& rule, uint64_t parameter) {
   return parameter != rule.parameter() && parameter != 0;
 }
 
-// How a call of a rule's is to be gone by.
-ByteDistances::Turn ByteDistances::turn(const Rule& rule, const Rule& callee) {
-  if (&callee.group() != &rule.group() || !passes_on(rule, callee.parameter())) return Turn::None;
+// How a search treats a call. The callee need not be linked.
+ByteDistances::Turn ByteDistances::turn(const Rule& rule, const CallEdge& call) {
+  const Callee& callee = rule.callees()[call.argument];
+  const Rule& model = callee.rule ? *callee.rule : *callee.instance->model;
+  const uint64_t passed = callee.rule ? callee.rule->parameter() : callee.instance->parameter;
+  if (&model.group() != &rule.group() || !passes_on(rule, passed)) return Turn::None;
   const auto parameter = onward(rule);
   if (!parameter) return Turn::None;
-  return callee.parameter() == *parameter ? Turn::Onward : Turn::Detour;
+  return passed == *parameter ? Turn::Onward : Turn::Detour;
+}
+
+// Whether all that leaves the state is detours that the search does not take. Their callees then stay unlinked: behind
+// each item in any order there is one, so linking them all would cost far more than the search.
+bool ByteDistances::has_only_skipped_calls(const DfaState& state, bool may_turn) {
+  if (may_turn || kind_ == Bound::AtLeast || state.linked.load(std::memory_order_acquire)) return false;
+  if (state.has_own_bytes || state.terminates || !state.token_edges.empty()) return false;
+  return std::ranges::all_of(state.calls,
+                             [&](const CallEdge& call) { return turn(*state.rule, call) == Turn::Detour; });
 }
 
 uint32_t ByteDistances::call_bytes(const CallEdge& call) {
@@ -248,6 +260,7 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
   const auto edge = [&](DfaState* target, uint64_t reg, uint32_t bytes) { go(target, reg, bytes, false); };
   DfaState& state = *from.state;
   Rule& rule = *state.rule;
+  if (has_only_skipped_calls(state, may_turn)) return;
   rule.link(state);
   if (may_terminate(state, from.reg) && bytes_.test(static_cast<uint8_t>(rule.terminator()))) edge(nullptr, 0, 1);
   if (!may_repeat(state, from.reg)) return;
@@ -265,7 +278,7 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
     edge(target, entering(*target, from.reg), bytes_a_named_token_);
   }
   for (CallEdge& call : state.calls) {
-    const Turn turn = this->turn(rule, *call.callee);
+    const Turn turn = this->turn(rule, call);
     const bool is_cut = kind_ == Bound::AtLeast && turn != Turn::None;
     if (turn == Turn::Detour && !is_cut && !may_turn) continue;
     DfaState* target = rule.target(state, call);

@@ -90,7 +90,8 @@ class ByteDistances {
   enum class Turn { None, Onward, Detour };
   std::optional<uint64_t> onward(const Rule& rule);
   static bool passes_on(const Rule& rule, uint64_t parameter);
-  Turn turn(const Rule& rule, const Rule& callee);
+  Turn turn(const Rule& rule, const CallEdge& call);
+  bool has_only_skipped_calls(const DfaState& state, bool may_turn);
   uint32_t call_bytes(const CallEdge& call);
   template <class Edge>
   void for_each_edge(const Place& from, bool may_turn, Edge&& go);
