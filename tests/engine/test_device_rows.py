@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -15,11 +18,13 @@ torch = pytest.importorskip("torch", reason="an optional dependency")
 from fake_models import FakeModel, scattered  # noqa: E402
 
 from maskwright import CompiledGrammar, GrammarCompiler  # noqa: E402
+from maskwright.bitmask import sampling  # noqa: E402
 from maskwright.engine import Completion, LocalEngine, Request, SamplingParams, complete, prompt_lookup  # noqa: E402
 from maskwright.engine import loop as loop_module  # noqa: E402
 from maskwright.engine.models import Step  # noqa: E402
 from maskwright.errors import MatcherError  # noqa: E402
 
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 Start = Callable[..., LocalEngine]
 TOKENS = [bytes([c]) for c in range(32, 127)] + [b"%d" % i for i in range(100, 400)]
 PATTERNS = ["[A-Z]{2,30}", "(one|two|three| )+!", "[^x]{9}", "[0-9]{4} [a-d]*", None]
@@ -50,6 +55,13 @@ class TensorModel(FakeModel):
 
 def made(kind: type[FakeModel]) -> FakeModel:
     return kind(TOKENS, scattered(len(TOKENS) + 1), num_slots=4)
+
+
+@pytest.fixture(autouse=True)
+def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens are drawn by the Triton kernel, if its interpreter is on, and else by torch's expressions."""
+    if INTERPRETED:
+        monkeypatch.setattr(sampling, "uses_triton", lambda logits: True)
 
 
 @pytest.fixture
@@ -112,6 +124,14 @@ def test_a_grammar_that_comes_later(start: Start) -> None:
     assert texts[0] == texts[1]
 
 
+def test_a_step_without_logits(start: Start) -> None:
+    """The first part of a long prompt."""
+    fake = made(TensorModel)
+    fake.max_model_len = 4096
+    assert len(complete(start(fake), Request([0] * 1200, SamplingParams(seed=1, max_tokens=1))).token_ids) <= 1
+    assert [step.num_logits for (step,) in fake.asked] == [0, 0, 1]
+
+
 def test_logits_that_are_not_finite_end_one_output(start: Start) -> None:
     fake = made(TensorModel)
     usual = scattered(len(TOKENS) + 1)
@@ -120,6 +140,28 @@ def test_logits_that_are_not_finite_end_one_output(start: Start) -> None:
     with pytest.raises(MatcherError, match="finite logit"):
         complete(engine, Request([9], SamplingParams(seed=1)))
     assert complete(engine, Request([1], SamplingParams(seed=1, max_tokens=3, ignore_eos=True))).token_ids
+
+
+@pytest.mark.long
+@pytest.mark.skipif(INTERPRETED, reason="this is the test of the test")
+def test_the_kernel_by_tritons_interpreter() -> None:
+    """In a process of its own, as `TRITON_INTERPRET` counts when triton is imported."""
+    pytest.importorskip("triton", reason="an optional dependency")
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+        "-k",
+        "memory and one or later",
+    ]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert ".." in done.stdout  # both of them
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -8,8 +8,8 @@ Which outputs that is depends on the request alone, so that an output does not d
 min-p, log-probabilities and drafts are calculated on the CPU, from a copy of the row. Both draw with the same random
 numbers and, up to rounding, the same tokens, except with top-k and top-p: there the CPU goes through the tokens by
 their likelihood and the kernel by their ids, so that a seed draws another token of the same distribution.
-Not run on a GPU so far: tests/engine/test_device_rows.py runs it with tensors on the CPU, where `masked_sample` is made
-of torch's expressions; the kernel itself is tested in Triton's interpreter by tests/kernel/test_triton.py.
+Not run on a GPU so far: tests/engine/test_device_rows.py runs it with tensors on the CPU, by torch's expressions and by
+the kernel in Triton's interpreter.
 """
 
 from __future__ import annotations

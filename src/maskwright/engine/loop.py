@@ -248,7 +248,8 @@ class DecodingLoop:
     def _choose(self, choosing: list[Sequence], logits: Any) -> None:
         began = time.perf_counter()
         first = 0
-        self._drawn = drawn_on_device(choosing, logits, self._masks.send()) if is_on_device(logits) else {}
+        is_drawn = bool(choosing) and is_on_device(logits)
+        self._drawn = drawn_on_device(choosing, logits, self._masks.send()) if is_drawn else {}
         for sequence in choosing:
             count = 1 + len(sequence.draft)
             if sequence.awaits_grammar:
