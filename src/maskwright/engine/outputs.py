@@ -73,8 +73,9 @@ class Timing:
 
     @property
     def mask_share(self) -> float:
-        """The share of the decoding time in which masks were waited for."""
-        return self.mask_wait_us / 1e6 / self.decode_s if self.decode_s else 0.0
+        """The share of the time from its slot to its last token in which masks were waited for."""
+        seconds = (self.last_token_s or 0.0) - self.admitted_s
+        return self.mask_wait_us / 1e6 / seconds if seconds > 0 else 0.0
 
 
 @dataclass(frozen=True)
