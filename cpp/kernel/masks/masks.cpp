@@ -39,8 +39,12 @@ template <class Sink>
 void follow_texts(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, const StackStore& store,
                   std::span<const Frame> frames, uint8_t number, CellId text, Sink& sink) {
   if (!mask.has_exits() || recognizer.items().empty()) return;
+  ByteSet bytes = recognizer.next_bytes();
+  for (const Item& item : recognizer.items())
+    for (const CallEdge& call : item.state->calls)
+      if (call.callee->recalls()) bytes = ~ByteSet();  // each text begins with a byte of its own
   for_each_exit(
-      vocabulary, mask, recognizer.next_bytes(), [](uint8_t) { return true; },
+      vocabulary, mask, bytes, [](uint8_t) { return true; },
       [&](NodeId node) {
         recognizer.reset_after_text(store, frames, number, text, bytes_before(vocabulary, node));
         if (recognizer.push(vocabulary.byte(node))) walk(vocabulary, recognizer, node, sink);
@@ -238,6 +242,35 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {true, true}));
 }
 
+// What an item allows whose text matters: by masks of the rules that it calls, and by walks where they return.
+static void allow_by_text(const Vocabulary& vocabulary, const StackStore& store, const Item& item,
+                          Recognizer& recognizer, Collector& sink) {
+  DfaState& state = *item.state;
+  state.rule->link(state);
+  recognizer.reset(store, {&item, 1}, false);
+  if (!state.token_edges.empty()) return walk_from_config(vocabulary, recognizer, sink);
+  const auto walk_by = [&](uint8_t byte, auto&& push) {
+    const NodeId child = vocabulary.root_child(byte);
+    if (child == Vocabulary::kRoot || !push()) return;
+    walk(vocabulary, recognizer, child, sink);
+    recognizer.pop();
+  };
+  if (state.has_own_bytes && !state.rule->recalls())
+    state.live.for_each([&](uint8_t byte) { walk_by(byte, [&] { return recognizer.push_own(byte); }); });
+  recognizer.recalled_bytes(item).for_each([&](uint8_t byte) { walk_by(byte, [&] { return recognizer.push(byte); }); });
+  for (CallEdge& call : state.calls) {
+    if (call.callee->recalls()) continue;
+    const Frame after{state.rule->target(state, call), item.reg, item.stack};
+    const StateMask& callee = state_mask(vocabulary, *call.callee->start(), call.reg);
+    sink.allow_all(callee);
+    recognizer.reset_after_return(store, {&after, 1});
+    if (call.callee->remembers())
+      follow_texts(vocabulary, callee, recognizer, store, {&after, 1}, call.callee->memory().number, kNoCell, sink);
+    else
+      follow_exits(vocabulary, callee, recognizer, sink);
+  }
+}
+
 std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,
                                         std::span<const Item> items, std::span<const TokenId> extra) {
   thread_local Recognizer recognizer;
@@ -247,15 +280,11 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
     walk_from_config(vocabulary, recognizer, sink);
     items = {};
   }
-  std::vector<Item> walked;  // what a text decides
-  for (const Item& item : items)
-    if (is_decided_by_text(item)) walked.push_back(item);
-  if (!walked.empty()) {
-    recognizer.reset(store, walked, false);
-    walk_from_config(vocabulary, recognizer, sink);
-  }
   for (const Item& item : items) {
-    if (is_decided_by_text(item)) continue;
+    if (is_decided_by_text(item)) {
+      allow_by_text(vocabulary, store, item, recognizer, sink);
+      continue;
+    }
     const bool remembers = item.state->rule->remembers();  // its mask holds for any text
     const StateMask& mask = state_mask(vocabulary, *item.state, remembers ? kNoCell : item.reg);
     sink.allow_all(mask);

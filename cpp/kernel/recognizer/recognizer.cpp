@@ -146,7 +146,7 @@ bool Recognizer::push_token(TokenId token, bool only_named) {
 void Recognizer::scan(const Item& item, uint8_t byte) {
   DfaState& state = *item.state;
   state.rule->link(state);
-  if (!state.live.test(byte)) return;
+  if (!state.live.test(byte) && !state.rule->is_scope()) return;  // which may recall a text
   scan_own(item, byte);
   if (!may_repeat(state, item.reg)) return;
   for (CallEdge& call : state.calls)
@@ -380,6 +380,28 @@ ByteSet next_bytes(std::span<const Item> items) {
     item.state->rule->link(*item.state);
     out |= item.state->live;
   }
+  return out;
+}
+
+ByteSet Recognizer::next_bytes() const {
+  ByteSet out = maskwright::next_bytes(items());
+  for (const Item& item : items())
+    if (item.state->rule->is_scope()) out |= recalled_bytes(item);
+  // A rule that recalls takes any byte itself.
+  if (const Item* sole = sole_item(); sole && sole->state->rule->recalls()) return recalled_bytes(*sole);
+  return out;
+}
+
+ByteSet Recognizer::recalled_bytes(const Item& item) const {
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  ByteSet out;
+  const auto add = [&](Recalled at) {
+    if (at.text != kNoCell) out.set(byte_at(at.text, at.position, find));
+  };
+  if (item.state->rule->recalls()) add(Recalled::of(item.reg));
+  if (item.state->rule->is_scope())
+    for (const CallEdge& call : item.state->calls)
+      if (call.callee->recalls()) add(Recalled::of(called_register(item, call)));
   return out;
 }
 

@@ -42,7 +42,8 @@ struct Item {
   auto operator<=>(const Item&) const = default;
 };
 
-// The union of the bytes that may come next; a superset where rules with & or ~ are concerned.
+// The union of the bytes that may come next, but for those of recalled texts; a superset where rules with & or ~ are
+// concerned.
 ByteSet next_bytes(std::span<const Item> items);
 
 // A set of stacks that mostly stays small.
@@ -126,7 +127,9 @@ class Recognizer {
   }
   const Cell& cell(CellId id) const { return id < kScratchCell ? store_->cells().cell(id) : cells_[id - kScratchCell]; }
   size_t num_scratch_cells() const { return cells_.size(); }
-  ByteSet next_bytes() const { return maskwright::next_bytes(items()); }
+  ByteSet next_bytes() const;
+  // Those by which a text is recalled next.
+  ByteSet recalled_bytes(const Item& item) const;
   // The only item, or nullptr if there are several or none.
   const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
 

@@ -224,7 +224,9 @@ void Rule::describe(DfaState& state) {
           break;
         case EdgeKind::Call:
           add(callees, e->argument);
-          if (const Rule* callee = callees_[e->argument].rule)
+          if (const Rule* callee = callees_[e->argument].rule; callee && callee->recalls())
+            break;  // the text says which byte
+          else if (callee)
             state.live |= callee->first();
           else
             state.linked.store(false, std::memory_order_relaxed);
