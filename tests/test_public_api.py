@@ -14,9 +14,11 @@ from maskwright import errors
 NAMES = {
     "BatchGrammarMatcher",
     "CompiledGrammar",
+    "Explanation",
     "Grammar",
     "GrammarCompiler",
     "GrammarMatcher",
+    "Origin",
     "Rejection",
     "SchemaReport",
     "TokenizerInfo",
@@ -66,6 +68,7 @@ METHODS = {
     },
     "GrammarMatcher": {
         "expected",
+        "explain",
         "fill_draft_bitmask",
         "traverse_draft_tree",
         "find_jump_forward_tokens",

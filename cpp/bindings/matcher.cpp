@@ -241,6 +241,15 @@ SettledCaptures settled_captures(PyMatcher& self, const CaptureProgram& program,
                                         .release());
 }
 
+// What was accepted, in order: token ids, and texts that were accepted as such.
+nb::list history(PyMatcher& self) {
+  const InUse in_use(self);
+  nb::list out;
+  self.matcher.replay([&](TokenId token) { out.append(token); },
+                      [&](const std::string& bytes) { out.append(nb::bytes(bytes.data(), bytes.size())); });
+  return out;
+}
+
 // Whether the history still begins with this one.
 bool has_history(PyMatcher& self, size_t num_entries, uint64_t serial) {
   const InUse in_use(self);
@@ -351,6 +360,7 @@ void bind_matcher(nb::module_& m) {
            })
       .def("captures", &captures, nb::arg("program"))
       .def("settled_captures", &settled_captures, nb::arg("program"), nb::arg("num_edges"), nb::arg("num_bytes"))
+      .def("history", &history, nb::sig("def history(self) -> list[int | bytes]"))
       .def("has_history", &has_history, nb::arg("num_entries"), nb::arg("serial"))
       .def("rollback", &rollback, nb::arg("num_tokens").none() = 1,
            nb::sig("def rollback(self, num_tokens: typing.SupportsIndex = 1) -> None"), kRollback)

@@ -46,6 +46,8 @@ from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
 from maskwright.grammar import Grammar as Grammar
 from maskwright.matcher import BatchGrammarMatcher as BatchGrammarMatcher
 from maskwright.matcher import GrammarMatcher as GrammarMatcher
+from maskwright.report.rejection import Explanation as Explanation
+from maskwright.report.rejection import Origin as Origin
 from maskwright.report.rejection import Rejection as Rejection
 from maskwright.report.schema_report import SchemaReport as SchemaReport
 from maskwright.report.schema_report import check as check
@@ -66,6 +68,7 @@ __all__ = [
     "CompiledGrammar",
     "EbnfSyntaxError",
     "EngineError",
+    "Explanation",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -76,6 +79,7 @@ __all__ = [
     "MaskwrightError",
     "MatcherError",
     "OptionError",
+    "Origin",
     "RegexSyntaxError",
     "Rejection",
     "RequestError",

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, CompileFuture, Workers
 from maskwright.errors import MaskwrightError, UnsatisfiableError, wrong_argument
+from maskwright.explainer import Explainer
 from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
-from maskwright.report.rejection import Rejection, explain
+from maskwright.report.rejection import Rejection
+from maskwright.report.sources import Source
 from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
 from maskwright.support.interruption import compiling, interrupt_checkpoint
 from maskwright.token_sets import token_ids
@@ -84,13 +86,14 @@ class CompiledGrammar:
         tokenizer_info: the tokenizer.
     """
 
-    __slots__ = ("_capture_program", "_has_captures", "_native", "grammar", "tokenizer_info")
+    __slots__ = ("_capture_program", "_explainer", "_has_captures", "_native", "grammar", "tokenizer_info")
 
     def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
         self.grammar = instance("grammar", grammar, Grammar, "use the compile_ methods of GrammarCompiler")
         self.tokenizer_info = instance("tokenizer_info", tokenizer_info, TokenizerInfo)
         limit = as_integer("memory_budget_bytes", memory_budget_bytes, at_least=0)
         self._capture_program: _kernel.CaptureProgram | None = None
+        self._explainer: Explainer | None = None
         self._has_captures: bool | None = None
         ir = self._ir_with_tokens()
         self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, min(limit, _MOST_BYTES))
@@ -121,10 +124,11 @@ class CompiledGrammar:
         )
 
     def explain_rejection(self, text: str | bytes) -> Rejection | None:
-        """Return where a finished text leaves the structure, what was expected there, and how it can go on; None if
-        the text is a valid output.
+        """Return where a finished text leaves the structure, which keyword or rule says so, what was expected there,
+        and how it can go on; None if the text is a valid output.
 
-        The structure is compiled already; the text is read up to the place, then a few hundred bytes are tried there.
+        The first answer reads the structure again, from the object that it was compiled from. If a schema was changed
+        since, no keyword is named.
 
         Raises:
             ArgumentError: `text` is not a str or bytes.
@@ -136,7 +140,14 @@ class CompiledGrammar:
             data = bytes(text)
         else:
             raise wrong_argument("text", text, "a str or bytes")
-        return explain(self._native, self.tokenizer_info, data)
+        return self.explainer.rejection(data)
+
+    @property
+    def explainer(self) -> Explainer:
+        """What answers `explain_rejection` and `GrammarMatcher.explain`, made when it is first asked for."""
+        if self._explainer is None:
+            self._explainer = Explainer(self._native, self.grammar, self.tokenizer_info)
+        return self._explainer
 
     @property
     def capture_program(self) -> _kernel.CaptureProgram:
@@ -462,7 +473,7 @@ def _structural_tag_task(
         return _Task(None, read)
     content = content_key(known.format)
     key = None if content is None else ("structural_tag", content)
-    return _Task(key, lambda: Grammar(*lower_tag(known, tokens_of(info))))
+    return _Task(key, lambda: Grammar(*lower_tag(known, tokens_of(info)), source=Source("structural_tag", known)))
 
 
 def _options_key(given: JsonSchemaKeywords) -> Hashable:

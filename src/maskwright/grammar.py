@@ -20,6 +20,7 @@ from maskwright.errors import GrammarError, GrammarWarning, UnsatisfiableError, 
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import GrammarIR
+from maskwright.report.sources import Source
 from maskwright.support.arguments import as_tuple, check_pattern, instance
 
 if TYPE_CHECKING:
@@ -45,14 +46,20 @@ class Grammar:
         warnings: for EBNF and Lark, each `GrammarWarning` that was issued when the text was read.
     """
 
-    __slots__ = ("_ir", "_read_again", "_tag", "report", "warnings")
+    __slots__ = ("_ir", "_read_again", "_source", "_tag", "report", "warnings")
 
     def __init__(
-        self, ir: GrammarIR, report: tuple[Finding, ...] = (), warnings: tuple[GrammarWarning, ...] = ()
+        self,
+        ir: GrammarIR,
+        report: tuple[Finding, ...] = (),
+        warnings: tuple[GrammarWarning, ...] = (),
+        *,
+        source: Source | None = None,
     ) -> None:
         hint = "use Grammar.from_json_schema, from_regex, from_ebnf, from_lark or from_choices"
         self._ir: GrammarIR | None = instance("ir", ir, GrammarIR, hint)
         self._read_again: Callable[[], Grammar] | None = None
+        self._source = source
         self._tag: StructuralTag | None = None  # that it was read from, if without a tokenizer
         self.report = report
         self.warnings = warnings
@@ -68,9 +75,18 @@ class Grammar:
             self._ir = self._read_again().compact_ir
         return self._ir
 
+    @property
+    def source(self) -> Source | None:
+        """What it was read from; None if it was put together from rules, or from other grammars. The source is the
+        caller's own object, which may have been changed since.
+        """
+        if self._source is None and self._read_again is not None:
+            return self._read_again().source
+        return self._source
+
     def let_go_of_ir(self, read_again: Callable[[], Grammar]) -> None:
-        """Forget the IR until it is asked for. `read_again` must return this very grammar."""
-        self._ir, self._read_again = None, read_again
+        """Forget the IR and the source until they are asked for. `read_again` must return this very grammar."""
+        self._ir, self._source, self._read_again = None, None, read_again
 
     @classmethod
     @takes_schema_options
@@ -95,7 +111,8 @@ class Grammar:
 
         report: list[Finding] = []
         chosen = read_options(options)
-        return cls(schema_to_ir(schema_of(schema), chosen, report), tuple(report))
+        data = schema_of(schema)
+        return cls(schema_to_ir(data, chosen, report), tuple(report), source=Source("json_schema", data, options))
 
     @classmethod
     def from_regex(cls, pattern: str, *, flags: str = "") -> Grammar:
@@ -136,7 +153,7 @@ class Grammar:
         instance("root_rule_name", root_rule_name, str)
         notes = no_notes()
         made = ebnf_to_ir(source, root_rule_name, notes=notes)
-        return cls(made, warnings=issue_warnings(made, source, "::=", notes))
+        return cls(made, warnings=issue_warnings(made, source, "::=", notes), source=Source("ebnf", source))
 
     @classmethod
     @takes_schema_options
@@ -189,7 +206,7 @@ class Grammar:
             chosen = read_options(options)
         notes = no_notes()
         made = lark_to_ir(source, start, grammars=supplied, modules=modules, options=chosen, report=report, notes=notes)
-        return cls(made, tuple(report), issue_warnings(made, source, ":", notes))
+        return cls(made, tuple(report), issue_warnings(made, source, ":", notes), source=Source("lark", source))
 
     @classmethod
     def from_choices(cls, choices: Iterable[str | bytes]) -> Grammar:
@@ -238,7 +255,7 @@ class Grammar:
         from maskwright.structural_tag.texts.tokens import tokens_of
 
         known = read_known(tag, options)
-        grammar = cls(*lower_tag(known, tokens_of(tokenizer_info)))
+        grammar = cls(*lower_tag(known, tokens_of(tokenizer_info)), source=Source("structural_tag", known))
         if tokenizer_info is None:
             grammar._tag = known
         return grammar
@@ -254,7 +271,8 @@ class Grammar:
         from maskwright.structural_tag.lowering.lower import lower_tag
         from maskwright.structural_tag.texts.tokens import tokens_of
 
-        return Grammar(*lower_tag(self._tag, tokens_of(tokenizer_info)))
+        lowered = lower_tag(self._tag, tokens_of(tokenizer_info))
+        return Grammar(*lowered, source=Source("structural_tag", self._tag))
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:

@@ -24,7 +24,7 @@ from maskwright import _kernel
 from maskwright.compiler import CompiledGrammar, Precomputed, checked_compiled
 from maskwright.errors import OptionError, TokenizerError, wrong_argument
 from maskwright.jump_forward import Encode, find_tokens
-from maskwright.report.rejection import expected
+from maskwright.report.rejection import Explanation, expected
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
 
 MAX_TOKEN_BUDGET = 10**9
@@ -138,6 +138,27 @@ class GrammarMatcher(_kernel.Matcher):
             LimitError: The grammar is too ambiguous.
         """
         return expected(self)
+
+    def explain(self, what: int | str | bytes) -> Explanation:
+        """Return whether a token or a text is allowed next, and why: which keyword of the schema or rule of the grammar
+        says so, what was expected, and how the output can go on. Nothing changes.
+
+        Args:
+            what: A token id, or a text as for `accept_string`.
+
+        Raises:
+            ArgumentError: `what` is something else.
+            TokenizerError: The token id is outside the vocabulary.
+            LimitError: The grammar is too ambiguous.
+        """
+        asked = _encoded("what", what) if isinstance(what, str | bytes | bytearray | memoryview) else None
+        if asked is not None:
+            return self.compiled_grammar.explainer.explanation(self, asked)
+        token_id = as_integer("what", what, hint="pass a token id, a str or bytes")
+        size = self.compiled_grammar.tokenizer_info.vocab_size
+        if not 0 <= token_id < size:
+            raise TokenizerError(f"token {token_id} is outside the vocabulary of {size}")
+        return self.compiled_grammar.explainer.explanation(self, token_id)
 
     def precompute(self, budget_us: float) -> Precomputed:
         """Compute masks that will soon be needed, for at most so long, from where the matcher stands.

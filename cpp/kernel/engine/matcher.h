@@ -94,6 +94,14 @@ class Matcher {
   const std::vector<TokenId>& stop_tokens() const { return stop_tokens_; }
   // Brings a tracker made for this matcher to what was accepted.
   void update(CaptureTracker& tracker) const;
+  // Calls one of these for each entry of the history, in order; a stop token that ended the output is a token too.
+  template <class OnToken, class OnBytes>
+  void replay(OnToken&& on_token, OnBytes&& on_bytes) const {
+    const std::vector<ByteEntry> texts = byte_entries_.empty() ? std::vector<ByteEntry>() : byte_entries_.entries();
+    auto text = texts.begin();
+    for (const Entry& entry : history_.entries())
+      entry.token == kBytes ? on_bytes(*(text++)->bytes) : on_token(entry.token);
+  }
 
  private:
   struct Entry {

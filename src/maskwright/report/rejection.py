@@ -1,28 +1,21 @@
-"""Why a text is rejected: where it leaves the structure, what was expected there, and a way to go on that is valid.
+"""Why a text is rejected: where it leaves the structure, what asks for something else there, and a way to go on.
 
     compiled.explain_rejection('{"age": x}')
-    # line 1, column 9 (byte 8): found `x`; expected a digit, `-` or white space; for example `0}` is valid here
+    # line 1, column 9 (byte 8): found `x`; expected a digit, `-` or white space; in the schema at /properties/age;
+    # for example `0}` is valid here
 
-All of it is asked of a fork of the kernel's matcher, byte by byte, so that grammars and masks know nothing of it.
-Invariants: no accepted byte is a dead end, so `continuation` walks forward only. It prefers bytes that close something,
-and those that it has written less often. A loop that only a certain text ends (`.* "end"`) is left by the masks of a
-token budget instead (`by_budget`). What either returns was accepted, and completed the output.
-Tested by tests/report/test_rejection.py.
+This module has the data and the words. What may come next is asked of a fork of the kernel's matcher, byte by byte, so
+that grammars and masks know nothing of it. Tested by tests/report/test_rejection.py and test_explain.py.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal, TypeAlias
 
 from maskwright import _kernel
-from maskwright.errors import LimitError, UnsatisfiableError
-from maskwright.tokenizer import TokenizerInfo
 
-MAX_CONTINUATION = 256  # bytes
 _PRINTABLE = frozenset(range(0x20, 0x7F))
 _CLASSES = (
     ("a digit", frozenset(b"0123456789")),
@@ -30,12 +23,53 @@ _CLASSES = (
     ("an uppercase letter", frozenset(range(ord("A"), ord("Z") + 1))),
 )
 _BLANKS = {0x20: "a space", 0x0A: "a line break", 0x09: "a tab", 0x0D: "a carriage return"}
-_ORDER = (b"\"'}])>", b"0123456789", b"abcdefghijklmnopqrstuvwxyz", b",;:.", b" \n", b"{[(<")
-_RANK = {byte: rank for rank, group in enumerate(_ORDER) for byte in group}
-_LAST_RANK = len(_ORDER)
 _FEW = 4
-_MAX_TRIED = 64  # tokens
 _MAX_SHOWN = 60
+
+
+Reason: TypeAlias = Literal["allowed", "structure", "budget", "end", "special_token", "terminated"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What in the caller's structure decides at a place. What is not known is None.
+
+    Attributes:
+        pointer: The JSON pointer of the keyword of a schema, or of the sub-schema if no single keyword decides; in a
+            structural tag, of the format.
+        keyword: The keyword's name.
+        value: What the schema has for it, as JSON, shortened.
+        instance: The JSON pointer of the value in the output that it is about.
+        by_order: Whether the member would be allowed at another place: see the option `any_order`.
+        rule: The name of the innermost rule of a grammar that the place lies in.
+        line: Where that rule is defined, from 1.
+        column: Likewise, in characters.
+    """
+
+    pointer: str | None = None
+    keyword: str | None = None
+    value: str | None = None
+    instance: str | None = None
+    by_order: bool = False
+    rule: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        words = []
+        if self.pointer is not None:
+            asks = "" if self.keyword is None or self.value is None else f", which asks for {shown(self.value)}"
+            place = f"in the schema at {self.pointer or 'its root'}" if self.keyword is None else f"by {self.pointer}"
+            words.append(place + asks)
+        if self.by_order:
+            words.append("members come in the order of the schema (any_order=True allows any)")
+        if self.rule is not None:
+            place = "" if self.line is None else f" (line {self.line}, column {self.column})"
+            words.append(f"in the rule {shown(self.rule)}{place}")
+        return "; ".join(words)
+
+
+NOWHERE = Origin()
 
 
 @dataclass(frozen=True)
@@ -47,46 +81,123 @@ class Rejection:
     column: int  # from 1, in characters
     found: str  # the character there; "" at the end of the text
     expected: tuple[str, ...]  # in words
-    continuation: bytes | None  # after the first `offset` bytes: a short one, not always the shortest; None if unknown
+    continuation: bytes | None  # after the first `offset` bytes: one of the fewest tokens; None if unknown
+    continuation_token_ids: tuple[int, ...] | None = None  # the same as tokens; None if it is not known as tokens
+    origin: Origin = NOWHERE  # what asks for something else
+
+    @property
+    def pointer(self) -> str | None:
+        """That of the origin: the JSON pointer of the keyword of a schema, or of the sub-schema."""
+        return self.origin.pointer
+
+    @property
+    def rule(self) -> str | None:
+        """That of the origin: the name of the rule of a grammar."""
+        return self.origin.rule
 
     def __str__(self) -> str:
         found = f"found {shown(self.found)}" if self.found else "the text ends too early"
-        expected = f"; expected {listed(self.expected)}" if self.expected else ""
-        example = ""
-        if self.continuation:
-            example = f"; for example {shown(self.continuation.decode('utf-8', 'backslashreplace'))} is valid here"
-        return f"line {self.line}, column {self.column} (byte {self.offset}): {found}{expected}{example}"
+        place = f"line {self.line}, column {self.column} (byte {self.offset})"
+        return f"{place}: {found}{_advice(self.expected, self.origin, self.continuation)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON data; the continuation as text, bytes that are not UTF-8 as `\\xNN`."""
-        text = None if self.continuation is None else self.continuation.decode("utf-8", "backslashreplace")
-        return {**asdict(self), "expected": list(self.expected), "continuation": text}
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
 
 
-def explain(grammar: _kernel.CompiledGrammar, info: TokenizerInfo, data: bytes) -> Rejection | None:
-    """Explain why a text is rejected, from the beginning of an output; None if it is a whole output.
+@dataclass(frozen=True)
+class Explanation:
+    """Whether a token or a text is allowed where a matcher stands, and why.
 
-    Raises:
-        LimitError: The grammar is too ambiguous.
+    Attributes:
+        allowed: As `accept_token` and `accept_string` would answer.
+        reason: "structure": the structure has something else there. "budget": the structure allows it, but no output
+            that goes on with it fits into `max_tokens`. "end": it is a stop token, and the output is not complete.
+            "special_token": it has no text, and nothing names it there. "terminated": the output is over.
+        token_id: The token, if one was asked about.
+        text: What was asked about, as bytes; of a special token, none.
+        offset: How many of these bytes are allowed.
+        expected: What may come after them, in words.
+        continuation: What completes the output after them, one of the fewest tokens; None if unknown.
+        continuation_token_ids: The same as tokens; None if it is not known as tokens.
+        origin: What takes the first byte, if it is allowed; what asks for something else, if it is not.
     """
-    matcher = _kernel.Matcher(grammar, list(info.stop_token_ids), False)
-    offset = 0
-    if matcher.accept_bytes(data):
-        offset = len(data)
-        if matcher.is_completed():
-            return None
-    else:
-        while offset < len(data) and matcher.accept_bytes(data[offset : offset + 1]):
-            offset += 1
+
+    allowed: bool
+    reason: Reason
+    token_id: int | None
+    text: bytes
+    offset: int
+    expected: tuple[str, ...]
+    continuation: bytes | None
+    continuation_token_ids: tuple[int, ...] | None
+    origin: Origin = NOWHERE
+
+    @property
+    def pointer(self) -> str | None:
+        """That of the origin: the JSON pointer of the keyword of a schema, or of the sub-schema."""
+        return self.origin.pointer
+
+    @property
+    def rule(self) -> str | None:
+        """That of the origin: the name of the rule of a grammar."""
+        return self.origin.rule
+
+    def __str__(self) -> str:
+        what = shown(self.text.decode("utf-8", "backslashreplace"))
+        if self.token_id is not None:
+            what = f"token {self.token_id} ({what})" if self.text else f"token {self.token_id}"
+        if self.allowed:
+            return f"{what} is allowed" + (f" {self.origin}" if self.origin != NOWHERE else "")
+        reason = _REASONS[self.reason]
+        if self.reason == "structure" and self.offset:
+            reason = f"only its first {self.offset} byte{'s' if self.offset > 1 else ''} fit"
+        return f"{what} is not allowed: {reason}{_advice(self.expected, self.origin, self.continuation)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON data; bytes as text, those that are not UTF-8 as `\\xNN`."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+
+_REASONS = {
+    "structure": "the structure has something else here",
+    "budget": "the structure allows it, but no output that goes on with it fits into max_tokens",
+    "end": "it ends the output, which is not complete",
+    "special_token": "it is a special token, which nothing names here",
+    "terminated": "the output is over",
+}
+
+
+def _advice(expected: tuple[str, ...], origin: Origin, continuation: bytes | None) -> str:
+    advice = f"; expected {listed(expected)}" if expected else ""
+    if origin != NOWHERE:
+        advice += f"; {origin}"
+    if continuation:
+        advice += f"; for example {shown(continuation.decode('utf-8', 'backslashreplace'))} is valid here"
+    return advice
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return list(value) if isinstance(value, tuple) else value
+
+
+def place_of(data: bytes, offset: int) -> tuple[int, int, str]:
+    """The line and the column of a byte, from 1, columns in characters; and the character there."""
     before = data[:offset].decode("utf-8", "ignore")
-    return Rejection(
-        offset=offset,
-        line=before.count("\n") + 1,
-        column=len(before) - (before.rfind("\n") + 1) + 1,
-        found=_first_character(data[offset : offset + 4]),
-        expected=expected(matcher),
-        continuation=_completion(grammar, info, matcher, data[:offset]),
-    )
+    column = len(before) - (before.rfind("\n") + 1) + 1
+    return before.count("\n") + 1, column, _first_character(data[offset : offset + 4])
+
+
+def shortened(value: Any) -> str:
+    """A keyword's value as JSON, on one line and not too long."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 
 def expected(matcher: _kernel.Matcher) -> tuple[str, ...]:
@@ -135,75 +246,6 @@ def _first_character(data: bytes) -> str:
 
 def _one(byte: int) -> str:
     return _BLANKS.get(byte) or (shown(chr(byte)) if byte in _PRINTABLE else f"byte 0x{byte:02X}")
-
-
-def _completion(
-    grammar: _kernel.CompiledGrammar, info: TokenizerInfo, matcher: _kernel.Matcher, prefix: bytes
-) -> bytes | None:
-    """What completes the output after this prefix, where the matcher stands; None if neither way finds a text."""
-    found = continuation(matcher)
-    return by_budget(grammar, info, prefix) if found is None else found
-
-
-def by_budget(grammar: _kernel.CompiledGrammar, info: TokenizerInfo, prefix: bytes) -> bytes | None:
-    """What completes the output after this prefix, by the masks of a token budget that still suffices."""
-    num_tokens = 2  # the prefix counts as one
-    while num_tokens <= MAX_CONTINUATION:
-        try:
-            matcher = _kernel.Matcher(grammar, list(info.stop_token_ids), False, num_tokens, True)
-        except (LimitError, UnsatisfiableError):
-            num_tokens *= 2
-            continue
-        if matcher.accept_bytes(prefix):
-            return _written(matcher, info)
-        num_tokens *= 2
-    return None
-
-
-def _written(matcher: _kernel.Matcher, info: TokenizerInfo) -> bytes | None:
-    """The text of the first allowed tokens, up to the end. None if a special token is needed."""
-    text = b""
-    mask = np.zeros((info.vocab_size + 31) // 32, np.int32)
-    while not matcher.is_completed():
-        matcher.fill_next_token_bitmask(mask)
-        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
-        token_id = next((int(i) for i in allowed[:_MAX_TRIED] if info.decode([int(i)])), None)
-        if token_id is None or not matcher.accept_token(token_id):
-            return None
-        text += info.decode([token_id])
-    return text
-
-
-def continuation(matcher: _kernel.Matcher) -> bytes | None:
-    """A short text that completes the output. None where no text does, such as before a special token, or none is found
-    within `MAX_CONTINUATION` bytes. The matcher does not move.
-    """
-    twin = _kernel.Matcher(matcher)
-    text = bytearray()
-    uses: Counter[int] = Counter()
-    while not twin.is_completed():
-        if len(text) > MAX_CONTINUATION:
-            return None
-        step = twin.forced_bytes()
-        if step:
-            if not twin.accept_bytes(step):
-                return None
-        else:
-            byte = _accepted(twin, uses)
-            if byte is None:
-                return None
-            uses[byte] += 1
-            step = bytes((byte,))
-        text += step
-    return bytes(text)
-
-
-def _accepted(matcher: _kernel.Matcher, uses: Counter[int]) -> int | None:
-    """Accept the byte that is preferred among those that are allowed."""
-    for byte in sorted(range(256), key=lambda b: (_RANK.get(b, _LAST_RANK) + _LAST_RANK * uses[b], b)):
-        if matcher.accept_bytes(bytes((byte,))):
-            return byte
-    return None
 
 
 def listed(words: list[str] | tuple[str, ...], last: str = "or") -> str:

@@ -57,9 +57,9 @@ class Emitter:
         self._level = 0
         self._capture_members = capture_members  # while the outermost objects are made
 
-    def root(self, conj: Conj) -> Expr:
-        """Return the expression for a whole text."""
-        expr = self.place(conj, 0)
+    def root(self, conj: Conj, depth: int = 0) -> Expr:
+        """Return the expression for a whole text; with `depth`, for a value inside so many containers."""
+        expr = self.place(conj, depth)
         self._capture_members = False
         while self._queue:
             rule, waiting, depth = self._queue.pop()

@@ -1,0 +1,150 @@
+"""What in the caller's structure rejects a text or a token: keywords by pointer, rules by name and place."""
+
+from __future__ import annotations
+
+import pytest
+
+import maskwright as mw
+from maskwright.errors import ArgumentError, TokenizerError
+from maskwright.report.left_recursion import left_recursive
+
+INFO = mw.TokenizerInfo.from_vocab(
+    [*(bytes((b,)) for b in range(256)), b"</s>", b"<tool>"], special_token_ids=[256, 257], stop_token_ids=[256]
+)
+COMPILER = mw.GrammarCompiler(INFO)
+PERSON = {
+    "type": "object",
+    "properties": {
+        "age": {"type": "integer", "minimum": 0, "maximum": 120},
+        "name": {"$ref": "#/$defs/name"},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 1},
+    },
+    "required": ["age"],
+    "additionalProperties": False,
+    "$defs": {"name": {"type": "string", "maxLength": 3}},
+}
+CASES = [
+    ('{"age": "x"}', "/properties/age/type", "/age"),
+    ('{"age": -1}', "/properties/age/minimum", "/age"),
+    ('{"age": 121}', "/properties/age/maximum", "/age"),
+    ("{}", "/required", ""),
+    ("[]", "/type", ""),
+    ('{"age":1, "name":"abcd"}', "/$defs/name/maxLength", "/name"),
+    ('{"age":1,"tags":["c"]}', "/properties/tags/items/enum", "/tags/0"),
+    ('{"age":1,"tags":[]}', "/properties/tags/minItems", "/tags"),
+    ('{"agf":1}', "/additionalProperties", ""),
+    ('{"age": x', "/properties/age", "/age"),
+]
+
+
+@pytest.mark.parametrize(("text", "pointer", "instance"), CASES)
+def test_the_keyword_that_rejects_a_text(text: str, pointer: str, instance: str) -> None:
+    compiled = COMPILER.compile_json_schema(PERSON)
+    why = compiled.explain_rejection(text)
+    assert why is not None
+    assert (why.pointer, why.origin.instance) == (pointer, instance)
+    assert why.continuation is not None
+    assert compiled.explain_rejection(text[: why.offset].encode() + why.continuation) is None
+
+
+def test_members_in_another_order() -> None:
+    why = COMPILER.compile_json_schema(PERSON).explain_rejection('{"name":"a","age":1}')
+    assert why is not None
+    assert why.origin.by_order
+    assert "any_order=True" in str(why)
+
+
+def test_a_branch_that_the_text_has_chosen() -> None:
+    branches = [
+        {"type": "object", "properties": {"kind": {"const": kind}, "value": {"type": type_}}, "required": ["kind"]}
+        for kind, type_ in (("x", "integer"), ("y", "string"))
+    ]
+    compiled = COMPILER.compile_json_schema({"anyOf": branches})
+    why = compiled.explain_rejection('{"kind": "y", "value": 1}')
+    assert why is not None
+    assert why.pointer == "/anyOf/1/properties/value/type"
+
+
+def test_a_schema_that_was_changed_since_is_not_blamed() -> None:
+    schema = {"type": "integer"}
+    grammar = mw.Grammar.from_json_schema(schema)
+    schema["type"] = "string"
+    why = COMPILER.compile_grammar(grammar).explain_rejection("x")
+    assert why is not None
+    assert why.pointer is None
+
+
+def test_the_rule_of_a_grammar() -> None:
+    ebnf = COMPILER.compile_grammar('root ::= item ("," item)*\nitem ::= digits | "(" root ")"\n  digits ::= [0-9]+\n')
+    why = ebnf.explain_rejection("12;")
+    assert why is not None
+    assert (why.rule, why.origin.line, why.origin.column) == ("digits", 3, 3)
+    lark = COMPILER.compile_lark('start: "(" pair ")"\npair: NUM "," NUM\nNUM: /[0-9]/\n')
+    why = lark.explain_rejection("(1;")
+    assert why is not None
+    assert (why.rule, why.origin.line, why.origin.column) == ("pair", 2, 1)
+
+
+def test_left_recursive_rules_are_left_out() -> None:
+    lark = mw.Grammar.from_lark('start: sum\nsum: sum "+" NUM | NUM\nNUM: /[0-9]+/\n')
+    names = [lark.ir.rules[i].name for i in left_recursive(lark.ir)]
+    assert names == ["sum"]
+    why = COMPILER.compile_grammar(lark).explain_rejection("1+2+x")
+    assert why is not None
+    assert why.rule == "start"
+
+
+def test_a_schema_in_a_structural_tag() -> None:
+    content = {"type": "json_schema", "json_schema": PERSON}
+    tag = {"type": "tag", "begin": "<f=a>", "content": content, "end": "</f>"}
+    tags = {"type": "triggered_tags", "triggers": ["<f="], "tags": [tag]}
+    compiled = COMPILER.compile_structural_tag({"type": "structural_tag", "format": tags})
+    why = compiled.explain_rejection('hello <f=a>{"age": 121}</f>')
+    assert why is not None
+    assert why.pointer == "/format/tags/0/content/json_schema/properties/age/maximum"
+
+
+def test_a_token_and_a_text_at_a_matcher() -> None:
+    matcher = mw.GrammarMatcher(COMPILER.compile_json_schema(PERSON))
+    assert matcher.accept_string('{"age": 1')
+    refused = matcher.explain(ord("x"))
+    assert (refused.allowed, refused.reason, refused.text) == (False, "structure", b"x")
+    assert refused.continuation == b"}"
+    assert refused.continuation_token_ids == (ord("}"),)
+    partly = matcher.explain("2x")
+    assert (partly.allowed, partly.offset, partly.pointer) == (False, 1, "/properties/age")
+    assert matcher.explain("2}").allowed
+    assert matcher.explain(256).reason == "end"
+    assert matcher.explain(257).reason == "special_token"
+    assert matcher.num_accepted_tokens == 1
+    assert matcher.accept_string("}")
+    assert matcher.explain(256).allowed
+    assert matcher.accept_token(256)
+    assert matcher.explain(ord("x")).reason == "terminated"
+
+
+def test_the_rule_that_takes_a_token() -> None:
+    matcher = mw.GrammarMatcher(COMPILER.compile_grammar('root ::= "a" digits\ndigits ::= [0-9]+\n'))
+    taken = matcher.explain("a")
+    assert (taken.allowed, taken.rule) == (True, "root")
+    assert matcher.accept_string("a")
+    taken = matcher.explain(ord("1"))
+    assert (taken.allowed, taken.rule, taken.origin.line) == (True, "digits", 2)
+
+
+def test_what_fits_the_structure_but_no_longer_the_budget() -> None:
+    matcher = mw.GrammarMatcher(COMPILER.compile_regex("(ab)+"), max_tokens=4)
+    assert matcher.accept_tokens(list(b"abab")) == 4
+    matcher.rollback(1)
+    assert matcher.explain(ord("b")).allowed
+    assert matcher.accept_token(ord("b"))
+    assert matcher.explain(ord("a")).reason == "budget"
+    assert matcher.explain(ord("c")).reason == "structure"
+
+
+def test_arguments_are_checked() -> None:
+    matcher = mw.GrammarMatcher(COMPILER.compile_regex("a"))
+    with pytest.raises(ArgumentError):
+        matcher.explain(None)  # type: ignore[arg-type]
+    with pytest.raises(TokenizerError):
+        matcher.explain(258)
