@@ -1,4 +1,5 @@
 // The page at `/`: a request to /v1/chat/completions from the form, its stream shown as it comes, and a few metrics.
+// Tested in Chromium by web/tests/serve_page.test.js.
 "use strict";
 
 const $ = (id) => document.getElementById(id);
