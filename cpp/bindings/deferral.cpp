@@ -552,7 +552,7 @@ void bind_deferral(nb::module_& m) {
         nb::arg("is_ignored"),
         nb::sig("def can_defer(content: bytes, formats: typing.Container[str], length_of_match: "
                 "typing.Callable[[str], int], is_ignored: typing.Callable[[str], bool]) -> "
-                "tuple[bool, bool, bool, bool, bool, bool, bool] | None"),
+                "tuple[bool, bool, bool, bool, bool, bool, bool, bool] | None"),
         "Scans a schema's content; None if compiling it cannot be deferred "
         "(frontends/json_schema/normalise/deferral.py).");
 }

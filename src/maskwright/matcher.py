@@ -17,12 +17,13 @@ configuration id per token. Tested by tests/exhaustive and tests/contract.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from maskwright import _kernel
 from maskwright.compiler import CompiledGrammar, Precomputed, checked_compiled
-from maskwright.errors import OptionError, TokenizerError, wrong_argument
+from maskwright.errors import LimitError, OptionError, TokenizerError, wrong_argument
 from maskwright.jump_forward import Encode, find_tokens
 from maskwright.report.rejection import Explanation, expected
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance, refuse_pickling
@@ -270,6 +271,30 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
 
     def __len__(self) -> int:
         return len(self.matchers)
+
+
+def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: Any) -> GrammarMatcher:
+    """Return a matcher with an engine's limit as its budget, `budget="quick"`.
+
+    A grammar that remembers text has no budgets: its matcher has none either, so the engine's limit may cut the output
+    off, and a `UserWarning` says so.
+
+    Args:
+        compiled: The grammar.
+        max_tokens: As for `GrammarMatcher`.
+        **options: Its other arguments.
+
+    Raises:
+        LimitError: As `GrammarMatcher` does, but for grammars that remember text.
+        UnsatisfiableError: No output has so few tokens.
+    """
+    try:
+        return GrammarMatcher(compiled, max_tokens=max_tokens, **{"budget": "quick", **options})
+    except LimitError as error:
+        if error.limit != "remembered_text_budget":
+            raise
+    warnings.warn("the grammar remembers text, so its output may be cut off at max_tokens", UserWarning, stacklevel=2)
+    return GrammarMatcher(compiled, **options)
 
 
 def _encoded(name: str, text: str | bytes) -> bytes:

@@ -199,3 +199,12 @@ def test_a_budget_that_is_hard_to_judge_is_refused_with_one_that_is_enough() -> 
         GrammarMatcher(compiled, max_tokens=200)
     enough = int(str(refused.value).split("; ")[1].split()[0])
     assert not GrammarMatcher(compiled, max_tokens=enough).is_completed()
+
+
+def test_text_that_leads_further_than_any_token_is_held_to_the_budget() -> None:
+    info = TokenizerInfo.from_vocab(["a", "b", "</s>"], special_token_ids=[2], stop_token_ids=[2])
+    compiled = GrammarCompiler(info).compile_grammar(Grammar.from_ebnf('root ::= "a" | "b" root root'))
+    for max_tokens in range(1, 9):
+        for num_b in range(1, 8):  # one token for the text, and an `a` more than there are b
+            m = GrammarMatcher(compiled, max_tokens=max_tokens)
+            assert m.accept_string("b" * num_b) == (1 + num_b + 1 <= max_tokens), (max_tokens, num_b)

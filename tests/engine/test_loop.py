@@ -208,7 +208,7 @@ def test_a_mask_that_takes_too_much_work_ends_its_output_only(start: Start, monk
             for matcher, row in zip(self.matchers, rows, strict=True):
                 matcher.fill_next_token_bitmask(bitmask, row)
 
-    monkeypatch.setattr("maskwright.engine.local.GrammarMatcher", Ambiguous)
+    monkeypatch.setattr("maskwright.matcher.GrammarMatcher", Ambiguous)
     monkeypatch.setattr("maskwright.engine.masks.BatchGrammarMatcher", Batch)
     fake = model()
     held = threading.Event()

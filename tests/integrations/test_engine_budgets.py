@@ -8,7 +8,15 @@ from collections.abc import Callable
 import pytest
 
 from corpora import LLAMA3
-from maskwright import GrammarCompiler, GrammarMatcher, LimitError, OptionError, TokenizerInfo, UnsatisfiableError
+from maskwright import (
+    Grammar,
+    GrammarCompiler,
+    GrammarMatcher,
+    LimitError,
+    OptionError,
+    TokenizerInfo,
+    UnsatisfiableError,
+)
 from maskwright.integrations.budgets import least_tokens, matcher_within
 
 LETTERS = TokenizerInfo.from_vocab([b"a", b"b", b"ab", b"</s>"], special_token_ids=[3], stop_token_ids=[3])
@@ -110,3 +118,13 @@ def test_what_is_hard_to_judge_is_refused_with_both_bounds() -> None:
     with pytest.raises(LimitError, match=rf"at least {least} tokens; {enough} tokens are enough$"):
         matcher_within(compiled, enough - 1)
     matcher_within(compiled, enough)  # where a place for the stop token as well cannot be shown to be there
+
+
+def test_a_grammar_that_remembers_text_goes_without_a_budget_and_says_so() -> None:
+    compiled = GrammarCompiler(LETTERS).compile_grammar(Grammar.from_ebnf('root ::= x=[ab]+ "a" $x'))
+    with pytest.raises(LimitError, match="remembers text"):
+        GrammarMatcher(compiled, max_tokens=9)
+    with pytest.warns(UserWarning, match="may be cut off at max_tokens"):
+        matcher = matcher_within(compiled, 9)
+    assert matcher.accept_string("bab")
+    assert matcher.is_completed()

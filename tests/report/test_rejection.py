@@ -132,3 +132,10 @@ def test_a_text_that_is_left_within_a_character() -> None:
     assert rejection is not None
     assert (rejection.offset, rejection.column, rejection.found) == (1, 1, "\\xb6")
     assert rejection.continuation == b"\xa4"
+
+
+def test_a_grammar_that_remembers_text() -> None:
+    compiled = COMPILER.compile_grammar(mw.Grammar.from_ebnf('root ::= "<" x=[a-z]+ ">" "</" $x ">"'))
+    found = compiled.explain_rejection("<ab></ac>")
+    assert found is not None
+    assert (found.offset, found.continuation) == (7, b"b>")

@@ -127,7 +127,7 @@ ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& r
   ConfigId next;
   if (configs_[config].core != kNoConfig) {
     guard.unlock();
-    next = within_budgets(configs_[config], std::move(items), complete);
+    next = within_budgets(configs_[config], std::move(items), complete, token != kNoToken);
     if (next == kNoConfig) return kNoConfig;
     guard.lock();
   } else {
@@ -188,9 +188,9 @@ bool Engine::steps_quickly(ConfigId config) const {
 }
 
 // The configuration of the items behind a token, without those that cannot end in time.
-ConfigId Engine::within_budgets(const Config& from, std::vector<Item> items, bool complete) {
+ConfigId Engine::within_budgets(const Config& from, std::vector<Item> items, bool complete, bool is_token) {
   const int64_t clock = from.clock - 1;
-  if (is_safe(from))
+  if (is_token && is_safe(from))  // other text may lead further than any token
     std::erase_if(items, [&](const Item& item) {
       const int64_t deadline = stacks_.deadline(item.stack);
       return deadline != kNoDeadline && clock + deadline < 1;

@@ -150,7 +150,7 @@ class Engine {
   static constexpr TokenId kNoToken = -1;
   ConfigId after_token(ConfigId config, TokenId token, const Recognizer& recognizer, std::vector<Item> items,
                        bool complete);
-  ConfigId within_budgets(const Config& from, std::vector<Item> items, bool complete);
+  ConfigId within_budgets(const Config& from, std::vector<Item> items, bool complete, bool is_token);
   ConfigId intern_at(std::vector<Item> items, bool complete, int64_t clock);
   void relate(ConfigId id, ConfigId core, ConfigId plain);
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);

@@ -6,7 +6,7 @@
 Budgets are "quick" (`GrammarMatcher`): in an engine all requests of a batch wait for the slowest mask.
 
 Engines count the stop token as one of the new tokens, and say that an output was cut off ("length") when it did not
-fit. So a place is kept for it, unless the output itself needs all of them.
+fit. So a place is kept for it, unless the output itself needs all of them. Grammars that remember text have no budgets.
 Tested by tests/integrations/test_engine_budgets.py.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from maskwright import CompiledGrammar, GrammarMatcher
 from maskwright.errors import LimitError, UnsatisfiableError
-from maskwright.matcher import MAX_TOKEN_BUDGET
+from maskwright.matcher import MAX_TOKEN_BUDGET, matcher_for_engine
 from maskwright.support.arguments import as_integer
 
 
@@ -38,13 +38,12 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
     if max_tokens is None:
         return GrammarMatcher(compiled, **options)
     limit = as_integer("max_tokens", max_tokens, at_least=1)
-    options = {"budget": "quick", **options}
     if limit > 1:
         try:
-            return GrammarMatcher(compiled, max_tokens=limit - 1, **options)
+            return matcher_for_engine(compiled, limit - 1, **options)
         except (LimitError, UnsatisfiableError):
             pass
-    return GrammarMatcher(compiled, max_tokens=limit, **options)
+    return matcher_for_engine(compiled, limit, **options)
 
 
 def least_tokens(compiled: CompiledGrammar) -> int:

@@ -5,7 +5,8 @@
 The masks of a token budget leave only tokens after which the rest still fits, so the smallest budget that takes the
 output so far leads to a shortest end. A budget counts the output so far as well, and a matcher cannot begin with less
 than the shortest output has: so the text so far is fed in as many pieces as it takes to leave the number wanted.
-Where budgets would take too long, a byte is chosen at a time, as `greedy` says: that end is short, not shortest.
+Where budgets would take too long, or the grammar remembers text and so has none, a byte is chosen at a time, as
+`greedy` says: that end is short, not shortest.
 
 Cost: two matchers for each doubling of the number of tokens. Tested by tests/report/test_rejection.py.
 """
@@ -100,6 +101,10 @@ class Continuations:
             return _kernel.Matcher(self._grammar, list(self._info.stop_token_ids), False, max_tokens, by_bounds)
         except UnsatisfiableError:
             return None
+        except LimitError as error:
+            if error.limit == "remembered_text_budget":
+                return None
+            raise
 
     def _least_tokens(self) -> int:
         if self._least is None:
