@@ -68,7 +68,7 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::And: {
         std::vector<TermId> operands;
         for (uint32_t c = node.begin; c < node.end; ++c) operands.push_back(done[ir.children[c]]);
-        term = make_many(node.op, std::move(operands));
+        term = make_many(node.op, operands);
         break;
       }
       case Op::Repeat: term = make_repeat(done[node.begin], node.minimum, node.maximum); break;
@@ -189,7 +189,7 @@ TermId DerivativeAutomaton::make_not(TermId operand) {
   return intern({.op = Op::Not, .nullable = !terms_[operand].nullable, .boolean = true, .a = operand});
 }
 
-TermId DerivativeAutomaton::make_many(Op op, std::vector<TermId> operands) {
+TermId DerivativeAutomaton::make_many(Op op, const std::vector<TermId>& operands) {
   const TermId absorbing = op == Op::Alt ? kAll : kNever, neutral = op == Op::Alt ? kNever : kAll;
   std::vector<TermId> flat;
   ByteSet set;
@@ -248,7 +248,7 @@ TermId DerivativeAutomaton::derive(TermId id, uint8_t byte, int depth) {
       std::vector<TermId> operands;
       operands.reserve(t.b - t.a);
       for (uint32_t i = t.a; i < t.b; ++i) operands.push_back(derive(operands_[i], byte, depth + 1));
-      return make_many(t.op, std::move(operands));
+      return make_many(t.op, operands);
     }
     default: return kNever;
   }

@@ -70,7 +70,7 @@ class DerivativeAutomaton {
   TermId make_seq(TermId head, TermId tail);
   TermId make_repeat(TermId item, int64_t minimum, int64_t maximum);
   TermId make_not(TermId operand);
-  TermId make_many(Op op, std::vector<TermId> operands);
+  TermId make_many(Op op, const std::vector<TermId>& operands);
   TermId convert(const GrammarIr& ir, ExprId root);
   void build_classes();
   TermId derive(TermId term, uint8_t byte, int depth);

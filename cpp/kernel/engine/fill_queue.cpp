@@ -94,7 +94,7 @@ std::vector<std::shared_ptr<RuleGroup>> FillQueue::run(unsigned max_threads) {
 void FillQueue::throw_first_error() {
   const auto first = std::ranges::min_element(failed_, {}, &Item::sequence);
   if (first == failed_.end()) return;
-  const Item failed = *first;
+  const Item failed = std::move(*first);
   failed_.clear();
   try {
     std::rethrow_exception(failed.error);

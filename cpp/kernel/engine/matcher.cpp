@@ -19,7 +19,7 @@ TokenId sole_token(const ConfigMask& mask, uint32_t num_words) {
 
 }  // namespace
 
-Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens,
+Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, const std::vector<TokenId>& stop_tokens,
                  bool terminate_without_stop_token, Budget budget, double default_temperature)
     : grammar_(std::move(grammar)),
       engine_(grammar_->engine()),

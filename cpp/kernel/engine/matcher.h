@@ -38,8 +38,8 @@ class Matcher {
   };
 
   // `default_temperature`: where no rule has one; negative: none.
-  Matcher(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> stop_tokens, bool terminate_without_stop_token,
-          Budget budget, double default_temperature);
+  Matcher(std::shared_ptr<CompiledGrammar> grammar, const std::vector<TokenId>& stop_tokens,
+          bool terminate_without_stop_token, Budget budget, double default_temperature);
 
   bool accept(TokenId token);
   // How many of the tokens would be accepted one after the other. The state stays.

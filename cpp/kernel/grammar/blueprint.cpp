@@ -136,7 +136,7 @@ void BlueprintWriter::unit(const BlueprintUnit& unit) {
   text_.push_back(static_cast<char>(unit.parametric ? kParametricUnit : kUnit));
   text_.push_back(static_cast<char>(unit.kind));
   number(unit.root);
-  number(static_cast<uint64_t>(unit.terminator + 1));
+  number(static_cast<uint64_t>(int64_t{unit.terminator} + 1));
 }
 
 void BlueprintWriter::callee(uint64_t group, uint32_t rule, uint64_t parameter) {
