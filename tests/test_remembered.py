@@ -50,7 +50,7 @@ def plus_any(body: maskwright.ir.Expr) -> maskwright.ir.Expr:
 )
 def test_ebnf(source: str, dumped: str) -> None:
     grammar = ebnf_to_ir(source)
-    assert grammar.rules[grammar.root].body.dump([rule.name for rule in grammar.rules]) == dumped
+    assert grammar.rules[grammar.root].body.dump(tuple(rule.name for rule in grammar.rules)) == dumped
     written = maskwright.Grammar(grammar).to_ebnf()
     assert maskwright.Grammar.from_ebnf(written).to_ebnf() == written
 

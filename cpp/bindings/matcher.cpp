@@ -37,10 +37,10 @@ void make(PyMatcher* self, std::shared_ptr<CompiledGrammar> grammar, const std::
     stops.push_back(static_cast<TokenId>(id));
   }
   const auto build = [&] {
-    new (self) PyMatcher{Matcher(std::move(grammar), std::move(stops), terminate_without_stop_token,
-                                 {max_tokens, by_bounds}, default_temperature),
-                         {},
-                         {}};
+    new (self) PyMatcher{
+        Matcher(std::move(grammar), stops, terminate_without_stop_token, {max_tokens, by_bounds}, default_temperature),
+        {},
+        {}};
   };
   if (max_tokens == 0) return build();
   supply_all(*grammar->program());
