@@ -296,7 +296,8 @@ class _Parser:
             for binding in group.bindings:
                 if binding.name == name and binding.item < len(group.items):
                     return recall(binding.number)
-        hint = f"write {name[:60]}=( … ) before it, in the same alternative or in one around it; write text in quotes"
+        before = f"write {name[:60]}=( … ) before it, in the same alternative or in one around it"
+        hint = f"{before}; for a literal $, write text in quotes"
         raise self.error(f"no text is named {name[:60]!r} here", place, end, hint)
 
     def _remember(self) -> None:
