@@ -18,7 +18,7 @@ PYTHON_FILES := src tests benchmarks tools examples
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test test-long test-all quick lint types tidy format stub bench asan engines test-engines test-clients web test-web playground docs clean help
+.PHONY: demo test test-long test-all quick lint types tidy clang format stub bench asan engines test-engines test-clients web test-web playground docs clean help
 
 demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
 	$(BIN)/maskwright demo
@@ -52,6 +52,12 @@ tidy: .venv/.dev  ## clang-tidy on the kernel and its bindings, with the checks 
 	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > /dev/null
 	$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -p build/tidy -quiet "cpp/(kernel|bindings)/" > build/tidy/found.txt 2>&1 || \
 	  { grep -A3 -E "(warning|error):" build/tidy/found.txt; exit 1; }
+
+clang: | .venv/bin/python  ## the kernel as Clang compiles it, warnings as errors
+	$(BIN)/cmake -S . -B build/clang -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DMASKWRIGHT_COMPILE_FRONT_ENDS=OFF \
+	  -DMASKWRIGHT_WERROR=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > /dev/null
+	$(BIN)/ninja -C build/clang --quiet
 
 format: .venv/.dev  ## rewrite the sources as `make lint` wants them
 	$(BIN)/ruff check --fix $(PYTHON_FILES)

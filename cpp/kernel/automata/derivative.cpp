@@ -1,6 +1,7 @@
 #include "automata/derivative.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "automata/byte_classes.h"
 #include "support/errors.h"

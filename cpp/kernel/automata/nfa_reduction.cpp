@@ -1,6 +1,7 @@
 #include "automata/nfa_reduction.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace maskwright {
 namespace {

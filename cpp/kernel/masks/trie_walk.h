@@ -6,10 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <vector>
 
 #include "recognizer/recognizer.h"
+#include "support/compiler_hints.h"
 #include "support/optimisations.h"
 #include "vocabulary/vocabulary.h"
 
@@ -124,7 +126,7 @@ struct WalkLevel {
 };
 
 // Not inlined, or the loop below would look it up at every use.
-[[gnu::noinline]] inline std::vector<WalkLevel>& path_of_thread() {
+MASKWRIGHT_NOINLINE inline std::vector<WalkLevel>& path_of_thread() {
   thread_local std::vector<WalkLevel> path;
   return path;
 }
@@ -184,7 +186,7 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
       continue;
     }
     const Vocabulary::Node& at = vocabulary.node(child);
-    __builtin_prefetch(&at);  // it comes while the recogniser moves
+    prefetch(&at);  // it comes while the recogniser moves
     if (level.loop.classes != 0 && (at.classes_from & ~level.loop.classes) == 0 && at.max_chars <= level.loop.known) {
       take_looping(vocabulary, level.loop, child, sink);
       continue;

@@ -4,8 +4,9 @@
 #include <mutex>
 #include <new>
 
-#if __has_include(<pthread.h>)
+#if !defined(_WIN32) && __has_include(<pthread.h>)
 #include <pthread.h>
+#define MASKWRIGHT_FORKS
 #endif
 
 namespace maskwright {
@@ -48,7 +49,7 @@ void renew_gate() {
 
 void ForkGate::install() {
   gate();
-#if __has_include(<pthread.h>)
+#ifdef MASKWRIGHT_FORKS
   pthread_atfork(close_gate, open_gate, renew_gate);
 #endif
 }

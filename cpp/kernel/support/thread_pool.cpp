@@ -6,7 +6,7 @@
 
 #include "support/available_cpus.h"
 
-#if __has_include(<pthread.h>)
+#if !defined(_WIN32) && __has_include(<pthread.h>)
 #include <pthread.h>
 #include <signal.h>
 #define MASKWRIGHT_HAS_PTHREADS

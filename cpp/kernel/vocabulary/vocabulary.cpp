@@ -5,6 +5,7 @@
 #include <bit>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace maskwright {
 namespace {
