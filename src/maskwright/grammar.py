@@ -128,7 +128,7 @@ class Grammar:
         from maskwright.frontends.regex import regex_to_expr
 
         check_pattern(pattern, flags)
-        return cls(_single(regex_to_expr(pattern, flags=flags)))
+        return cls(_single(regex_to_expr(pattern, flags=flags)), source=Source("regex", pattern, {"flags": flags}))
 
     @classmethod
     def from_ebnf(cls, source: str, root_rule_name: str = "root") -> Grammar:

@@ -85,6 +85,38 @@ def test_the_rule_of_a_grammar() -> None:
     assert (why.rule, why.origin.line, why.origin.column) == ("pair", 2, 1)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text", "part", "column"),
+    [
+        ("[0-9]{4}-[0-9]{2}", "12x", "[0-9]{4}-[0-9]{2}", 1),
+        ("[0-9]{4}-[0-9]{2}", "1234x", "-[0-9]{2}", 9),
+        ("[0-9]{4}-[0-9]{2}", "1234-567", "", 18),
+        ("^(foo|bar)+$", "foobax", "r)+$", 9),
+        (r"a\.b|c", "ac", r"\.b|c", 2),
+        ("é+x", "éy", "x", 3),
+        ("(?i:ab)c", "aBd", "c", 8),
+        (r"a(?!b)[a-z]", "ab", None, None),
+    ],
+)
+def test_the_part_of_a_pattern(pattern: str, text: str, part: str | None, column: int | None) -> None:
+    why = COMPILER.compile_regex(pattern).explain_rejection(text)
+    assert why is not None
+    assert (why.origin.part, why.origin.column) == (part, column)
+
+
+def test_the_part_of_a_pattern_on_another_line() -> None:
+    why = COMPILER.compile_regex("a b\n  c", flags="x").explain_rejection("abd")
+    assert why is not None
+    assert (why.origin.part, why.origin.line, why.origin.column) == ("c", 2, 3)
+    assert "in the pattern at line 2, column 3, `c`" in str(why)
+
+
+def test_the_part_of_a_pattern_that_takes_a_token() -> None:
+    matcher = mw.GrammarMatcher(COMPILER.compile_regex("(ab)+c"))
+    assert matcher.accept_string("ab")
+    assert [matcher.explain(text).origin.column for text in ("a", "c", "ab")] == [2, 6, 2]
+
+
 def test_left_recursive_rules_are_left_out() -> None:
     lark = mw.Grammar.from_lark('start: sum\nsum: sum "+" NUM | NUM\nNUM: /[0-9]+/\n')
     names = [lark.ir.rules[i].name for i in left_recursive(lark.ir)]

@@ -139,3 +139,10 @@ def test_a_grammar_that_remembers_text() -> None:
     found = compiled.explain_rejection("<ab></ac>")
     assert found is not None
     assert (found.offset, found.continuation) == (7, b"b>")
+
+
+def test_runs_of_bytes_are_named_by_their_ends() -> None:
+    assert in_words(set(b"123456789")) == ["`1` to `9`"]
+    assert in_words(set(b"ab019")) == ["`0`", "`1`", "`9`", "`a`", "`b`"]
+    assert in_words(set(b" \t\n\r-0123456789")) == ["white space", "a digit", "`-`"]
+    assert in_words(set(b"()*+")) == ["`(`", "`)`", "`*`", "`+`"]

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import math
 from collections.abc import Callable, Sequence
 
 from maskwright import __version__
 
+from .numbers import non_negative, positive, share, temperature
 from .serve_arguments import add_serve
+from .structure_arguments import add_strictness, add_structure
+from .texts import add_text
 
 _GENERATE_EPILOG = """\
 examples:
@@ -37,6 +39,20 @@ cases; over many seeds it fails in nine of ten, in six of ten already at the par
 """
 
 
+_EXPLAIN_EPILOG = """\
+examples:
+  maskwright explain --schema person.json --text '{"age": x}'
+  maskwright explain --lark query.lark --text-file query.txt
+  maskwright explain --regex '[0-9]{4}-[0-9]{2}' --text 2024-1x --json
+  maskwright explain --schema person.json --text-file - --tokenizer tokenizer.json --max-tokens 200
+
+with --json: {"valid": true}, or {"valid": false, "reason", "offset", "line", "column", "found", "expected",
+  "continuation", "continuation_token_ids" (with --tokenizer), "origin": {"pointer", "keyword", "value", "instance",
+  "by_order", "rule", "part", "line", "column"}}; absent values are null. docs/explain.md says what they mean.
+
+exit codes: 0 the text is valid   1 it is rejected   2 wrong usage, or a wrong schema, regex or grammar
+"""
+
 _CHECK_EPILOG = """\
 For one file, every keyword that applies is listed; for several, those refused or relaxed, and a table by reason.
 
@@ -57,6 +73,7 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     parser.add_argument("--version", action="version", version=f"maskwright {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_generate(commands)
+    _add_explain(commands)
     _add_lint(commands)
     _add_convert(commands)
     _add_compile(commands)
@@ -77,52 +94,7 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    structure = command.add_argument_group("structure", "exactly one of these").add_mutually_exclusive_group(
-        required=True
-    )
-    structure.add_argument(
-        "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON text itself"
-    )
-    structure.add_argument("--regex", metavar="PATTERN", help="a regular expression that the whole output must match")
-    structure.add_argument(
-        "--grammar", metavar="FILE|EBNF", help="an EBNF or GBNF grammar with a rule named root: a file, -, or the text"
-    )
-    structure.add_argument(
-        "--lark", metavar="FILE|LARK", help="a Lark grammar with a rule named start: a file, -, or the text"
-    )
-    structure.add_argument("--tag", metavar="FILE|JSON", help="a structural tag: a file, -, or the JSON text")
-    structure.add_argument(
-        "--tools", metavar="FILE|JSON", help="tools to call, a JSON array: a file, -, or the text; needs --model-family"
-    )
-    structure.add_argument("--choice", metavar="TEXT", action="append", help="a possible output; repeat for each")
-    calls = command.add_argument_group("tool calls", "with --tools")
-    calls.add_argument(
-        "--model-family", metavar="NAME", help="the format of tool calls, such as hermes or qwen_3_coder"
-    )
-    calls.add_argument(
-        "--tool-choice", metavar="CHOICE", help="auto, required, none, or the name of a tool (default: auto)"
-    )
-    json = command.add_argument_group("JSON Schema", "with --schema, --tag or --tools")
-    _add_strictness(json)
-    layout = command.add_argument_group(
-        "layout of JSON", "with --schema, --tag or --tools; by default, white space is free but bounded"
-    )
-    spaces = layout.add_mutually_exclusive_group()
-    spaces.add_argument(
-        "--indent", type=_non_negative, metavar="N", help="one member per line, indented by N, like json.dumps"
-    )
-    spaces.add_argument("--compact", action="store_true", help="no white space")
-    spaces.add_argument(
-        "--whitespace", metavar="PATTERN", help="a regular expression for the white space between any two JSON tokens"
-    )
-    layout.add_argument("--ensure-ascii", action="store_true", help="escape characters beyond ASCII, like json.dumps")
-    layout.add_argument(
-        "--numbers",
-        choices=("plain", "digits", "any"),
-        default="plain",
-        help="digits: integers of any length; any: every spelling in JSON Schema, such as 1.0 (default: plain)",
-    )
-    layout.add_argument("--any-order", action="store_true", help="allow members in any order, not only in the schema's")
+    add_structure(command)
     model = command.add_argument_group("model")
     _add_model(model)
     model.add_argument("--prompt", default="", metavar="TEXT", help="the text to continue (default: none)")
@@ -134,6 +106,36 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         help="print statistics to stderr at the end (default: yes)",
     )
     command.set_defaults(run=_command("generate"))
+
+
+def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "explain",
+        help="say where and why a text does not follow a structure",
+        description="Say whether a text follows a structure; if not, where it leaves it, which keyword or rule says "
+        "so, what was expected there, and a shortest valid way to go on.",
+        epilog=_EXPLAIN_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_structure(command)
+    add_text(command, required=True)
+    tokens = command.add_argument_group("tokens", "without a tokenizer, the text is judged as text")
+    _add_tokenizer(tokens, "count, and special tokens, as this tokenizer has them")
+    tokens.add_argument(
+        "--max-tokens", type=positive, metavar="N", help="the budget: the text must be complete within N tokens"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON; see below")
+    command.set_defaults(run=_command("explain"))
+
+
+def _add_tokenizer(group: argparse._ActionsContainer, purpose: str, default: str | None = None) -> None:
+    group.add_argument(
+        "--tokenizer",
+        default=default,
+        metavar="FILE",
+        help=f"{purpose}: a tokenizer.json, a folder that has one, or embedded for that of the built-in model",
+    )
 
 
 def _add_model(group: argparse._ActionsContainer) -> None:
@@ -148,27 +150,27 @@ def _add_model(group: argparse._ActionsContainer) -> None:
 def _add_sampling(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--max-tokens",
-        type=_positive,
+        type=positive,
         default=512,
         metavar="N",
         help="the budget: the output is complete within N tokens (%(default)s)",
     )
     group.add_argument(
         "--temperature",
-        type=_temperature,
+        type=temperature,
         default=0.8,
         metavar="T",
         help="0 always takes the most likely token (%(default)s)",
     )
     group.add_argument(
         "--top-p",
-        type=_share,
+        type=share,
         default=0.95,
         metavar="P",
         help="sample from the most likely tokens whose probabilities sum to P (%(default)s)",
     )
     group.add_argument(
-        "--seed", type=_non_negative, metavar="N", help="the seed, to make the output reproducible (default: random)"
+        "--seed", type=non_negative, metavar="N", help="the seed, to make the output reproducible (default: random)"
     )
 
 
@@ -183,7 +185,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     command.add_argument(
         "--seed",
-        type=_non_negative,
+        type=non_negative,
         default=11,
         metavar="N",
         help="the seed of the first case; each further case adds one (%(default)s)",
@@ -191,7 +193,7 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     _add_model(command)
     command.add_argument(
         "--pace",
-        type=_temperature,
+        type=temperature,
         metavar="MS",
         help="pause after every token, not counted in the timings (default: 6 in a terminal, else 0)",
     )
@@ -276,14 +278,7 @@ def _add_file(
         choices=languages,
         help="the language to read (default: by the file extension)",
     )
-    _add_strictness(command)
-
-
-def _add_strictness(group: argparse._ActionsContainer) -> None:
-    group.add_argument("--strict", action="store_true", help="allow only the declared members of JSON objects")
-    group.add_argument(
-        "--relax", action="store_true", help="leave out what cannot be enforced in a JSON Schema instead of refusing it"
-    )
+    add_strictness(command)
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:
@@ -294,44 +289,3 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
         return exit_code
 
     return run
-
-
-def _positive(text: str) -> int:
-    return _integer(text, 1)
-
-
-def _non_negative(text: str) -> int:
-    return _integer(text, 0)
-
-
-def _integer(text: str, least: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value >= 1 << 63:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be < 2**63")
-    if value < least:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number >= {least}")
-    return value
-
-
-def _temperature(text: str) -> float:
-    value = _number(text)
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a number >= 0")
-    return value
-
-
-def _share(text: str) -> float:
-    value = _number(text)
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a number > 0 and <= 1")
-    return value
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

@@ -20,6 +20,7 @@ from maskwright.report.schema_report import KeywordOutcome, SchemaReport, check
 
 from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
 from .sources import in_options, parse_json, read_text
+from .texts import printable
 
 VERDICTS = ("enforced", "relaxed", "refused", "unreadable")
 _ALARMING = ("relaxed", "refused")
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_json(checked), indent=2))
     else:
-        print("\n".join(_printable(line) for line in _text(checked)))
+        print("\n".join(printable(each) for line in _text(checked) for each in line.split("\n")))
     verdicts = {file.verdict for file in checked}
     if "unreadable" in verdicts:
         return EXIT_BAD_INPUT
@@ -152,8 +153,3 @@ def _reasons(file: CheckedFile) -> set[tuple[str, str, str]]:
     if file.report is None:
         return set()
     return {(k.outcome, k.keyword or "", k.reason or "") for k in file.report.keywords if k.outcome in _ALARMING}
-
-
-def _printable(line: str) -> str:
-    """Names in a schema must not steer the terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in line)

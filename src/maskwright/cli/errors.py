@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 EXIT_OK = 0
-EXIT_PROBLEMS = 1  # of lint and check, which found some
+EXIT_PROBLEMS = 1  # of lint, check and explain, which found some
 EXIT_BAD_INPUT = 2  # also what argparse uses
 EXIT_INCOMPLETE = 3  # of demo, where a structure did not hold
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it

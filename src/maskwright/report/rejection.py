@@ -11,6 +11,7 @@ that grammars and masks know nothing of it. Tested by tests/report/test_rejectio
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -18,13 +19,14 @@ from maskwright import _kernel
 
 _PRINTABLE = frozenset(range(0x20, 0x7F))
 _CLASSES = (
+    ("white space", frozenset(b" \t\n\r")),
     ("a digit", frozenset(b"0123456789")),
     ("a lowercase letter", frozenset(range(ord("a"), ord("z") + 1))),
     ("an uppercase letter", frozenset(range(ord("A"), ord("Z") + 1))),
 )
 _BLANKS = {0x20: "a space", 0x0A: "a line break", 0x09: "a tab", 0x0D: "a carriage return"}
 _FEW = 4
-_MAX_SHOWN = 60
+MAX_SHOWN = 60
 
 
 Reason: TypeAlias = Literal["allowed", "structure", "budget", "end", "special_token", "terminated"]
@@ -42,7 +44,8 @@ class Origin:
         instance: The JSON pointer of the value in the output that it is about.
         by_order: Whether the member would be allowed at another place: see the option `any_order`.
         rule: The name of the innermost rule of a grammar that the place lies in.
-        line: Where that rule is defined, from 1.
+        part: The part of a regular expression from where it goes on; "" at its end.
+        line: Where that rule is defined, or that part begins, from 1.
         column: Likewise, in characters.
     """
 
@@ -52,6 +55,7 @@ class Origin:
     instance: str | None = None
     by_order: bool = False
     rule: str | None = None
+    part: str | None = None
     line: int | None = None
     column: int | None = None
 
@@ -66,6 +70,9 @@ class Origin:
         if self.rule is not None:
             place = "" if self.line is None else f" (line {self.line}, column {self.column})"
             words.append(f"in the rule {shown(self.rule)}{place}")
+        if self.part is not None:
+            place = f"column {self.column}" if self.line == 1 else f"line {self.line}, column {self.column}"
+            words.append(f"in the pattern at {place}, {shown(self.part)}" if self.part else "the pattern ends there")
         return "; ".join(words)
 
 
@@ -197,7 +204,7 @@ def place_of(data: bytes, offset: int) -> tuple[int, int, str]:
 def shortened(value: Any) -> str:
     """A keyword's value as JSON, on one line and not too long."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
 
 
 def expected(matcher: _kernel.Matcher) -> tuple[str, ...]:
@@ -231,7 +238,7 @@ def in_words(allowed: set[int]) -> list[str]:
         if members <= rest:
             words.append(name)
             rest -= members
-    words += [_one(byte) for byte in sorted(rest) if byte < 0x80]
+    words += [_run(first, last) for first, last in _runs(byte for byte in rest if byte < 0x80)]
     high = {byte for byte in rest if byte >= 0x80}
     if high:
         words.append("the next byte of a character" if max(high) < 0xC0 else "a non-ASCII character")
@@ -242,6 +249,25 @@ def _first_character(data: bytes) -> str:
     """The character that these bytes begin with; `\\xNN` where they begin with none, as in the middle of one."""
     text = data.decode("utf-8", "backslashreplace")
     return text[:4] if data[:1] >= b"\x80" and text.startswith("\\x") else text[:1]
+
+
+def _runs(members: Iterable[int]) -> list[tuple[int, int]]:
+    """Bytes as runs: digits and letters that follow each other by three or more; each other one alone."""
+    runs: list[tuple[int, int]] = []
+    for byte in sorted(members):
+        if runs and runs[-1][1] == byte - 1 and chr(byte).isalnum() and chr(byte - 1).isalnum():
+            runs[-1] = (runs[-1][0], byte)
+        else:
+            runs.append((byte, byte))
+    return [
+        part
+        for first, last in runs
+        for part in ([(first, last)] if last - first > 1 else [(byte, byte) for byte in range(first, last + 1)])
+    ]
+
+
+def _run(first: int, last: int) -> str:
+    return _one(first) if first == last else f"{_one(first)} to {_one(last)}"
 
 
 def _one(byte: int) -> str:
@@ -255,5 +281,5 @@ def listed(words: list[str] | tuple[str, ...], last: str = "or") -> str:
 
 def shown(text: str) -> str:
     """A text in backticks, on one line and not too long."""
-    cut = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    cut = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
     return "`" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut) + "`"

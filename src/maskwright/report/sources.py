@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a grammar, the schema, or the tag; and the options it was read with."""
+    """The text of a grammar or a pattern, the schema, or the tag; and the options it was read with."""
 
-    kind: Literal["json_schema", "ebnf", "lark", "structural_tag"]
+    kind: Literal["json_schema", "ebnf", "lark", "regex", "structural_tag"]
     text: Any
     options: Mapping[str, Any] = field(default_factory=dict)
 

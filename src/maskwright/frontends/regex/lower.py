@@ -38,7 +38,7 @@ def lower(node: Node, encode: Encoding = utf8, pattern: str | None = None) -> Ex
         LimitError: Resolving assertions takes too much space.
     """
     if node.asserts:
-        node = resolve(_take_off_anchors(node, False, False), pattern)
+        node = resolve(without_edges(node), pattern)
     if node.asserts:
         return lower_boundaries(node, encode)
     return lower_plain(node, encode)
@@ -47,6 +47,11 @@ def lower(node: Node, encode: Encoding = utf8, pattern: str | None = None) -> Ex
 def anywhere(node: Node) -> Node:
     """Return the pattern for the texts in which the given pattern matches somewhere."""
     return _take_off_anchors(node, True, True)
+
+
+def without_edges(node: Node) -> Node:
+    """Return the same pattern, which matches as a whole, without the anchors that hold at its edges."""
+    return _take_off_anchors(node, False, False)
 
 
 def _take_off_anchors(node: Node, open_start: bool, open_end: bool) -> Node:
