@@ -3,9 +3,10 @@ r"""Grammars in Lark's syntax, with the additions of llguidance's dialect: `lark
     >>> print(lark_to_ir('start: "(" start ")" | /[0-9]+/').dump())
     start ::= "(" start ")" | [0-9]+
 
-The files in the order of the work: `ast.py`, `parser.py` (with `parameters.py` for parametric rules), `resolve.py`
-(names, imports), `terminals.py` (regular languages, over one of the `alphabets.py`; `lazy.py`), `lower.py` (rules,
-templates, what is ignored). `common.lark` is what `%import common` finds.
+The files in the order of the work: `ast.py`, `parser.py` (over a `cursor.py`, with `body.py`, `statements.py` and, for
+parametric rules, `parameters.py`), `resolve.py` (names, imports), `terminals.py` (regular languages, over one of the
+`alphabets.py`; `lazy.py`), `lower.py` (rules, templates, what is ignored). `common.lark` is what `%import common`
+finds.
 Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 

@@ -1,0 +1,285 @@
+"""The bodies of definitions in Lark grammars: items, the operators between them, and brackets around them.
+
+    a "b"* | ~c & d      an alternation of a sequence and a conjunction
+
+A stack of open brackets holds what is unfinished, so nesting costs no Python frames and is limited. Operators from the
+tightest: `~` before an item (complement), repetitions after it, sequence, `&`, `|`, with a condition (`%if`) at the end
+of an alternative. `HANDLERS` has the method for each kind of token (tokens.py) that only bodies have.
+Tested by tests/frontends/test_lark.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from maskwright.errors import LarkSyntaxError, LimitError, Span
+from maskwright.frontends.lark import ast
+from maskwright.frontends.lark.cursor import MALFORMED_REPETITION, Cursor, extent
+from maskwright.frontends.lark.parameters import parse_term
+from maskwright.frontends.lark.tokens import (
+    COUNT_LOW,
+    IS_CALL,
+    NAME,
+    PATTERN_FLAGS,
+    PATTERN_TEXT,
+    RANGE_END,
+    SIDE_NAME,
+    STRING_FLAG,
+    STRING_TEXT,
+)
+from maskwright.frontends.notation.mistakes import hint_at_head
+from maskwright.frontends.notation.quoted import Quoted, string_value
+from maskwright.frontends.notation.token_literals import token_set
+from maskwright.ir import UNBOUNDED
+
+MAX_DEPTH: Final = 100
+MAX_COUNT: Final = 2**31 - 1
+
+_TIMES: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+
+
+class _Frame:
+    """What is open: a bracket or the body of a definition, with its finished branches and unfinished parts."""
+
+    __slots__ = ("branches", "commas", "condition", "items", "kind", "operands", "repetitions", "start", "tildes")
+
+    def __init__(self, kind: str, start: int) -> None:
+        self.kind = kind
+        self.start = start
+        self.branches: list[ast.Node] = []
+        self.operands: list[ast.Node] = []  # of the & that is open
+        self.items: list[ast.Node] = []
+        self.tildes: list[int] = []
+        self.condition: ast.Call | None = None  # that the open branch ends with
+        self.commas: list[ast.Node] = []
+        self.repetitions = 0
+
+
+class Body:
+    """The body that is being read, if any."""
+
+    __slots__ = ("cursor", "frame", "stack")
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.frame: _Frame | None = None  # the innermost that is open
+        self.stack: list[_Frame] = []  # those around it
+
+    def begin(self, start: int) -> None:
+        self.frame = _Frame("body", start)
+
+    def end(self) -> ast.Node | None:
+        """Return what was read since `begin`; None if no body is open."""
+        frame = self.frame
+        if frame is None:
+            return None
+        if self.stack:
+            raise self._not_closed(frame)
+        node = self._alternatives(frame)
+        self.frame = None
+        return node
+
+    def _frame(self, token: re.Match[str]) -> _Frame:
+        if self.frame is None:
+            start, end = extent(token)
+            raise self.cursor.error("expected a rule", start, end, hint_at_head(self.cursor.source, start, ":"))
+        return self.frame
+
+    def push(self, token: re.Match[str], node: ast.Node) -> None:
+        frame = self.frame
+        if frame is None or frame.condition is not None:
+            self._check_not_over(self._frame(token), token)
+        assert frame is not None
+        if frame.tildes:
+            for start in reversed(frame.tildes):
+                node = ast.Not(Span(start, node.span.end), node)
+            frame.tildes.clear()
+        frame.items.append(node)
+        frame.repetitions = 0
+
+    def word(self, token: re.Match[str]) -> None:
+        """Read a name, or a call with a parameter; what begins a definition is the parser's."""
+        name, call = token.group(NAME, IS_CALL)
+        start = token.start()
+        if call is None:
+            return self.push(token, ast.Name(Span(*token.span(NAME)), name))
+        term, self.cursor.position = parse_term(self.cursor.source, token.end(IS_CALL))
+        self.push(token, ast.Parametric(Span(start, self.cursor.position), name, term))
+
+    def _string(self, token: re.Match[str]) -> None:
+        quoted, flag = token.group(STRING_TEXT, STRING_FLAG)
+        value = string_value(Quoted(quoted, token.start()), self.cursor.source, LarkSyntaxError)
+        self.push(token, ast.Text(Span(*token.span("string")), value, flag is not None))
+
+    def _range(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        first = frame.items[-1] if frame.items and frame.repetitions == 0 else None
+        last = string_value(Quoted(token[RANGE_END], token.start(RANGE_END)), self.cursor.source, LarkSyntaxError)
+        if not isinstance(first, ast.Text) or len(first.value) != 1 or len(last) != 1 or first.value > last:
+            hint = 'write "a".."z", with one character on each side'
+            raise self.cursor.error("malformed range", *extent(token), hint)
+        frame.items[-1] = ast.Range(Span(first.span.start, token.end("range")), first.value, last)
+
+    def _pattern(self, token: re.Match[str]) -> None:
+        pattern, flags = token[PATTERN_TEXT], token[PATTERN_FLAGS]
+        if "\n" in pattern and "x" not in flags:
+            raise self.cursor.error(
+                "unterminated regex: it must end on its line", token.start(), token.start() + 1, "add /"
+            )
+        self.push(token, ast.Pattern(Span(*token.span("pattern")), pattern, flags))
+
+    def _tokens(self, token: re.Match[str]) -> None:
+        span = Span(*token.span("tokens"))
+        self.push(token, ast.Tokens(span, token_set(token["tokens"], span, self.cursor.source, LarkSyntaxError)))
+
+    def _side(self, token: re.Match[str]) -> None:
+        self.push(token, ast.Side(Span(*token.span("side")), token[SIDE_NAME]))
+
+    def _condition(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        self._check_not_over(frame, token)
+        frame.condition, self.cursor.position = parse_term(self.cursor.source, token.end("condition"))
+
+    def _check_not_over(self, frame: _Frame, token: re.Match[str]) -> None:
+        if frame.condition is not None:
+            hint = "put the condition last, or the alternative into parentheses"
+            raise self.cursor.error("a condition must come last in its alternative", *extent(token), hint)
+
+    def _alias(self, token: re.Match[str]) -> None:
+        self._frame(token)  # names a node of Lark's tree, which nobody builds here
+
+    def _tilde(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        frame.tildes.append(token.start())
+        if len(frame.tildes) > MAX_DEPTH:
+            raise LimitError(f"an item has more than {MAX_DEPTH} complement operators", limit="lark depth")
+
+    def _times(self, token: re.Match[str]) -> None:
+        self._repeat(token, *_TIMES[token["times"]])
+
+    def _count(self, token: re.Match[str]) -> None:
+        low, comma, high, least, most = token.groups()[COUNT_LOW - 1 : COUNT_LOW + 4]
+        if any(digits and (len(digits) > 10 or int(digits) > MAX_COUNT) for digits in (low, high, least, most)):
+            raise self.cursor.error(f"a count above {MAX_COUNT:,} is not supported", *extent(token))
+        if least is not None:
+            minimum, maximum = int(least), int(most or least)
+        elif low or high:
+            minimum = int(low or 0)
+            maximum = minimum if comma is None else int(high) if high else UNBOUNDED
+        else:
+            raise self.cursor.error(MALFORMED_REPETITION[0], *extent(token), MALFORMED_REPETITION[1])
+        if maximum != UNBOUNDED and maximum < minimum:
+            raise self.cursor.error("the upper bound is below the lower bound", *extent(token))
+        self._repeat(token, minimum, maximum)
+
+    def _repeat(self, token: re.Match[str], minimum: int, maximum: int) -> None:
+        frame = self._frame(token)
+        self._check_not_over(frame, token)
+        if not frame.items or frame.tildes:
+            hint = 'write "…" around characters that stand for themselves'
+            raise self.cursor.error("nothing to repeat", *extent(token), hint)
+        frame.repetitions += 1
+        if frame.repetitions > MAX_DEPTH:
+            raise LimitError(f"an item has more than {MAX_DEPTH} repetition operators", limit="lark depth")
+        item = frame.items[-1]
+        frame.items[-1] = ast.Repeat(Span(item.span.start, extent(token)[1]), item, minimum, maximum)
+
+    def _ampersand(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        frame.operands.append(self._sequence(frame))
+
+    def _bar(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        frame.branches.append(self._conjunction(frame))
+
+    def _open(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        if len(self.stack) >= MAX_DEPTH:
+            raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="lark depth")
+        self.stack.append(frame)
+        self.frame = _Frame(self.cursor.source[token.start()], token.start())
+
+    def _arguments(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        if not frame.items or not isinstance(frame.items[-1], ast.Name) or frame.items[-1].span.end != token.start():
+            raise self.cursor.unexpected(token.start())
+        self._open(token)
+
+    def _comma(self, token: re.Match[str]) -> None:
+        frame = self._frame(token)
+        if frame.kind != "{":
+            raise self.cursor.error("unexpected character", *extent(token), "separate alternatives with |")
+        frame.commas.append(self._alternatives(frame))
+
+    def close(self, token: re.Match[str]) -> None:
+        bracket = token["close"]
+        frame = self._frame(token)
+        if not self.stack:
+            hint = f'remove it, or write "{bracket}" for the character'
+            raise self.cursor.error(f"unmatched {bracket!r}", *extent(token), hint)
+        if _CLOSING[frame.kind] != bracket:
+            raise self._not_closed(frame)
+        body = self._alternatives(frame)
+        outer = self.frame = self.stack.pop()
+        span = Span(frame.start, token.end("close"))
+        if bracket == "}":
+            template = outer.items.pop()
+            assert isinstance(template, ast.Name)
+            node: ast.Node = ast.Use(Span(template.span.start, span.end), template.name, (*frame.commas, body))
+            outer.items.append(node)
+        else:
+            self.push(token, body if bracket == ")" else ast.Repeat(span, body, 0, 1))
+
+    def _not_closed(self, frame: _Frame) -> LarkSyntaxError:
+        return self.cursor.error("unclosed bracket", frame.start, frame.start + 1, f"add {_CLOSING[frame.kind]}")
+
+    def _sequence(self, frame: _Frame) -> ast.Node:
+        if frame.tildes:
+            hint = "~ stands before what it complements; a repetition is written ~2 or ~1..3"
+            raise self.cursor.error("nothing to complement", frame.tildes[-1], frame.tildes[-1] + 1, hint)
+        items = frame.items
+        frame.items, frame.repetitions = [], 0
+        if len(items) == 1:
+            return items[0]
+        here = self.cursor.position
+        span = Span(items[0].span.start, items[-1].span.end) if items else Span(here, here)
+        return ast.Seq(span, tuple(items))
+
+    def _conjunction(self, frame: _Frame) -> ast.Node:
+        node = self._sequence(frame)
+        if frame.operands:
+            operands, frame.operands = (*frame.operands, node), []
+            node = ast.And(Span(operands[0].span.start, node.span.end), operands)
+        if frame.condition is not None:
+            node = ast.Conditional(Span(node.span.start, frame.condition.span.end), node, frame.condition)
+            frame.condition = None
+        return node
+
+    def _alternatives(self, frame: _Frame) -> ast.Node:
+        last = self._conjunction(frame)
+        if not frame.branches:
+            return last
+        branches, frame.branches = (*frame.branches, last), []
+        return ast.Alt(Span(branches[0].span.start, last.span.end), branches)
+
+
+HANDLERS: Final[dict[str, Callable[[Body, re.Match[str]], None]]] = {
+    "string": Body._string,
+    "pattern": Body._pattern,
+    "count": Body._count,
+    "bar": Body._bar,
+    "times": Body._times,
+    "open": Body._open,
+    "arguments": Body._arguments,
+    "comma": Body._comma,
+    "tilde": Body._tilde,
+    "ampersand": Body._ampersand,
+    "range": Body._range,
+    "alias": Body._alias,
+    "tokens": Body._tokens,
+    "side": Body._side,
+    "condition": Body._condition,
+}

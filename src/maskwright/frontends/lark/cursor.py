@@ -1,0 +1,70 @@
+"""Where the parser of Lark grammars stands in the text, and the errors that it raises there.
+
+Tested by tests/frontends/test_lark.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from maskwright.errors import LarkSyntaxError, Span
+from maskwright.frontends.notation.mistakes import hint_at, malformed_head_at
+
+MALFORMED_REPETITION: Final = ("malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times")
+_UNEXPECTED: Final = {
+    '"': ("unterminated string", 'add "'),
+    "'": ("unterminated string", "add '"),
+    "/": ("unterminated regex", "add /, and write \\/ for a slash inside"),
+    "{": MALFORMED_REPETITION,
+    "<": ("malformed token literal", "write <name> or <[1,2-5]>"),
+}
+
+
+class Cursor:
+    """A position in the text of a grammar.
+
+    Attributes:
+        source: the text.
+        position: where the next token begins.
+        rule: the name of the definition whose body is open, which errors give.
+    """
+
+    __slots__ = ("position", "rule", "source")
+
+    def __init__(self, source: str, position: int) -> None:
+        self.source = source
+        self.position = position
+        self.rule: str | None = None
+
+    def error(self, message: str, start: int, end: int, hint: str | None = None) -> LarkSyntaxError:
+        rule = malformed_head_at(self.source, start, ":") or self.rule
+        return LarkSyntaxError(message, source=self.source, span=Span(start, end), hint=hint, rule=rule)
+
+    def unexpected(self, position: int) -> LarkSyntaxError:
+        """Return the error for a character at which no token begins."""
+        message, hint = _UNEXPECTED.get(self.source[position], ("unexpected character", None))
+        if self.source.startswith("->", position):
+            message, hint = "the alias has no name", "write -> name"
+        hint = hint or hint_at(self.source, position, ":", "/…/")
+        return self.error(message, position, position + 1, hint)
+
+    def read_json(self, start: int) -> Any:
+        """Read the JSON value at the position; `start` is where the statement begins."""
+        try:
+            begin = len(self.source) - len(self.source[self.position :].lstrip())
+            value, self.position = json.JSONDecoder().raw_decode(self.source, begin)
+        except json.JSONDecodeError as error:
+            raise self.error(f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from error
+        except (RecursionError, ValueError) as error:
+            raise self.error(
+                "the JSON is nested too deeply, or a number in it is out of range", start, self.position
+            ) from error
+        return value
+
+
+def extent(token: re.Match[str]) -> tuple[int, int]:
+    """Where a token begins and ends, without the white space behind it."""
+    assert token.lastgroup is not None
+    return token.span(token.lastgroup)
