@@ -20,7 +20,7 @@ export CXX
 
 .PHONY: demo test test-long test-all quick lint types tidy clang format stub bench asan engines test-engines test-clients web test-web playground docs clean help
 
-demo: .venv/.demo  ## a small model's output, held to structures and free, side by side
+demo: .venv/.demo  ## a small model's output, with and without constraints, side by side
 	$(BIN)/maskwright demo
 
 test: .venv/.dev  ## all tests, few grammars of each kind; at the end, what was skipped and why

@@ -2,7 +2,7 @@
 
     python tools/check_layers.py
 
-A folder may include itself and the folders above it in this list. Folders inside a folder are rooms of the same floor.
+A folder may include itself and the folders below it in this list. Folders inside a folder are of the same layer.
 For the Python packages, import-linter reads the same kind of list from pyproject.toml.
 """
 
@@ -14,17 +14,15 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 CPP = Path(__file__).resolve().parent.parent / "cpp"
-FLOORS = (
-    *("support", "vocabulary", "grammar", "automata", "rules", "linker", "recognizer", "masks", "budget", "engine"),
+LAYERS = (
     "bindings",
+    *("engine", "budget", "masks", "recognizer", "linker", "rules", "automata", "grammar", "vocabulary", "support"),
 )
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
 def main() -> int:
-    files = {
-        floor_and_name(path): path for folder in ("kernel", "bindings") for path in (CPP / folder).rglob("*.[hc]*")
-    }
+    files = {include_name(path): path for folder in ("kernel", "bindings") for path in (CPP / folder).rglob("*.[hc]*")}
     included = {
         name: [resolve(name, each) for each in _INCLUDE.findall(path.read_text())] for name, path in files.items()
     }
@@ -38,7 +36,7 @@ def main() -> int:
         f"{name}: includes {each}, which lies above it"
         for name in files
         for each in included[name]
-        if FLOORS.index(floor(each)) > FLOORS.index(floor(name))
+        if LAYERS.index(layer(each)) < LAYERS.index(layer(name))
     ]
     try:
         TopologicalSorter({name: each for name, each in included.items() if name.endswith(".h")}).prepare()
@@ -48,7 +46,7 @@ def main() -> int:
     return bool(findings)
 
 
-def floor_and_name(path: Path) -> str:
+def include_name(path: Path) -> str:
     """Return the name by which a file is included: from `cpp/kernel`, or from `cpp` for the bindings."""
     relative = path.relative_to(CPP)
     return relative.relative_to("kernel").as_posix() if relative.parts[0] == "kernel" else relative.as_posix()
@@ -56,10 +54,10 @@ def floor_and_name(path: Path) -> str:
 
 def resolve(includer: str, name: str) -> str:
     """The bindings include each other by bare names."""
-    return f"bindings/{name}" if floor(includer) == "bindings" and "/" not in name else name
+    return f"bindings/{name}" if layer(includer) == "bindings" and "/" not in name else name
 
 
-def floor(name: str) -> str:
+def layer(name: str) -> str:
     return name.split("/")[0]
 
 

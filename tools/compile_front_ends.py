@@ -19,10 +19,10 @@ SOURCES = Path(__file__).resolve().parent.parent / "src"
 SCHEMA = "frontends/json_schema"
 FOLDERS = (
     *("ir", "frontends", "frontends/notation", "frontends/warnings", "frontends/regex", SCHEMA),
-    *(f"{SCHEMA}/{room}" for room in ("text", "read", "sets", "normalise", "emit", "report")),
+    *(f"{SCHEMA}/{folder}" for folder in ("text", "read", "sets", "normalise", "emit", "report")),
     *(
         "structural_tag",
-        *(f"structural_tag/{room}" for room in ("texts", "formats", "arguments", "lowering", "families")),
+        *(f"structural_tag/{folder}" for folder in ("texts", "formats", "arguments", "lowering", "families")),
     ),
 )
 # Packages say where their modules lie. Classes that mypyc does not make: one is a tuple, of one there are weak

@@ -3,7 +3,7 @@
     app = create_app(load_engine("embedded"), Settings(api_keys=("secret",)))       an ASGI application
 
 For development, small machines and tests of clients; docs/serve.md says when to run vLLM or SGLang instead. A request
-passes through these rooms:
+passes through these folders:
 
     app              routes
     http/            whose requests come in, JSON within limits, one request with its reply, cancelled with its client

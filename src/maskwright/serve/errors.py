@@ -3,7 +3,9 @@
     raise invalid("temperature must be <= 2", "/temperature")       400, param "/temperature"
     api_error(SchemaError("…", pointer="/type"))                    400, param "/type", code "invalid_schema"
 
-`param` is the JSON pointer of the field in the request's body. A message ends with what to do about it.
+`param` is the JSON pointer of the field in the request's body: `protocol/fields.py` sets it for a field as such, and
+`structure/structures.py:_placed` for what a field holds, from the error's pointer. A message ends with what to do about
+it.
 Tested by tests/serve/test_serve_errors.py.
 """
 
@@ -78,7 +80,7 @@ def invalid(
 
 
 def api_error(error: MaskwrightError, param: str | None = None) -> ApiError:
-    """Make the answer to a request from the error that it raised; `param` counts where the error has none.
+    """Make the answer to a request from the error that it raised; `param` is used where the error has no pointer.
 
     What the engine could not do is nothing that the request can change, and another attempt may succeed.
     """

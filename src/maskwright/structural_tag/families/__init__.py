@@ -5,7 +5,7 @@ share. A family of one's own is registered the same way.
 
 Headers name where a format is published; docs/model_families.md says what each was compared with: makers' libraries
 and chat templates for most, never the outputs of a running model.
-Tested by tests/structural_tag/test_families.py and test_makers.py.
+Tested by tests/structural_tag/test_families.py and tests/structural_tag/families/test_makers.py.
 """
 
 from __future__ import annotations
