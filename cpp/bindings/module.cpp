@@ -193,6 +193,9 @@ NB_MODULE(_kernel, m) {
     } catch (const Unsatisfiable& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("UnsatisfiableError");
       PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());
+    } catch (const MalformedGrammar& e) {
+      const nb::object type = nb::module_::import_("maskwright.errors").attr("GrammarError");
+      PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());
     } catch (const InvalidDraft& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("MatcherError");
       PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());

@@ -99,7 +99,12 @@ class _Chart:
             return set(self.rule_ends.setdefault((e[1], e[2].of(v), i), set()))
         if op == ir.OP_GUARD:
             return self.ends(e[1], i, v, texts) if e[2].holds(v) else set()
-        if op in (ir.OP_CAPTURE, ir.OP_SPAN, ir.OP_SCOPE):  # what a span says is for tests/oracle/token_chart.py
+        if op in (
+            ir.OP_CAPTURE,
+            ir.OP_SPAN,
+            ir.OP_SCOPE,
+            ir.OP_REMEMBER,
+        ):  # what a span says is for tests/oracle/token_chart.py
             return self.ends(e[1], i, v, texts)
         if op == ir.OP_RECALL:
             return self.ends(ir.literal(bytes(texts[e[1]])), i, v)

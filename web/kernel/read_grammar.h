@@ -14,12 +14,6 @@
 
 namespace maskwright {
 
-// The bytes are not a grammar, or one of another version.
-class MalformedGrammar : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 // The grammar names tokens that the tokenizer does not have.
 class TokenizerMismatch : public std::runtime_error {
  public:

@@ -59,6 +59,8 @@ test("damaged files are refused", () => {
     [/outside of it/, file([1, 14, 0, 1, 0, 0, 0])],
     [/complement is not regular/, file([2, 7, 0, 10, 1, 1, 1, 0, 0])],
     [/intersection is not regular/, file([3, 7, 0, ...LITERAL_A, 9, 2, 2, 1, 1, 2, 0, 0])],
+    [/recalled where it is not remembered/, file([2, 19, 5, 17, 1, 1, 1, 0, 0])],
+    [/may be empty/, file([6, ...LITERAL_A, 6, 1, 0, 2, 18, 1, 5, 19, 5, 4, 2, 2, 1, 17, 1, 1, 5, 0, 0])],
     [/too few operands/, file([2, ...LITERAL_A, 4, 1, 1, 1, 1, 0, 0])],
     [/more than 64 bits/, file([...Array(10).fill(0xff), 1])],
   ]);

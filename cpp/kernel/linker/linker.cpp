@@ -149,6 +149,8 @@ void Linker::intern(const std::vector<uint32_t>& component) {
   for (uint32_t i = 0; i < num_members_; ++i) {
     units_[component[i]].rule = &group->rule(i);
     units_[component[i]].group = group;
+    if (units_[component[i]].memory.kind == MemoryRole::Kind::Remember && group->rule(i).nullable())
+      throw MalformedGrammar("a text that is remembered may be empty");
   }
 }
 

@@ -84,7 +84,8 @@ class Linker {
   uint32_t boolean_unit(ExprId id);
   uint32_t capture_unit(const ExprNode& capture);
   uint32_t span_unit(const ExprNode& span);
-  uint32_t memory_unit(const ExprNode& node);
+  uint32_t scope_unit(const ExprNode& scope);
+  uint32_t text_unit(const ExprNode& node);
   void refuse_memory(ExprId expr, const char* where) const;
   uint32_t operand_unit(const Unit& product, ExprId operand);
   int64_t counted(ExprId operand) const;
@@ -110,10 +111,11 @@ class Linker {
   bool starts_root_ = false;
   std::vector<Weighed> weighed_;  // by expression, as is the next
   std::vector<Node> nodes_;
-  std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
-  uint32_t num_named_ = 0;                           // of these
-  std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
-  std::unordered_map<uint64_t, uint32_t> parts_;     // what counters and products call, by expression and unrolled
+  std::deque<Unit> units_;                             // the declared rules first, in order; then the subgrammars
+  uint32_t num_named_ = 0;                             // of these
+  std::unordered_map<uint64_t, uint32_t> counters_;    // by item and terminator
+  std::unordered_map<uint64_t, uint32_t> parts_;       // what counters and products call, by expression and unrolled
+  std::unordered_map<uint64_t, uint32_t> text_units_;  // what is remembered or recalled, by it and the number
   uint32_t visit_ = 0;
   std::vector<ExprId> walk_;  // what a walk over expressions comes to next
 

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "linker/linker.h"
+#include "linker/text_scopes.h"
 #include "rules/rule.h"
 #include "support/errors.h"
 
@@ -67,16 +68,22 @@ uint32_t Linker::span_unit(const ExprNode& span) {
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
-// The unit of a scope, of what is remembered in it, or of where that is recalled. What is remembered is read by one
-// automaton that calls nothing, so that each byte can be added to the text.
-uint32_t Linker::memory_unit(const ExprNode& node) {
-  using Role = MemoryRole::Kind;
+uint32_t Linker::scope_unit(const ExprNode& scope) {
+  check_text_scope(ir_, weighed_, scope.begin);
+  units_.push_back({.kind = Kind::Expression, .expr = scope.begin, .memory = {MemoryRole::Kind::Scope, 0}});
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+// The unit of what is remembered in a scope, or of where that is recalled. What is remembered is read by one automaton
+// that calls nothing, so that each byte can be added to the text.
+uint32_t Linker::text_unit(const ExprNode& node) {
+  const bool recalls = node.op == Op::Recall;
+  const uint64_t key = (recalls ? 0 : uint64_t{node.begin} << 16) | node.end << 8 | static_cast<uint64_t>(node.op);
+  const auto [it, fresh] = text_units_.try_emplace(key, static_cast<uint32_t>(units_.size()));
+  if (!fresh) return it->second;
   Unit unit{.kind = Kind::Expression, .expr = node.begin};
-  unit.memory = {node.op == Op::Scope      ? Role::Scope
-                 : node.op == Op::Remember ? Role::Remember
-                                           : Role::Recall,
-                 static_cast<uint8_t>(node.op == Op::Scope ? 0 : node.end)};
-  if (node.op == Op::Remember) {
+  unit.memory = {recalls ? MemoryRole::Kind::Recall : MemoryRole::Kind::Remember, static_cast<uint8_t>(node.end)};
+  if (!recalls) {
     if (weighed_[node.begin].form == Form::Irregular)
       throw LimitExceeded("remembered_text",
                           "what is remembered must be regular: it cannot refer to a rule or a token");
@@ -86,7 +93,7 @@ uint32_t Linker::memory_unit(const ExprNode& node) {
       unit.kind = Kind::Derivative;
   }
   units_.push_back(std::move(unit));
-  return static_cast<uint32_t>(units_.size() - 1);
+  return it->second;
 }
 
 // A text is remembered in the register of one rule, its scope's.
@@ -160,8 +167,10 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         unit = capture_unit(node);
       else if (node.op == Op::Span)
         unit = span_unit(node);
-      else if (node.op == Op::Scope || node.op == Op::Remember || node.op == Op::Recall)
-        unit = memory_unit(node);
+      else if (node.op == Op::Scope)
+        unit = scope_unit(node);
+      else if (node.op == Op::Remember || node.op == Op::Recall)
+        unit = text_unit(node);
       else if (weighed_[id].counting)
         unit = counter(id, -1);
       known.unit = unit;

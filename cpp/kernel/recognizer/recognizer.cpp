@@ -175,8 +175,10 @@ void Recognizer::scan_recalled(const Item& item, uint8_t byte) {
     add_item({item.state->rule->next(*item.state, byte), 0, item.stack});
 }
 
-// Of the scratch cells from `begin` on, one that is equal, or a new one.
-CellId Recognizer::add_cell(const Cell& cell, size_t begin) {
+// Of the level's cells, one that is equal, or a new one.
+CellId Recognizer::add_cell(const Cell& cell) {
+  const size_t begin = levels_.back().cells;
+  spend(cells_.size() - begin);
   const auto it = std::find(cells_.begin() + static_cast<std::ptrdiff_t>(begin), cells_.end(), cell);
   const auto id = kScratchCell + static_cast<CellId>(it - cells_.begin());
   if (it == cells_.end()) cells_.push_back(cell);
@@ -184,9 +186,7 @@ CellId Recognizer::add_cell(const Cell& cell, size_t begin) {
 }
 
 CellId Recognizer::extend(CellId text, uint8_t byte) {
-  const Cell next = longer(text, byte, [this](CellId id) -> const Cell& { return cell(id); });
-  spend(cells_.size() - levels_.back().cells);
-  return add_cell(next, levels_.back().cells);
+  return add_cell(longer(text, byte, [this](CellId id) -> const Cell& { return cell(id); }));
 }
 
 uint64_t Recognizer::called_register(const Item& caller, const CallEdge& call) const {
@@ -204,7 +204,7 @@ void Recognizer::remember(std::span<const Frame> frames, uint8_t number, CellId 
       continue;
     }
     const CellId outside = outside_of(static_cast<CellId>(frame.reg), number, find);
-    const CellId inside = add_cell({outside, text, number, kNoCell, true}, levels_.back().cells);
+    const CellId inside = add_cell({outside, text, number, kNoCell, true});
     add_item({frame.target, inside, frame.parent});
   }
 }

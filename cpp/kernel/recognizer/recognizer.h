@@ -166,7 +166,7 @@ class Recognizer {
   void scan_own(const Item& item, uint8_t byte);
   void scan_token(const Item& item, TokenId token, bool only_named);
   void scan_recalled(const Item& item, uint8_t byte);
-  CellId add_cell(const Cell& cell, size_t begin);
+  CellId add_cell(const Cell& cell);
   CellId extend(CellId text, uint8_t byte);
   uint64_t called_register(const Item& caller, const CallEdge& call) const;
   void remember(std::span<const Frame> frames, uint8_t number, CellId text);

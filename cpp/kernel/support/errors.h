@@ -21,6 +21,12 @@ class Unsatisfiable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The grammar is not one: its expressions do not fit together, or, of a file, its bytes are something else.
+class MalformedGrammar : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // The time that a caller gave was over; said by a return value, not by an error.
 class OutOfTime : public std::runtime_error {
  public:

@@ -123,7 +123,16 @@ def _first(node: Expr, parts: list[tuple[int, bool]]) -> tuple[int, bool]:
     return mask, True
 
 
-def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | None:
+class SpelledOut:
+    """What was spelled out before, while rules had the bodies that they have: rules that many name are walked once."""
+
+    def __init__(self) -> None:
+        self.done: dict[int, Expr] = {}  # by id of what `keep` keeps alive
+        self.sizes: dict[int, tuple[int, int]] = {}  # nodes and levels
+        self.keep: list[Expr] = []
+
+
+def spelled_out(root: Expr, body_of: Callable[[int], Expr | None], known: SpelledOut | None = None) -> Expr | None:
     """A regular expression without references: each is replaced by its rule's body, as often as it stands there.
 
     None if it cannot be, for a rule calls itself or has a parameter, or a token is in it. `body_of` gives None for a
@@ -132,9 +141,8 @@ def spelled_out(root: Expr, body_of: Callable[[int], Expr | None]) -> Expr | Non
     Raises:
         LimitError: It is too large without its rules.
     """
-    done: dict[int, Expr] = {}  # by id of what `keep` keeps alive
-    sizes: dict[int, tuple[int, int]] = {}  # nodes and levels
-    keep: list[Expr] = []
+    known = known or SpelledOut()
+    done, sizes, keep = known.done, known.sizes, known.keep
     open_rules: set[int] = set()
     stack = [(root, False)]
     while stack:

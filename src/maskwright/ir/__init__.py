@@ -80,6 +80,7 @@ from maskwright.ir.ops import OP_SUBGRAMMAR as OP_SUBGRAMMAR
 from maskwright.ir.ops import OP_SUBSTRINGS as OP_SUBSTRINGS
 from maskwright.ir.ops import OP_TOKENS as OP_TOKENS
 from maskwright.ir.ops import UNBOUNDED as UNBOUNDED
+from maskwright.ir.remembered import Copies as Copies
 from maskwright.ir.remembered import recalled as recalled
 from maskwright.ir.remembered import remembering as remembering
 from maskwright.ir.remembered import with_scopes as with_scopes

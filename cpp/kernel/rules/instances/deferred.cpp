@@ -37,7 +37,7 @@ void DeferredGroup::supply(RuleGroup& group, const LinkedRule& content) {
   if (facts.nullable != promised.nullable || !facts.productive || facts.rank >= kRank ||
       (facts.first_has_tokens && !promised.first_has_tokens) || (facts.first & promised.first) != facts.first ||
       (content.group->leads_to_families() && !group.leads_to_families()) || content.group->has_budgets() ||
-      content.group->has_temperatures())
+      content.group->has_temperatures() || content.group->has_memory())
     throw std::logic_error("a deferred subgrammar is not what was promised");
   const std::lock_guard guard(group.lock_);
   if (group.content()) return;

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments, regex_macro
@@ -44,7 +44,7 @@ from maskwright.frontends.notation.rule_options import (
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.frontends.nullable import without_empty_budgets
 from maskwright.frontends.regex import regex_to_expr
-from maskwright.frontends.regular import is_regular, spelled_out
+from maskwright.frontends.regular import SpelledOut, is_regular, spelled_out
 from maskwright.frontends.substrings import MAX_IN_RULES
 from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.warnings.notes import Notes
@@ -52,6 +52,7 @@ from maskwright.ir import (
     EMPTY,
     MAX_TEXT_NUMBER,
     UNBOUNDED,
+    Copies,
     Expr,
     GrammarIR,
     IRBuilder,
@@ -121,13 +122,17 @@ def ebnf_to_ir(source: str, root_rule_name: str = "root", *, notes: Notes | None
     return grammar
 
 
-class _Binding(NamedTuple):
+class _Binding:
     """A name for the text of an item."""
 
-    name: str
-    number: int
-    item: int  # the item's place in its branch
-    place: int
+    __slots__ = ("is_recalled", "item", "name", "number", "place")
+
+    def __init__(self, name: str, number: int, item: int, place: int) -> None:
+        self.name = name
+        self.number = number
+        self.item = item  # the item's place in its branch
+        self.place = place
+        self.is_recalled = False
 
 
 class _Group:
@@ -158,7 +163,7 @@ class _Parser:
         self.restricting: list[str] = []  # rules with options that are being spelled out, each within the one before
         self.names: dict[int, str] = {}  # by index, if there are options
         self.rule: str | None = None
-        self.remembered: list[tuple[Expr, int]] = []  # what is remembered, and where
+        self.remembered: dict[int, tuple[Expr, int]] = {}  # by identity: what is remembered, and where
         self.group = _Group(0)
         self.stack: list[_Group] = []  # the groups around it
 
@@ -283,7 +288,8 @@ class _Parser:
             raise self.error(f"{name[:60]!r} names a text already", start, token.end(), "use another name")
         number = MAX_TEXT_NUMBER - len(self._bindings())
         if number < 1:
-            raise LimitError(f"more than {MAX_TEXT_NUMBER} texts are remembered at once", limit="ebnf depth")
+            message = f"more than {MAX_TEXT_NUMBER} texts are remembered at once"
+            raise LimitError(message, limit="remembered_texts", hint="begin an alternative of its own: ( … )")
         self.group.bindings.append(_Binding(name, number, len(self.group.items), start))
 
     def _bindings(self) -> list[_Binding]:
@@ -295,6 +301,7 @@ class _Parser:
         for group in (*self.stack, self.group):
             for binding in group.bindings:
                 if binding.name == name and binding.item < len(group.items):
+                    binding.is_recalled = True
                     return recall(binding.number)
         before = f"write {name[:60]}=( … ) before it, in the same alternative or in one around it"
         hint = f"{before}; for a literal $, write text in quotes"
@@ -306,8 +313,9 @@ class _Parser:
             if binding.item >= len(items):
                 end = binding.place + len(binding.name) + 1
                 raise self.error("nothing to remember", binding.place, end, "write name=item without spaces")
-            items[binding.item] = remembered = remember(items[binding.item], binding.number)
-            self.remembered.append((remembered, binding.place))
+            if binding.is_recalled:
+                items[binding.item] = remembered = remember(items[binding.item], binding.number)
+                self.remembered[id(remembered)] = remembered, binding.place
         self.group.bindings = []
 
     def _body(self) -> Expr:
@@ -334,6 +342,7 @@ class _Parser:
         elif symbol == "~":
             self.group.tildes.append(position)
         elif symbol == "&":
+            self._remember()
             operand = seq(*self.group.items)
             self._check_regular(operand, position)
             self.group.operands.append(operand)
@@ -404,19 +413,19 @@ class _Parser:
         return without_empty_budgets(grammar) if any(map(has_empty_budget, self.options.values())) else grammar
 
     def _set_scopes(self) -> None:
-        places = {id(expr[1]): place for expr, place in self.remembered}
+        copies, spelled_rules = Copies(), SpelledOut()
 
-        def regular(body: Expr) -> Expr:
-            spelled = spelled_out(body, self._body_of)
+        def regular(remembered: Expr) -> Expr:
+            spelled = spelled_out(remembered[1], self._body_of, spelled_rules)
             if spelled is None:
-                place = places[id(body)]
+                place = self.remembered[id(remembered)][1]
                 hint = "its rules may not be recursive, or hold tokens or texts that are remembered themselves"
                 raise self.error("what is remembered must be regular", place, place + 1, hint)
             return spelled
 
         for name, body in self.bodies.items():
             self.rule = name
-            self.bodies[name] = with_scopes(body, regular)
+            self.bodies[name] = with_scopes(body, regular, copies)
             self.builder.define(self.references[name], self.bodies[name])
 
     def _restricted(self, name: str) -> Expr:

@@ -300,6 +300,24 @@ class _Ebnf(_Notation):
     root_name = "root"
     defines = " ::="
 
+    def _join(self, node: Expr, parts: list[Shown]) -> Shown:
+        if node[0] == OP_SEQ:
+            parts = self._with_groups(self._parts_of[id(node)], parts)
+        return super()._join(node, parts)
+
+    def _with_groups(self, parts: Sequence[Expr | str | CodePointSet], shown: list[Shown]) -> list[Shown]:
+        """A name holds to the end of its group, so one ends where a text takes the place of an earlier one."""
+        out: list[Shown] = []
+        held: list[tuple[int, int]] = []  # numbers, and where they are remembered
+        for part, text in zip(parts, shown, strict=True):
+            if isinstance(part, Expr) and part[0] == OP_REMEMBER:
+                while held and held[-1][0] <= part[2]:
+                    begin = held.pop()[1]
+                    out[begin:] = [Shown(self.group(self._joined(out[begin:], _SEQ, self.blank).text), _ATOM)]
+                held.append((part[2], len(out)))
+            out.append(text)
+        return out
+
     def remembered(self, node: Expr, parts: list[Shown]) -> Shown:
         if node[0] == OP_RECALL:
             return Shown(f"$text{node[1]}", _ATOM)

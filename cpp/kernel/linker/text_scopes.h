@@ -1,0 +1,23 @@
+// Whether texts are recalled only where they are remembered.
+//
+// A front-end sees to that by scopes (src/maskwright/ir/remembered.py); grammars that others made, or read from a file,
+// are checked here, since a recall without a text would be a dead end. What is remembered holds to the end of the
+// sequence that it stands in, unless a text with the same or a higher number is remembered after it: that one takes
+// its place in the environment (recognizer/remembered.h).
+//
+//     {#9=[a-z]+ (#8="q"+ #8 #9)* #9}   holds          {#8="q" #9=[a-z]+ #8 #9}   does not: #9 takes the place of #8
+//
+// Cost: linear in the scope. Tested by tests/kernel/test_text_scopes.py.
+#pragma once
+
+#include <vector>
+
+#include "grammar/ir.h"
+#include "grammar/weights.h"
+
+namespace maskwright {
+
+// `body` is what the scope holds. Throws MalformedGrammar.
+void check_text_scope(const GrammarIr& ir, const std::vector<Weighed>& weighed, ExprId body);
+
+}  // namespace maskwright
