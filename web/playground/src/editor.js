@@ -28,7 +28,7 @@ export class StructureEditor {
       state: EditorState.create({
         extensions: [
           minimalSetup, lintGutter(), syntaxHighlighting(COLOURS), this.#language.of([]), EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Structure" }),
+          EditorView.contentAttributes.of({ "aria-label": "Structure", tabindex: "0" }),
           EditorView.updateListener.of((update) => update.docChanged && changed()),
         ],
       }),

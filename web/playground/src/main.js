@@ -110,6 +110,7 @@ function chooseKind(next, from = EXAMPLES[next]) {
   element("kind").value = next;
   editor.set(from.source, Boolean(EXAMPLES[next].isJson));
   element("text").value = from.text;
+  element("prompt").value = EXAMPLES[next].prompt;
 }
 
 /** Keeps the address's fragment true. */
