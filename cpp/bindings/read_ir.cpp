@@ -185,6 +185,15 @@ class Reader {
     nodes_.push_back(node);
   }
 
+  // Without those that the vocabulary does not have, which can never come.
+  std::vector<TokenId> token_ids(PyObject* tuple) {
+    std::vector<TokenId> ids;
+    for (nb::handle id : nb::borrow<nb::tuple>(tuple)) ids.push_back(read_token_id(id));
+    std::erase_if(ids, [&](TokenId id) { return id < 0 || static_cast<uint32_t>(id) >= vocab_size_; });
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+
   ExprNode leaf(PyObject* object, Op op) {
     ExprNode node{.op = op};
     switch (op) {
@@ -213,17 +222,10 @@ class Reader {
         node.begin = static_cast<uint32_t>(rule);
         break;
       }
-      case Op::Tokens: {
-        std::vector<TokenId> ids;
-        for (nb::handle id : nb::borrow<nb::tuple>(field(object, 1))) ids.push_back(read_token_id(id));
-        std::erase_if(ids, [&](TokenId id) {  // what the vocabulary does not have can never come
-          return id < 0 || static_cast<uint32_t>(id) >= vocab_size_;
-        });
-        std::sort(ids.begin(), ids.end());
+      case Op::Tokens:
         node.begin = static_cast<uint32_t>(ir_.token_sets.size());
-        ir_.token_sets.push_back({std::move(ids), field(object, 2) == Py_True});
+        ir_.token_sets.push_back({token_ids(field(object, 1)), field(object, 2) == Py_True});
         break;
-      }
       case Op::Recall: {
         ir_.nodes.push_back({.op = Op::Set, .begin = static_cast<uint32_t>(ir_.sets.size())});
         ir_.sets.push_back(~ByteSet());

@@ -5,12 +5,12 @@
 //   ahead.run([&] { return clock() > deadline; });
 //
 // What the engine lacks is computed in the order in which an output would come to it, so that a prompt can be read
-// meanwhile; configurations with automaton states that none had before come first, since a state's mask is what is dear
-// and others have it for little. Where few tokens are allowed (keys, punctuation) all are followed but those that go on
-// only as longer ones do; where many are (in strings and numbers) single bytes, one of those that lead to the same,
-// since they show every way out of the state; what comes after a control character, a backslash or the beginning of a
-// longer character comes last. It never changes an answer, and leaves half of the engine's memory to what is really
-// written. Tested by tests/contract/test_precompute.py.
+// meanwhile; configurations with automaton states that none had before come first, since a state's mask is what is
+// expensive and others have it for little. Where few tokens are allowed (keys, punctuation) all are followed but those
+// that go on only as longer ones do; where many are (in strings and numbers) single bytes, one of those that lead to
+// the same, since they show every way out of the state; what comes after a control character, a backslash or the
+// beginning of a longer character comes last. It never changes an answer, and leaves half of the engine's memory to
+// what is really written. Tested by tests/contract/test_precompute.py.
 #pragma once
 
 #include <deque>

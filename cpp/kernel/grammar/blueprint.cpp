@@ -11,6 +11,171 @@ namespace {
 constexpr uint8_t kUnit = 0x40, kParametricUnit = 0x41, kCapture = 0x42, kCallees = 0x43, kSpan = 0x44,
                   kMemory = 0x45;  // beside the ops
 
+// Reads the text back, from its front.
+class BlueprintReader {
+ public:
+  explicit BlueprintReader(std::string_view text) : text_(text) {}
+
+  Blueprint read() {
+    ir_.nodes.reserve(text_.size() / 4);
+    ir_.children.reserve(text_.size() / 4);
+    while (at_ < text_.size()) {
+      const auto tag = static_cast<uint8_t>(text_[at_++]);
+      if (tag == kCallees) break;  // the group has them as pointers
+      switch (tag) {
+        case kCapture: capture_ = bytes(number()); break;
+        case kSpan:
+          span_.emplace().max_tokens = index();
+          span_->temperature = std::bit_cast<double>(number());
+          break;
+        case kMemory:
+          memory_.kind = static_cast<MemoryRole::Kind>(number());
+          memory_.number = static_cast<uint8_t>(number());
+          break;
+        case kUnit:
+        case kParametricUnit: read_unit(tag == kParametricUnit); break;
+        default: read_node(static_cast<Op>(tag));
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  uint64_t number() {
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = static_cast<uint8_t>(text_[at_++]);
+      value |= uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  uint32_t index() { return static_cast<uint32_t>(number()); }
+
+  std::string_view bytes(size_t size) {
+    at_ += size;
+    return text_.substr(at_ - size, size);
+  }
+
+  void read_unit(bool parametric) {
+    const auto kind = static_cast<BlueprintUnit::Kind>(text_[at_++]);
+    const ExprId root = index();
+    const int terminator = static_cast<int>(index()) - 1;
+    out_.units.push_back({kind, root, terminator, parametric, std::exchange(capture_, {}), std::exchange(span_, {}),
+                          std::exchange(memory_, {})});
+  }
+
+  void read_node(Op op) {
+    ExprNode node{.op = op};
+    switch (op) {
+      case Op::Literal: read_literal(node); break;
+      case Op::Set:
+        node.begin = static_cast<uint32_t>(ir_.sets.size());
+        std::memcpy(&ir_.sets.emplace_back(), bytes(sizeof(ByteSet)).data(), sizeof(ByteSet));
+        break;
+      case Op::Tokens: read_tokens(node); break;
+      case Op::Substrings: read_chunks(node); break;
+      case Op::Seq:
+      case Op::Alt:
+      case Op::And: read_operands(node); break;
+      case Op::Repeat:
+      case Op::Not: read_operand(node); break;
+      case Op::Ref: node.begin = index(); break;
+      case Op::Call: read_call(node); break;
+      case Op::Guard: read_guard(node); break;
+      case Op::Empty:
+      case Op::Never:
+      case Op::Capture:
+      case Op::Subgrammar:
+      case Op::Span:
+      case Op::Scope:
+      case Op::Remember:
+      case Op::Recall: break;
+    }
+    if (op == Op::Repeat || op == Op::Ref || op == Op::Call) {
+      node.minimum = static_cast<int64_t>(number());
+      node.maximum = static_cast<int64_t>(number()) - 1;
+    }
+    ir_.nodes.push_back(node);
+  }
+
+  void deepen(ExprNode& node, ExprId child) { node.depth = std::max(node.depth, ir_.nodes[child].depth + 1); }
+
+  void read_operand(ExprNode& node) {
+    node.begin = index();
+    deepen(node, node.begin);
+  }
+
+  void read_operands(ExprNode& node) {
+    const size_t size = number();
+    node.begin = static_cast<uint32_t>(ir_.children.size());
+    for (size_t i = 0; i < size; ++i) {
+      ir_.children.push_back(index());
+      deepen(node, ir_.children.back());
+    }
+    node.end = static_cast<uint32_t>(ir_.children.size());
+  }
+
+  void read_literal(ExprNode& node) {
+    node.begin = static_cast<uint32_t>(ir_.bytes.size());
+    ir_.bytes += bytes(number());
+    node.end = static_cast<uint32_t>(ir_.bytes.size());
+  }
+
+  void read_tokens(ExprNode& node) {
+    node.begin = static_cast<uint32_t>(ir_.token_sets.size());
+    TokenSet& set = ir_.token_sets.emplace_back();
+    set.by_exclusion = number() != 0;
+    set.ids.resize(number());
+    for (TokenId& id : set.ids) id = static_cast<TokenId>(number());
+  }
+
+  void read_chunks(ExprNode& node) {
+    node.begin = static_cast<uint32_t>(ir_.chunk_lists.size());
+    ChunkList& chunks = ir_.chunk_lists.emplace_back();
+    chunks.ends.resize(number());
+    uint32_t end = 0;
+    for (uint32_t& chunk_end : chunks.ends) chunk_end = end += index();
+    chunks.bytes = bytes(end);
+  }
+
+  void read_call(ExprNode& node) {
+    node.begin = index();
+    node.end = static_cast<uint32_t>(ir_.values.size());
+    ValueFunction& value = ir_.values.emplace_back(number());
+    for (ValueStep& step : value) {
+      step.kind = static_cast<ValueStep::Kind>(number());
+      step.a = number();
+      step.b = number();
+    }
+  }
+
+  void read_guard(ExprNode& node) {
+    read_operand(node);
+    node.end = static_cast<uint32_t>(ir_.conditions.size());
+    Condition& condition = ir_.conditions.emplace_back();
+    condition.entry = index();
+    condition.tests.resize(number());
+    for (Condition::Test& test : condition.tests) {
+      test.first = static_cast<uint8_t>(number());
+      test.last = static_cast<uint8_t>(number());
+      test.counts = number() != 0;
+      test.minimum = number();
+      test.maximum = number();
+      test.if_true = index();
+      test.if_false = index();
+    }
+  }
+
+  const std::string_view text_;
+  size_t at_ = 0;
+  Blueprint out_;
+  GrammarIr& ir_ = out_.ir;
+  std::optional<std::string> capture_;  // of the unit that follows, as are the next two
+  std::optional<SpanRule> span_;
+  MemoryRole memory_;
+};
+
 }  // namespace
 
 void BlueprintWriter::clear() {
@@ -151,146 +316,7 @@ bool Blueprint::is_parametric() const {
 }
 
 Blueprint Blueprint::read(std::string_view text) {
-  Blueprint out;
-  GrammarIr& ir = out.ir;
-  size_t at = 0;
-  const auto number = [&] {
-    uint64_t value = 0;
-    for (int shift = 0;; shift += 7) {
-      const auto byte = static_cast<uint8_t>(text[at++]);
-      value |= uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return value;
-    }
-  };
-  const auto index = [&] { return static_cast<uint32_t>(number()); };
-  ir.nodes.reserve(text.size() / 4);
-  ir.children.reserve(text.size() / 4);
-  std::optional<std::string> capture;  // of the unit that follows
-  std::optional<SpanRule> span;
-  MemoryRole memory;
-  while (at < text.size()) {
-    const auto tag = static_cast<uint8_t>(text[at++]);
-    if (tag == kCallees) break;  // the group has them as pointers
-    if (tag == kCapture) {
-      const size_t size = number();
-      capture = text.substr(at, size);
-      at += size;
-      continue;
-    }
-    if (tag == kSpan) {
-      span.emplace().max_tokens = index();
-      span->temperature = std::bit_cast<double>(number());
-      continue;
-    }
-    if (tag == kMemory) {
-      memory.kind = static_cast<MemoryRole::Kind>(number());
-      memory.number = static_cast<uint8_t>(number());
-      continue;
-    }
-    if (tag == kUnit || tag == kParametricUnit) {
-      const auto kind = static_cast<BlueprintUnit::Kind>(text[at++]);
-      const ExprId root = index();
-      out.units.push_back({kind, root, static_cast<int>(index()) - 1, tag == kParametricUnit,
-                           std::exchange(capture, {}), std::exchange(span, {}), std::exchange(memory, {})});
-      continue;
-    }
-    ExprNode node{.op = static_cast<Op>(tag)};
-    const auto deepen = [&](ExprId child) { node.depth = std::max(node.depth, ir.nodes[child].depth + 1); };
-    switch (node.op) {
-      case Op::Literal: {
-        const size_t size = number();
-        node.begin = static_cast<uint32_t>(ir.bytes.size());
-        ir.bytes.append(text, at, size);
-        node.end = static_cast<uint32_t>(ir.bytes.size());
-        at += size;
-        break;
-      }
-      case Op::Set:
-        node.begin = static_cast<uint32_t>(ir.sets.size());
-        std::memcpy(&ir.sets.emplace_back(), text.data() + at, sizeof(ByteSet));
-        at += sizeof(ByteSet);
-        break;
-      case Op::Tokens: {
-        node.begin = static_cast<uint32_t>(ir.token_sets.size());
-        TokenSet& set = ir.token_sets.emplace_back();
-        set.by_exclusion = number() != 0;
-        set.ids.resize(number());
-        for (TokenId& id : set.ids) id = static_cast<TokenId>(number());
-        break;
-      }
-      case Op::Substrings: {
-        node.begin = static_cast<uint32_t>(ir.chunk_lists.size());
-        ChunkList& chunks = ir.chunk_lists.emplace_back();
-        chunks.ends.resize(number());
-        uint32_t end = 0;
-        for (uint32_t& chunk_end : chunks.ends) chunk_end = end += index();
-        chunks.bytes = text.substr(at, end);
-        at += end;
-        break;
-      }
-      case Op::Seq:
-      case Op::Alt:
-      case Op::And: {
-        const size_t size = number();
-        node.begin = static_cast<uint32_t>(ir.children.size());
-        for (size_t i = 0; i < size; ++i) {
-          ir.children.push_back(index());
-          deepen(ir.children.back());
-        }
-        node.end = static_cast<uint32_t>(ir.children.size());
-        break;
-      }
-      case Op::Repeat:
-      case Op::Not:
-        node.begin = index();
-        deepen(node.begin);
-        break;
-      case Op::Ref: node.begin = index(); break;
-      case Op::Call: {
-        node.begin = index();
-        node.end = static_cast<uint32_t>(ir.values.size());
-        ValueFunction& value = ir.values.emplace_back(number());
-        for (ValueStep& step : value) {
-          step.kind = static_cast<ValueStep::Kind>(number());
-          step.a = number();
-          step.b = number();
-        }
-        break;
-      }
-      case Op::Guard: {
-        node.begin = index();
-        deepen(node.begin);
-        node.end = static_cast<uint32_t>(ir.conditions.size());
-        Condition& condition = ir.conditions.emplace_back();
-        condition.entry = index();
-        condition.tests.resize(number());
-        for (Condition::Test& test : condition.tests) {
-          test.first = static_cast<uint8_t>(number());
-          test.last = static_cast<uint8_t>(number());
-          test.counts = number() != 0;
-          test.minimum = number();
-          test.maximum = number();
-          test.if_true = index();
-          test.if_false = index();
-        }
-        break;
-      }
-      case Op::Empty:
-      case Op::Never:
-      case Op::Capture:
-      case Op::Subgrammar:
-      case Op::Span:
-      case Op::Scope:
-      case Op::Remember:
-      case Op::Recall: break;
-    }
-    if (node.op == Op::Repeat || node.op == Op::Ref || node.op == Op::Call) {
-      node.minimum = static_cast<int64_t>(number());
-      node.maximum = static_cast<int64_t>(number()) - 1;
-    }
-    ir.nodes.push_back(node);
-  }
-  return out;
+  return BlueprintReader(text).read();
 }
 
 }  // namespace maskwright

@@ -1,7 +1,7 @@
 // Grammars that stand in other grammars as leaves, and are read and linked once for each tokenizer.
 //
 // Python gives each a number that is never used again (src/maskwright/ir/subgrammars.py), so the rule store knows those
-// that it has linked by that number alone: nothing in them is read, weighed or compared. To whoever calls it, a linked
+// that it has linked by that number alone: nothing in them is read, measured or compared. To whoever calls it, a linked
 // subgrammar is one more rule of another component.
 //
 // What is linked lives as any group does (rule_store.h): while it is used, and after that while there is room. One that

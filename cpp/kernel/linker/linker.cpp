@@ -20,8 +20,8 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 
 LinkedRule Linker::link(bool starts_root) {
   starts_root_ = starts_root;
-  if (uses_known_rules()) weighed_ = ir_.known_rules->weighed();
-  weigh(ir_, weighed_);
+  if (uses_known_rules()) properties_ = ir_.known_rules->properties();
+  add_properties(ir_, properties_);
   for (const ExprId body : ir_.rules) {
     refuse_memory(body, "a rule");
     units_.push_back({.kind = Kind::Expression, .expr = body});
@@ -85,13 +85,13 @@ LinkedRule Linker::link_subgrammar(const Subgrammar& subgrammar) {
   return known.linked;
 }
 
-// One for single characters, or a small rule without loops, that calls no rule of its own component. Weighed by
-// occurrences, as inlining copies it.
+// One for single characters, or a small rule without loops, that calls no rule of its own component. Its size
+// counts every occurrence, as inlining copies it.
 bool Linker::may_inline(const std::vector<uint32_t>& component) {
   const uint32_t index = component[0];
   if (!optimisations.inlining || component.size() > 1 || index == ir_.root || index >= ir_.rules.size()) return false;
   if (is_parametric(index) || units_[index].rule) return false;
-  const Weighed& body = weighed_[units_[index].expr];
+  const ExprProperties& body = properties_[units_[index].expr];
   if (body.form == Form::Plain && body.longest <= kCharacterBytes && body.weight <= kMaxInlinedCharacterWeight)
     return true;
   uint64_t weight = 0;
@@ -99,7 +99,7 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
   while (!walk_.empty()) {
     const ExprId id = walk_.back();
     walk_.pop_back();
-    const Weighed& known = weighed_[id];
+    const ExprProperties& known = properties_[id];
     if (known.loops || known.counting || known.uses_memory) return false;
     const ExprNode& node = ir_.nodes[id];
     if (const uint32_t unit = unit_of(id); unit != kNone) {

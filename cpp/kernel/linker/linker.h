@@ -1,6 +1,6 @@
 // From the flat form of a grammar to rule groups: what becomes a rule of its own, and how its component is written.
 //
-//   weigh   how large each expression is, whether it loops, counts, depends on a parameter (weights.h)
+//   measure how large each expression is, whether it loops, counts, depends on a parameter (expr_properties.h)
 //   units   what becomes a rule: declared rules' bodies, &, ~, captures, spans, counted repetitions and what these call
 //           (linker_units.cpp)
 //   write   each component of units as a blueprint, its identity (linker_writing.cpp)
@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "grammar/blueprint.h"
-#include "grammar/weights.h"
+#include "grammar/expr_properties.h"
 #include "linker/program.h"
 
 namespace maskwright {
@@ -95,13 +95,13 @@ class Linker {
   void write_unit(uint32_t index);
   ExprId write(ExprId root, bool regular);
   uint32_t called_unit(ExprId id, bool regular);
-  bool is_outlined(ExprId id) const { return outlines_ && weighed_[id].outlined; }
+  bool is_outlined(ExprId id) const { return outlines_ && properties_[id].outlined; }
   Written& written(ExprId id);
   ExprId write_node(const ExprNode& node, bool regular);
   ExprId write_call(uint32_t unit, const ExprNode& node);
   const ValueFunction& passed_value(uint32_t unit, const ExprNode& node) const;
   uint32_t place(uint32_t unit, uint64_t parameter);
-  bool is_parametric(uint32_t unit) const { return weighed_[units_[unit].expr].uses_parameter; }
+  bool is_parametric(uint32_t unit) const { return properties_[units_[unit].expr].uses_parameter; }
   ExprId resolve(ExprId id) const;
   // The unit that an expression is or refers to, or kNone.
   uint32_t unit_of(ExprId id) const;
@@ -109,7 +109,7 @@ class Linker {
   const GrammarIr& ir_;
   RuleStore& store_;
   bool starts_root_ = false;
-  std::vector<Weighed> weighed_;  // by expression, as is the next
+  std::vector<ExprProperties> properties_;  // by expression, as is the next
   std::vector<Node> nodes_;
   std::deque<Unit> units_;                             // the declared rules first, in order; then the subgrammars
   uint32_t num_named_ = 0;                             // of these

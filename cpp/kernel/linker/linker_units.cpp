@@ -11,7 +11,7 @@ namespace maskwright {
 
 // The byte that a counted repetition at this place of a sequence takes over from the literal after it, or -1.
 int Linker::terminator(const ExprNode& sequence, uint32_t child) const {
-  if (!weighed_[ir_.children[child]].counting || child + 1 >= sequence.end) return -1;
+  if (!properties_[ir_.children[child]].counting || child + 1 >= sequence.end) return -1;
   const ExprNode& next = ir_.nodes[ir_.children[child + 1]];
   return next.op == Op::Literal && next.end > next.begin ? static_cast<uint8_t>(ir_.bytes[next.begin]) : -1;
 }
@@ -36,7 +36,7 @@ uint32_t Linker::part(ExprId expr, bool unrolled) {
 // The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
 // is a product of their automata; anything else is derived.
 uint32_t Linker::boolean_unit(ExprId id) {
-  if (weighed_[id].form == Form::Irregular)
+  if (properties_[id].form == Form::Irregular)
     throw LimitExceeded("regular_operands",
                         "an operand of & or ~ refers to a rule, a parameter or a token; operands must be regular");
   const ExprNode& node = ir_.nodes[id];
@@ -48,7 +48,7 @@ uint32_t Linker::boolean_unit(ExprId id) {
     if (counted(farthest) > 0 && counts_exactly(farthest)) unit.counted = farthest;
     if (std::ranges::all_of(operands, [&](ExprId operand) {
           return operand == unit.counted ||
-                 weighed_[is_negated(operand) ? ir_.nodes[operand].begin : operand].is_operand();
+                 properties_[is_negated(operand) ? ir_.nodes[operand].begin : operand].is_operand();
         }))
       unit.kind = Kind::Product;
   }
@@ -69,7 +69,7 @@ uint32_t Linker::span_unit(const ExprNode& span) {
 }
 
 uint32_t Linker::scope_unit(const ExprNode& scope) {
-  check_text_scope(ir_, weighed_, scope.begin);
+  check_text_scope(ir_, properties_, scope.begin);
   units_.push_back({.kind = Kind::Expression, .expr = scope.begin, .memory = {MemoryRole::Kind::Scope, 0}});
   return static_cast<uint32_t>(units_.size() - 1);
 }
@@ -84,10 +84,10 @@ uint32_t Linker::text_unit(const ExprNode& node) {
   Unit unit{.kind = Kind::Expression, .expr = node.begin};
   unit.memory = {recalls ? MemoryRole::Kind::Recall : MemoryRole::Kind::Remember, static_cast<uint8_t>(node.end)};
   if (!recalls) {
-    if (weighed_[node.begin].form == Form::Irregular)
+    if (properties_[node.begin].form == Form::Irregular)
       throw LimitExceeded("remembered_text",
                           "what is remembered must be regular: it cannot refer to a rule or a token");
-    if (weighed_[node.begin].is_operand())
+    if (properties_[node.begin].is_operand())
       unit.unrolled = true;
     else
       unit.kind = Kind::Derivative;
@@ -98,7 +98,7 @@ uint32_t Linker::text_unit(const ExprNode& node) {
 
 // A text is remembered in the register of one rule, its scope's.
 void Linker::refuse_memory(ExprId expr, const char* where) const {
-  if (weighed_[expr].uses_memory)
+  if (properties_[expr].uses_memory)
     throw LimitExceeded("remembered_text",
                         std::string("text remembered outside of ") + where + " is used inside of it");
 }
@@ -118,7 +118,8 @@ bool Linker::counts_exactly(ExprId operand) {
   const ExprNode& sequence = ir_.nodes[operand];
   const ExprId repetition = ir_.children[sequence.begin], item = ir_.nodes[repetition].begin;
   const int end = terminator(sequence, sequence.begin);
-  if (weighed_[item].form != Form::Plain || weighed_[item].unrolled_weight != weighed_[item].weight) return false;
+  if (properties_[item].form != Form::Plain || properties_[item].unrolled_weight != properties_[item].weight)
+    return false;
   const uint32_t unit = counter(repetition, end);
   intern({part(item, false)});
   intern({unit});
@@ -149,7 +150,7 @@ uint32_t Linker::operand_unit(const Unit& product, ExprId operand) {
 }
 
 void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
-  const bool outlines = weighed_[root].uses_parameter || weighed_[root].uses_memory;
+  const bool outlines = properties_[root].uses_parameter || properties_[root].uses_memory;
   ++visit_;
   walk_.assign(1, root);
   while (!walk_.empty()) {
@@ -171,13 +172,13 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         unit = scope_unit(node);
       else if (node.op == Op::Remember || node.op == Op::Recall)
         unit = text_unit(node);
-      else if (weighed_[id].counting)
+      else if (properties_[id].counting)
         unit = counter(id, -1);
       known.unit = unit;
     }
     if (unit != kNone) {
       out.push_back(unit);
-    } else if (outlines && weighed_[id].outlined) {
+    } else if (outlines && properties_[id].outlined) {
       out.push_back(part(id, false));
     } else if (node.op == Op::Alt) {
       for (uint32_t c = node.end; c-- > node.begin;) walk_.push_back(ir_.children[c]);

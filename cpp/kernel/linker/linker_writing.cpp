@@ -52,7 +52,7 @@ uint32_t Linker::unit_of(ExprId id) const {
 // Writes an expression, children first, and returns its number. In a `regular` one, & and ~ and repetitions stay.
 ExprId Linker::write(ExprId root, bool regular) {
   root = resolve(root);
-  outlines_ = weighed_[root].uses_parameter || weighed_[root].uses_memory;
+  outlines_ = properties_[root].uses_parameter || properties_[root].uses_memory;
   open_.assign(1, {root, false});
   while (!open_.empty()) {
     const auto [id, operands_written] = open_.back();

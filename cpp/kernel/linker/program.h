@@ -1,7 +1,7 @@
 // From a GrammarIr to rules: normal form, structural identity, sharing.
 //
 // The steps, each linear:
-//   1. weigh     expressions; long repetitions and every & and ~ become rules of their own ("units").
+//   1. measure   expressions; long repetitions and every & and ~ become rules of their own ("units").
 //   2. group     units into strongly connected components of the reference graph, callees first; small rules without
 //                loops and calls are inlined into their callers.
 //   3. intern    each component by its structure, written as a blueprint, in the RuleStore: one seen before, in any

@@ -19,7 +19,7 @@ struct Texts {
 
 class ScopeCheck {
  public:
-  ScopeCheck(const GrammarIr& ir, const std::vector<Weighed>& weighed) : ir_(ir), weighed_(weighed) {}
+  ScopeCheck(const GrammarIr& ir, const std::vector<ExprProperties>& properties) : ir_(ir), properties_(properties) {}
 
   // Operands first. Expressions that use no text of the scope need no look.
   Texts texts_of(ExprId root) {
@@ -27,7 +27,7 @@ class ScopeCheck {
     while (!open.empty()) {
       auto& [id, operands_known] = open.back();
       const ExprId at = id;
-      if (!weighed_[at].uses_memory || known_.contains(at)) {
+      if (!properties_[at].uses_memory || known_.contains(at)) {
         open.pop_back();
       } else if (operands_known) {
         open.pop_back();
@@ -90,14 +90,14 @@ class ScopeCheck {
   }
 
   const GrammarIr& ir_;
-  const std::vector<Weighed>& weighed_;
+  const std::vector<ExprProperties>& properties_;
   std::unordered_map<ExprId, Texts> known_;
 };
 
 }  // namespace
 
-void check_text_scope(const GrammarIr& ir, const std::vector<Weighed>& weighed, ExprId body) {
-  ScopeCheck::refuse_any(ScopeCheck(ir, weighed).texts_of(body), kMaxTextNumber);
+void check_text_scope(const GrammarIr& ir, const std::vector<ExprProperties>& properties, ExprId body) {
+  ScopeCheck::refuse_any(ScopeCheck(ir, properties).texts_of(body), kMaxTextNumber);
 }
 
 }  // namespace maskwright

@@ -12,12 +12,12 @@
 
 #include <vector>
 
+#include "grammar/expr_properties.h"
 #include "grammar/ir.h"
-#include "grammar/weights.h"
 
 namespace maskwright {
 
 // `body` is what the scope holds. Throws MalformedGrammar.
-void check_text_scope(const GrammarIr& ir, const std::vector<Weighed>& weighed, ExprId body);
+void check_text_scope(const GrammarIr& ir, const std::vector<ExprProperties>& properties, ExprId body);
 
 }  // namespace maskwright

@@ -107,70 +107,47 @@ void walk_departures(const Vocabulary& vocabulary, CharClasses classes, Recogniz
   });
 }
 
-// How a state's mask is found.
-struct Method {
-  bool from_callees;   // the callees' start states have their masks; otherwise calls are walked like everything else
-  bool by_comparison;  // a similar state's mask may be taken over and corrected
+// How what a state calls is found out.
+enum class Calls : uint8_t {
+  ByMasks,   // of the callees' start states, which are known
+  ByWalking  // calls are walked like everything else
 };
 
-std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg,
-                                            Method method) {
-  thread_local Recognizer recognizer;
-  Rule& rule = *state.rule;
-  const uint64_t reg = rule.counts() ? canonical_register(vocabulary, state, full_reg) : full_reg;
-  const bool bounds_matter = rule.counts() && reg != kUnboundedReg;
-  if (DfaState* similar = method.by_comparison && !bounds_matter ? similar_state(state) : nullptr) {
-    // The similar state's mask is walked for if need be: similarity goes in circles.
-    const StateMask* known = known_mask(vocabulary, *similar, reg);
-    const StateMask& base =
-        known ? *known
-              : *publish(vocabulary, *similar, reg, build_state_mask(vocabulary, *similar, reg, {true, false}));
-    if (auto mask = mask_by_comparison(vocabulary, state, *similar, base)) {
-      know_slack(state);
-      return mask;
-    }
-  }
-  if (bounds_matter && rule.counts_characters()) {
-    const StateMask& unbounded = state_mask(vocabulary, state, kUnboundedReg);
-    if (auto mask = counted_mask(vocabulary, state, Count::of(reg), unbounded)) return mask;
-  }
-  ExitCollector sink(vocabulary);
+// What comes of the state's own bytes; and, by walking, of those that its callees begin with.
+void walk_own_bytes(const Vocabulary& vocabulary, DfaState& state, uint64_t reg, Calls calls, Recognizer& recognizer,
+                    ExitCollector& sink) {
   const Item item{&state, reg, kRootStack};
-  if (state.has_own_bytes || !method.from_callees) {
-    recognizer.reset(StackStore::root_only(), {&item, 1}, may_end(state, reg));
-    if (const CharClasses classes = wide_loop(state, reg); classes != 0) {
-      walk_departures(vocabulary, classes, recognizer, sink);
-    } else if (state.calls.empty() || !method.from_callees) {
-      walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
-    } else {
-      state.live.for_each([&](uint8_t byte) {
-        const NodeId child = vocabulary.root_child(byte);
-        if (child == Vocabulary::kRoot || !recognizer.push_own(byte)) return;
-        walk(vocabulary, recognizer, child, sink);
-        recognizer.pop();
-      });
-    }
-  }
-  for (CallEdge& call : state.calls) {
-    if (!may_repeat(state, reg) || !method.from_callees) break;
-    const StateMask* known = known_mask(vocabulary, *call.callee->start(), call.reg);
-    assert(known);  // made before, for its rank is lower
-    const StateMask& callee = *known;
-    sink.allow_all(callee);
-    const Frame after{rule.target(state, call), reg, kRootStack};
-    recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
-    if (recognizer.complete()) sink.exit_all(callee);
-    if (call.callee->remembers())
-      follow_texts(vocabulary, callee, recognizer, StackStore::root_only(), {&after, 1}, call.callee->memory().number,
-                   kNoCell, sink);
-    else
-      follow_exits(vocabulary, callee, recognizer, sink);
-  }
-  if (may_repeat(state, reg))
-    for (const TokenEdge& edge : state.token_edges)
-      for (const TokenId token : rule.token_set(edge.argument).ids)
-        if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
+  recognizer.reset(StackStore::root_only(), {&item, 1}, may_end(state, reg));
+  if (const CharClasses classes = wide_loop(state, reg); classes != 0)
+    return walk_departures(vocabulary, classes, recognizer, sink);
+  if (state.calls.empty() || calls == Calls::ByWalking)
+    return walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
+  state.live.for_each([&](uint8_t byte) {
+    const NodeId child = vocabulary.root_child(byte);
+    if (child == Vocabulary::kRoot || !recognizer.push_own(byte)) return;
+    walk(vocabulary, recognizer, child, sink);
+    recognizer.pop();
+  });
+}
 
+// What comes of a call: what the callee's mask allows, and what follows where the callee ends within a token.
+void take_call(const Vocabulary& vocabulary, DfaState& state, uint64_t reg, CallEdge& call, Recognizer& recognizer,
+               ExitCollector& sink) {
+  const StateMask* known = known_mask(vocabulary, *call.callee->start(), call.reg);
+  assert(known);  // made before, for its rank is lower
+  const StateMask& callee = *known;
+  sink.allow_all(callee);
+  const Frame after{state.rule->target(state, call), reg, kRootStack};
+  recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
+  if (recognizer.complete()) sink.exit_all(callee);
+  if (call.callee->remembers())
+    follow_texts(vocabulary, callee, recognizer, StackStore::root_only(), {&after, 1}, call.callee->memory().number,
+                 kNoCell, sink);
+  else
+    follow_exits(vocabulary, callee, recognizer, sink);
+}
+
+std::unique_ptr<StateMask> mask_of(ExitCollector& sink) {
   auto mask = std::make_unique<StateMask>();
   if (sink.is_listed() && sink.num_listed() <= kMaxSparse) {
     mask->sparse = sink.ids();
@@ -180,8 +157,49 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
     mask->num_allowed = count_bits(mask->dense);
   }
   sink.store_exits(*mask);
+  return mask;
+}
+
+// A state's mask from what the state is, whatever masks similar states have.
+std::unique_ptr<StateMask> walk_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg, Calls calls) {
+  thread_local Recognizer recognizer;
+  ExitCollector sink(vocabulary);
+  if (state.has_own_bytes || calls == Calls::ByWalking) walk_own_bytes(vocabulary, state, reg, calls, recognizer, sink);
+  if (may_repeat(state, reg)) {
+    if (calls == Calls::ByMasks)
+      for (CallEdge& call : state.calls) take_call(vocabulary, state, reg, call, recognizer, sink);
+    for (const TokenEdge& edge : state.token_edges)
+      for (const TokenId token : state.rule->token_set(edge.argument).ids)
+        if (static_cast<uint32_t>(token) < vocabulary.vocab_size()) sink.allow_token(token);
+  }
+  auto mask = mask_of(sink);
   if (reg == kUnboundedReg) know_slack(state);
   return mask;
+}
+
+// A similar state's mask, corrected; or nothing. It is walked for if need be: similarity goes in circles.
+std::unique_ptr<StateMask> mask_by_similar_state(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
+  DfaState* similar = similar_state(state);
+  if (!similar) return nullptr;
+  const StateMask* known = known_mask(vocabulary, *similar, reg);
+  const StateMask& base =
+      known ? *known : *publish(vocabulary, *similar, reg, walk_state_mask(vocabulary, *similar, reg, Calls::ByMasks));
+  auto mask = mask_by_comparison(vocabulary, state, *similar, base);
+  if (mask) know_slack(state);
+  return mask;
+}
+
+std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t full_reg,
+                                            Calls calls) {
+  const Rule& rule = *state.rule;
+  const uint64_t reg = rule.counts() ? canonical_register(vocabulary, state, full_reg) : full_reg;
+  if (!rule.counts() || reg == kUnboundedReg) {
+    if (auto mask = mask_by_similar_state(vocabulary, state, reg)) return mask;
+  } else if (rule.counts_characters()) {
+    const StateMask& unbounded = state_mask(vocabulary, state, kUnboundedReg);
+    if (auto mask = counted_mask(vocabulary, state, Count::of(reg), unbounded)) return mask;
+  }
+  return walk_state_mask(vocabulary, state, reg, calls);
 }
 
 bool may_read_tokens(std::span<const Item> items) {
@@ -230,16 +248,16 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
                                     [](const CallEdge& call) { return call.callee->first_has_tokens(); });
   const auto too_many = [&] { return needed.size() > kMaxCallees && !by_token; };
   for (size_t i = 0; i < needed.size() && !too_many(); ++i) need_callees(*needed[i].first);
-  if (too_many()) return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {false, true}));
+  if (too_many()) return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, Calls::ByWalking));
   std::stable_sort(needed.begin(), needed.end(),
                    [](const auto& a, const auto& b) { return a.first->rule->rank() < b.first->rule->rank(); });
   for (const auto& [start, start_reg] : needed) {
     if (start->bounded)
       state_mask(vocabulary, *start, start_reg);
     else
-      publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg, {true, true}));
+      publish(vocabulary, *start, start_reg, build_state_mask(vocabulary, *start, start_reg, Calls::ByMasks));
   }
-  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, {true, true}));
+  return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, Calls::ByMasks));
 }
 
 // What an item allows whose text matters: by masks of the rules that it calls, and by walks where they return.

@@ -131,6 +131,29 @@ MASKWRIGHT_NOINLINE inline std::vector<WalkLevel>& path_of_thread() {
   return path;
 }
 
+// What is below a node, the recogniser standing there. With `sees_refused`, every child is looked at.
+inline WalkLevel open_level(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId node, bool sees_refused) {
+  const Vocabulary::Node& at = vocabulary.node(node);
+  const uint32_t size = at.num_children;
+  const bool filtered = size >= kManyChildren;
+  const ByteSet bytes = filtered ? recognizer.next_bytes() : ByteSet();
+  const Loop loop = find_loop(vocabulary, recognizer, node);
+  if (filtered && !sees_refused && static_cast<uint32_t>(bytes.count() * kPickedShare) <= size)
+    return {node, node, true, true, bytes, loop};
+  return {at.first_child, at.first_child + size, filtered, false, bytes, loop};
+}
+
+// The next child to look at, or 0.
+inline NodeId next_child(const Vocabulary& vocabulary, WalkLevel& level) {
+  if (!level.picked) return level.next == level.end ? 0 : level.next++;
+  while (!level.bytes.empty()) {
+    const uint8_t byte = level.bytes.lowest();
+    level.bytes.clear(byte);
+    if (const NodeId child = vocabulary.child(level.next, byte)) return child;
+  }
+  return 0;
+}
+
 // Reports what it finds below a node to `sink`:
 //   allow(begin, end)                  tokens at these sorted positions can be taken whole
 //   allow_short(begin, end, limit)     those of them that begin at most `limit` characters
@@ -148,31 +171,11 @@ void walk_below(const Vocabulary& vocabulary, Recognizer& recognizer, NodeId nod
     size_t bottom;
     ~Restore() { path.erase(path.begin() + static_cast<std::ptrdiff_t>(bottom), path.end()); }
   } restore{path, bottom};
-  const auto open = [&](NodeId id) {
-    const Vocabulary::Node& at = vocabulary.node(id);
-    const uint32_t size = at.num_children;
-    const bool filtered = size >= kManyChildren;
-    const ByteSet bytes = filtered ? recognizer.next_bytes() : ByteSet();
-    const Loop loop = find_loop(vocabulary, recognizer, id);
-    if (filtered && !Sink::kSeesRefused && static_cast<uint32_t>(bytes.count() * kPickedShare) <= size)
-      path.push_back({id, id, true, true, bytes, loop});
-    else
-      path.push_back({at.first_child, at.first_child + size, filtered, false, bytes, loop});
-  };
-  // The next child to look at, or 0.
-  const auto next_child = [&](WalkLevel& level) -> NodeId {
-    if (!level.picked) return level.next == level.end ? 0 : level.next++;
-    while (!level.bytes.empty()) {
-      const uint8_t byte = level.bytes.lowest();
-      level.bytes.clear(byte);
-      if (const NodeId child = vocabulary.child(level.next, byte)) return child;
-    }
-    return 0;
-  };
+  const auto open = [&](NodeId id) { path.push_back(open_level(vocabulary, recognizer, id, Sink::kSeesRefused)); };
   open(node);
   while (true) {
     WalkLevel& level = path.back();
-    const NodeId child = next_child(level);
+    const NodeId child = next_child(vocabulary, level);
     if (child == 0) {
       path.pop_back();
       if (path.size() == bottom) return;

@@ -152,7 +152,7 @@ class Recognizer {
     std::vector<Frame> frames;
   };
   bool push_any(uint8_t byte);
-  // Steps are counted here first: the count of the thread is dear to reach.
+  // Steps are counted here first: reaching the count of the thread is expensive.
   void spend(size_t steps) {
     unspent_ += steps;
     if (unspent_ < kSpentTogether) return;

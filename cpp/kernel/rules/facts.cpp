@@ -44,9 +44,12 @@ GroupFacts::GroupFacts(const Blueprint& blueprint, std::span<Rule* const> callee
     rules_[u].counts = blueprint.units[u].kind == BlueprintUnit::Kind::Counter;
     rules_[u].terminator = blueprint.units[u].terminator;
   }
-  weigh();
+  measure_nodes();
   if (calls_members_) find_dependents();
-  solve_all();
+  solve_nullable();
+  solve_live();
+  solve_productive();
+  solve_infinite();
   visited_.resize(blueprint.ir.nodes.size());
   describe_first();
   for (uint32_t u = 0; u < rules_.size(); ++u)
@@ -57,7 +60,7 @@ const RuleFacts& GroupFacts::callee(const ExprNode& node) const {
   return callees_[node.begin - blueprint_.units.size()]->facts();
 }
 
-void GroupFacts::weigh() {
+void GroupFacts::measure_nodes() {
   constexpr uint64_t kMost = uint64_t{1} << 40, kMostCopies = uint64_t{1} << 23;
   const GrammarIr& ir = blueprint_.ir;
   std::vector<uint64_t> edges(ir.nodes.size(), 1);
@@ -147,13 +150,7 @@ uint32_t GroupFacts::num_true_operands(const ExprNode& node, Fact fact) const {
   return count;
 }
 
-void GroupFacts::solve_all() {
-  const auto consumes = [](Op op) {
-    return op == Op::Literal || op == Op::Set || op == Op::Tokens || op == Op::Substrings;
-  };
-  const auto known = [](bool truth) { return truth ? 0 : kNever; };
-  const auto if_any = [](bool possible) { return possible ? 1 : kNever; };
-
+void GroupFacts::solve_nullable() {
   solve(kNullable, [&](ExprId, const ExprNode& node) -> uint32_t {
     switch (node.op) {
       case Op::Empty: return 0;
@@ -170,15 +167,26 @@ void GroupFacts::solve_all() {
     }
   });
   for (size_t u = 0; u < rules_.size(); ++u) rules_[u].nullable = is(kNullable, blueprint_.units[u].root);
+}
 
-  // A terminator can come as soon as no item is needed.
-  const auto may_terminate = [&](const ExprNode& node) {
-    const RuleFacts& rule = rules_[node.begin];
-    return rule.counts && rule.terminator >= 0 && (rule.nullable || node.minimum == 0);
-  };
-  const auto has_tokens = [&](const ExprNode& node) {
-    return node.op != Op::Tokens || !blueprint_.ir.token_sets[node.begin].ids.empty();
-  };
+// How many of its own facts a call, or what has no operands, waits for to match some string that is not empty.
+uint32_t GroupFacts::missing_to_consume(const ExprNode& node) const {
+  switch (node.op) {
+    case Op::Ref:
+    case Op::Call: {
+      if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
+      const RuleFacts& rule = rules_[node.begin];  // a terminator can come as soon as no item is needed
+      return rule.counts && rule.terminator >= 0 && (rule.nullable || node.minimum == 0) ? 0 : 1;
+    }
+    case Op::Literal:
+    case Op::Set:
+    case Op::Substrings: return 0;
+    case Op::Tokens: return known(!blueprint_.ir.token_sets[node.begin].ids.empty());
+    default: return kNever;
+  }
+}
+
+void GroupFacts::solve_live() {
   solve(kLive, [&](ExprId id, const ExprNode& node) -> uint32_t {
     if (is(kNullable, id)) return 0;
     switch (node.op) {
@@ -186,26 +194,25 @@ void GroupFacts::solve_all() {
       case Op::Alt:
       case Op::Guard:
       case Op::Repeat: return 1;
-      case Op::Ref:
-      case Op::Call:
-        if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
-        return may_terminate(node) ? 0 : 1;
-      default: return known(consumes(node.op) && has_tokens(node));
+      default: return missing_to_consume(node);
     }
   });
+}
+
+void GroupFacts::solve_productive() {
   solve(kProductive, [&](ExprId id, const ExprNode& node) -> uint32_t {
     switch (node.op) {
       case Op::Seq:
       case Op::Alt:
       case Op::Guard:
       case Op::Repeat: return if_any(live(id));
-      case Op::Ref:
-      case Op::Call:
-        if (!is_member(node)) return known(is_productive(callee(node), node.minimum));
-        return may_terminate(node) ? 0 : 1;
-      default: return known(consumes(node.op) && has_tokens(node));
+      default: return missing_to_consume(node);
     }
   });
+  for (size_t u = 0; u < rules_.size(); ++u) rules_[u].productive = is(kProductive, blueprint_.units[u].root);
+}
+
+void GroupFacts::solve_infinite() {
   solve(kInfinite, [&](ExprId id, const ExprNode& node) -> uint32_t {
     switch (node.op) {
       case Op::Repeat: return node.maximum == kUnbounded && is(kProductive, node.begin) ? 0 : if_any(live(id));
@@ -217,7 +224,6 @@ void GroupFacts::solve_all() {
   });
   for (size_t u = 0; u < rules_.size(); ++u) {
     const BlueprintUnit& unit = blueprint_.units[u];
-    rules_[u].productive = is(kProductive, unit.root);
     if (unit.kind != BlueprintUnit::Kind::Expression) continue;
     rules_[u].infinite = is(kInfinite, unit.root);
     rules_[u].finite = !has_calls_ && !rules_[u].infinite;

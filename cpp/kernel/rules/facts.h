@@ -69,8 +69,15 @@ class GroupFacts {
   template <class Missing>
   void solve(Fact fact, Missing&& missing);
   uint32_t num_true_operands(const ExprNode& node, Fact fact) const;
-  void solve_all();
-  void weigh();
+  // How many operands must have a fact before a node has it.
+  static constexpr uint32_t known(bool truth) { return truth ? 0 : kNever; }
+  static constexpr uint32_t if_any(bool possible) { return possible ? 1 : kNever; }
+  uint32_t missing_to_consume(const ExprNode& node) const;
+  void solve_nullable();
+  void solve_live();
+  void solve_productive();
+  void solve_infinite();
+  void measure_nodes();
   void describe_boolean(uint32_t unit);
   void describe_first();
   // Adds what the node's strings begin with, and the members called there.

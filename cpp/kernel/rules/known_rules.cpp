@@ -8,7 +8,7 @@
 namespace maskwright {
 
 KnownRules::KnownRules(const GrammarIr& beginning) : rules_(beginning.rules.size()) {
-  weigh(beginning, weighed_);
+  add_properties(beginning, properties_);
   find_closed(beginning);
 }
 

@@ -1,4 +1,4 @@
-// What the rules became that many grammars begin with, so that these are weighed and linked once for each tokenizer.
+// What the rules became that many grammars begin with, so that these are read and linked once for each tokenizer.
 //
 // The binding finds out which rules those are (read_ir.cpp): all grammars that have them have the very same nodes for
 // them, under the same numbers. So what such a rule was linked to in one grammar it is linked to in all, if all rules
@@ -14,8 +14,8 @@
 #include <mutex>
 #include <vector>
 
+#include "grammar/expr_properties.h"
 #include "grammar/subgrammar.h"
-#include "grammar/weights.h"
 #include "support/ids.h"
 
 namespace maskwright {
@@ -40,7 +40,7 @@ class KnownRules {
   explicit KnownRules(const GrammarIr& beginning);
   size_t num_rules() const { return rules_.size(); }
   // What its expressions are by themselves.
-  const std::vector<Weighed>& weighed() const { return weighed_; }
+  const std::vector<ExprProperties>& properties() const { return properties_; }
   Linked find(RuleStore& store);
   // Keeps what rules and parts were linked to, if it is the same in every grammar.
   void keep(const Linked& linked);
@@ -58,7 +58,7 @@ class KnownRules {
   void find_closed(const GrammarIr& beginning);
   static void keep(Known& known, const LinkedRule& linked);
 
-  std::vector<Weighed> weighed_;
+  std::vector<ExprProperties> properties_;
   std::vector<uint8_t> is_closed_;       // by expression: leads to no rule but these
   std::vector<uint8_t> is_rule_closed_;  // by rule
   std::mutex lock_;

@@ -3,11 +3,11 @@
 //   ThreadPool::shared().run(rows.size(), max_threads, [&](size_t i) { fill(rows[i]); });
 //
 // The caller takes part, so a call ends even where no thread can be had, and calls from several threads share the pool.
-// Indices are handed out one by one, so that one dear item does not hold up the others. A call allocates nothing. The
-// threads block all signals and know nothing of Python. They are never joined: at exit they lie still.
-// A child of fork has none of the parent's threads: it forgets the pool and makes a new one when it needs it.
-// Cost: about 2 us to wake a thread, which begins some 10 to 50 us later.
-// Tested by tests/kernel/test_thread_pool.py, tests/contract/test_batch.py.
+// Indices are handed out one by one, so that one expensive item does not hold up the others. A call allocates nothing.
+// The threads block all signals and know nothing of Python. They are never joined: at exit they lie still. A child of
+// fork has none of the parent's threads: it forgets the pool and makes a new one when it needs it. Cost: about 2 us to
+// wake a thread, which begins some 10 to 50 us later. Tested by tests/kernel/test_thread_pool.py,
+// tests/contract/test_batch.py.
 #pragma once
 
 #include <atomic>

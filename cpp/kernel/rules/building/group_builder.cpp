@@ -146,100 +146,103 @@ Callee GroupBuilder::template_call(const ExprNode& call) {
 
 // Live parts only, so that no state is a dead end.
 void GroupBuilder::draft_expression(Member& member, ExprId root) {
-  struct Task {
-    ExprId expr;
-    uint32_t from, to;
-  };
+  parts_.assign(1, {root, kStart, kFinal});
+  while (!parts_.empty()) {
+    if (member.draft.edges.size() + parts_.size() > kMaxEdges) too_large();
+    const Part part = parts_.back();
+    parts_.pop_back();
+    if (facts_.live(part.expr)) draft_part(member, part);
+  }
+}
+
+void GroupBuilder::draft_part(Member& member, const Part& part) {
   const GrammarIr& ir = blueprint_.ir;
+  const auto [expr, from, to] = part;
+  const ExprNode& node = ir.nodes[expr];
   NfaDraft& draft = member.draft;
-  std::vector<Task> tasks{{root, kStart, kFinal}};
-  while (!tasks.empty()) {
-    if (draft.edges.size() + tasks.size() > kMaxEdges) too_large();
-    const auto [expr, from, to] = tasks.back();
-    tasks.pop_back();
-    if (!facts_.live(expr)) continue;
-    const ExprNode& node = ir.nodes[expr];
-    switch (node.op) {
-      case Op::Empty: draft.add(from, EdgeKind::Epsilon, 0, to); break;
-      case Op::Literal: {
-        uint32_t state = from;
-        for (uint32_t i = node.begin; i < node.end; ++i) {
-          const uint32_t next = i + 1 == node.end ? to : draft.add_state();
-          draft.add(state, EdgeKind::Byte, static_cast<uint8_t>(ir.bytes[i]), next);
-          state = next;
-        }
-        break;
-      }
-      case Op::Set: draft.add(from, EdgeKind::Set, set_index(member, ir.sets[node.begin]), to); break;
-      case Op::Tokens: draft.add(from, EdgeKind::Tokens, tokens_index(member, ir.token_sets[node.begin]), to); break;
-      case Op::Substrings: draft_substrings(member, ir.chunk_lists[node.begin], from, to); break;
-      case Op::Ref: {
-        Rule& callee = target(node);
-        if (is_productive(callee.facts(), node.minimum))
-          draft.add(from, EdgeKind::Call, callee_index(member, {&callee, start_register(callee, node)}), to);
-        if (is_nullable(callee.facts(), node.minimum)) draft.add(from, EdgeKind::Epsilon, 0, to);
-        break;
-      }
-      case Op::Call: draft.add(from, EdgeKind::Call, callee_index(member, template_call(node)), to); break;
-      case Op::Guard: {
-        const uint32_t inside = draft.add_state();
-        draft.add(from, EdgeKind::Guard, group_.family_->add_condition(ir.conditions[node.end]), inside);
-        tasks.push_back({node.begin, inside, to});
-        break;
-      }
-      case Op::Seq: {
-        uint32_t state = from;
-        for (uint32_t c = node.begin; c < node.end; ++c) {
-          const uint32_t next = c + 1 == node.end ? to : draft.add_state();
-          tasks.push_back({ir.children[c], state, next});
-          state = next;
-        }
-        break;
-      }
-      case Op::Alt: {
-        std::vector<std::string_view> literals;
-        for (uint32_t c = node.begin; c < node.end; ++c)
-          if (const ExprNode& child = ir.nodes[ir.children[c]]; child.op == Op::Literal)
-            literals.push_back(std::string_view(ir.bytes).substr(child.begin, child.end - child.begin));
-        const bool as_dfa = literals.size() >= kDfaThreshold;
-        for (uint32_t c = node.begin; c < node.end; ++c)
-          if (!as_dfa || ir.nodes[ir.children[c]].op != Op::Literal) tasks.push_back({ir.children[c], from, to});
-        if (as_dfa) draft_literals(member, std::move(literals), from, to);
-        break;
-      }
-      case Op::Repeat: {
-        uint32_t state = from;
-        for (int64_t i = 0; i < node.minimum; ++i) {
-          const bool last = i + 1 == node.minimum && node.maximum == node.minimum;
-          const uint32_t next = last ? to : draft.add_state();
-          tasks.push_back({node.begin, state, next});
-          state = next;
-        }
-        if (node.maximum == kUnbounded) {
-          const uint32_t loop = draft.add_state();
-          draft.add(state, EdgeKind::Epsilon, 0, loop);
-          tasks.push_back({node.begin, loop, loop});
-          draft.add(loop, EdgeKind::Epsilon, 0, to);
-        } else if (node.maximum > node.minimum) {
-          draft.add(state, EdgeKind::Epsilon, 0, to);
-          for (int64_t i = node.minimum; i < node.maximum && facts_.live(node.begin); ++i) {
-            const uint32_t next = i + 1 == node.maximum ? to : draft.add_state();
-            tasks.push_back({node.begin, state, next});
-            if (next != to) draft.add(next, EdgeKind::Epsilon, 0, to);
-            state = next;
-          }
-        }
-        break;
-      }
-      case Op::Never:
-      case Op::And:
-      case Op::Not:
-      case Op::Capture:
-      case Op::Subgrammar:
-      case Op::Span:
-      case Op::Scope:
-      case Op::Remember:
-      case Op::Recall: break;  // not live; units of their own
+  switch (node.op) {
+    case Op::Empty: draft.add(from, EdgeKind::Epsilon, 0, to); break;
+    case Op::Literal: draft_literal(draft, node, from, to); break;
+    case Op::Set: draft.add(from, EdgeKind::Set, set_index(member, ir.sets[node.begin]), to); break;
+    case Op::Tokens: draft.add(from, EdgeKind::Tokens, tokens_index(member, ir.token_sets[node.begin]), to); break;
+    case Op::Substrings: draft_substrings(member, ir.chunk_lists[node.begin], from, to); break;
+    case Op::Ref: draft_reference(member, node, from, to); break;
+    case Op::Call: draft.add(from, EdgeKind::Call, callee_index(member, template_call(node)), to); break;
+    case Op::Guard: {
+      const uint32_t inside = draft.add_state();
+      draft.add(from, EdgeKind::Guard, group_.family_->add_condition(ir.conditions[node.end]), inside);
+      parts_.push_back({node.begin, inside, to});
+      break;
+    }
+    case Op::Seq: draft_sequence(draft, node, from, to); break;
+    case Op::Alt: draft_choice(member, node, from, to); break;
+    case Op::Repeat: draft_repetition(draft, node, from, to); break;
+    case Op::Never:
+    case Op::And:
+    case Op::Not:
+    case Op::Capture:
+    case Op::Subgrammar:
+    case Op::Span:
+    case Op::Scope:
+    case Op::Remember:
+    case Op::Recall: break;  // not live; units of their own
+  }
+}
+
+void GroupBuilder::draft_literal(NfaDraft& draft, const ExprNode& node, uint32_t from, uint32_t to) {
+  for (uint32_t i = node.begin; i < node.end; ++i) {
+    const uint32_t next = i + 1 == node.end ? to : draft.add_state();
+    draft.add(from, EdgeKind::Byte, static_cast<uint8_t>(blueprint_.ir.bytes[i]), next);
+    from = next;
+  }
+}
+
+void GroupBuilder::draft_reference(Member& member, const ExprNode& node, uint32_t from, uint32_t to) {
+  Rule& callee = target(node);
+  if (is_productive(callee.facts(), node.minimum))
+    member.draft.add(from, EdgeKind::Call, callee_index(member, {&callee, start_register(callee, node)}), to);
+  if (is_nullable(callee.facts(), node.minimum)) member.draft.add(from, EdgeKind::Epsilon, 0, to);
+}
+
+void GroupBuilder::draft_sequence(NfaDraft& draft, const ExprNode& node, uint32_t from, uint32_t to) {
+  for (uint32_t c = node.begin; c < node.end; ++c) {
+    const uint32_t next = c + 1 == node.end ? to : draft.add_state();
+    parts_.push_back({blueprint_.ir.children[c], from, next});
+    from = next;
+  }
+}
+
+void GroupBuilder::draft_choice(Member& member, const ExprNode& node, uint32_t from, uint32_t to) {
+  const GrammarIr& ir = blueprint_.ir;
+  std::vector<std::string_view> literals;
+  for (uint32_t c = node.begin; c < node.end; ++c)
+    if (const ExprNode& child = ir.nodes[ir.children[c]]; child.op == Op::Literal)
+      literals.push_back(std::string_view(ir.bytes).substr(child.begin, child.end - child.begin));
+  const bool as_dfa = literals.size() >= kDfaThreshold;
+  for (uint32_t c = node.begin; c < node.end; ++c)
+    if (!as_dfa || ir.nodes[ir.children[c]].op != Op::Literal) parts_.push_back({ir.children[c], from, to});
+  if (as_dfa) draft_literals(member, std::move(literals), from, to);
+}
+
+void GroupBuilder::draft_repetition(NfaDraft& draft, const ExprNode& node, uint32_t from, uint32_t to) {
+  for (int64_t i = 0; i < node.minimum; ++i) {
+    const bool last = i + 1 == node.minimum && node.maximum == node.minimum;
+    const uint32_t next = last ? to : draft.add_state();
+    parts_.push_back({node.begin, from, next});
+    from = next;
+  }
+  if (node.maximum == kUnbounded) {
+    const uint32_t loop = draft.add_state();
+    draft.add(from, EdgeKind::Epsilon, 0, loop);
+    parts_.push_back({node.begin, loop, loop});
+    draft.add(loop, EdgeKind::Epsilon, 0, to);
+  } else if (node.maximum > node.minimum) {
+    draft.add(from, EdgeKind::Epsilon, 0, to);
+    for (int64_t i = node.minimum; i < node.maximum && facts_.live(node.begin); ++i) {
+      const uint32_t next = i + 1 == node.maximum ? to : draft.add_state();
+      parts_.push_back({node.begin, from, next});
+      if (next != to) draft.add(next, EdgeKind::Epsilon, 0, to);
+      from = next;
     }
   }
 }

@@ -34,9 +34,20 @@ class GroupBuilder : GroupDrafts {
   void build();
 
  private:
+  // An expression of a member that is still to be drafted, between two states.
+  struct Part {
+    ExprId expr;
+    uint32_t from, to;
+  };
   void draft_members();
   void keep_templates();
   void draft_expression(Member& member, ExprId root);
+  void draft_part(Member& member, const Part& part);
+  void draft_literal(NfaDraft& draft, const ExprNode& node, uint32_t from, uint32_t to);
+  void draft_reference(Member& member, const ExprNode& node, uint32_t from, uint32_t to);
+  void draft_sequence(NfaDraft& draft, const ExprNode& node, uint32_t from, uint32_t to);
+  void draft_choice(Member& member, const ExprNode& node, uint32_t from, uint32_t to);
+  void draft_repetition(NfaDraft& draft, const ExprNode& node, uint32_t from, uint32_t to);
   void draft_literals(Member& member, std::vector<std::string_view> literals, uint32_t from, uint32_t to);
   void draft_substrings(Member& member, const ChunkList& chunks, uint32_t from, uint32_t to);
   void draft_counter(Member& member, const ExprNode& call);
@@ -49,6 +60,7 @@ class GroupBuilder : GroupDrafts {
   const std::vector<Rule*> callees_;
   const Blueprint blueprint_;
   const GroupFacts facts_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace maskwright

@@ -1,7 +1,7 @@
 // What is known of an expression by itself: how large it is, and whether it loops, counts or needs a parameter.
 //
 // It decides what becomes a rule of its own and what is inlined (linker.h). Nodes are numbered children first, so one
-// ascending pass suffices, and what many grammars begin with is weighed once (known_rules.h).
+// ascending pass suffices, and for what many grammars begin with it is done once (known_rules.h).
 //
 // Example: [a-z]{3} weighs 3, loops not and is plain; [a-z]{1,500} counts, and weighs what a call does.
 // Tested by tests/kernel/test_link.py.
@@ -21,7 +21,7 @@ inline constexpr uint32_t kCharacterBytes = 4;
 
 enum class Form : uint8_t { Plain, Boolean, Irregular };  // neither; with & or ~; with references, guards or tokens
 
-struct Weighed {
+struct ExprProperties {
   uint64_t weight = 1;
   uint64_t unrolled_weight = 1;  // with counted repetitions spelled out
   uint32_t longest = 0;          // bytes of the longest string, up to one more than a character's; if plain
@@ -35,7 +35,7 @@ struct Weighed {
   bool is_operand() const;
 };
 
-// Weighs the nodes that are not weighed yet: those from weighed.size() on.
-void weigh(const GrammarIr& ir, std::vector<Weighed>& weighed);
+// Adds the properties of the nodes that have none yet: those from properties.size() on.
+void add_properties(const GrammarIr& ir, std::vector<ExprProperties>& properties);
 
 }  // namespace maskwright
