@@ -4,15 +4,18 @@
  *     python web/bench/dump_schemas.py build/web/cases && node web/bench/figures.js
  *
  * Bytes to load; milliseconds from the page's load to the first mask, without Python and with it; the kernel's memory
- * after 10,000 grammars in one page; MaskBench schemas beside the native kernel and, in the same page,
- * @mlc-ai/web-xgrammar. Times are the best of three.
+ * after 10,000 grammars in one page; MaskBench schemas (schema_times.js) natively, in the page, in Node and, in the same
+ * page, with @mlc-ai/web-xgrammar. Times are the best of three.
  */
 import { readFile } from "node:fs/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
+import { frontEnds } from "../maskwright/src/index.js";
 import { closePages, openPage, skip } from "../tests/chromium.js";
+import { prepare } from "./schema_times.js";
 
 const ROOT = new URL("../../", import.meta.url);
+const COLUMNS = ["compile", "load", "first", "token"];
 
 if (skip) {
   console.error(skip);
@@ -104,107 +107,54 @@ async function manyGrammars(disposed) {
 
 async function schemas() {
   const { cases, vocabulary } = JSON.parse(await readFile(new URL("build/web/cases/schemas.json", ROOT), "utf8"));
-  /** @type {Record<string, Record<string, number[]>>} */
-  const times = { native: {}, maskwright: {}, "@mlc-ai/web-xgrammar": {} };
+  const runs = () => /** @type {Record<string, number[]>[]} */ ([{}, {}]);
+  const times = { native: runs(), "in the page": runs(), "in Node": runs(), "@mlc-ai/web-xgrammar in the page": runs() };
+  const inNode = await prepare((path) => readFile(new URL(`.${path}`, ROOT), "utf8"));
   let aborted = 0;
   let page = await schemaPage();
   for (let i = 0; i < cases.length; ++i) {
-    const mine = await page.evaluate((i) => /** @type {any} */ (globalThis).bench.ours(i), i);
-    const theirs = await page.evaluate((i) => /** @type {any} */ (globalThis).bench.theirs(i), i).catch(() => undefined);
+    const ask = (/** @type {string} */ what) => page.evaluate(([what, i]) => /** @type {any} */ (globalThis).times[what](i), /** @type {const} */ ([what, i]));
+    const both = (/** @type {any[]} */ a, /** @type {any[]} */ b) => a.map((each, run) => ({ ...each, ...b[run] }));
+    const mine = both(await ask("ours"), await ask("compiled"));
+    const theirs = await ask("theirs").catch(() => undefined);
     if (!theirs) { // their module is of no use after an error
       ++aborted;
       await closePages();
       page = await schemaPage();
       continue;
     }
-    for (const [who, found] of [["native", cases[i].native], ["maskwright", mine], ["@mlc-ai/web-xgrammar", theirs]]) {
-      for (const key of ["compile", "first", "token"]) (times[who][key] ??= []).push(found[key]);
-    }
+    const found = [cases[i].native, mine, both(await inNode.ours(i), await inNode.compiled(i)), theirs];
+    Object.values(times).forEach((runs, who) => runs.forEach((all, run) => {
+      for (const [key, value] of Object.entries(found[who][run])) (all[key] ??= []).push(Number(value));
+    }));
   }
+  frontEnds().close();
   console.log(`\n${cases.length} MaskBench schemas, ${vocabulary}; ${aborted} left out, at which web-xgrammar fails\n`);
-  console.log("| ms, median / p95 | load or compile | first mask | each token |\n| --- | ---: | ---: | ---: |");
-  for (const [who, found] of Object.entries(times)) {
-    console.log(`| ${who} | ${["compile", "first", "token"].map((key) => shown(found[key])).join(" | ")} |`);
+  for (const [run, title] of ["the first run", "the best of three"].entries()) {
+    console.log(`\n| ms, median / p95, ${title} | ${COLUMNS.join(" | ")} |\n| --- | ---: | ---: | ---: | ---: |`);
+    for (const [who, found] of Object.entries(times)) console.log(`| ${who} | ${COLUMNS.map((key) => shown(found[run][key])).join(" | ")} |`);
   }
 }
 
 /** @param {number[] | undefined} values */
-function shown(values = []) {
+function shown(values) {
+  if (!values) return "";
   const sorted = [...values].sort((a, b) => a - b);
   const at = (/** @type {number} */ q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]?.toFixed(3);
   return `${at(0.5)} / ${at(0.95)}`;
 }
 
-/** A page in which `bench.ours(i)` and `bench.theirs(i)` measure schema i. */
+/** A page in which `times.ours(i)`, `.compiled(i)` and `.theirs(i)` measure schema i. */
 async function schemaPage() {
   const page = await openPage({ isolated: true });
   await page.evaluate(async () => {
-    const { CompiledGrammar, GrammarMatcher, TokenizerInfo, allocateTokenBitmask, load } =
-      await import("/web/maskwright/src/index.js".toString());
-    await load();
+    const { configureFrontEnds } = await import("/web/maskwright/src/index.js".toString());
+    configureFrontEnds({ pyodide: "/web/node_modules/pyodide/" });
+    const { prepare } = await import("/web/bench/schema_times.js".toString());
     await import("/web/node_modules/@mlc-ai/web-xgrammar/lib/index.js".toString());
-    const { xgrammar } = /** @type {any} */ (globalThis);
-    const { cases, stop, vocabSize } = await (await fetch("/build/web/cases/schemas.json")).json();
-    const ranks = await (await fetch("/build/web/cases/vocabulary.tiktoken")).text();
-    const info = TokenizerInfo.fromTiktoken(ranks, { specialTokens: { "<|stop|>": stop[0] }, stopTokenIds: stop });
-    const bitmask = allocateTokenBitmask(1, vocabSize);
-    const characters = byteCharacters();
-    const vocab = info.tokenBytes.map((/** @type {Uint8Array} */ token, /** @type {number} */ id) =>
-      id === stop[0] ? "<|stop|>" : Array.from(token, (byte) => characters[byte]).join(""));
-    const theirInfo = await xgrammar.TokenizerInfo.createTokenizerInfo(vocab, "byte_level", false, vocabSize, stop);
-    new CompiledGrammar(info, Uint8Array.from(atob(cases[0].file), (c) => c.charCodeAt(0)));
-
-    /** @param {() => Promise<{compile: number, first: number, token: number}>} once */
-    const best = async (once) => {
-      const runs = [await once(), await once(), await once()];
-      /** @param {"compile" | "first" | "token"} key */
-      const least = (key) => Math.min(...runs.map((run) => run[key]));
-      return { compile: least("compile"), first: least("first"), token: least("token") };
-    };
-    /** @type {any} */ (globalThis).bench = {
-      ours: (/** @type {number} */ i) => best(async () => {
-        const file = Uint8Array.from(atob(cases[i].file), (c) => c.charCodeAt(0));
-        const begin = performance.now();
-        const grammar = new CompiledGrammar(info, file);
-        const made = performance.now();
-        const matcher = new GrammarMatcher(grammar);
-        matcher.fillNextTokenBitmask(bitmask);
-        const first = performance.now();
-        for (const token of cases[i].tokens) {
-          matcher.fillNextTokenBitmask(bitmask);
-          if (!matcher.acceptToken(token)) throw new Error(`refused ${token}`);
-        }
-        const end = performance.now();
-        matcher.dispose();
-        grammar.dispose();
-        return { compile: made - begin, first: first - made, token: (end - first) / cases[i].tokens.length };
-      }),
-      theirs: (/** @type {number} */ i) => best(async () => {
-        const compiler = await xgrammar.GrammarCompiler.createGrammarCompiler(theirInfo, false);
-        const begin = performance.now();
-        const grammar = await compiler.compileJSONSchema(cases[i].schema, true, undefined, undefined, false);
-        const made = performance.now();
-        const matcher = await xgrammar.GrammarMatcher.createGrammarMatcher(grammar);
-        await matcher.getNextTokenBitmask();
-        const first = performance.now();
-        for (const token of cases[i].tokens) {
-          await matcher.getNextTokenBitmask();
-          if (!matcher.acceptToken(token)) throw new Error(`refused ${token}`);
-        }
-        const end = performance.now();
-        for (const each of [matcher, grammar, compiler]) each.dispose();
-        return { compile: made - begin, first: first - made, token: (end - first) / cases[i].tokens.length };
-      }),
-    };
-
-    /** GPT-2's character for each byte. */
-    function byteCharacters() {
-      let next = 256;
-      return Array.from({ length: 256 }, (_, byte) => {
-        const isShown = (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
-        return String.fromCharCode(isShown ? byte : next++);
-      });
-    }
+    const times = await prepare(async (/** @type {string} */ path) => (await fetch(path)).text());
+    await times.warmUp();
+    Object.assign(globalThis, { times: { ...times, theirs: await times.theirs(/** @type {any} */ (globalThis).xgrammar) } });
   });
   return page;
 }
