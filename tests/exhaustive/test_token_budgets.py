@@ -14,7 +14,7 @@ import pytest
 
 import maskwright
 from maskwright import ir
-from maskwright.frontends.selections import permutation
+from maskwright.frontends.selections import Selection, permutation
 from maskwright.ir import Expr, GrammarIR
 from oracle import vocabularies
 from oracle.budget_model import BudgetModel, TokenLanguage
@@ -225,7 +225,7 @@ def in_any_order(rng: random.Random) -> GrammarIR:
     items = [ir.seq(ir.text(text), ir.optional(ir.text("a")) if rng.random() < 0.3 else ir.EMPTY) for text in texts]
     required = rng.sample(range(6), rng.randint(2, 6))
     extra = ir.text("bbb") if rng.random() < 0.3 else None
-    body = permutation(builder, "p", items, required=required, separator=ir.text("a"), extra=extra)
+    body = permutation(builder, "p", Selection(items, required, ir.text("a"), extra))
     return builder.build(ir.seq(body, ir.text("b")) if rng.random() < 0.5 else body)
 
 
@@ -303,7 +303,7 @@ def test_as_many_items_as_a_parameter_has_bits() -> None:
     """Within a budget that is just enough, each item is one of those left."""
     vocab = vocabularies.of(*(bytes((ord("0") + i,)) for i in range(64)), stop=(b"</s>",))
     builder = ir.IRBuilder()
-    body = permutation(builder, "p", [ir.literal(text) for text in vocab.token_bytes[:64]], required=range(64))
+    body = permutation(builder, "p", Selection([ir.literal(text) for text in vocab.token_bytes[:64]], range(64)))
     compiled = maskwright.GrammarCompiler(vocab.info()).compile_grammar(maskwright.Grammar(builder.build(body)))
     matcher = maskwright.GrammarMatcher(compiled, max_tokens=64)
     order = [*range(58), *range(63, 57, -1)]

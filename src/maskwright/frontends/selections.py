@@ -1,11 +1,12 @@
-"""Lists whose items are bound together: each at most once, in any order or in theirs, or so many of one kind.
+"""Selections of items: each at most once, in any order or in theirs, and so many of them.
 
 They keep what was taken in the parameter of a rule (maskwright.ir.parameters): a bit for each item, or a number.
 Nothing is spelled out for each order or each count; the kernel makes the few instances that an output passes through.
 
     >>> from maskwright.ir import text
     >>> builder = IRBuilder()
-    >>> body = permutation(builder, "key", [text("a"), text("b")], required=[1], separator=text(","))
+    >>> keys = Selection([text("a"), text("b")], required=[1], separator=text(","))
+    >>> body = permutation(builder, "key", keys)
     >>> print(builder.build(body).dump())
     key_choice::_ ::= "b" key_rest::set_bit(0) %if bit_clear(0) | "a" key_rest::set_bit(1) %if bit_clear(1)
     key_rest::_ ::= "" %if bit_set(0) | "," key_choice::_
@@ -40,50 +41,45 @@ from maskwright.ir.parameters import (
 _BITS: Final = WHOLE[1]
 
 
-def permutation(
-    builder: IRBuilder,
-    name: str,
-    items: Sequence[Expr],
-    *,
-    required: Collection[int] = (),
-    separator: Expr = EMPTY,
-    extra: Expr | None = None,
-    minimum: int = 0,
-    maximum: int = UNBOUNDED,
-) -> Expr:
-    """Each item at most once, in any order.
+class Selection(NamedTuple):
+    """What may be selected, each item at most once.
 
-    Args:
-        builder: Where the rules go.
-        name: What they are called after.
-        items: What may come; at most 64, fewer if the number of items counts too.
+    Attributes:
+        items: What may come; in any order at most 64, fewer if the number of items counts too.
         required: Indices of the items that must come.
         separator: What stands between two items.
         extra: What may come besides, any number of times.
         minimum: How many must come, extras included.
         maximum: How many may come.
+    """
+
+    items: Sequence[Expr]
+    required: Collection[int] = ()
+    separator: Expr = EMPTY
+    extra: Expr | None = None
+    minimum: int = 0
+    maximum: int = UNBOUNDED
+
+
+def permutation(builder: IRBuilder, name: str, selection: Selection) -> Expr:
+    """The items of a selection in any order; the rules are called after `name`.
 
     Raises:
         LimitError: There are more items than a parameter has bits; a number of extras needs some too.
     """
     # Required items have the lowest bits and are listed first: the shortest way to the end begins with them. Only the
     # others count, against bounds that leave room for what is required, so that no choice leads to a dead end.
+    items, extra = selection.items, selection.extra
     if len(items) > _BITS:
         raise _too_many_bits(len(items))
-    must = frozenset(required)
+    must = frozenset(selection.required)
     needed = [item for i, item in enumerate(items) if i in must]
     free = [item for i, item in enumerate(items) if i not in must]
-    minimum = max(minimum - len(needed), 0)
+    bounds = _bounds_of_optional(selection, len(needed))
     has_extra = extra is not None and extra[0] != OP_NEVER
-    if minimum > len(free) and not has_extra:
+    if bounds is None or (bounds[0] > len(free) and not has_extra):
         return never()
-    if maximum != UNBOUNDED:
-        maximum -= len(needed)
-        if maximum < minimum:
-            return never()
-    limits = (
-        _number(len(items), minimum, maximum) if has_extra else _set_bits((len(needed), len(items)), minimum, maximum)
-    )
+    limits = _number(len(items), *bounds) if has_extra else _set_bits((len(needed), len(items)), *bounds)
     done = both(contains((1 << len(needed)) - 1), limits.enough)
     choice, rest = builder.declare(f"{name}_choice"), builder.declare(f"{name}_rest")
 
@@ -95,33 +91,22 @@ def permutation(
     if extra is not None and has_extra:
         free_choices.append(seq(extra, call(rest[1], limits.step)))
     builder.define(choice, alt(*required_choices, *(guard(limits.more, c) for c in free_choices)))
-    builder.define(rest, alt(guard(done, EMPTY), seq(separator, call(choice[1], SELF))))
+    builder.define(rest, alt(guard(done, EMPTY), seq(selection.separator, call(choice[1], SELF))))
     return alt(EMPTY if done.holds(0) else never(), ref(choice[1]))
 
 
-def ordered(
-    builder: IRBuilder,
-    name: str,
-    items: Sequence[Expr],
-    *,
-    required: Collection[int] = (),
-    separator: Expr = EMPTY,
-    extra: Expr | None = None,
-    minimum: int = 0,
-    maximum: int = UNBOUNDED,
-) -> Expr:
-    """Each item at most once, in this order, then extras; arguments are those of `permutation`.
+def ordered(builder: IRBuilder, name: str, selection: Selection) -> Expr:
+    """The items of a selection in their order, then extras; the rules are called after `name`.
 
     Raises:
         LimitError: The bounds need more bits than a parameter has.
     """
-    must = frozenset(required)
-    minimum = max(minimum - len(must), 0)
-    if maximum != UNBOUNDED:
-        maximum -= len(must)
-        if maximum < minimum:
-            return never()
-    limits = _number(0, minimum, maximum)
+    items, extra, separator = selection.items, selection.extra, selection.separator
+    must = frozenset(selection.required)
+    bounds = _bounds_of_optional(selection, len(must))
+    if bounds is None:
+        return never()
+    limits = _number(0, *bounds)
     # What may come from an item on where something stands before it, and where nothing does.
     after = builder.declare(f"{name}_rest")
     more = never() if extra is None else guard(limits.more, seq(extra, call(after[1], limits.step)))
@@ -143,23 +128,13 @@ def ordered(
     return first
 
 
-def counted(
-    builder: IRBuilder,
-    name: str,
-    counted_item: Expr,
-    other_item: Expr,
-    *,
-    minimum: int = 0,
-    maximum: int = UNBOUNDED,
-    separator: Expr = EMPTY,
-) -> Expr:
-    """Any number of both items in any order, the first of them between `minimum` and `maximum` times."""
-    limits = _number(0, minimum, maximum)
-    choice, rest = builder.declare(f"{name}_choice"), builder.declare(f"{name}_rest")
-    one_more = guard(limits.more, seq(counted_item, call(rest[1], limits.step)))
-    builder.define(choice, alt(one_more, seq(other_item, call(rest[1], SELF))))
-    builder.define(rest, alt(guard(limits.enough, EMPTY), seq(separator, call(choice[1], SELF))))
-    return alt(EMPTY if limits.enough.holds(0) else never(), ref(choice[1]))
+def _bounds_of_optional(selection: Selection, num_required: int) -> tuple[int, int] | None:
+    """How many may come besides what is required; None if no number will do."""
+    minimum = max(selection.minimum - num_required, 0)
+    if selection.maximum == UNBOUNDED:
+        return minimum, UNBOUNDED
+    maximum = selection.maximum - num_required
+    return None if maximum < minimum else (minimum, maximum)
 
 
 class _Limits(NamedTuple):

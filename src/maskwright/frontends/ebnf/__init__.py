@@ -3,8 +3,9 @@
     >>> print(ebnf_to_ir('root ::= "(" root ")" | [0-9]+').dump())
     root ::= "(" root ")" | [0-9]+
 
-The files: `terminals.py` (literals, classes and the `Regex` macro), `parser.py` (tokens, rules and operators). EBNF's
-operators are the IR's constructors, so there is no tree in between; what errors need, the parser still has at hand.
+The files: `terminals.py` (literals, classes and the `Regex` macro), `macros.py` and their `arguments.py`, `parser.py`
+(tokens, rules and operators). EBNF's operators are the IR's constructors, so there is no tree in between; what errors
+need, the parser still has at hand.
 Tested by tests/frontends/test_ebnf.py.
 """
 

@@ -1,4 +1,4 @@
-r"""The macros of EBNF: what stands between their parentheses, and what they mean.
+r"""The macros of EBNF: what they mean. What stands between their parentheses is read in arguments.py.
 
     Regex("[a-z]+", flags="i")                      texts that the regular expression matches as a whole
     Regex("[a-z\"]+", json_string=true)             the same within a JSON string: these characters in all spellings
@@ -8,10 +8,6 @@ r"""The macros of EBNF: what stands between their parentheses, and what they mea
     TagDispatch(("<a>", rule), …, options)          free text in which a tag starts its rule
     TokenTagDispatch((1, rule), …, options)         the same with tokens
     Byte("80-bf,c2")                                one byte of a set, in hexadecimal, where it is not a character
-
-    >>> arguments = parse_arguments('Token(1, "<a>", loop=false)', 6)
-    >>> [a.value for a in arguments.positional], arguments.named["loop"].value
-    ([1, '<a>'], False)
 
 Tested by tests/frontends/test_ebnf_macros.py, tests/corpus/ebnf.toml.
 """
@@ -24,41 +20,14 @@ from typing import Any, Final, NamedTuple
 
 from maskwright.errors import EbnfSyntaxError, Span
 from maskwright.frontends.dispatch import tag_dispatch, token_dispatch
+from maskwright.frontends.ebnf.arguments import Arguments, RuleName, Value
 from maskwright.frontends.ebnf.terminals import regex_expr
-from maskwright.frontends.notation.quoted import STRING, Quoted, string_value
 from maskwright.frontends.substrings import substrings
 from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set
 
 MAX_ID: Final = 2**31 - 1
 
-_ARGUMENT: Final = re.compile(
-    rf"\s*(?:(?P<keyword>[A-Za-z_]\w*)\s*=(?!=)|(?P<string>{STRING})|(?P<number>[0-9]{{1,10}})(?![A-Za-z0-9_])"
-    r"|(?P<name>[A-Za-z_.\-][A-Za-z0-9_.\-]*)|(?P<mark>[(),]))\s*"
-)
-_PLAIN_STRING: Final = re.compile(r'\s*"([ !#-\[\]-~]*)"\s*,')  # without escapes, and the comma behind it
 _BYTES: Final = re.compile(r"([0-9a-fA-F]{2})(?:-([0-9a-fA-F]{2}))?")
-_BOOLEANS: Final = {"true": True, "false": False, "True": True, "False": False}
-
-
-class Value(NamedTuple):
-    """An argument: a str, int or bool, a `RuleName`, or a tuple of values."""
-
-    value: Any
-    span: Span
-
-
-class RuleName(str):
-    """The name of a rule, as an argument."""
-
-    __slots__ = ()
-
-
-class Arguments(NamedTuple):
-    """What a macro was given, and where in the source it ends."""
-
-    positional: list[Value]
-    named: dict[str, Value]
-    end: int
 
 
 class Context(NamedTuple):
@@ -67,76 +36,6 @@ class Context(NamedTuple):
     source: str
     builder: IRBuilder
     rule: Callable[[str, int], Expr]  # the reference to a rule, by its name and the place where it stands
-
-
-def parse_arguments(source: str, start: int) -> Arguments:
-    """Read arguments from behind an opening parenthesis up to the closing one.
-
-    Raises:
-        EbnfSyntaxError: They are malformed.
-    """
-    positional: list[Value] = []
-    named: dict[str, Value] = {}
-    group: list[Value] | None = None
-    group_start, keyword, needs_comma, at = 0, None, False, start
-
-    def refuse(message: str, span: Span) -> EbnfSyntaxError:
-        return EbnfSyntaxError(message, source=source, span=span, hint="arguments are separated by commas")
-
-    while True:
-        if keyword is None and group is None and not needs_comma:
-            while plain := _PLAIN_STRING.match(source, at):  # of which there may be hundreds of thousands
-                first, last = plain.span(1)
-                positional.append(Value(plain[1], Span(first - 1, last + 1)))
-                at = plain.end()
-        token = _ARGUMENT.match(source, at)
-        if token is None:
-            raise refuse("malformed argument", Span(at, at + 1))
-        kind, span = token.lastgroup, Span(*token.span(token.lastgroup or 0))
-        at = token.end()
-        if kind == "mark" and token["mark"] == ",":
-            if not needs_comma:
-                raise refuse("expected an argument before this comma", span)
-            needs_comma = False
-            continue
-        if kind == "mark" and token["mark"] == ")":
-            if group is None:
-                if keyword is not None:
-                    raise refuse("this option has no value", span)
-                return Arguments(positional, named, span.end)
-            value, group = Value(tuple(group), Span(group_start, span.end)), None
-        elif needs_comma:
-            raise refuse("expected a comma", span)
-        elif kind == "mark":
-            if group is not None:
-                raise refuse("parentheses cannot be nested here", span)
-            group, group_start = [], span.start
-            continue
-        elif kind == "keyword":
-            if keyword is not None or group is not None:
-                raise refuse("an option is not allowed here", span)
-            keyword = token["keyword"]
-            continue
-        else:
-            value = _value(token, span, source)
-        needs_comma = True
-        if group is not None:
-            group.append(value)
-        elif keyword is not None:
-            if keyword in named:
-                raise refuse(f"the option {keyword} is given twice", value.span)
-            named[keyword], keyword = value, None
-        else:
-            positional.append(value)
-
-
-def _value(token: re.Match[str], span: Span, source: str) -> Value:
-    if token["string"] is not None:
-        return Value(string_value(Quoted(token["string"], span.start), source, EbnfSyntaxError), span)
-    if token["number"] is not None:
-        return Value(int(token["number"]), span)
-    name = token["name"]
-    return Value(_BOOLEANS.get(name, RuleName(name)), span)
 
 
 def regex_macro(arguments: Arguments, span: Span, source: str) -> Expr:

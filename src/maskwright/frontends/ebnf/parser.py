@@ -25,7 +25,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
-from maskwright.frontends.ebnf.macros import MACROS, Context, parse_arguments, regex_macro
+from maskwright.frontends.ebnf.arguments import parse_arguments
+from maskwright.frontends.ebnf.macros import MACROS, Context, regex_macro
 from maskwright.frontends.ebnf.terminals import class_expr
 from maskwright.frontends.notation.mistakes import hint_at, hint_at_head, malformed_head_at
 from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, STRING, Quoted, string_value

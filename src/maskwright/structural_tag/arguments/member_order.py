@@ -15,7 +15,7 @@ from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.emit.emitter import Emitter
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.sets.shape import ObjectShape
-from maskwright.frontends.selections import ordered, permutation
+from maskwright.frontends.selections import Selection, ordered, permutation
 from maskwright.ir import OP_NEVER, UNBOUNDED, Expr, alt, never, optional, seq, star
 from maskwright.structural_tag.formats.xml_styles import SpelledStyle
 
@@ -50,9 +50,7 @@ class Members:
         if is_free and not in_any_order:
             return self._listed(members, extra)
         try:
-            return (permutation if in_any_order else ordered)(
-                self._emitter.builder,
-                "members",
+            selection = Selection(
                 [self._emitter.as_rule("member", member) for member, _ in members],
                 required=[i for i, (_, required) in enumerate(members) if required],
                 separator=self._separator,
@@ -60,6 +58,7 @@ class Members:
                 minimum=least,
                 maximum=most,
             )
+            return (permutation if in_any_order else ordered)(self._emitter.builder, "members", selection)
         except LimitError as error:
             if not is_free:
                 keyword = "minProperties" if shape.max_path is None else "maxProperties"

@@ -43,7 +43,13 @@ from maskwright.structural_tag.formats.base import Format, altered
 from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
-from maskwright.structural_tag.lowering.triggers import Started, any_of, text_with_triggers, tokens_with_triggers
+from maskwright.structural_tag.lowering.triggers import (
+    Started,
+    Triggers,
+    any_of,
+    text_with_triggers,
+    tokens_with_triggers,
+)
 from maskwright.structural_tag.texts.ends import NO_ENDS, Ends
 from maskwright.structural_tag.texts.patterns import may_go_on_with, texts_of
 from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens, one_token, spelled
@@ -309,10 +315,8 @@ class Lowering:
         return capture(tag.capture, content, ends.as_bytes)
 
     def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
-        return text_with_triggers(
-            self,
+        triggers = Triggers(
             self._started(it, pointer),
-            ends,
             excluded=it.excludes,
             at_once=it.at_least_one,
             once=it.stop_after_first,
@@ -321,6 +325,7 @@ class Lowering:
             name=it.capture,
             separator=it.separator,
         )
+        return text_with_triggers(self, triggers, ends)
 
     def _started(self, it: f.TriggeredTagsFormat, pointer: str) -> list[Started]:
         lengths = sorted({len(trigger) for trigger in it.triggers})
@@ -406,16 +411,15 @@ class Lowering:
             (pattern, self._patterned(pattern, each, f"{pointer}/rules/{i}/1"))
             for i, (pattern, each) in enumerate(it.rules)
         ]
-        return text_with_triggers(
-            self,
+        triggers = Triggers(
             started,
-            ends,
             excluded=it.excludes,
             at_once=False,
             once=not it.loop,
             pointer=pointer,
             where=lambda i: f"{pointer}/rules/{i}/0",
         )
+        return text_with_triggers(self, triggers, ends)
 
     def _patterned(self, pattern: str, followed_by: Format, pointer: str) -> PartialTag:
         return PartialTag(self.tokens.pieces(pattern), self.lower(followed_by, pointer, NO_ENDS))

@@ -15,7 +15,7 @@ Tested by tests/structural_tag/lowering/test_triggers.py against the oracle.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.texts import ANY_BYTES
@@ -33,25 +33,11 @@ if TYPE_CHECKING:
 Started: TypeAlias = "tuple[str, PartialTag]"
 
 
-def text_with_triggers(
-    low: Lowering,
-    started: Sequence[Started],
-    ends: Ends,
-    *,
-    excluded: Sequence[str],
-    at_once: bool,
-    once: bool,
-    pointer: str,
-    where: Callable[[int], str],
-    name: str | None = None,
-    separator: str = "",
-) -> Expr:
-    """Return the expression for free text with triggers, and its end.
+class Triggers(NamedTuple):
+    """What triggers start in free text.
 
-    Args:
-        low: Where rules go, and who knows the tokens.
-        started: What the triggers start.
-        ends: What ends the whole.
+    Attributes:
+        started: What they start.
         excluded: What the text must not contain.
         at_once: Whether the first one starts at once, without text before it.
         once: Whether nothing follows the first one.
@@ -60,46 +46,76 @@ def text_with_triggers(
         name: What the captures of the texts are called, if they are captures.
         separator: What may stand behind one that is started. It belongs to no text: none after them begins with it.
     """
-    by_text: dict[str, list[PartialTag]] = {}
-    by_token: dict[Pieces, list[Expr]] = {}
-    for trigger, begun in started:
-        leading = begun.to_token
-        if leading and (len(leading) == 1 or len(str(leading[0])) < len(trigger)):
-            by_token.setdefault(leading, []).append(begun.after(len(leading)))
-        else:
-            by_text.setdefault(trigger, []).append(begun)
-    by_bytes = {trigger.encode(): found for trigger, found in by_text.items()}
-    stops = Stops(tuple(by_bytes), ends.encoded, (*low.plain(excluded), *ends.absent))
-    _check(stops, started, pointer, where)
-    begun_by_text = {
-        beginning: low.builder.add("tag", any_of([b.after(0, len(beginning)) for t in group for b in by_bytes[t]]))
-        for beginning, group in stops.groups.items()
-    }
-    begun_by_token = {leading: low.builder.add("tag", any_of(rests)) for leading, rests in by_token.items()}
 
-    def ways(texts: Callable[[Expr], Expr]) -> tuple[Expr, Expr]:
-        """Text up to what it starts, that included, and text to the end; of those that `texts` leaves."""
+    started: Sequence[Started]
+    excluded: Sequence[str]
+    at_once: bool
+    once: bool
+    pointer: str
+    where: Callable[[int], str]
+    name: str | None = None
+    separator: str = ""
+
+
+def text_with_triggers(low: Lowering, triggers: Triggers, ends: Ends) -> Expr:
+    """Return the expression for free text with triggers, and its end; `low` is where rules go."""
+    texts = _Texts(low, triggers, ends)
+    first = any_of([tag.after(0) for _, tag in triggers.started]) if triggers.at_once else None
+    to_trigger, last = texts.ways()
+    if triggers.once or not triggers.separator:
+        return _looped(low, to_trigger, last, first, ends, triggers.once)
+    mark = literal(triggers.separator.encode())
+    text, after = low.builder.declare("text"), low.builder.declare("text")
+    to_next, last_after = texts.ways(not_(seq(mark, ANY_BYTES)))
+    low.builder.define(text, alt(last, seq(to_trigger, after)))
+    low.builder.define(after, alt(seq(mark, text), last_after, seq(to_next, after)))
+    return text if first is None else seq(first, after)
+
+
+class _Texts:
+    """The texts between tags, by what comes after them. Of the texts, `only` leaves those that match it as well."""
+
+    def __init__(self, low: Lowering, triggers: Triggers, ends: Ends) -> None:
+        by_text, by_token = _by_start(triggers.started)
+        self._ends, self._name = ends, triggers.name
+        self._stops = Stops(tuple(by_text), ends.encoded, (*low.plain(triggers.excluded), *ends.absent))
+        _check(self._stops, triggers)
+        self._tags_by_text = {
+            start: low.builder.add("tag", any_of([tag.after(0, len(start)) for t in group for tag in by_text[t]]))
+            for start, group in self._stops.groups.items()
+        }
+        self._tags_by_token = {leading: low.builder.add("tag", any_of(rests)) for leading, rests in by_token.items()}
+
+    def ways(self, only: Expr | None = None) -> tuple[Expr, Expr]:
+        """Text up to what it starts, that included; and text in which nothing starts, with the end."""
+        ends, stops, name = self._ends, self._stops, self._name
         branches = [
-            seq(capture(name, texts(stops.leading(beginning)), (beginning,)), tag)
-            for beginning, tag in begun_by_text.items()
+            seq(capture(name, _both(stops.leading(start), only), (start,)), tag)
+            for start, tag in self._tags_by_text.items()
         ]
-        text = capture(name, texts(stops.last()))
-        branches += [seq(text, spelled(leading), tag) for leading, tag in begun_by_token.items()]
-        last = [capture(name, texts(stops.to_end()), ends.encoded)] if ends.texts else []
+        text = capture(name, _both(stops.last(), only))
+        branches += [seq(text, spelled(leading), tag) for leading, tag in self._tags_by_token.items()]
+        last = [capture(name, _both(stops.to_end(), only), ends.encoded)] if ends.texts else []
         if ends.others or not ends.texts:
             last.append(seq(text, ends.other()) if ends.others else text)
         return alt(*branches), alt(*last)
 
-    first = any_of([begun.after(0) for _, begun in started]) if at_once else None
-    to_trigger, last = ways(lambda text: text)
-    if once or not separator:
-        return _looped(low, to_trigger, last, first, ends, once)
-    mark = literal(separator.encode())
-    text, after = low.builder.declare("text"), low.builder.declare("text")
-    to_next, last_after = ways(lambda text: and_(text, not_(seq(mark, ANY_BYTES))))
-    low.builder.define(text, alt(last, seq(to_trigger, after)))
-    low.builder.define(after, alt(seq(mark, text), last_after, seq(to_next, after)))
-    return text if first is None else seq(first, after)
+
+def _by_start(started: Sequence[Started]) -> tuple[dict[bytes, list[PartialTag]], dict[Pieces, list[Expr]]]:
+    """What is started, by the trigger; what has a token within its trigger or right behind it, by what leads there."""
+    by_text: dict[bytes, list[PartialTag]] = {}
+    by_token: dict[Pieces, list[Expr]] = {}
+    for trigger, tag in started:
+        leading = tag.to_token
+        if leading and (len(leading) == 1 or len(str(leading[0])) < len(trigger)):
+            by_token.setdefault(leading, []).append(tag.after(len(leading)))
+        else:
+            by_text.setdefault(trigger.encode(), []).append(tag)
+    return by_text, by_token
+
+
+def _both(texts: Expr, only: Expr | None) -> Expr:
+    return texts if only is None else and_(texts, only)
 
 
 def any_of(rests: list[Expr]) -> Expr:
@@ -135,12 +151,12 @@ def _looped(low: Lowering, to_trigger: Expr, last: Expr, first: Expr | None, end
     return text if first is None else seq(first, text)
 
 
-def _check(stops: Stops, started: Sequence[Started], pointer: str, where: Callable[[int], str]) -> None:
+def _check(stops: Stops, triggers: Triggers) -> None:
     for string, inside in stops.dead.items():
-        mine = [i for i, (trigger, _) in enumerate(started) if trigger.encode() == string]
+        mine = [i for i, (trigger, _) in enumerate(triggers.started) if trigger.encode() == string]
         what = "the trigger" if mine else "the end"
         raise StructuralTagError(
             f"{what} {string.decode()[:60]!r} can never match: {inside.decode()[:60]!r} inside it matches first",
-            pointer=where(mine[0]) if mine else pointer,
+            pointer=triggers.where(mine[0]) if mine else triggers.pointer,
             hint="remove one of the two",
         )

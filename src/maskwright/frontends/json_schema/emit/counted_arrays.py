@@ -24,7 +24,7 @@ from maskwright.frontends.json_schema.emit.layout import CLOSE_ARRAY
 from maskwright.frontends.json_schema.read.places import Conj, identity_of
 from maskwright.frontends.json_schema.sets.intersect import join
 from maskwright.frontends.json_schema.sets.shape import FALSE, NULL, TRUE, ArrayShape, Contains, Shape
-from maskwright.frontends.selections import permutation
+from maskwright.frontends.selections import Selection, permutation
 from maskwright.ir import OP_NEVER, Expr, alt, call, guard, never, seq
 from maskwright.ir.parameters import WHOLE, compare, increment
 
@@ -225,14 +225,13 @@ def _permuted(array: _Array) -> Expr:
     """Different elements, each out of the same values."""
     items = [array.item(0, (), value) for value in array.finite[0]]
     try:
-        body = permutation(
-            array.emitter.builder,
-            "items",
+        selection = Selection(
             [item for item in items if item[0] != OP_NEVER],
             separator=array.style.comma,
             minimum=array.shape.min_items,
             maximum=array.longest,
         )
+        body = permutation(array.emitter.builder, "items", selection)
     except LimitError as error:
         raise TooManyError from error
     filled, may_be_empty = apart_from_empty(body)

@@ -41,7 +41,7 @@ from maskwright.frontends.json_schema.sets.strings import (
     other_name,
     string_body,
 )
-from maskwright.frontends.selections import permutation
+from maskwright.frontends.selections import Selection, permutation
 from maskwright.ir import (
     OP_NEVER,
     UNBOUNDED,
@@ -164,9 +164,7 @@ def _permuted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra
         LimitError: There are too many members.
     """
     items = [emitter.as_rule("member", seq(name, style.colon, value)) for name, value, _ in members]
-    body = permutation(
-        emitter.builder,
-        "members",
+    selection = Selection(
         items,
         required=[i for i, (_, _, required) in enumerate(members) if required],
         separator=style.comma,
@@ -174,6 +172,7 @@ def _permuted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra
         minimum=shape.min_properties,
         maximum=UNBOUNDED if shape.max_properties is None else shape.max_properties,
     )
+    body = permutation(emitter.builder, "members", selection)
     filled, may_be_empty = apart_from_empty(body)
     return style.object_of(filled, may_be_empty=may_be_empty)
 
