@@ -18,7 +18,7 @@ PYTHON_FILES := src tests benchmarks tools examples
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
-.PHONY: demo test test-long test-all quick lint types tidy clang format stub bench asan engines test-engines test-clients web test-web playground docs clean help
+.PHONY: demo test test-long test-interpreted test-all quick lint types tidy clang format stub bench asan engines test-engines test-clients web test-web playground docs clean help
 
 demo: .venv/.demo  ## a small model's output, with and without constraints, side by side
 	$(BIN)/maskwright demo
@@ -28,6 +28,11 @@ test: .venv/.dev  ## all tests, few grammars of each kind; at the end, what was 
 
 test-long: .venv/.dev  ## what `make test` leaves out: exhaustive tests in full, and long ones
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -rs $(IN_PARALLEL) -m "long or exhaustive"
+
+test-interpreted: build/interpreted/.copied  ## the front-ends' tests with the front-ends as Python, over the same kernel
+	PYTHONPATH=$(CURDIR)/build/interpreted $(BIN)/python -c "from maskwright.ir import walks; assert walks.__file__.endswith('.py')"
+	PYTHONPATH=$(CURDIR)/build/interpreted OMP_NUM_THREADS=1 MASKWRIGHT_EXHAUSTIVE=0.2 $(BIN)/python -m pytest -rs $(IN_PARALLEL) \
+	  -m "not long" tests/frontends tests/structural_tag
 
 test-all: test test-long  ## both
 
@@ -122,6 +127,14 @@ help:  ## this list
 .venv/.dev: $(SOURCES) .venv/.torch
 	$(BIN)/python $(PIP_INSTALL) --no-build-isolation ".[cli,lint,test,tokenizers,transformers]"
 	touch $@ .venv/.demo
+
+build/interpreted/.copied: .venv/.dev
+	rm -rf $(@D)
+	mkdir -p $(@D)
+	cp -r src/maskwright $(@D)/maskwright
+	rm -f $(@D)/maskwright/*.so
+	cp "$$($(BIN)/python -c 'from maskwright import _kernel; print(_kernel.__file__)')" $(@D)/maskwright/
+	touch $@
 
 .venv-asan/.asan: $(SOURCES) | .venv-asan/bin/python
 	$(ASAN_BIN)/python $(PIP_INSTALL) --no-build-isolation ".[test]" -Cbuild-dir=build/asan \

@@ -120,8 +120,12 @@ def normalised(schema: Any, options: JsonSchemaOptions, report: list[Finding], m
 def _emitted(norm: Normaliser, emitter: Emitter, beside: Conj) -> GrammarIR | None:
     try:
         root = emitter.root((norm.document.node, *beside))
-    except RecursionError as error:
-        raise LimitError("the schema nests too deep for Python's stack", limit="recursion") from error
+    except RecursionError as error:  # no schema needs more than half of Python's stack: MAX_IN_PLACE_DEPTH
+        raise LimitError(
+            "little of Python's stack is left where the schema is read",
+            limit="recursion",
+            hint="compile it from fewer calls inside one another, or allow more with sys.setrecursionlimit",
+        ) from error
     if root[0] == OP_NEVER:
         return None
     grammar = emitter.builder.build(root)

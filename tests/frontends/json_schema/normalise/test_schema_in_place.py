@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from frontends.json_schema.checking import check
 from maskwright import check as report_of
-from maskwright.errors import LimitError, SchemaError
+from maskwright.errors import LimitError, MaskwrightError, SchemaError
 from maskwright.frontends.json_schema import schema_to_ir
 
 LEVELS = 900
@@ -62,3 +64,56 @@ def test_a_mistake_deep_inside_has_its_pointer() -> None:
 def test_work_is_limited() -> None:
     with pytest.raises(LimitError):
         schema_to_ir(nested(LEVELS, lambda inner: {"anyOf": [inner, {"not": inner}]}, {"type": "null"}))
+
+
+ARRAYS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+
+
+def outcome(schema: Any) -> str:
+    try:
+        schema_to_ir(schema)
+    except LimitError as error:
+        return error.limit
+    except MaskwrightError as error:
+        return type(error).__name__
+    return "result"
+
+
+@pytest.fixture
+def little_stack() -> Iterator[Callable[[int], None]]:
+    before = sys.getrecursionlimit()
+    yield lambda frames: sys.setrecursionlimit(len(inspect.stack(0)) + frames)
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: {"oneOf": [{"type": "array", "items": inner, "minItems": 1}, ARRAYS]},
+        lambda inner: {
+            "oneOf": [
+                {"type": "object", "properties": {"a": inner}, "required": ["a"]},
+                {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+            ]
+        },
+        lambda inner: {"not": {"oneOf": [{"type": "array", "items": inner}, {"type": "array", "minItems": 1}]}},
+        lambda inner: {"not": {"type": "object", "properties": {"a": {"not": inner}}, "required": ["a"]}},
+        lambda inner: {"type": "array", "contains": {"not": inner}, "minContains": 2},
+        lambda inner: {"type": "object", "propertyNames": {"not": {"const": "a"}}, "additionalProperties": inner},
+    ],
+)
+@pytest.mark.parametrize("levels", [30, 400])
+def test_half_of_the_stack_suffices(
+    levels: int, wrap: Callable[[Any], Any], little_stack: Callable[[int], None]
+) -> None:
+    schema = nested(levels, wrap, {"type": "integer"})
+    expected = outcome(schema)
+    assert expected != "recursion"
+    little_stack(500)
+    assert outcome(schema) == expected
+
+
+def test_a_stack_that_is_used_up_is_told(little_stack: Callable[[int], None]) -> None:
+    schema = nested(30, lambda inner: {"oneOf": [{"type": "array", "items": inner, "minItems": 1}, ARRAYS]}, True)
+    little_stack(60)
+    assert outcome(schema) in {"recursion", "result"}  # compiled front-ends need none of Python's stack
