@@ -11,7 +11,6 @@ Tested by tests/frontends/test_ebnf.py.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, RegexSyntaxError, Span
@@ -20,6 +19,7 @@ from maskwright.frontends.notation.quoted import ESCAPE, SIMPLE_ESCAPES, escaped
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.frontends.regex.classes import ASCII_SHORTHANDS
 from maskwright.ir import Expr
+from maskwright.support.memos import remembered
 
 _IN_CLASS: Final = {**SIMPLE_ESCAPES, "]": "]", "[": "[", "-": "-", "^": "^"}
 _SETS: Final = {"d": ASCII_SHORTHANDS.digit, "w": ASCII_SHORTHANDS.word, "s": ASCII_SHORTHANDS.space}
@@ -31,7 +31,7 @@ def class_expr(body: str, start: int, source: str) -> Expr:
     return cached if cached is not None else utf8(_class_set(body, start, source))
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _plain_class(body: str) -> Expr | None:
     """A class that holds no error; None if it does, for then its place matters."""
     try:

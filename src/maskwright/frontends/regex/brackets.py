@@ -22,7 +22,6 @@ Tested by tests/frontends/test_regex.py, tests/frontends/test_regex_dialects.py.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import LimitError, RegexSyntaxError, Span
@@ -31,6 +30,7 @@ from maskwright.frontends.regex import ast
 from maskwright.frontends.regex.classes import POSIX, fold
 from maskwright.frontends.regex.scanner import ASCII_ONLY, IGNORE_CASE, VERBOSE, Dialect, Scanner
 from maskwright.support.interruption import interrupt_checkpoint
+from maskwright.support.memos import remembered
 
 MAX_TRIED: Final = 50_000
 
@@ -267,7 +267,7 @@ class Brackets(Scanner):
         return self.error(message, *nested, hint)
 
 
-@lru_cache(maxsize=2048)
+@remembered(2048)
 def _known_class(text: str, dialect: Dialect, flags: int) -> CodePointSet | None:
     """Return what a whole class means; None if it is not one, for the reader of the whole pattern to say why."""
     scanner = Brackets(text, dialect)

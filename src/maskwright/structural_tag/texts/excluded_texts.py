@@ -11,16 +11,16 @@ Tested by tests/structural_tag/arguments/test_excluded_in_json.py.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.read.places import Conj, Node, Resource
+from maskwright.support.memos import remembered
 
 _NOWHERE: Final = Resource("", True)
 _SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}/]")
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def without_texts(excluded: tuple[bytes, ...]) -> Conj:
     """Return what values satisfy in which no string, names of members included, contains any of these texts."""
     pattern = "|".join(_SPECIAL.sub(r"\\\g<0>", text.decode()) for text in excluded)

@@ -12,7 +12,6 @@ Tested by tests/frontends/json_schema/emit/test_schema_objects.py and test_deriv
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -24,6 +23,7 @@ from maskwright.frontends.json_schema.sets.strings import opening_of, pattern_te
 from maskwright.frontends.regex.algebra import Letters
 from maskwright.frontends.regex.lower import lower
 from maskwright.ir import OP_SEQ, Expr, alt, byte_set, not_, star
+from maskwright.support.memos import remembered
 
 _MAX_SETS: Final = 64
 _MAX_CLASSES: Final = 256  # of characters, as each is a byte
@@ -70,7 +70,7 @@ def matching_names(
     return [*parts, not_(alt(*[text_of(pattern, patterns[pattern]) for pattern in others]))]
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def _overlapping(patterns: tuple[str, ...]) -> dict[str, frozenset[str]]:
     """For each pattern, the others that may match a name together with it."""
     found: dict[str, set[str]] = {pattern: set() for pattern in patterns}
@@ -81,7 +81,7 @@ def _overlapping(patterns: tuple[str, ...]) -> dict[str, frozenset[str]]:
     return {pattern: frozenset(others) for pattern, others in found.items()}
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _may_overlap(a: str, b: str) -> bool:
     """Whether two patterns may match the same name."""
     first, second = (pattern_text(pattern, None, in_json=False) for pattern in (a, b))

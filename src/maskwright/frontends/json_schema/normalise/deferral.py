@@ -28,7 +28,6 @@ Tested by tests/frontends/json_schema/normalise/test_schema_deferral.py.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from maskwright import _kernel
@@ -40,6 +39,7 @@ from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.sets.formats import FORMATS
 from maskwright.frontends.json_schema.sets.plain_patterns import length_of_match
+from maskwright.support.memos import remembered
 
 
 class Deferral(NamedTuple):
@@ -72,7 +72,7 @@ def deferral_of(content: bytes) -> Deferral | None:
     return None if seen is None else Deferral(*seen)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _is_ignored(keyword: str) -> bool:
     return keyword != GUIDANCE and says_nothing(keyword)
 

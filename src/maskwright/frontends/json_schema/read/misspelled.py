@@ -12,10 +12,11 @@ Tested by tests/frontends/json_schema/read/test_schema_misspelled.py.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final
 
 from maskwright.support.interruption import interrupt_checkpoint
+from maskwright.support.memos import remembered
 
 _MAX_LENGTH: Final = 40
 _CUTOFF: Final = 0.8
@@ -87,7 +88,7 @@ def misspelled(schema: dict[Any, Any]) -> list[tuple[str, str]]:
     return [(keyword, meant) for keyword, meant in found if meant is not None]
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def meant_by(keyword: str) -> str | None:
     """Return the keyword that an unknown one is probably meant to be; None if there is none."""
     if keyword in _KNOWN or not _MIN_LENGTH <= len(keyword) <= _MAX_LENGTH or keyword.startswith(_VENDORS):

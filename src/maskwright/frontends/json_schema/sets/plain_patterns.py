@@ -11,13 +11,13 @@ Tested by tests/frontends/json_schema/sets/test_plain_patterns.py.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from maskwright.errors import MaskwrightError
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.regex import parse
 from maskwright.frontends.regex.ast import INFINITE, Alt, Anchor, Chars, Group, Literal, Node, Repeat, Seq
+from maskwright.support.memos import remembered
 
 _LONGEST: Final = 1_000  # patterns, in characters
 _MOST_WEIGHT: Final = 2_000  # parts, repetitions spelled out
@@ -27,7 +27,7 @@ _HARMLESS: Final = frozenset("!#$%*+-./:;?@_~ ") | frozenset(
 )
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def length_of_match(pattern: str) -> int:
     """Return the length of a string that a plain pattern matches; -1 of one that is not plain."""
     found = witness(pattern)

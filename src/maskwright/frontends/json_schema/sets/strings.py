@@ -50,6 +50,7 @@ from maskwright.ir import (
     seq,
     star,
 )
+from maskwright.support.memos import remembered
 
 CHARACTER: Final = json_string_chars(ALL_CHARACTERS)
 ANY_TEXT: Final = star(CHARACTER)
@@ -90,7 +91,7 @@ ANY_NAME: Final = star(alt(utf8(_PLAIN), json_string_chars(_NOT_PLAIN)))
 ANY_NAME_CLOSED: Final = seq(ANY_NAME, QUOTE)
 
 
-@lru_cache(maxsize=2048)
+@remembered(2048)
 def name_spellings(name: str) -> tuple[Expr, Expr]:
     """The canonical spelling of a declared name, with its quotes, and every spelling that `ANY_NAME` has, without."""
     if not _PLAIN_NAME.fullmatch(name):
@@ -99,7 +100,7 @@ def name_spellings(name: str) -> tuple[Expr, Expr]:
     return literal(b'"%b"' % plain), literal(plain)
 
 
-@lru_cache(maxsize=2048)
+@remembered(2048)
 def _text_spellings(text: str) -> Expr:
     """Every spelling of a string in `TEXT_CHARACTER`s, without quotes. Half a surrogate pair has none."""
     if _PLAIN_NAME.fullmatch(text) and "/" not in text:
@@ -112,7 +113,7 @@ def _spellings_of_character(character: str) -> Expr:
     return text_characters(CodePointSet.from_string(character))
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def other_name(names: tuple[str, ...]) -> Expr:
     """The spellings of all names but these, with their quotes."""
     return seq(QUOTE, and_(ANY_NAME_CLOSED, not_(seq(any_of_names(names), QUOTE))))
@@ -123,13 +124,13 @@ def any_of_names(names: Iterable[str]) -> Expr:
     return alt(*[name_spellings(name)[1] for name in names])
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def pattern_tree(pattern: str) -> RegexNode:
     """Return the syntax tree of the texts in which a pattern is found."""
     return anywhere(parse(pattern, dialect="ecma"))
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _pattern_text(pattern: str, in_json: bool) -> Expr:
     return lower(pattern_tree(pattern), text_characters if in_json else utf8, pattern)
 
@@ -169,7 +170,7 @@ def opening_of(text: Expr) -> bytes:
     return bytes(first[1]) if first[0] == OP_LITERAL else b""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _pattern_matches(pattern: str, data: bytes) -> bool:
     return matches(_pattern_text(pattern, False), data)
 
@@ -256,7 +257,7 @@ def _pattern_lengths(pattern: str, path: Path) -> tuple[int, int]:
     return _widths(pattern)
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _widths(pattern: str) -> tuple[int, int]:
     tree = pattern_tree(pattern)
     return tree.min_width, tree.max_width

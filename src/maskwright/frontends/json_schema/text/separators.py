@@ -11,13 +11,12 @@ Tested by tests/frontends/json_schema/text/test_schema_layout.py and test_schema
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from maskwright.errors import LimitError, OptionError, RegexSyntaxError
 from maskwright.frontends.derivatives import overlap
 from maskwright.frontends.json_schema.text.white_space import JSON_SPACE
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import OP_NEVER, Expr, and_, bytes_in, seq, star, text
+from maskwright.support.memos import remembered
 
 
 def is_text(given: str, character: str) -> bool:
@@ -25,7 +24,7 @@ def is_text(given: str, character: str) -> bool:
     return given.strip(JSON_SPACE.decode()) == character
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def separator(given: str, character: str, option: str = "separators") -> Expr:
     """Return the expression of a separator that is given, under this name, as a text or as a pattern.
 

@@ -10,7 +10,7 @@ Cost: linear in the pattern. Tested by tests/frontends/json_schema/text/test_sch
 
 from __future__ import annotations
 
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import iand, or_
 from typing import Final
 
@@ -29,13 +29,14 @@ from maskwright.ir import (
     operands,
     postorder,
 )
+from maskwright.support.memos import remembered
 
 JSON_SPACE: Final = b" \t\n\r"
 _BEYOND_ASCII: Final = CodePointSet.from_ranges([(0x80, MAX_CODE_POINT)])
 _OTHER_BYTES: Final = ALL_BYTES & ~bytes_in(JSON_SPACE)[1]
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def white_space(pattern: str) -> Expr:
     """Return the expression of the white space that a pattern matches, in the syntax of `Grammar.from_regex`.
 

@@ -1,0 +1,81 @@
+"""Functions that remember their answers do so within one budget of bytes, however long the texts are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from maskwright import Grammar
+from maskwright.support import memos
+from maskwright.support.memos import MOST_KEY_BYTES, remembered
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> Iterator[None]:
+    memos.clear()
+    yield
+    memos.clear()
+
+
+def test_an_answer_is_made_once_and_counted() -> None:
+    made: list[tuple[str, ...]] = []
+
+    @remembered(16)
+    def double(*texts: str) -> str:
+        made.append(texts)
+        return texts[0] * 2
+
+    before = memos.statistics()
+    assert [double("ab"), double("ab"), double("c")] == ["abab", "abab", "cc"]
+    after = memos.statistics()
+    assert made == [("ab",), ("c",)]
+    assert (after.hits - before.hits, after.misses - before.misses) == (1, 2)
+    assert (after.entries, after.key_bytes) == (2, 3)
+    memos.clear()
+    assert memos.statistics() == (0, 0, 0, 0)
+    assert double("ab") == "abab"
+    assert made == [("ab",), ("c",), ("ab",)]
+
+
+def test_past_the_budget_all_is_forgotten() -> None:
+    @remembered(1000)
+    def length(text: str) -> int:
+        return len(text)
+
+    most = 0
+    for n in range(100):
+        length(f"{n:02}" * (MOST_KEY_BYTES // 40))
+        most = max(most, memos.statistics().entries)
+        assert memos.statistics().key_bytes <= MOST_KEY_BYTES
+    assert most == 20
+
+
+def test_a_refusal_is_not_remembered() -> None:
+    @remembered(16)
+    def refuse(text: str) -> str:
+        raise ValueError(text)
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            refuse("no")
+    assert memos.statistics()[1:] == (2, 0, 0)
+
+
+def test_long_patterns_are_not_kept_for_long() -> None:
+    for n in range(60):
+        pattern = "|".join(f"{n}-{i}" for i in range(5_000))
+        Grammar.from_json_schema({"type": "string", "pattern": pattern})
+    found = memos.statistics()
+    assert found.key_bytes <= MOST_KEY_BYTES
+    assert 0 < found.entries < 60
+
+
+def test_the_same_schema_again_is_all_known() -> None:
+    schema = {"properties": {"naïve": {"pattern": "^[a-z]+$"}}, "patternProperties": {"^x": {}, "^y": {}}}
+    Grammar.from_json_schema(schema)
+    first = memos.statistics()
+    Grammar.from_json_schema(schema)
+    second = memos.statistics()
+    assert second.misses == first.misses
+    assert second.hits > first.hits
