@@ -13,6 +13,8 @@ filled beside the model. Modes take turns, step by step, so that all meet the sa
                median of the differences to free text
     forced     ms per token of objects with long names, with forced text inserted and without, and how many times
                faster that is than free text of as many tokens
+    drafts     ms per token of objects for one prompt after another, forced text inserted, without drafts, with
+               prompt_lookup, and with GrammarDrafts that learn from the objects before; tokens taken of those drafted
 
 Each part takes about `--seconds`. The model calculates with all processors but one, unless `--threads` says otherwise.
 Models: tests/engines/models.py makes them. Needs torch and transformers; rivals that are not installed are left out.
@@ -36,7 +38,7 @@ from typing import Any
 
 import maskwright
 from maskwright import GrammarCompiler, GrammarMatcher
-from maskwright.engine import LocalEngine, Request, SamplingParams, complete
+from maskwright.engine import GrammarDrafts, LocalEngine, Request, SamplingParams, complete, prompt_lookup
 from maskwright.engine.loading import _load_model
 from maskwright.engine.loop import DecodingLoop
 from maskwright.engine.masks import StepMasks
@@ -76,6 +78,7 @@ LONG_NAMES = {
     "additionalProperties": False,
 }
 LONG_NAMES["required"] = list(LONG_NAMES["properties"])  # type: ignore[call-overload]
+PARTS = ("tpot", "ttft", "forced", "drafts")
 PROMPT = "Write what is asked for as JSON, and nothing else. " * 8
 
 
@@ -360,13 +363,41 @@ def forced_text(engine: LocalEngine, seconds: float) -> None:
     table(f"Forced text, {len(times['free'])} outputs, {share:.0%} of the tokens forced", columns, rows)
 
 
+def drafts(engine: LocalEngine, seconds: float) -> None:
+    """Per token of objects, with drafts and without."""
+    compiled = GrammarCompiler(engine.tokenizer_info).compile_json_schema(
+        {"type": "array", "items": PERSON, "minItems": 3, "maxItems": 3}, any_whitespace=False
+    )
+    proposers: dict[str, Any] = {"none": None, "prompt_lookup": prompt_lookup(), "GrammarDrafts": GrammarDrafts()}
+    times: dict[str, list[float]] = {name: [] for name in proposers}
+    counts = {name: [0, 0, 0] for name in proposers}  # tokens, drafted, taken
+    for turn, names in enumerate(rounds(list(times), seconds, least=6, most=100)):
+        prompt = engine.encode(f"{PROMPT}Department {turn}: ")
+        for name in names:
+            params = SamplingParams(max_tokens=200, seed=turn, temperature=0.7)
+            whole = complete(engine, Request(prompt, params, grammar=compiled, propose=proposers[name]))
+            usage = whole.usage
+            if turn:
+                times[name].append(whole.timing.decode_s * 1e3 / max(1, usage.completion_tokens - 1))
+                found = (usage.completion_tokens, usage.drafted_tokens, usage.accepted_draft_tokens)
+                counts[name] = [a + b for a, b in zip(counts[name], found, strict=True)]
+    rows = []
+    for name, found_ms in times.items():
+        faster, low, high = median([b / a for a, b in zip(found_ms, times["none"], strict=True)])
+        tokens, drafted, taken = counts[name]
+        shown = "1" if name == "none" else f"{faster:.2f} ({low:.2f} to {high:.2f})"
+        rows.append([name, f"{statistics.median(found_ms):.2f}", shown, f"{taken:,} of {drafted:,}", f"{tokens:,}"])
+    columns = ["ms a token", "times faster than without", "drafted tokens taken", "tokens"]
+    table(f"Drafts, {len(times['none'])} outputs", columns, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a folder for transformers")
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--seconds", type=float, default=30.0, help="of each part")
     parser.add_argument("--threads", type=int, default=max(1, (os.cpu_count() or 1) - 1), help="of the model")
-    parser.add_argument("--only", choices=("tpot", "ttft", "forced"), nargs="+", default=("tpot", "ttft", "forced"))
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=PARTS)
     arguments = parser.parse_args()
     import torch
 
@@ -388,9 +419,10 @@ def main() -> None:
     for name in ("tpot", "ttft"):
         for part in parts[name] if name in arguments.only else ():
             part(arguments.seconds)
-    if "forced" in arguments.only:
-        with LocalEngine(model) as engine:
-            forced_text(engine, arguments.seconds)
+    with LocalEngine(model) as engine:
+        for part in (forced_text, drafts):
+            if part.__name__.removesuffix("_text") in arguments.only:
+                part(engine, arguments.seconds)
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

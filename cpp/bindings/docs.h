@@ -134,6 +134,11 @@ complete. No token is allowed then.)";
 constexpr const char* kNumAcceptedTokens =
     R"(How many tokens were accepted since the matcher was made or reset. Text accepted as such counts as one.)";
 
+constexpr const char* kConfigurationId =
+    R"(A number for what may follow: matchers of one compiled grammar that have the same one go on alike, whatever
+was written before, and whatever their token budgets are. Only for guesses, such as drafts: once the grammar has
+passed its memory limit and started over, numbers mean something else, and the same state may have two.)";
+
 constexpr const char* kStopTokenIds = R"(The token ids that end the output.)";
 
 }  // namespace matcher

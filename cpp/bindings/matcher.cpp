@@ -377,6 +377,7 @@ void bind_matcher(nb::module_& m) {
       .def("is_completed", &when_free<&Matcher::is_completed>, kIsCompleted)
       .def("is_terminated", &when_free<&Matcher::is_terminated>, kIsTerminated)
       .def_prop_ro("num_accepted_tokens", &when_free<&Matcher::num_accepted>, kNumAcceptedTokens)
+      .def_prop_ro("configuration_id", &when_free<&Matcher::configuration_id>, kConfigurationId)
       .def_prop_ro("stop_token_ids", [](PyMatcher& self) { return self.matcher.stop_tokens(); }, kStopTokenIds);
 }
 

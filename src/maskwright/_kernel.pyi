@@ -241,6 +241,14 @@ class Matcher:
         """
 
     @property
+    def configuration_id(self) -> int:
+        """
+        A number for what may follow: matchers of one compiled grammar that have the same one go on alike, whatever
+        was written before, and whatever their token budgets are. Only for guesses, such as drafts: once the grammar has
+        passed its memory limit and started over, numbers mean something else, and the same state may have two.
+        """
+
+    @property
     def stop_token_ids(self) -> list[int]:
         """The token ids that end the output."""
 

@@ -123,6 +123,11 @@ class Engine {
   void allow_for_replay();
   uint32_t num_configs() const { return configs_.size(); }
   std::span<const Item> items(ConfigId config) const { return configs_[config].span(); }
+  // The configuration in which the same outputs may follow, whatever token budgets say.
+  ConfigId without_budgets(ConfigId config) const {
+    const ConfigId plain = configs_[config].plain;
+    return plain == kNoConfig ? config : plain;
+  }
   struct Size {
     size_t configs, transitions, masks, bytes;
   };

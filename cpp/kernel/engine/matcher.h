@@ -51,6 +51,9 @@ class Matcher {
   void reset();
   bool is_completed() const { return engine_->complete(config()); }
   bool is_terminated() const { return terminated_ || (terminate_without_stop_token_ && is_completed()); }
+  // Equal in two matchers of one grammar where the same outputs may follow, budgets apart, until the grammar starts
+  // over.
+  ConfigId configuration_id() const { return engine_->without_budgets(config()); }
   // The only token allowed, if there is exactly one.
   std::optional<TokenId> forced_token();
   // Whether text may come next, whatever tokens there are for it: not only special tokens and stop tokens. Needs no

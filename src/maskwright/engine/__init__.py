@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
+    from maskwright.engine.grammar_drafts import GrammarDrafts as GrammarDrafts
     from maskwright.engine.interface import Completion as Completion
     from maskwright.engine.interface import Engine as Engine
     from maskwright.engine.interface import EngineStats as EngineStats
@@ -39,6 +40,7 @@ _HOMES = {
     **dict.fromkeys(("Completion", "Engine", "EngineStats", "Handle", "complete", "generate"), "interface"),
     **dict.fromkeys(("FinishReason", "Output", "Timing", "TokenLogprobs", "Usage"), "outputs"),
     **dict.fromkeys(("Request", "SamplingParams"), "requests"),
+    "GrammarDrafts": "grammar_drafts",
     "LocalEngine": "local",
     "VllmEngine": "vllm_client",
     "load_engine": "loading",

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from maskwright.compiler import CompiledGrammar, checked_compiled
+from maskwright.engine.grammar_drafts import GrammarDrafts
 from maskwright.errors import LimitError, OptionError, wrong_argument
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance
 
@@ -116,7 +117,8 @@ class Request:
         request_id: Comes back with every output; made up if empty.
         read_events: Whether to report tool calls, reasoning and other captures as events (`maskwright.events`).
         jump_forward: Whether text that the grammar forces is inserted without asking the model.
-        propose: Drafts the tokens that come next, given all token ids so far; see `maskwright.engine.speculation`.
+        propose: Drafts the tokens that come next: a function of all token ids so far, or `GrammarDrafts`, which learns
+            from outputs of the same grammar; see `maskwright.engine.speculation`.
 
     Raises:
         ArgumentError: An argument has the wrong type.
@@ -129,7 +131,7 @@ class Request:
     request_id: str = ""
     read_events: bool = False
     jump_forward: bool = True
-    propose: Propose | None = None
+    propose: Propose | GrammarDrafts | None = None
 
     def __post_init__(self) -> None:
         given = as_tuple("prompt_ids", self.prompt_ids, "a list of token ids", "encode the text: engine.encode(text)")
@@ -140,8 +142,8 @@ class Request:
         instance("request_id", self.request_id, str)
         if self.grammar is not None and not isinstance(self.grammar, Future):
             checked_compiled("grammar", self.grammar)
-        if self.propose is not None and not callable(self.propose):
-            raise wrong_argument("propose", self.propose, "a function from token ids to token ids")
+        if self.propose is not None and not isinstance(self.propose, GrammarDrafts) and not callable(self.propose):
+            raise wrong_argument("propose", self.propose, "a function from token ids to token ids, or GrammarDrafts")
         object.__setattr__(self, "prompt_ids", ids)
         if not self.request_id:
             object.__setattr__(self, "request_id", f"req-{next(_numbers)}")

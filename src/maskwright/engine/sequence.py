@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from maskwright.engine.grammar_drafts import OutputReader
 from maskwright.engine.outputs import FinishReason, Output, Timing, TokenLogprobs, Usage
 from maskwright.engine.requests import Request
 from maskwright.engine.sampling import Chooser, Logits
@@ -34,6 +35,7 @@ class Sequence:
         ids: Prompt and output.
         num_cached: How many of these the model has seen.
         draft: Tokens that may come next, for the model to look at.
+        draft_reader: What learns from this output, if drafts are learnt.
         matcher: None until the grammar is there, and without one.
         held_row: Logits for the next token, kept until the grammar is there.
     """
@@ -50,6 +52,7 @@ class Sequence:
         self.num_cached = 0
         self.slot = -1
         self.draft: list[int] = []
+        self.draft_reader: OutputReader | None = None
         self.matcher: GrammarMatcher | None = None
         self.outcome: GrammarMatcher | Exception | None = None  # of compiling, not looked at yet
         self.held_row: Logits | None = None

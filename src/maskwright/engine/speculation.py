@@ -1,10 +1,12 @@
 """Drafts: tokens that may come next, guessed by something cheap and checked by the model in one step.
 
     Request(..., propose=prompt_lookup())       what followed the last tokens when they came before
+    Request(..., propose=GrammarDrafts())       what outputs of this grammar went on with there (grammar_drafts.py)
 
 A draft is cut to what the grammar allows, and read by the model with the token before it. The output takes the tokens
-that would have been chosen anyway: the same seed gives the same output with drafts and without. Where the draft is
-wrong, the model's cache is cut back; the matcher has not moved, since masks along a draft are filled ahead of it.
+that would have been chosen anyway: the same seed gives the same output with drafts and without, unless forced text is
+inserted at other places. Where the draft is wrong, the model's cache is cut back; the matcher has not moved, since
+masks along a draft are filled ahead of it.
 
 Source: Leviathan et al., "Fast inference from transformers via speculative decoding" (2023); Saxena, "Prompt lookup
 decoding" (2023). Tested by tests/engine/test_speculation.py.
@@ -14,9 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Several
 
+from maskwright.engine.grammar_drafts import GrammarDrafts
 from maskwright.engine.requests import Propose
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import OptionError
+from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import as_integer
 
 
@@ -50,6 +54,17 @@ def drafted(sequence: Sequence, max_tokens: int) -> list[int]:
     if propose is None or sequence.awaits_grammar or room < 1:
         return []
     size = sequence.vocab_size
+    if isinstance(propose, GrammarDrafts):
+        return [] if matcher is None else _learnt(sequence, propose, matcher)[:room]
     draft = [as_integer("each of what propose returns", token) for token in list(propose(sequence.ids))[:room]]
     known = next((i for i, token in enumerate(draft) if not 0 <= token < size), len(draft))
     return draft[:known] if matcher is None else draft[: matcher.validate_tokens(draft[:known])]
+
+
+def _learnt(sequence: Sequence, drafts: GrammarDrafts, matcher: GrammarMatcher) -> list[int]:
+    """What followed in other outputs, and earlier in this one."""
+    output_ids = sequence.output_ids
+    if sequence.draft_reader is None:
+        sequence.draft_reader = drafts.reader(matcher.compiled_grammar)
+    sequence.draft_reader.read(output_ids)
+    return drafts.propose(matcher, output_ids[-1] if output_ids else None)

@@ -1,0 +1,134 @@
+"""Drafts learnt from outputs: where an output stands as earlier ones did, they likely go on alike.
+
+    drafts = GrammarDrafts()                                  one for all requests
+    Request(..., grammar=compiled, propose=drafts)
+
+    {"status": "|      what may follow here is the same in every output of this grammar, whatever stands before;
+                       of 20 outputs, 17 went on with `active`, and all of these with `", "priority": `
+
+Where an output stands is the matcher's configuration and the last token. What followed is counted there, and proposed
+if it was the same often enough. Counts are of the grammar as compiled: names, enums, separators, habits of the model.
+
+Cost: two microseconds a token that is learnt or proposed. Tested by tests/engine/test_grammar_drafts.py.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from maskwright.compiler import CompiledGrammar, checked_compiled
+from maskwright.errors import OptionError
+from maskwright.matcher import GrammarMatcher
+from maskwright.support.arguments import as_integer, as_number
+
+_MAX_GRAMMARS = 64
+_MAX_PLACES = 50_000  # of one grammar
+_START = -1
+
+Followers = dict[int, int]  # how often each token followed
+Places = dict[tuple[int, int], Followers]
+
+
+class GrammarDrafts:
+    """Counts what outputs went on with, by grammar and place. For the requests of one engine.
+
+    Args:
+        num_tokens: The most tokens to propose.
+        min_share: What a token's count must be of all counts of its place, plus one, to be proposed. Those that turn
+            out wrong cost the model some work.
+
+    Raises:
+        ArgumentError: An argument has the wrong type.
+        OptionError: A number is out of range.
+    """
+
+    def __init__(self, num_tokens: int = 8, *, min_share: float = 0.6) -> None:
+        self._num_tokens = as_integer("num_tokens", num_tokens, at_least=1)
+        self._min_share = as_number("min_share", min_share)
+        if not 0 < self._min_share <= 1:
+            raise OptionError(f"min_share must be > 0 and <= 1, not {self._min_share}", option="min_share")
+        self._grammars: OrderedDict[int, tuple[CompiledGrammar, Places]] = OrderedDict()
+
+    def learn(self, compiled_grammar: CompiledGrammar, token_ids: Sequence[int]) -> int:
+        """Count a finished output, or the beginning of one; the engine does so with what it generates.
+
+        Returns:
+            How many of the tokens the grammar allows; those behind are not counted.
+        """
+        reader = self.reader(checked_compiled("compiled_grammar", compiled_grammar))
+        reader.read(token_ids)
+        return reader.num_read
+
+    def reader(self, compiled_grammar: CompiledGrammar) -> OutputReader:
+        """Return what counts the tokens of one output while it grows."""
+        return OutputReader(compiled_grammar, self._places(compiled_grammar))
+
+    def propose(self, matcher: GrammarMatcher, last_token_id: int | None = None) -> list[int]:
+        """Return the tokens that likely come next, all allowed; none if there is nothing to go by.
+
+        Args:
+            matcher: At the end of the output. It does not move.
+            last_token_id: The last token of the output; None at its beginning.
+        """
+        places = self._places(matcher.compiled_grammar)
+        ahead, last = matcher.fork(), _START if last_token_id is None else last_token_id
+        found: list[int] = []
+        while len(found) < self._num_tokens and not ahead.is_terminated():
+            token = self._likeliest(places.get((ahead.configuration_id, last)))
+            if token is None or not ahead.accept_token(token):
+                break
+            found.append(token)
+            last = token
+        return found
+
+    def _likeliest(self, followers: Followers | None) -> int | None:
+        if followers is None:
+            return None
+        token = max(followers, key=followers.__getitem__)
+        return token if followers[token] >= self._min_share * (sum(followers.values()) + 1) else None
+
+    def _places(self, compiled: CompiledGrammar) -> Places:
+        known = self._grammars.get(id(compiled))
+        if known is None:
+            known = self._grammars[id(compiled)] = compiled, {}  # held, so that the id stays its own
+            if len(self._grammars) > _MAX_GRAMMARS:
+                self._grammars.popitem(last=False)
+        self._grammars.move_to_end(id(compiled))
+        return known[1]
+
+
+class OutputReader:
+    """Reads one output along with the engine, and counts each token at its place.
+
+    Attributes:
+        num_read: how many tokens of the output were read.
+    """
+
+    def __init__(self, compiled_grammar: CompiledGrammar, places: Places) -> None:
+        self._matcher, self._places = GrammarMatcher(compiled_grammar), places
+        self._read: list[int] = []
+
+    @property
+    def num_read(self) -> int:
+        return len(self._read)
+
+    def read(self, token_ids: Sequence[int]) -> None:
+        """Read on to the end of an output, the last tokens of which may have been replaced since the last time."""
+        kept = min(len(self._read), len(token_ids))
+        while kept > 0 and self._read[kept - 1] != token_ids[kept - 1]:
+            kept -= 1
+        self._matcher.rollback(len(self._read) - kept)
+        del self._read[kept:]
+        for token in token_ids[kept:]:
+            place = self._matcher.configuration_id, self._read[-1] if self._read else _START
+            if not self._matcher.accept_token(token):
+                return
+            self._read.append(token)
+            self._count(place, token)
+
+    def _count(self, place: tuple[int, int], token: int) -> None:
+        if len(self._places) >= _MAX_PLACES and place not in self._places:
+            self._places.clear()
+        followers = self._places.setdefault(place, {})
+        followers[token] = followers.get(token, 0) + 1
