@@ -5,8 +5,8 @@
 The masks of a token budget leave only tokens after which the rest still fits, so the smallest budget that takes the
 output so far leads to a shortest end. A budget counts the output so far as well, and a matcher cannot begin with less
 than the shortest output has: so the text so far is fed in as many pieces as it takes to leave the number wanted.
-Where budgets would take too long, or the grammar remembers text and so has none, a byte is chosen at a time, as
-`greedy` says: that end is short, not shortest.
+Where exact budgets would take too long, those by bounds are asked, and where they do not help, or the grammar
+remembers text and so has no budgets, a byte is chosen at a time, as `greedy` says: such ends are short, not shortest.
 
 Cost: two matchers for each doubling of the number of tokens. Tested by tests/report/test_rejection.py.
 """
@@ -44,6 +44,7 @@ class Continuations:
 
     def __init__(self, grammar: _kernel.CompiledGrammar, info: TokenizerInfo) -> None:
         self._grammar, self._info = grammar, info
+        self._by_bounds = False  # once exact budgets have taken too long
         self._least: int | None = None  # tokens of the shortest output; 0 if that takes too long to tell
 
     def find(self, matcher: _kernel.Matcher, history: History) -> Continuation | None:
@@ -56,11 +57,21 @@ class Continuations:
         if matcher.is_completed():
             return Continuation(b"", ())
         pieces = _pieces(history)
+        try:
+            found = self._by_budgets(pieces)
+        except LimitError:
+            if self._by_bounds:
+                return greedy(matcher)
+            self._by_bounds, self._least = True, None
+            return self.find(matcher, history)
+        return greedy(matcher) if found is None else found
+
+    def _by_budgets(self, pieces: list[int | bytes]) -> Continuation | None:
         for num_tokens in _doublings():
             found = None if self._after(pieces, num_tokens) is None else self._shortest(pieces, num_tokens)
             if found is not None:
                 return found
-        return greedy(matcher)
+        return None
 
     def _shortest(self, pieces: list[int | bytes], enough: int) -> Continuation | None:
         too_few = enough // 2
@@ -91,18 +102,13 @@ class Continuations:
         return matcher
 
     def _matcher(self, max_tokens: int) -> _kernel.Matcher | None:
+        """A matcher with this budget; None if no output fits, or none by the bounds."""
         try:
-            return self._new_matcher(max_tokens, by_bounds=False)
-        except LimitError:
-            return self._new_matcher(max_tokens, by_bounds=True)
-
-    def _new_matcher(self, max_tokens: int, *, by_bounds: bool) -> _kernel.Matcher | None:
-        try:
-            return _kernel.Matcher(self._grammar, list(self._info.stop_token_ids), False, max_tokens, by_bounds)
+            return _kernel.Matcher(self._grammar, list(self._info.stop_token_ids), False, max_tokens, self._by_bounds)
         except UnsatisfiableError:
             return None
-        except LimitError as error:
-            if error.limit == "remembered_text_budget":
+        except LimitError:
+            if self._by_bounds:
                 return None
             raise
 
