@@ -185,6 +185,11 @@ class CompiledGrammar:
     def __repr__(self) -> str:
         return f"<CompiledGrammar: {self.grammar!r}, {self.tokenizer_info!r}>"
 
+    def _repr_html_(self) -> str:
+        from maskwright.show.notebook import grammar_html
+
+        return grammar_html(self)
+
 
 class GrammarCompiler:
     """Compiles grammars for one tokenizer and keeps what it compiled. Thread-safe.

@@ -226,6 +226,11 @@ class GrammarMatcher(_kernel.Matcher):
         state = "terminated" if self.is_terminated() else "complete" if self.is_completed() else "open"
         return f"<GrammarMatcher: {self.num_accepted_tokens} tokens, {state}>"
 
+    def _repr_html_(self) -> str:
+        from maskwright.show.notebook import matcher_html
+
+        return matcher_html(self)
+
 
 class BatchGrammarMatcher(_kernel.BatchMatcher):
     """Matchers of several sequences, with one crossing into the kernel for all of them.

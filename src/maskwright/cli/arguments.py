@@ -53,6 +53,18 @@ with --json: {"valid": true}, or {"valid": false, "reason", "offset", "line", "c
 exit codes: 0 the text is valid   1 it is rejected   2 wrong usage, or a wrong schema, regex or grammar
 """
 
+_SHOW_EPILOG = """\
+examples:
+  maskwright show query.lark -o page.html
+  maskwright show person.json --text '{"age": 36}' -o page.html
+  maskwright show --regex '[0-9]{4}-[0-9]{2}' --text 2024-11 --tokenizer tokenizer.json -o page.html
+
+Diagrams need the library railroad-diagrams: pip install 'maskwright[show]'.
+
+exit codes: 0 the page is written, whether or not the output is valid   2 wrong usage, or a wrong structure
+"""
+
+
 _CHECK_EPILOG = """\
 For one file, every keyword that applies is listed; for several, those refused or relaxed, and a table by reason.
 
@@ -74,6 +86,7 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_generate(commands)
     _add_explain(commands)
+    _add_show(commands)
     _add_lint(commands)
     _add_convert(commands)
     _add_compile(commands)
@@ -127,6 +140,28 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     command.add_argument("--json", action="store_true", help="print JSON; see below")
     command.set_defaults(run=_command("explain"))
+
+
+def _add_show(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = commands.add_parser(
+        "show",
+        help="make a page of a grammar and of an output held to it",
+        description="Make one self-contained page: the rules as railroad diagrams, and an output token by token, with "
+        "how many tokens are allowed, likely ones that are refused and why, forced text, and the cost of each mask.",
+        epilog=_SHOW_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_structure(command, with_file=True)
+    output = add_text(command, required=False)
+    output.add_argument("--tokens", metavar="IDS", help="token ids, separated by commas or spaces")
+    tokens = command.add_argument_group("tokens")
+    _add_tokenizer(tokens, "cuts the text (default: %(default)s)", "embedded")
+    tokens.add_argument(
+        "--max-tokens", type=positive, metavar="N", help="the budget: the masks leave what fits into it"
+    )
+    command.add_argument("-o", "--output", required=True, metavar="OUT", help="the page to write, such as page.html")
+    command.set_defaults(run=_command("show"))
 
 
 def _add_tokenizer(group: argparse._ActionsContainer, purpose: str, default: str | None = None) -> None:

@@ -45,7 +45,7 @@ def read_grammar_file(argument: str, language: str | None, *, strict: bool = Fal
         CommandError: It cannot be read, its language is not known, or it is wrong.
     """
     label, text = read_text(argument, "FILE", "- for stdin with --from")
-    language = language or _ENDINGS.get(Path(argument).suffix)
+    language = language or language_of(argument)
     if language is None:
         endings = ", ".join(_ENDINGS)
         raise CommandError(f"{label}: unknown language\n  hint: pass --from, or a file that ends in {endings}")
@@ -56,6 +56,11 @@ def read_grammar_file(argument: str, language: str | None, *, strict: bool = Fal
     except MaskwrightError as error:
         raise CommandError(placed(label, error)) from error
     return GrammarFile(label, text, language, grammar)
+
+
+def language_of(name: str) -> str | None:
+    """The language of a file by its ending."""
+    return _ENDINGS.get(Path(name).suffix)
 
 
 def _read(text: str, language: str, strict: bool, relax: bool) -> Grammar:

@@ -10,11 +10,15 @@ import argparse
 from .numbers import non_negative
 
 
-def add_structure(command: argparse.ArgumentParser) -> None:
-    """Add the structure itself, exactly one, and how tools and JSON are written."""
+def add_structure(command: argparse.ArgumentParser, *, with_file: bool = False) -> None:
+    """Add the structure itself, exactly one, and how tools and JSON are written. `with_file`, it may also be given as a
+    file whose ending says what it is.
+    """
     structure = command.add_argument_group("structure", "exactly one of these").add_mutually_exclusive_group(
         required=True
     )
+    if with_file:
+        structure.add_argument("file", metavar="FILE", nargs="?", help="a file in .json, .ebnf, .gbnf, .lark or .regex")
     structure.add_argument(
         "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON text itself"
     )

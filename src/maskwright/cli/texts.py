@@ -16,8 +16,8 @@ _STRUCTURES = ("schema", "grammar", "lark", "tag", "tools")
 _REACH = 48  # characters shown on either side of a place
 
 
-def add_text(command: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add the options."""
+def add_text(command: argparse.ArgumentParser, *, required: bool) -> argparse._MutuallyExclusiveGroup:
+    """Add the options, and return the group that they exclude each other in."""
     text = command.add_argument_group("text").add_mutually_exclusive_group(required=required)
     text.add_argument("--text", metavar="TEXT", help="the text itself")
     text.add_argument(
@@ -25,6 +25,7 @@ def add_text(command: argparse.ArgumentParser, *, required: bool) -> None:
         metavar="FILE",
         help="a file, - for stdin; a line break at its end may be left out if the structure has none there",
     )
+    return text
 
 
 def read_output(arguments: argparse.Namespace) -> bytes:

@@ -20,11 +20,10 @@ EMBEDDED = "embedded"
 
 
 class Tokenizer(NamedTuple):
-    """A vocabulary, how texts are cut into its tokens, and the logits of a model where there is one."""
+    """A vocabulary, and how texts are cut into its tokens."""
 
     info: TokenizerInfo
     encode: Callable[[str], Sequence[int]]
-    logits: Callable[[Sequence[int]], Any] | None = None  # of the next token after these, (vocab_size,) float32
 
 
 def read_tokenizer(name: str) -> Tokenizer:
@@ -75,4 +74,4 @@ def _embedded() -> Tokenizer:
     from maskwright.lm import load_embedded_model
 
     model = load_embedded_model()
-    return Tokenizer(model.tokenizer_info, model.encode, model.logits)
+    return Tokenizer(model.tokenizer_info, model.encode)

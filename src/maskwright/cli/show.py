@@ -1,0 +1,105 @@
+"""`maskwright show`: one page of a grammar and of an output held to it.
+
+    maskwright show person.json --text '{"age": 36}' -o page.html
+
+Which tokens are likely is asked of the built-in model, whatever the tokenizer: it says texts, and those that are tokens
+count. Tested by tests/cli/test_show_command.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from maskwright import CompiledGrammar, GrammarMatcher
+from maskwright.errors import MaskwrightError
+from maskwright.show.page import page
+from maskwright.show.trace import Trace, trace
+
+from .errors import EXIT_OK, CommandError
+from .grammar_files import language_of
+from .sources import placed, read_structure, read_text
+from .texts import read_output, without_last_line_break
+from .tokenizers import Tokenizer, read_tokenizer
+
+_OPTIONS = {"ebnf": "grammar", "lark": "lark", "schema": "schema"}
+_LIKELY = 24  # texts asked of the model at each step
+_CONTEXT = 200  # characters that it is shown
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    _take_file(arguments)
+    tokenizer = read_tokenizer(arguments.tokenizer)
+    given = _tokens(arguments, tokenizer)
+    structure = read_structure(arguments)
+    compiled, _ = structure.compiled(tokenizer.info)
+    try:
+        found = None if given is None else _trace(compiled, given, arguments.max_tokens)
+        html = page(
+            compiled, found, title=_title(arguments, structure.label), likely_by="the built-in model, a small n-gram"
+        )
+    except MaskwrightError as error:
+        raise CommandError(placed(structure.label, error)) from error
+    try:
+        Path(arguments.output).write_text(html, "utf-8")
+    except OSError as error:
+        raise CommandError(f"--output: cannot write {arguments.output!r}: {error.strerror or error}") from error
+    print(f"{arguments.output}: {len(html.encode()):,} bytes", file=sys.stderr)
+    return EXIT_OK
+
+
+def _take_file(arguments: argparse.Namespace) -> None:
+    """Let the file be the value of the option for its language."""
+    if arguments.file is None:
+        return
+    language = language_of(arguments.file)
+    if language is None:
+        raise CommandError(
+            f"{arguments.file}: unknown language\n  hint: pass --schema, --grammar, --lark, --regex or --tag"
+        )
+    if language == "regex":
+        arguments.regex = read_text(arguments.file, "FILE", "--regex")[1].rstrip("\n")
+    else:
+        setattr(arguments, _OPTIONS[language], arguments.file)
+
+
+def _title(arguments: argparse.Namespace, label: str) -> str:
+    return arguments.file or {"--regex": f"Regex {arguments.regex}"}.get(label, label.removeprefix("--"))
+
+
+def _tokens(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Sequence[int] | None:
+    """The output as token ids; None if there is none.
+
+    Raises:
+        CommandError: It is not text, or an id is not one.
+    """
+    if arguments.tokens is not None:
+        words = re.split(r"[\s,]+", arguments.tokens.strip(" ,[]\n"))
+        size = tokenizer.info.vocab_size
+        for word in words:
+            if not (word.isdecimal() and word.isascii() and len(word) < 10 and int(word) < size):
+                raise CommandError(f"--tokens: {word[:40]!r} is not a token id below {size}")
+        return [int(word) for word in words]
+    if arguments.text is None and arguments.text_file is None:
+        return None
+    data = read_output(arguments)
+    try:
+        return tokenizer.encode((data if arguments.text_file is None else without_last_line_break(data)).decode())
+    except UnicodeDecodeError as error:
+        raise CommandError(f"the text is not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def _trace(compiled: CompiledGrammar, ids: Sequence[int], max_tokens: int | None) -> Trace:
+    from maskwright.lm import load_embedded_model
+
+    model = load_embedded_model()
+
+    def likely(before: bytes) -> Iterator[bytes]:
+        logits = model.logits(model.encode(before.decode("utf-8", "replace")[-_CONTEXT:]))
+        return (model.token_bytes[i] for i in logits.argsort()[::-1][:_LIKELY] if i != model.end_id)
+
+    return trace(GrammarMatcher(compiled, max_tokens=max_tokens), ids, likely)
