@@ -36,6 +36,12 @@ def test_a_body(body: str, shown: list[str]) -> None:
     assert [text for text in shown if text not in html.unescape(drawn.svg)] == []
 
 
+def test_a_remembered_text_is_all_that_its_name_stands_before() -> None:
+    inside, outside = (diagrams(f"root ::= {body}")[0].svg for body in ("t=[a-z]+", "(t=[a-z])+"))
+    assert inside.index("group-box") < inside.index("[a-z]")
+    assert inside != outside
+
+
 def test_rules_lead_to_each_other() -> None:
     first, second = diagrams('root[capture="x"] ::= item missing\nitem ::= "a"')
     assert (first.rule, second.rule) == ("root", "item")

@@ -137,7 +137,7 @@ class _Drawing:
             self._at += 1
             return inner
         if part.endswith("=") and _NAME.fullmatch(part[:-1]):  # text that is remembered under a name
-            return self._library.Group(self._atom(), part[:-1])
+            return self._library.Group(self._repeated(), part[:-1])
         if _NAME.fullmatch(part):
             href = f"#{anchor(part)}" if part in self._names else None
             return self._library.NonTerminal(cut(part, _SHORT), href=href)
