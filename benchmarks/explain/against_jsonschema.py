@@ -1,6 +1,6 @@
 """Is what `explain_rejection` says right, and how long does it take?
 
-    python benchmarks/bench_explain.py --schemas 200
+    python benchmarks/explain/against_jsonschema.py --schemas 200
 
 Data are in MaskBench's form (bench_peers.py). Of schemas with rejected documents, evenly spread over the file, the
 first such document is explained, with `any_order=True`, since the order of members is no part of JSON Schema:
@@ -18,6 +18,7 @@ import argparse
 import gzip
 import json
 import statistics
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,9 +28,12 @@ from urllib.parse import unquote
 
 import jsonschema
 from jsonschema.validators import validator_for
-from vocabulary import SHARED, load
 
 import maskwright as mw
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from vocabulary import SHARED, load
 
 
 def main() -> None:
