@@ -2,10 +2,10 @@
 
     python web/bench/dump_schemas.py OUT [COUNT]
 
-writes `OUT/schemas.json`: for COUNT schemas (200), spread over the corpus, the grammar file, a valid document as tokens of
-the vocabulary of benchmarks/vocabulary.py, and milliseconds natively: compiling (front-ends and kernel), the kernel's
-part of that, the first mask, and each token (mask and accept), by the clock, as a page measures, of the first of three
-runs and the best.
+writes `OUT/schemas.json`: for COUNT schemas (200), spread over the corpus, the grammar file, a valid document as
+tokens of the vocabulary of benchmarks/vocabulary.py, and milliseconds natively: compiling (front-ends and kernel), the
+kernel's part of that, the first mask, and each token (mask and accept), by the clock, as a page measures, of the first
+of three runs and the best.
 """
 
 from __future__ import annotations
