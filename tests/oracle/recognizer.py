@@ -30,7 +30,7 @@ Tested by tests/oracle/test_recognizer.py, against the enumeration of all string
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from maskwright import ir
@@ -38,8 +38,8 @@ from maskwright.ir import Expr, GrammarIR
 from oracle.derivatives import derivative, is_empty, is_nullable
 
 Symbol: TypeAlias = "int | tuple[str, int]"
-Texts: TypeAlias = "Mapping[int, Sequence[Symbol]]"
-_NO_TEXTS: Texts = {}
+Texts: TypeAlias = "frozenset[tuple[int, tuple[Symbol, ...]]]"  # by number
+_NO_TEXTS: Texts = frozenset()
 
 
 def matches(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
@@ -63,16 +63,26 @@ class _Chart:
     def __init__(self, grammar: GrammarIR, symbols: Sequence[Symbol], *, open_ended: bool) -> None:
         self.grammar, self.symbols, self.open_ended = grammar, symbols, open_ended
         self.rule_ends: dict[tuple[int, int, int], set[int]] = {(grammar.root, 0, 0): set()}
+        self.known: dict[tuple[int, int, int, Texts], set[int]] = {}  # by expression, while `rule_ends` stays as it is
 
     def solve(self) -> set[int]:
         before = None
         while before != self.rule_ends:
             before = dict(self.rule_ends)
             for rule, v, i in before:
+                self.known.clear()
                 self.rule_ends[rule, v, i] = self.ends(self.grammar.rules[rule].body, i, v)
         return self.rule_ends[self.grammar.root, 0, 0]
 
     def ends(self, e: Expr, i: int, v: int, texts: Texts = _NO_TEXTS) -> set[int]:
+        if not texts:
+            return self.found_ends(e, i, v, texts)
+        key = (id(e), i, v, texts)  # many readings lead to the same one
+        if key not in self.known:
+            self.known[key] = self.found_ends(e, i, v, texts)
+        return self.known[key]
+
+    def found_ends(self, e: Expr, i: int, v: int, texts: Texts) -> set[int]:
         op = e[0]
         if op == ir.OP_EMPTY:
             return {i}
@@ -107,7 +117,7 @@ class _Chart:
         ):  # what a span says is for tests/oracle/token_chart.py
             return self.ends(e[1], i, v, texts)
         if op == ir.OP_RECALL:
-            return self.ends(ir.literal(bytes(texts[e[1]])), i, v)
+            return self.ends(ir.literal(bytes(dict(texts)[e[1]])), i, v)
         assert op in (ir.OP_AND, ir.OP_NOT)
         return self.regular_ends(e, i)
 
@@ -121,7 +131,8 @@ class _Chart:
         for k, part in enumerate(parts):
             if part[0] == ir.OP_REMEMBER:  # each text that it may be is remembered for the rest
                 ends = {(j, end) for j in at for end in self.ends(part[1], j, v)}
-                readings = [(end, {**texts, part[2]: self.symbols[j:end]}) for j, end in ends]
+                others = frozenset(text for text in texts if text[0] != part[2])
+                readings = {(end, others | {(part[2], tuple(self.symbols[j:end]))}) for j, end in ends}
                 return {j for end, known in readings for j in self.sequence_ends(parts[k + 1 :], end, v, known)}
             at = self.ends_from(part, at, v, texts)
         return at
