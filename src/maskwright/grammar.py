@@ -119,16 +119,18 @@ class Grammar:
         """Read a regular expression that the whole output must match.
 
         Args:
-            pattern: In the syntax of Python's `re`, without back-references.
+            pattern: In the syntax of Python's `re`. Back-references are to groups that have certainly matched.
             flags: Letters out of `imsxua`.
 
         Raises:
             RegexSyntaxError: The pattern is malformed or not regular; `span` says where.
         """
-        from maskwright.frontends.regex import regex_to_expr
+        from maskwright.frontends.regex import whole_regex_to_expr
 
         check_pattern(pattern, flags)
-        return cls(_single(regex_to_expr(pattern, flags=flags)), source=Source("regex", pattern, {"flags": flags}))
+        return cls(
+            _single(whole_regex_to_expr(pattern, flags=flags)), source=Source("regex", pattern, {"flags": flags})
+        )
 
     @classmethod
     def from_ebnf(cls, source: str, root_rule_name: str = "root") -> Grammar:

@@ -13,19 +13,21 @@ from __future__ import annotations
 from maskwright.frontends.charset import utf8
 from maskwright.frontends.regex import parse
 from maskwright.frontends.regex.ast import INFINITE, Alt, Chars, Group, Literal, Node, Repeat, Seq
+from maskwright.frontends.regex.back_references import recalled_groups
 from maskwright.frontends.regex.lower import without_edges
 from maskwright.frontends.regex.plain import lower_plain
 from maskwright.ir import UNBOUNDED, Expr, GrammarIR, Rule, alt, capture, repeat, seq, text
 
 
 def located(pattern: str, flags: str) -> GrammarIR | None:
-    """The grammar of a pattern with a capture for each part; None where it has assertions other than at its edges.
+    """The grammar of a pattern with a capture for each part; None where it has assertions other than at its edges, or
+    back-references.
 
     Raises:
         RegexSyntaxError, LimitError: As `regex_to_expr` does.
     """
-    node = without_edges(parse(pattern, flags))
-    return None if node.asserts else GrammarIR((Rule("root", _located(node)),), 0)
+    node = without_edges(parse(pattern, flags, back_references=True))
+    return None if node.asserts or recalled_groups(node) else GrammarIR((Rule("root", _located(node)),), 0)
 
 
 def place_in(pattern: str, offset: int) -> tuple[int, int]:

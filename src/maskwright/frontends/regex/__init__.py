@@ -6,13 +6,15 @@ r"""Regular expressions: `parse` makes a syntax tree with spans, `lower` makes t
 The files in the order of the work: `ast.py`, `classes.py` (named sets of characters), `refused.py` (what is refused by
 name), `scanner.py` (escapes), `brackets.py` (classes), `parser.py`, `lower.py`; and for assertions `lookaround.py`
 (lookarounds become intersections), `context.py` (conditions on neighbours), `plain.py` (pieces of expressions). The
-result is regular: it holds no rule reference.
+result is regular: it holds no rule reference. Only `whole_regex_to_expr` takes back-references (`back_references.py`),
+whose result is not.
 Tested by tests/frontends/test_regex.py.
 """
 
 from __future__ import annotations
 
 from maskwright.frontends.charset import Encoding, utf8
+from maskwright.frontends.regex.back_references import lower_recalling, recalled_groups
 from maskwright.frontends.regex.lower import anywhere as anywhere
 from maskwright.frontends.regex.lower import lower as lower
 from maskwright.frontends.regex.parser import parse as parse
@@ -38,3 +40,15 @@ def regex_to_expr(
     """
     node = parse(pattern, flags, dialect)
     return lower(anywhere(node) if search else node, encode, pattern)
+
+
+def whole_regex_to_expr(pattern: str, *, flags: str = "") -> Expr:
+    """Return the expression for a pattern that is a grammar by itself, and so may have back-references.
+
+    Raises:
+        RegexSyntaxError: The pattern is malformed, not regular but for back-references, or has one where its group may
+            not have matched.
+        LimitError: The pattern is too deep or too large.
+    """
+    node = parse(pattern, flags, back_references=True)
+    return lower_recalling(node, pattern) if recalled_groups(node) else lower(node, utf8, pattern)

@@ -129,16 +129,29 @@ class Repeat(Node):
 
 
 class Group(Node):
-    """A capturing group, by name or without one."""
+    """A capturing group, by name or without one. Groups have numbers, from 1, in the order in which they open."""
 
-    __slots__ = ("item", "name")
+    __slots__ = ("item", "name", "number")
 
-    def __init__(self, span: Span, item: Node, name: str | None) -> None:
+    def __init__(self, span: Span, item: Node, name: str | None, number: int = 0) -> None:
         self._inner(span, (item,), item.min_width, item.max_width)
-        self.item, self.name = item, name
+        self.item, self.name, self.number = item, name, number
 
     def __str__(self) -> str:
         return f"group({self.item}{', ' + self.name if self.name else ''})"
+
+
+class BackReference(Node):
+    """The text that the group with this number matched."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, span: Span, number: int) -> None:
+        self._leaf(span, 0, INFINITE, False)
+        self.number = number
+
+    def __str__(self) -> str:
+        return f"back_reference({self.number})"
 
 
 class Anchor(Node):

@@ -163,7 +163,7 @@ class _Resolver:
             return self._alternatives(node, rest)
         if isinstance(node, Group):
             item, swallowed = self.resolve(node.item, rest)
-            return (item, True) if swallowed else (Group(node.span, item, node.name), False)
+            return (item, True) if swallowed else (Group(node.span, item, node.name, node.number), False)
         return self._intersection(node, rest)
 
     def _join(self, at: Node, far_to_near: list[Node]) -> Node:

@@ -42,6 +42,7 @@ _BLANK: Final = re.compile(r"(?:[ \t\n\r\f\v]+|#[^\n]*)+")
 _COUNT: Final = re.compile(r"[*+?]|\{(?:([0-9]+)(?:(,)([0-9]*))?|,([0-9]*))\}")
 _FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME: Final = re.compile(r"\(\?P?<([^>]*)>")
+_BACK_REFERENCE: Final = re.compile(r"\\(?![0-3][0-7]{2})([1-9][0-9]?)|\\k<([^>]*)>|\(\?P=([^)]*)\)")
 _SIMPLE_COUNTS: Final = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
 _FLAG_BITS: Final = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0}
 _BYTES_HINT: Final = "write (?a:…) for ASCII \\d \\w \\s \\b; bytes need allow_invalid_utf8, an option of Lark grammars"
@@ -52,7 +53,7 @@ _LOOKS: Final = {"(?=": (True, False), "(?!": (True, True), "(?<=": (False, Fals
 class _Frame:
     """An open group: what stands before it is with the frame below."""
 
-    __slots__ = ("branches", "flags", "items", "kind", "look", "name", "start")
+    __slots__ = ("branches", "flags", "items", "kind", "look", "name", "number", "start")
 
     def __init__(self, start: int, kind: str, flags: int) -> None:
         self.start = start
@@ -61,10 +62,18 @@ class _Frame:
         self.items: list[ast.Node] = []
         self.branches: list[ast.Node] = []
         self.name: str | None = None
+        self.number = 0  # of a group that captures
         self.look = (True, False)
 
 
-def parse(pattern: str, flags: str = "", dialect: Dialect = "python", *, is_bytes: bool = False) -> ast.Node:
+def parse(
+    pattern: str,
+    flags: str = "",
+    dialect: Dialect = "python",
+    *,
+    is_bytes: bool = False,
+    back_references: bool = False,
+) -> ast.Node:
     """Parse a regular expression.
 
     Args:
@@ -72,6 +81,7 @@ def parse(pattern: str, flags: str = "", dialect: Dialect = "python", *, is_byte
         flags: Letters of `imsxua`; `a` is ASCII-only `\\d \\w \\s \\b`, `u` (the default) is Unicode.
         dialect: `"python"` or `"ecma"`.
         is_bytes: Whether each character stands for a byte; `\\d \\w \\s \\b` are then ASCII.
+        back_references: Whether the pattern may have some (back_references.py).
 
     Raises:
         RegexSyntaxError: The pattern is malformed, or holds something that is not regular.
@@ -87,17 +97,20 @@ def parse(pattern: str, flags: str = "", dialect: Dialect = "python", *, is_byte
         bits |= _FLAG_BITS[letter]
     if "a" in flags and "u" in flags:
         raise RegexSyntaxError("the flags a and u exclude each other", hint="u is the default: leave one out")
-    return _Parser(pattern, dialect, bits, is_bytes).parse()
+    return _Parser(pattern, dialect, bits, is_bytes, back_references).parse()
 
 
 class _Parser(Brackets):
-    def __init__(self, pattern: str, dialect: Dialect, flags: int, is_bytes: bool) -> None:
+    def __init__(self, pattern: str, dialect: Dialect, flags: int, is_bytes: bool, back_references: bool) -> None:
         super().__init__(pattern, dialect)
         self.flags = flags
         self.is_bytes = is_bytes
         self.frame = _Frame(0, "whole", flags)
         self.stack: list[_Frame] = []
-        self.names: set[str] = set()
+        self.names: dict[str, int] = {}  # and the numbers of these groups
+        self.num_groups = 0
+        self.closed: set[int] = set()  # groups
+        self.back_references = back_references
         # Whether a quantifier may come next: not at the start of a branch, nor after an anchor or another quantifier.
         self.quantifiable = False
 
@@ -149,6 +162,9 @@ class _Parser(Brackets):
         self._push_text(ast.Chars(self._span(start), chars))
 
     def _escape(self) -> None:
+        if self.back_references and (match := _BACK_REFERENCE.match(self.pattern, self.position)):
+            self._back_reference(match)
+            return
         start = self.position
         value = self.escape(self.flags, in_class=False)
         if isinstance(value, ast.Anchor):
@@ -159,6 +175,18 @@ class _Parser(Brackets):
             raise self.error("a lone surrogate matches no text", start, self.position, "write \\u{…} or a pair")
         else:
             self._push_text(_character(self._span(start), value, self.flags))
+
+    def _back_reference(self, match: re.Match[str]) -> None:
+        name = match[1] or match[2] or match[3] or ""
+        number = int(name) if match[1] else self.names.get(name, 0)
+        if number not in self.closed:
+            hint = "write it behind the group; \\xHH for a character by its number"
+            raise self.error(f"no group {name[:40]!r} ends before this back-reference", *match.span(), hint)
+        if self.flags & IGNORE_CASE:
+            hint = "write (?-i:…) around it, for the very same text"
+            raise self.error("a back-reference under the flag i is not supported", *match.span(), hint)
+        start, self.position = self.position, match.end()
+        self._push(ast.BackReference(self._span(start), number))
 
     def _dot(self) -> None:
         start = self.position
@@ -237,9 +265,17 @@ class _Parser(Brackets):
                 return
         else:
             self.position += 1
+        if frame.kind == "capture":
+            self._number_group(frame)
         self.stack.append(self.frame)
         self.frame = frame
         self.quantifiable = False
+
+    def _number_group(self, frame: _Frame) -> None:
+        self.num_groups += 1
+        frame.number = self.num_groups
+        if frame.name is not None:
+            self.names[frame.name] = frame.number
 
     def _open_special(self, frame: _Frame) -> bool:
         """Read what follows `(?`; False when it opens no group."""
@@ -258,6 +294,9 @@ class _Parser(Brackets):
                 raise self.error("the comment is not closed", start, start + 3, "add )")
             self.position = end + 1
             return False
+        if self.back_references and (match := _BACK_REFERENCE.match(pattern, start)):
+            self._back_reference(match)
+            return False
         refused = refused_group(pattern, start, self.python)
         if refused is not None:
             raise self.refusal(refused[0], start, refused[1])
@@ -272,7 +311,6 @@ class _Parser(Brackets):
             )
         if match[1] in self.names:
             raise self.error(f"two groups are named {match[1][:40]!r}", *match.span(), "use another name, or (?:…)")
-        self.names.add(match[1])
         frame.name = match[1]
         self.position = match.end()
 
@@ -315,7 +353,8 @@ class _Parser(Brackets):
         if frame.kind == "look":
             self._push(ast.Look(span, body, *frame.look))
         elif frame.kind == "capture":
-            self._push(ast.Group(span, body, frame.name))
+            self.closed.add(frame.number)
+            self._push(ast.Group(span, body, frame.name, frame.number))
         else:
             # A literal taken out of its group would be torn apart by a quantifier.
             torn = isinstance(body, ast.Literal) and len(body.text) > 1

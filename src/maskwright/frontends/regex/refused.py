@@ -24,7 +24,9 @@ class Refusal(NamedTuple):
 
 
 _REPEAT: Final = "repeat the expression of the group instead"
-BACK_REFERENCE: Final = Refusal("a back-reference is not regular", _REPEAT)
+BACK_REFERENCE: Final = Refusal(
+    "a back-reference is not regular", f"{_REPEAT}; only a regular expression that is the whole grammar may have one"
+)
 _CALL: Final = Refusal(
     "a call of a group is not regular", f"{_REPEAT}, or use a rule of a grammar, which may be recursive"
 )
