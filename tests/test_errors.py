@@ -103,7 +103,7 @@ def test_limit_error_names_its_limit() -> None:
         ("ebnf", "root ::= ("),
         ("ebnf", "a ::= 'x'"),
         ("regex", "("),
-        ("regex", r"(a)\1"),
+        ("regex", r"(a)?b\1"),
         ("json_schema", {"type": 3}),
         ("json_schema", {"type": "integer", "minimum": 2, "maximum": 1}),
         ("choices", []),

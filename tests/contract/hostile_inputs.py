@@ -86,6 +86,8 @@ REGEX: dict[str, Input] = {
     "many classes": lambda: r"[^\s\d\w]" * 500,
     "rare characters": lambda: ".{0,5000}\U0010ffff[^\U0001f600]{3,}",
     "a backreference": lambda: r"(a)\1",
+    "texts that may be empty, recalled": lambda: "(a*)" * 90 + "".join(rf"\{i}" for i in range(1, 91)),
+    "a long text recalled": lambda: r"(.{0,5000})-\1",
     "a class upside down": lambda: "[z-a]",
 }
 EBNF: dict[str, Input] = {
