@@ -94,6 +94,8 @@ def test_replaced_tokens_are_taken_back(compiled: mw.CompiledGrammar) -> None:
         reader = drafts.reader(compiled)
         reader.read(ids_of('{"a": "a", "b": "ab'))
         reader.read(ids_of('{"a": "a", "b": "ba'))
+        reader.read(ids_of('{"a": "a", "b": "cage'))  # whose second letter is the same
+        assert reader.num_read == len(ids_of('{"a": "a", "b": "cage'))
         reader.read(ids_of('{"a": "a"'))
         assert reader.num_read == 9
         reader.read(ids_of('{"a": "a", "b": "baab"'))

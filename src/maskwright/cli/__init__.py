@@ -1,4 +1,4 @@
-"""The command line: `maskwright generate`, `explain`, `check`, `lint`, `convert`, `compile`, `demo` and `serve`.
+"""The command line: `maskwright generate`, `explain`, `show`, `check`, `lint`, `convert`, `compile`, `demo`, `serve`.
 
     maskwright generate --regex '[0-9]{4}-[0-9]{2}' --prompt 'Date: '
 

@@ -59,7 +59,7 @@ examples:
   maskwright show person.json --text '{"age": 36}' -o page.html
   maskwright show --regex '[0-9]{4}-[0-9]{2}' --text 2024-11 --tokenizer tokenizer.json -o page.html
 
-Diagrams need the library railroad-diagrams: pip install 'maskwright[show]'.
+Diagrams need the library railroad-diagrams: pip install railroad-diagrams.
 
 exit codes: 0 the page is written, whether or not the output is valid   2 wrong usage, or a wrong structure
 """

@@ -41,7 +41,7 @@ def read_tokenizer(name: str) -> Tokenizer:
     try:
         library: Any = importlib.import_module("tokenizers")
     except ImportError as error:
-        hint = "pip install 'maskwright[tokenizers]'"
+        hint = "pip install tokenizers"
         raise CommandError(f"--tokenizer needs the library tokenizers\n  hint: {hint}") from error
     try:
         tokenizer = library.Tokenizer.from_file(str(path))

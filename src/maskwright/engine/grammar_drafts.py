@@ -115,9 +115,8 @@ class OutputReader:
 
     def read(self, token_ids: Sequence[int]) -> None:
         """Read on to the end of an output, the last tokens of which may have been replaced since the last time."""
-        kept = min(len(self._read), len(token_ids))
-        while kept > 0 and self._read[kept - 1] != token_ids[kept - 1]:
-            kept -= 1
+        pairs = enumerate(zip(self._read, token_ids, strict=False))
+        kept = next((i for i, (known, token) in pairs if known != token), min(len(self._read), len(token_ids)))
         self._matcher.rollback(len(self._read) - kept)
         del self._read[kept:]
         for token in token_ids[kept:]:

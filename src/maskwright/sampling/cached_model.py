@@ -39,7 +39,7 @@ class CachedModel:
             token_ids: All tokens so far, at least one.
         """
         kept = 0
-        for known, wanted in zip(self._read, token_ids[:-1]):  # noqa: B905 - up to the shorter one
+        for known, wanted in zip(self._read, token_ids[:-1], strict=False):
             if known != wanted:
                 break
             kept += 1

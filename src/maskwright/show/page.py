@@ -259,7 +259,7 @@ def _drawn(compiled: CompiledGrammar) -> Iterator[Markup]:
     except ImportError:
         drawn = []
         yield element(
-            "p", "For railroad diagrams: ", element("code", "pip install 'maskwright[show]'"), ".", class_="note"
+            "p", "For railroad diagrams: ", element("code", "pip install railroad-diagrams"), ".", class_="note"
         )
     for each in drawn:
         picture = element(
