@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import sys
 from functools import partial
 from typing import Any
 
@@ -156,6 +157,30 @@ def test_grammars_come_back_from_their_serialized_form(grammar: xgr.Grammar) -> 
 def test_what_is_no_serialized_grammar_is_refused(text: str) -> None:
     with pytest.raises((xgr.DeserializeFormatError, xgr.InvalidJSONError)):
         xgr.Grammar.deserialize_json(text)
+
+
+def test_a_serialized_grammar_may_nest_as_deep_however_much_stack_there_is() -> None:
+    text = '{"__VERSION__": "maskwright-1", "grammar": ' + '{"union": [' * 100 + '{"regex": "a"}' + "]}" * 100 + "}"
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(100_000)
+    try:
+        with pytest.raises(xgr.DeserializeFormatError, match="nest deeper than 64"):
+            xgr.Grammar.deserialize_json(text)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_grammars_are_joined_one_after_another() -> None:
+    letters = [xgr.Grammar.from_regex(letter) for letter in "abcdefgh" * 20]
+    union, row = letters[0], letters[0]
+    for letter in letters[1:]:
+        union, row = xgr.Grammar.union(union, letter), xgr.Grammar.concat(row, letter)
+    assert str(union) == str(xgr.Grammar.union(*letters))
+    assert str(row) == str(xgr.Grammar.concat(*letters))
+    assert str(xgr.Grammar.deserialize_json(union.serialize_json())) == str(union)
+    assert mask_of(COMPILER.compile_grammar(xgr.Grammar.union(row, letters[1]))) == mask_of(
+        COMPILER.compile_grammar(xgr.Grammar.from_regex("[ab]"))
+    )
 
 
 def test_a_compiled_grammar_belongs_to_its_tokenizer() -> None:

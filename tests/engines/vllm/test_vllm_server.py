@@ -176,7 +176,8 @@ HOSTILE_SCHEMAS: list[Any] = [
 HOSTILE_STRUCTURES: list[dict[str, Any]] = [
     {"regex": "(a"},
     {"regex": "a{1000000000}"},
-    {"regex": "(?<a>b)\\k<a>"},
+    {"regex": "(?<a>b)?\\k<a>"},
+    {"regex": "(a)|\\1"},
     {"regex": "((((a{99}){99}){99}){99}){99}"},
     {"grammar": ""},
     {"grammar": " \n"},

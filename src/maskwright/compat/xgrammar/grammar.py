@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from maskwright import grammars as _ready
 from maskwright.compat.xgrammar.base import XGRObject
@@ -28,7 +28,7 @@ from maskwright.compat.xgrammar.reading import (
 )
 from maskwright.compat.xgrammar.serialization import dumped, field, loaded
 from maskwright.compat.xgrammar.structural_tag import StructuralTag, StructuralTagItem
-from maskwright.errors import MaskwrightError, wrong_argument
+from maskwright.errors import LimitError, MaskwrightError, wrong_argument
 from maskwright.grammar import Grammar as _Grammar
 from maskwright.support.arguments import as_tuple, instance
 
@@ -37,12 +37,15 @@ if TYPE_CHECKING:
 
 _Source = dict[str, Any]
 
+MAX_NESTING: Final = 64  # of grammars within grammars, when they are read back
+
 
 class Grammar(XGRObject):
     """A structure that outputs can be held to. Make one with a `from_` method."""
 
     _grammar: _Grammar
     _source: _Source
+    _parts: tuple[tuple[_Grammar, _Source], ...] = ()  # of a union or concatenation that was made here
 
     @staticmethod
     @as_xgrammar_errors()
@@ -141,13 +144,13 @@ class Grammar(XGRObject):
     @as_xgrammar_errors()
     def concat(*grammars: Grammar) -> Grammar:
         """An output of each grammar, one after the other."""
-        return from_source({"concat": [checked_grammar("each of grammars", each)._source for each in grammars]})
+        return _joined("concat", grammars)
 
     @staticmethod
     @as_xgrammar_errors()
     def union(*grammars: Grammar) -> Grammar:
         """An output of any of the grammars."""
-        return from_source({"union": [checked_grammar("each of grammars", each)._source for each in grammars]})
+        return _joined("union", grammars)
 
     def __str__(self) -> str:
         """The grammar in EBNF, with the root rule `root`."""
@@ -175,10 +178,22 @@ def deserialized(data: _Source) -> Grammar:
     """Return the grammar of a serialized object."""
     try:
         return from_source(field(data, "grammar", dict))
-    except (MaskwrightError, RecursionError) as error:
+    except MaskwrightError as error:
         if isinstance(error, DeserializeFormatError):
             raise
         raise DeserializeFormatError(f"the serialized grammar is not valid: {error}") from error
+
+
+def _joined(kind: str, grammars: tuple[Grammar, ...]) -> Grammar:
+    """Join grammars; one that is of this kind itself is joined part by part, so adding one after another does not nest."""
+    parts: list[tuple[_Grammar, _Source]] = []
+    for each in grammars:
+        grammar = checked_grammar("each of grammars", each)
+        parts += grammar._parts if kind in grammar._source and grammar._parts else [(grammar._grammar, grammar._source)]
+    join = _Grammar.union if kind == "union" else _Grammar.concat
+    made = of_native(join(*[grammar for grammar, _ in parts]), {kind: [source for _, source in parts]})
+    made._parts = tuple(parts)
+    return made
 
 
 def of_native(grammar: _Grammar, source: _Source) -> Grammar:
@@ -193,13 +208,17 @@ def from_source(source: _Source) -> Grammar:
     return of_native(_read(source), source)
 
 
-def _read(source: _Source) -> _Grammar:
+def _read(source: _Source, depth: int = 0) -> _Grammar:
+    if depth > MAX_NESTING:
+        raise LimitError(f"grammars nest deeper than {MAX_NESTING} levels", limit="grammar nesting")
     kind = next(iter(instance("grammar", source, dict)), None)
     if kind == "ebnf":
         return _Grammar.from_ebnf(source["ebnf"], source.get("root_rule_name", "root"))
     if kind == "lark":
         named = field(source, "named_grammars", dict)
-        return _Grammar.from_lark(source["lark"], grammars={name: _read(each) for name, each in named.items()})
+        return _Grammar.from_lark(
+            source["lark"], grammars={name: _read(each, depth + 1) for name, each in named.items()}
+        )
     if kind == "json_schema":
         options = field(source, "options", dict)
         return _Grammar.from_json_schema(
@@ -212,7 +231,7 @@ def _read(source: _Source) -> _Grammar:
     if kind == "builtin":
         return _ready.load(field(source, "builtin", str))
     if kind in ("union", "concat"):
-        parts = [_read(each) for each in field(source, kind, list)]
+        parts = [_read(each, depth + 1) for each in field(source, kind, list)]
         return _Grammar.union(*parts) if kind == "union" else _Grammar.concat(*parts)
     raise DeserializeFormatError(f"unknown kind of grammar {kind!r:.60}")
 
