@@ -11,6 +11,7 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -26,7 +27,7 @@ from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
 from maskwright.report.rejection import Rejection
 from maskwright.report.sources import Source
-from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
+from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling, text_hint
 from maskwright.support.interruption import compiling, interrupt_checkpoint
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
@@ -348,9 +349,11 @@ class GrammarCompiler:
         try:
             compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
         except UnsatisfiableError:
-            if task.why_unsatisfiable is None:
-                raise
-            raise task.why_unsatisfiable() from None
+            if task.why_unsatisfiable is not None:
+                raise task.why_unsatisfiable() from None
+            if grammar.source is not None and grammar.source.kind == "regex":
+                raise UnsatisfiableError("no text matches this regular expression", hint=_WHOLE_OUTPUT) from None
+            raise
         if task.read_again is not None:
             grammar.let_go_of_ir(task.read_again)
         return compiled
@@ -369,6 +372,8 @@ def checked_compiled(name: str, value: Any) -> CompiledGrammar:
         hint = compile_first.format("compile_grammar(grammar)")
     elif isinstance(value, Mapping):
         hint = compile_first.format("compile_json_schema(schema)")
+    elif isinstance(value, str | bytes):
+        hint = compile_first.format("compile_json_schema(text), compile_regex(text) or compile_grammar(text)")
     elif isinstance(value, CompileFuture):
         hint = "await it, or pass its result()"
     elif isinstance(value, _kernel.Matcher):
@@ -376,6 +381,9 @@ def checked_compiled(name: str, value: Any) -> CompiledGrammar:
     else:
         hint = "pass what compile_json_schema or another compile_ method of GrammarCompiler returns"
     raise wrong_argument(name, value, "a CompiledGrammar", hint)
+
+
+_WHOLE_OUTPUT = "the pattern must match the whole output; ^, $, \\b and lookarounds see no text outside it"
 
 
 class _Task(NamedTuple):
@@ -429,11 +437,19 @@ def _grammar_task(grammar: Grammar | str, root_rule_name: str) -> _Task:
         # By identity: what is kept holds the grammar, so the id stays its own.
         return _Task(("grammar", id(grammar)), lambda: grammar)
     if not isinstance(grammar, str):
-        hint = "use compile_json_schema for schemas" if isinstance(grammar, Mapping) else None
-        hint = "use compile_structural_tag" if type(grammar).__name__ == "StructuralTag" else hint
-        raise wrong_argument("grammar", grammar, "a Grammar or an EBNF text", hint)
+        raise wrong_argument("grammar", grammar, "a Grammar or an EBNF text", _instead_of_a_grammar(grammar))
     instance("root_rule_name", root_rule_name, str)
     return _Task(("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name))
+
+
+def _instead_of_a_grammar(given: Any) -> str | None:
+    if isinstance(given, Mapping):
+        return "use compile_json_schema for schemas"
+    if isinstance(given, CompiledGrammar):
+        return "it is compiled already: pass it to GrammarMatcher"
+    if isinstance(given, re.Pattern):
+        return "use compile_regex(pattern.pattern)"
+    return "use compile_structural_tag" if type(given).__name__ == "StructuralTag" else text_hint(given)
 
 
 def _choices_task(choices: Iterable[str | bytes]) -> _Task:

@@ -67,8 +67,22 @@ def wrong_argument(argument: str, value: object, expected: str, hint: str | None
 
     >>> print(wrong_argument("pattern", 3, "a str"))
     pattern must be a str, not int
+    >>> print(wrong_argument("token_id", [3], "an int"))
+    token_id must be an int, not list
+      hint: pass one item, such as int(value[0])
     """
-    return ArgumentError(f"{argument} must be {expected}, not {type_name(value)}", argument=argument, hint=hint)
+    way_out = hint or _usual_hint(expected, value)
+    return ArgumentError(f"{argument} must be {expected}, not {type_name(value)}", argument=argument, hint=way_out)
+
+
+def _usual_hint(expected: str, value: object) -> str | None:
+    """What to pass where numbers and lists of them are confused."""
+    is_text = isinstance(value, str | bytes | bytearray)
+    if expected == "an int" and isinstance(value, float):
+        return "pass int(value)"
+    if expected == "an int" and hasattr(value, "__len__") and not is_text:
+        return "pass one item, such as int(value[0])"
+    return "pass [value]" if expected == "a sequence of ints" and isinstance(value, int) else None
 
 
 def type_name(value: object) -> str:

@@ -222,7 +222,7 @@ class Grammar:
         """
         options = [ir.literal(_encoded(choice)) for choice in checked_choices(choices)]
         if not options:
-            raise UnsatisfiableError("there are no choices")
+            raise UnsatisfiableError("there are no choices", hint="pass at least one")
         return cls(_single(ir.alt(*options)))
 
     @classmethod
@@ -343,11 +343,11 @@ def checked_choices(choices: Iterable[str | bytes]) -> tuple[str | bytes, ...]:
     Raises:
         ArgumentError: They are one text, or something else is among them.
     """
-    hint = "pass a list of str or bytes: [text]" if isinstance(choices, str | bytes) else None
-    options = as_tuple("choices", choices, "several str or bytes", hint)
+    hint = "pass [text] for a single choice" if isinstance(choices, str | bytes) else None
+    options = as_tuple("choices", choices, "a list of str or bytes", hint)
     for option in options:
         if not isinstance(option, str | bytes):
-            raise wrong_argument("each of choices", option, "a str or bytes", "pass str(...) of it")
+            raise wrong_argument("each of choices", option, "a str or bytes", "pass str(choice)")
     return options
 
 

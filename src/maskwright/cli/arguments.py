@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from maskwright import __version__
 
 from .numbers import non_negative, positive, share, temperature
+from .parser import Parser
 from .serve_arguments import add_serve
 from .structure_arguments import add_strictness, add_structure
 from .texts import add_text
@@ -79,7 +80,7 @@ exit codes: 0 all enforced or annotations   1 something is refused or relaxed   
 
 def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     """Turn the arguments into a command to call. Ends the program where they are wrong, as argparse does."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="maskwright", description="Make a language model's output follow a structure.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"maskwright {__version__}")

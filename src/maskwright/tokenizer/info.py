@@ -174,6 +174,7 @@ class TokenizerInfo:
     def _from_raw(
         cls, raw: RawTokenizer, vocab_size: int | None, stop_token_ids: Iterable[int] | None
     ) -> TokenizerInfo:
+        declared = raw.stop_token_ids
         if vocab_size is not None:
             raw = _cut(raw, _to_id(vocab_size, "vocab_size"))
         stop = raw.stop_token_ids if stop_token_ids is None else stop_token_ids
@@ -186,7 +187,7 @@ class TokenizerInfo:
         )
         info.__dict__["_encode"] = raw.encode
         if stop_token_ids is None and not info.stop_token_ids:
-            raise _no_stop_token(info)
+            raise _stop_tokens_cut(declared, info.vocab_size) if declared else _no_stop_token(info)
         return info
 
     @cached_property
@@ -305,7 +306,9 @@ def _to_id(value: Any, role: str) -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        raise TokenizerError(f"{role} is of type {type(value).__qualname__}, not int") from None
+        hint = "pass model.config.vocab_size" if hasattr(value, "vocab_size") and role == "vocab_size" else None
+        hint = "pass its id, such as tokenizer.eos_token_id" if isinstance(value, str) and "token" in role else hint
+        raise TokenizerError(f"{role} is of type {type(value).__qualname__}, not int", hint=hint) from None
 
 
 def _to_ids(ids: Iterable[int], role: str, vocab_size: int) -> tuple[int, ...]:
@@ -322,6 +325,13 @@ def _to_ids(ids: Iterable[int], role: str, vocab_size: int) -> tuple[int, ...]:
 def _named(info: TokenizerInfo, ids: Iterable[int]) -> str:
     names = [f"{i}: {info.token_bytes[i].decode('utf-8', 'replace')!r}" for i in ids]
     return "{" + ", ".join(names[:_NUM_SHOWN] + ["..."] * (len(names) > _NUM_SHOWN)) + "}"
+
+
+def _stop_tokens_cut(declared: Iterable[int], vocab_size: int) -> TokenizerError:
+    return TokenizerError(
+        f"the tokenizer's stop tokens, {sorted(declared)}, lie outside vocab_size={vocab_size}",
+        hint="pass the width of the model's logits, mostly model.config.vocab_size, or stop_token_ids=[id, ...]",
+    )
 
 
 def _no_stop_token(info: TokenizerInfo) -> TokenizerError:

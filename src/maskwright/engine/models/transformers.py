@@ -20,6 +20,7 @@ Tested by tests/engine/test_models.py, equal to `model.generate`.
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -99,7 +100,9 @@ class TransformersModel:
             model = library.AutoModelForCausalLM.from_pretrained(name, dtype="auto").to(device)
         except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
             reason = " ".join(str(error).split())[:300] or type(error).__name__
-            raise EngineError(f"{name}: transformers cannot load it: {reason}") from error
+            is_here = os.path.exists(name)
+            hint = None if is_here else "there is no such folder here, so it was looked up on the hub; check the name"
+            raise EngineError(f"{name}: transformers cannot load it: {reason}", hint=hint) from error
         return cls(model, tokenizer, **{"model_name": name, **options})
 
     @property

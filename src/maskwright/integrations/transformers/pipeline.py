@@ -23,6 +23,7 @@ import torch
 
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import ArgumentError, MatcherError, OptionError, TokenizerError, wrong_argument
+from maskwright.frontends.json_schema import JsonSchemaKeywords
 from maskwright.integrations.transformers.model_facts import Facts, facts_of
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor
 from maskwright.integrations.transformers.prompts import Prompts, encode, padded, read_prompts
@@ -33,6 +34,8 @@ from maskwright.tool_outputs import ToolOutput
 _MOST_COMPILERS = 4
 _OURS: Mapping[str, str] = {  # options of `generate` that would not do what they say
     "max_length": "use max_new_tokens",
+    "max_tokens": "use max_new_tokens",
+    "enable_thinking": "pass template_options={'enable_thinking': …}",
     "input_ids": "pass the text as prompts",
     "inputs": "pass the text as prompts",
     "inputs_embeds": "use GrammarLogitsProcessor with model.generate",
@@ -235,8 +238,10 @@ def _tokenizer_of(given: Any) -> Any:
 
 def _check_options(options: Mapping[str, Any]) -> None:
     for name in options:
-        if name in _OURS:
-            raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=_OURS[name])
+        is_of_schemas = name in JsonSchemaKeywords.__annotations__
+        hint = f"pass schema_options={{{name!r}: …}}" if is_of_schemas else _OURS.get(name)
+        if hint is not None:
+            raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=hint)
 
 
 def _sampling(options: Mapping[str, Any], declared: Any) -> dict[str, Any]:
