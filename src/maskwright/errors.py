@@ -16,11 +16,11 @@
     ├── BitmaskError            a bitmask or logits buffer of the wrong form      (also ValueError)
     ├── EngineError             a model cannot be loaded, or an engine is closed  (also RuntimeError)
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
-    └── MatcherError            a matcher was asked for what it cannot do         (also RuntimeError)
+    └── MatcherError            a call that a matcher cannot carry out             (also RuntimeError)
 
-Beside it stands one warning: `GrammarWarning`, for grammars that compile but surely do not mean what they say.
+There is one warning: `GrammarWarning`, for grammars that compile but surely do not do what they were written for.
 
-Errors are data: what a program may want to act on is a field, and the message is made from the fields.
+Errors are data: whatever a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.
 Tested by tests/test_errors.py.
 """
@@ -151,22 +151,22 @@ class GrammarError(MaskwrightError, ValueError):
 
 
 class RegexSyntaxError(GrammarError):
-    """A regular expression cannot be parsed, or is not regular."""
+    """A regular expression is malformed, or is not regular."""
 
 
 class EbnfSyntaxError(GrammarError):
-    """An EBNF or GBNF grammar cannot be parsed."""
+    """An EBNF or GBNF grammar is malformed."""
 
 
 class LarkSyntaxError(GrammarError):
-    """A grammar in Lark's syntax cannot be parsed, or asks for something that is not supported."""
+    """A grammar in Lark's syntax is malformed, or uses something that is not supported."""
 
 
 class UnsatisfiableError(GrammarError):
-    """No output at all satisfies the structure.
+    """No output satisfies the structure, or none fits into the token budget.
 
-    Of a JSON Schema, `pointers` are the JSON pointers of what contradicts itself: without any one of these, some values
-    would be valid. They are empty where that could not be found out.
+    For a JSON Schema, `pointers` are the JSON pointers of the keywords that contradict each other: without any one of
+    them, some value would be valid. They are empty if that could not be determined.
     """
 
     def __init__(self, message: str, *, pointers: tuple[str, ...] = (), hint: str | None = None) -> None:
@@ -175,7 +175,7 @@ class UnsatisfiableError(GrammarError):
 
 
 class SchemaError(MaskwrightError, ValueError):
-    """A JSON Schema is malformed. `pointer` is the JSON pointer to the culprit, `keyword` its keyword."""
+    """A JSON Schema is malformed. `pointer` is the JSON pointer to the place, `keyword` the keyword there."""
 
     def __init__(self, message: str, *, pointer: str = "", keyword: str | None = None, hint: str | None = None) -> None:
         self.pointer = pointer
@@ -187,11 +187,11 @@ class SchemaError(MaskwrightError, ValueError):
 
 
 class UnsupportedSchemaError(SchemaError):
-    """A JSON Schema asks for something that cannot be enforced; nothing is dropped silently."""
+    """A keyword of a JSON Schema cannot be enforced; nothing is dropped silently."""
 
 
 class OptionError(MaskwrightError, ValueError):
-    """What the caller chose is wrong, or contradicts what else was chosen. `option` names it."""
+    """An option is wrong, or contradicts another one. `option` is its name."""
 
     def __init__(self, message: str, *, option: str, hint: str | None = None) -> None:
         self.option = option
@@ -199,7 +199,7 @@ class OptionError(MaskwrightError, ValueError):
 
 
 class StructuralTagError(MaskwrightError, ValueError):
-    """A structural tag is malformed or contradicts itself. `pointer` is the JSON pointer to the culprit."""
+    """A structural tag is malformed or contradicts itself. `pointer` is the JSON pointer to the place."""
 
     def __init__(self, message: str, *, pointer: str = "", hint: str | None = None) -> None:
         self.pointer = pointer
@@ -231,8 +231,8 @@ class BitmaskError(MaskwrightError, ValueError):
 class EngineError(MaskwrightError, RuntimeError):
     """A model cannot be loaded or run, or an engine takes no requests.
 
-    `can_retry` is False where a request would fail again until the engine is set up otherwise, as with a wrong API key;
-    `retry_after_s` is after how many seconds to try again, None if that is unknown.
+    `can_retry` is False if a request would fail again until the engine is configured differently, as with a wrong API
+    key. `retry_after_s` is the number of seconds to wait before trying again, None if that is unknown.
     """
 
     def __init__(
@@ -252,14 +252,14 @@ class LimitError(MaskwrightError, RuntimeError):
 
 
 class MatcherError(MaskwrightError, RuntimeError):
-    """A matcher was asked for what it cannot do, such as rolling back further than it went."""
+    """A matcher cannot carry out a call, such as rolling back more tokens than it has accepted."""
 
 
 class GrammarWarning(UserWarning):
     """A grammar compiles, but part of it surely does not do what it was written for.
 
-    `rule` is the rule that it is about; `line` and `column`, from 1, are where that is defined, None if not in the text
-    that was read; `hint` says how to write it.
+    `rule` is the rule in question; `line` and `column`, from 1, are the place of its definition, None if that is not in
+    the text that was read; `hint` says how to rewrite it.
     """
 
     def __init__(

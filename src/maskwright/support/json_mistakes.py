@@ -6,7 +6,7 @@
     'JSON has double quotes only; of a Python dict, pass the dict itself or json.dumps of it'
 
 Only hints: where a text is wrong is decided by Python's parser, whose position this is about.
-Tested by tests/test_json_mistakes.py.
+Tested by tests/frontends/test_json_mistakes.py.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _HINTS: Final[tuple[tuple[str, str], ...]] = (
 
 
 def hint_for(text: str, position: int) -> str | None:
-    """Return what to change where a JSON text is wrong; None where nothing better is known than the parser's message."""
+    """Return what to change where a JSON text is wrong; None if the parser's message says it all."""
     comma = _comma_at_end(text, position)
     if comma is not None:
         return f"remove the comma: JSON has none before {comma}"
-    if not text[position:].strip() and text.strip():
+    if position >= len(text) and text.strip():
         return "the text ends too early: close what is open"
     for pattern, hint in _HINTS:
         if re.compile(pattern).match(text, position):

@@ -330,7 +330,7 @@ def _named(info: TokenizerInfo, ids: Iterable[int]) -> str:
 def _stop_tokens_cut(declared: Iterable[int], vocab_size: int) -> TokenizerError:
     return TokenizerError(
         f"the tokenizer's stop tokens, {sorted(declared)}, lie outside vocab_size={vocab_size}",
-        hint="pass the width of the model's logits, mostly model.config.vocab_size, or stop_token_ids=[id, ...]",
+        hint="pass the width of the model's logits (usually model.config.vocab_size), or stop_token_ids=[id, ...]",
     )
 
 

@@ -308,7 +308,7 @@ def _windows_of(model: Any) -> dict[str, int | None]:
     kinds = set(getattr(text, "layer_types", None) or ["full_attention" if window is None else "sliding_attention"])
     if getattr(model, "_is_stateful", False) or not kinds <= _ATTENTION_KINDS:
         raise EngineError(
-            f"{type(model).__name__} has layers that cannot forget their last tokens",
-            hint="use maskwright.generate, which needs no such thing",
+            f"{type(model).__name__} has layers that cannot drop their last tokens",
+            hint="use maskwright.generate, which does not require that",
         )
     return {kind: window if kind == "sliding_attention" else None for kind in sorted(kinds)}

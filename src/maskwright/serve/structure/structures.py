@@ -180,7 +180,7 @@ def _only_one(asked: Mapping[str, Any]) -> str | None:
 
 def _too_large(asked: Mapping[str, Any], most: int) -> ApiError:
     largest = max(asked, key=lambda name: len(canonical_bytes(asked[name]) or b""))
-    message = f"what the request says about the output's form is larger than {most:,} bytes"
+    message = f"the schemas and tools of the request are larger than {most:,} bytes"
     hint = "use a smaller schema or fewer tools, or start the server with a larger --max-structure-bytes"
     return ApiError(413, message, param=f"/{largest}", code="structure_too_large", hint=hint)
 

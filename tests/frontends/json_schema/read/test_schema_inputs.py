@@ -112,7 +112,7 @@ def opaque(a: object, b: functools.partial) -> None: ...  # type: ignore[type-ar
     ("source", "message"),
     [
         (3, "not int"),
-        (None, "not NoneType"),
+        (None, "not None"),
         (object(), "not object"),
         ([int], "not list"),
         (type("Opaque", (), {}), "cannot describe Opaque"),
