@@ -105,7 +105,13 @@ def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
         return _import_module(f"maskwright.{name}")
     if name == "generate":
-        return _import_module("maskwright.integrations.transformers").generate
+        try:
+            return _import_module("maskwright.integrations.transformers").generate
+        except ModuleNotFoundError as error:
+            if error.name not in ("torch", "transformers"):
+                raise
+            way_out = "pip install torch transformers"
+            raise ModuleNotFoundError(f"maskwright.generate needs {error.name}: {way_out}", name=error.name) from error
     raise AttributeError(f"module 'maskwright' has no attribute {name!r}")
 
 
