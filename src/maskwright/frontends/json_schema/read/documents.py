@@ -17,8 +17,9 @@ from typing import Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright._kernel import canonical_bytes as bytes_of
-from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
+from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError, type_name
 from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_part
+from maskwright.frontends.json_schema.read.misspelled import ANNOTATIONS, ASSERTING, NAMES
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
@@ -99,6 +100,7 @@ def check_size(schema: Any) -> None:
     content = bytes_of(schema)
     if content is not None and len(content) <= _MAX_CONTAINERS:
         return  # each is at least a byte of it, and deeper data have none
+    _check_is_schema(schema)
     level, count, depth = [schema], 0, 0
     while level:
         depth += 1
@@ -117,6 +119,17 @@ def check_size(schema: Any) -> None:
             raise LimitError(f"the schema nests deeper than {_MAX_DEPTH} levels", limit="schema_depth")
         if count > _MAX_CONTAINERS:
             raise LimitError(f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size")
+
+
+def _check_is_schema(schema: Any) -> None:
+    """Refuse `{"name": str}`, which as a schema would admit anything."""
+    if isinstance(schema, dict) and not schema.keys() & (ASSERTING | ANNOTATIONS | NAMES):
+        for name, value in schema.items():
+            if isinstance(value, type):
+                raise SchemaError(
+                    f"a dict of Python types is not a JSON Schema: {str(name)[:60]!r} is {type_name(value)}",
+                    hint='write {"type": "object", "properties": {"name": {"type": "string"}}}, or pass a TypedDict',
+                )
 
 
 def _check_keys(whole: dict[Any, Any], root: Any) -> None:
