@@ -183,7 +183,7 @@ class SchemaError(MaskwrightError, ValueError):
         super().__init__(message, hint=hint)
 
     def _text(self) -> str:
-        return f"at #{self.pointer}: {super()._text()}"
+        return _at(self.pointer, super()._text())
 
 
 class UnsupportedSchemaError(SchemaError):
@@ -206,7 +206,7 @@ class StructuralTagError(MaskwrightError, ValueError):
         super().__init__(message, hint=hint)
 
     def _text(self) -> str:
-        return f"at #{self.pointer}: {super()._text()}"
+        return _at(self.pointer, super()._text())
 
 
 class RequestError(MaskwrightError, ValueError):
@@ -217,7 +217,7 @@ class RequestError(MaskwrightError, ValueError):
         super().__init__(message, hint=hint)
 
     def _text(self) -> str:
-        return f"at #{self.pointer}: {super()._text()}"
+        return _at(self.pointer, super()._text())
 
 
 class TokenizerError(MaskwrightError, ValueError):
@@ -273,6 +273,10 @@ class GrammarWarning(UserWarning):
         place = "" if line is None else f"{line}:{column}: "
         advice = "" if hint is None else f"\n  hint: {hint}"
         super().__init__(f"{place}in {rule[:60]!r}: {message}{advice}")
+
+
+def _at(pointer: str, message: str) -> str:
+    return f"at #{pointer}: {message}" if pointer else message
 
 
 def _printable(text: str) -> str:

@@ -51,7 +51,9 @@ def _headline(run: Run) -> str:
 
 
 def _ending(side: Side) -> str:
-    return "ended by itself" if side.whole.finish_reason == "stop" else f"cut off after {side.figures.num_tokens} tokens"
+    return (
+        "ended by itself" if side.whole.finish_reason == "stop" else f"cut off after {side.figures.num_tokens} tokens"
+    )
 
 
 def _mark(side: Side) -> str:
