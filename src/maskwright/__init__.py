@@ -1,7 +1,7 @@
 """Maskwright: exact and fast structured generation.
 
-A structure goes in (JSON Schema, regular expression, EBNF), the set of token ids that may come next comes out, at every
-step, as a packed bitmask that an inference engine applies to the logits before it samples.
+Given a structure (JSON Schema, regular expression, EBNF, Lark, tools), Maskwright computes at every decoding step which
+tokens may come next, as a packed bitmask that an inference engine applies to the logits before it samples.
 
     import maskwright as mw
 
@@ -9,12 +9,15 @@ step, as a packed bitmask that an inference engine applies to the logits before 
     grammar = mw.GrammarCompiler(info).compile_json_schema({"type": "integer"})
     matcher = mw.GrammarMatcher(grammar)
     bitmask = mw.allocate_token_bitmask(1, info.vocab_size)
-    matcher.fill_next_token_bitmask(bitmask)
+    while not matcher.is_terminated():
+        matcher.fill_next_token_bitmask(bitmask)
+        mw.apply_token_bitmask_inplace(logits, bitmask)
+        matcher.accept_token(sample(logits))
 
-With a model of transformers, `mw.generate(model, tokenizer, prompts, output_type)` does all of it and returns objects.
+With a transformers model, `mw.generate(model, tokenizer, prompts, output_type)` does all of this and returns objects.
 
 The submodules `grammars`, `lint`, `openai_shapes` and `structural_tag`, and `generate`, which needs transformers, are
-imported when they are first used.
+imported on first use.
 """
 
 from importlib import import_module as _import_module
@@ -102,7 +105,13 @@ def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
         return _import_module(f"maskwright.{name}")
     if name == "generate":
-        return _import_module("maskwright.integrations.transformers").generate
+        try:
+            return _import_module("maskwright.integrations.transformers").generate
+        except ModuleNotFoundError as error:
+            if error.name not in ("torch", "transformers"):
+                raise
+            way_out = "pip install torch transformers"
+            raise ModuleNotFoundError(f"maskwright.generate needs {error.name}: {way_out}", name=error.name) from error
     raise AttributeError(f"module 'maskwright' has no attribute {name!r}")
 
 

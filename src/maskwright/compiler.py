@@ -11,6 +11,7 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -26,7 +27,7 @@ from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
 from maskwright.report.rejection import Rejection
 from maskwright.report.sources import Source
-from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
+from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling, text_hint
 from maskwright.support.interruption import compiling, interrupt_checkpoint
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
@@ -56,7 +57,7 @@ class Precomputed(NamedTuple):
 
 
 class GrammarStats(NamedTuple):
-    """What a compiled grammar remembers, and how often that helped."""
+    """What a compiled grammar has cached, and how often that helped."""
 
     num_configurations: int
     num_transitions: int  # (configuration, token) -> configuration
@@ -69,7 +70,7 @@ class GrammarStats(NamedTuple):
 
 
 class CompilerStats(NamedTuple):
-    """What a compiler keeps, and how often that helped."""
+    """What a compiler has cached, and how often that helped."""
 
     hits: int
     misses: int
@@ -99,17 +100,17 @@ class CompiledGrammar:
         self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, min(limit, _MOST_BYTES))
 
     def precompute(self, budget_us: float) -> Precomputed:
-        """Compute the masks that an output will need first, for at most so many microseconds.
+        """Compute the masks that an output will need first, for at most `budget_us` microseconds.
 
-        To be called while the model reads the prompt: other threads run meanwhile, and may use the grammar. It goes
-        through the states of an output in the order in which they are likely to come, looks at the clock after each
-        (microseconds to milliseconds), and stops before the memory limit is half used. Calling it again goes further.
-        Masks are the same with and without it.
+        Call it while the model processes the prompt; other threads can run and use the grammar meanwhile. It computes
+        masks in the order in which they are likely to be needed, checks the time after each (microseconds to
+        milliseconds), and stops before half of the memory limit is used. Another call continues. Masks are the same
+        with and without it.
         """
         return Precomputed(*self._native.precompute_masks(as_number("budget_us", budget_us)))
 
     def stats(self) -> GrammarStats:
-        """Return what is remembered at present; hits and misses count since the grammar was compiled."""
+        """Return what is cached at present; hits and misses are counted since the grammar was compiled."""
         native = self._native
         configurations, transitions, masks, memory_bytes = native.size()
         return GrammarStats(
@@ -124,11 +125,11 @@ class CompiledGrammar:
         )
 
     def explain_rejection(self, text: str | bytes) -> Rejection | None:
-        """Return where a finished text leaves the structure, which keyword or rule says so, what was expected there,
-        and how it can go on; None if the text is a valid output.
+        """Return where a finished text breaks the structure, which keyword or rule is the reason, what was expected
+        there, and how the text could go on; None if the text is a valid output.
 
-        The first answer reads the structure again, from the object that it was compiled from. If a schema was changed
-        since, no keyword is named.
+        The first call reads the structure again, from the object that it was compiled from. If a schema was changed
+        since then, no keyword is named.
 
         Raises:
             ArgumentError: `text` is not a str or bytes.
@@ -170,7 +171,7 @@ class CompiledGrammar:
 
     @property
     def memory_size_bytes(self) -> int:
-        """What it holds: configurations, masks, its rules, and its part of the rules that other grammars use too."""
+        """Its memory: configurations, masks, its rules, and its share of the rules that other grammars use too."""
         return self._native.memory_bytes
 
     def __copy__(self) -> CompiledGrammar:
@@ -192,22 +193,23 @@ class CompiledGrammar:
 
 
 class GrammarCompiler:
-    """Compiles grammars for one tokenizer and keeps what it compiled. Thread-safe.
+    """Compiles grammars for one tokenizer and caches them. Thread-safe.
 
-    Each `compile_` method has a twin that ends in `_async`, takes the same arguments and returns a
-    `CompileFuture` at once, a `concurrent.futures.Future` that can be awaited: ask it `done()` between steps, call
-    `result()`, or `await` it. Errors come out there, but for those of arguments of the wrong type, which come at once.
-    What is being compiled already, by either, is not compiled again.
+    Each `compile_` method has an `_async` variant, which takes the same arguments and returns a `CompileFuture` at
+    once: a `concurrent.futures.Future` that can also be awaited. Check `done()` between steps, call `result()`, or
+    `await` it. Errors are raised there, except for arguments of the wrong type, which raise at once. A structure that
+    is being compiled already is not compiled twice.
 
     Args:
         tokenizer_info: The tokenizer: a `TokenizerInfo`, or a tokenizer of transformers, tokenizers, tiktoken,
-            sentencepiece, mistral-common, mlx-lm or llama-cpp-python (the model), for which one is made with the
-            defaults of its `from_` method. Where the model's logits are wider than the tokenizer's vocabulary, make it
-            yourself, with `vocab_size`.
-        max_threads: The most threads that the `_async` methods compile in.
-        cache_enabled: Whether to keep compiled grammars.
-        cache_limit_bytes: What the kept grammars may hold together.
-        grammar_limit_bytes: What one grammar may remember of configurations and masks; past it, it starts over.
+            sentencepiece, mistral-common, mlx-lm or llama-cpp-python (the model), which is read with the defaults of
+            its `from_` method. If the model's logits are wider than the tokenizer's vocabulary, make the
+            `TokenizerInfo` yourself, with `vocab_size`.
+        max_threads: The largest number of threads in which the `_async` methods compile.
+        cache_enabled: Whether to cache compiled grammars.
+        cache_limit_bytes: The largest total size of the cached grammars.
+        grammar_limit_bytes: The largest size of one grammar's cached configurations and masks; beyond it, that cache is
+            cleared.
 
     Raises:
         ArgumentError: An argument has the wrong type.
@@ -315,15 +317,15 @@ class GrammarCompiler:
         return self._submit(_structural_tag_task(tag, self.tokenizer_info, options))
 
     def clear_cache(self) -> None:
-        """Forget all compiled grammars. Those in use stay valid."""
+        """Clear the cache. Grammars in use stay valid."""
         self._cache.clear()
 
     def get_cache_size_bytes(self) -> int:
-        """What the kept grammars hold together."""
+        """The total size of the cached grammars."""
         return self._cache.size_bytes()
 
     def stats(self) -> CompilerStats:
-        """Return what is kept at present; hits and misses count since the compiler was made."""
+        """Return what is cached at present; hits and misses are counted since the compiler was made."""
         cache = self._cache
         groups = self.tokenizer_info.kernel_vocabulary.num_rule_groups
         return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups)
@@ -348,11 +350,13 @@ class GrammarCompiler:
         try:
             compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
         except UnsatisfiableError:
-            if task.why_unsatisfiable is None:
-                raise
-            raise task.why_unsatisfiable() from None
+            if task.why_unsatisfiable is not None:
+                raise task.why_unsatisfiable() from None
+            if grammar.source is not None and grammar.source.kind == "regex":
+                raise UnsatisfiableError("no text matches this regular expression", hint=_WHOLE_OUTPUT) from None
+            raise
         if task.read_again is not None:
-            grammar.let_go_of_ir(task.read_again)
+            grammar.release_ir(task.read_again)
         return compiled
 
 
@@ -369,6 +373,8 @@ def checked_compiled(name: str, value: Any) -> CompiledGrammar:
         hint = compile_first.format("compile_grammar(grammar)")
     elif isinstance(value, Mapping):
         hint = compile_first.format("compile_json_schema(schema)")
+    elif isinstance(value, str | bytes):
+        hint = compile_first.format("compile_json_schema(text), compile_regex(text) or compile_grammar(text)")
     elif isinstance(value, CompileFuture):
         hint = "await it, or pass its result()"
     elif isinstance(value, _kernel.Matcher):
@@ -376,6 +382,9 @@ def checked_compiled(name: str, value: Any) -> CompiledGrammar:
     else:
         hint = "pass what compile_json_schema or another compile_ method of GrammarCompiler returns"
     raise wrong_argument(name, value, "a CompiledGrammar", hint)
+
+
+_WHOLE_OUTPUT = "the pattern must match the whole output; ^, $, \\b and lookarounds see no text outside it"
 
 
 class _Task(NamedTuple):
@@ -429,11 +438,19 @@ def _grammar_task(grammar: Grammar | str, root_rule_name: str) -> _Task:
         # By identity: what is kept holds the grammar, so the id stays its own.
         return _Task(("grammar", id(grammar)), lambda: grammar)
     if not isinstance(grammar, str):
-        hint = "use compile_json_schema for schemas" if isinstance(grammar, Mapping) else None
-        hint = "use compile_structural_tag" if type(grammar).__name__ == "StructuralTag" else hint
-        raise wrong_argument("grammar", grammar, "a Grammar or an EBNF text", hint)
+        raise wrong_argument("grammar", grammar, "a Grammar or an EBNF text", _instead_of_a_grammar(grammar))
     instance("root_rule_name", root_rule_name, str)
     return _Task(("ebnf", grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name))
+
+
+def _instead_of_a_grammar(given: Any) -> str | None:
+    if isinstance(given, Mapping):
+        return "use compile_json_schema for schemas"
+    if isinstance(given, CompiledGrammar):
+        return "it is compiled already: pass it to GrammarMatcher"
+    if isinstance(given, re.Pattern):
+        return "use compile_regex(pattern.pattern)"
+    return "use compile_structural_tag" if type(given).__name__ == "StructuralTag" else text_hint(given)
 
 
 def _choices_task(choices: Iterable[str | bytes]) -> _Task:

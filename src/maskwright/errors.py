@@ -16,11 +16,11 @@
     ├── BitmaskError            a bitmask or logits buffer of the wrong form      (also ValueError)
     ├── EngineError             a model cannot be loaded, or an engine is closed  (also RuntimeError)
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
-    └── MatcherError            a matcher was asked for what it cannot do         (also RuntimeError)
+    └── MatcherError            a call that a matcher cannot carry out             (also RuntimeError)
 
-Beside it stands one warning: `GrammarWarning`, for grammars that compile but surely do not mean what they say.
+There is one warning: `GrammarWarning`, for grammars that compile but surely do not do what they were written for.
 
-Errors are data: what a program may want to act on is a field, and the message is made from the fields.
+Errors are data: whatever a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.
 Tested by tests/test_errors.py.
 """
@@ -67,8 +67,22 @@ def wrong_argument(argument: str, value: object, expected: str, hint: str | None
 
     >>> print(wrong_argument("pattern", 3, "a str"))
     pattern must be a str, not int
+    >>> print(wrong_argument("token_id", [3], "an int"))
+    token_id must be an int, not list
+      hint: pass one item, such as int(value[0])
     """
-    return ArgumentError(f"{argument} must be {expected}, not {type_name(value)}", argument=argument, hint=hint)
+    way_out = hint or _usual_hint(expected, value)
+    return ArgumentError(f"{argument} must be {expected}, not {type_name(value)}", argument=argument, hint=way_out)
+
+
+def _usual_hint(expected: str, value: object) -> str | None:
+    """What to pass where numbers and lists of them are confused."""
+    is_text = isinstance(value, str | bytes | bytearray)
+    if expected == "an int" and isinstance(value, float):
+        return "pass int(value)"
+    if expected == "an int" and hasattr(value, "__len__") and not is_text:
+        return "pass one item, such as int(value[0])"
+    return "pass [value]" if expected == "a sequence of ints" and isinstance(value, int) else None
 
 
 def type_name(value: object) -> str:
@@ -137,22 +151,22 @@ class GrammarError(MaskwrightError, ValueError):
 
 
 class RegexSyntaxError(GrammarError):
-    """A regular expression cannot be parsed, or is not regular."""
+    """A regular expression is malformed, or is not regular."""
 
 
 class EbnfSyntaxError(GrammarError):
-    """An EBNF or GBNF grammar cannot be parsed."""
+    """An EBNF or GBNF grammar is malformed."""
 
 
 class LarkSyntaxError(GrammarError):
-    """A grammar in Lark's syntax cannot be parsed, or asks for something that is not supported."""
+    """A grammar in Lark's syntax is malformed, or uses something that is not supported."""
 
 
 class UnsatisfiableError(GrammarError):
-    """No output at all satisfies the structure.
+    """No output satisfies the structure, or none fits into the token budget.
 
-    Of a JSON Schema, `pointers` are the JSON pointers of what contradicts itself: without any one of these, some values
-    would be valid. They are empty where that could not be found out.
+    For a JSON Schema, `pointers` are the JSON pointers of the keywords that contradict each other: without any one of
+    them, some value would be valid. They are empty if that could not be determined.
     """
 
     def __init__(self, message: str, *, pointers: tuple[str, ...] = (), hint: str | None = None) -> None:
@@ -161,7 +175,7 @@ class UnsatisfiableError(GrammarError):
 
 
 class SchemaError(MaskwrightError, ValueError):
-    """A JSON Schema is malformed. `pointer` is the JSON pointer to the culprit, `keyword` its keyword."""
+    """A JSON Schema is malformed. `pointer` is the JSON pointer to the place, `keyword` the keyword there."""
 
     def __init__(self, message: str, *, pointer: str = "", keyword: str | None = None, hint: str | None = None) -> None:
         self.pointer = pointer
@@ -169,15 +183,15 @@ class SchemaError(MaskwrightError, ValueError):
         super().__init__(message, hint=hint)
 
     def _text(self) -> str:
-        return f"at #{self.pointer}: {super()._text()}"
+        return _at(self.pointer, super()._text())
 
 
 class UnsupportedSchemaError(SchemaError):
-    """A JSON Schema asks for something that cannot be enforced; nothing is dropped silently."""
+    """A keyword of a JSON Schema cannot be enforced; nothing is dropped silently."""
 
 
 class OptionError(MaskwrightError, ValueError):
-    """What the caller chose is wrong, or contradicts what else was chosen. `option` names it."""
+    """An option is wrong, or contradicts another one. `option` is its name."""
 
     def __init__(self, message: str, *, option: str, hint: str | None = None) -> None:
         self.option = option
@@ -185,14 +199,14 @@ class OptionError(MaskwrightError, ValueError):
 
 
 class StructuralTagError(MaskwrightError, ValueError):
-    """A structural tag is malformed or contradicts itself. `pointer` is the JSON pointer to the culprit."""
+    """A structural tag is malformed or contradicts itself. `pointer` is the JSON pointer to the place."""
 
     def __init__(self, message: str, *, pointer: str = "", hint: str | None = None) -> None:
         self.pointer = pointer
         super().__init__(message, hint=hint)
 
     def _text(self) -> str:
-        return f"at #{self.pointer}: {super()._text()}"
+        return _at(self.pointer, super()._text())
 
 
 class RequestError(MaskwrightError, ValueError):
@@ -203,7 +217,7 @@ class RequestError(MaskwrightError, ValueError):
         super().__init__(message, hint=hint)
 
     def _text(self) -> str:
-        return f"at #{self.pointer}: {super()._text()}"
+        return _at(self.pointer, super()._text())
 
 
 class TokenizerError(MaskwrightError, ValueError):
@@ -217,8 +231,8 @@ class BitmaskError(MaskwrightError, ValueError):
 class EngineError(MaskwrightError, RuntimeError):
     """A model cannot be loaded or run, or an engine takes no requests.
 
-    `can_retry` is False where a request would fail again until the engine is set up otherwise, as with a wrong API key;
-    `retry_after_s` is after how many seconds to try again, None if that is unknown.
+    `can_retry` is False if a request would fail again until the engine is configured differently, as with a wrong API
+    key. `retry_after_s` is the number of seconds to wait before trying again, None if that is unknown.
     """
 
     def __init__(
@@ -238,14 +252,14 @@ class LimitError(MaskwrightError, RuntimeError):
 
 
 class MatcherError(MaskwrightError, RuntimeError):
-    """A matcher was asked for what it cannot do, such as rolling back further than it went."""
+    """A matcher cannot carry out a call, such as rolling back more tokens than it has accepted."""
 
 
 class GrammarWarning(UserWarning):
     """A grammar compiles, but part of it surely does not do what it was written for.
 
-    `rule` is the rule that it is about; `line` and `column`, from 1, are where that is defined, None if not in the text
-    that was read; `hint` says how to write it.
+    `rule` is the rule in question; `line` and `column`, from 1, are the place of its definition, None if that is not in
+    the text that was read; `hint` says how to rewrite it.
     """
 
     def __init__(
@@ -259,6 +273,10 @@ class GrammarWarning(UserWarning):
         place = "" if line is None else f"{line}:{column}: "
         advice = "" if hint is None else f"\n  hint: {hint}"
         super().__init__(f"{place}in {rule[:60]!r}: {message}{advice}")
+
+
+def _at(pointer: str, message: str) -> str:
+    return f"at #{pointer}: {message}" if pointer else message
 
 
 def _printable(text: str) -> str:

@@ -34,15 +34,16 @@ if TYPE_CHECKING:
 
 
 class Grammar:
-    """A structure that outputs can be held to.
+    """A structure for outputs to follow.
 
-    Make one with a `from_` method, or from a `GrammarIR`. Combine with `concat` or `+`, and with `union` or `|`.
+    Make one with a `from_` method, or from a `GrammarIR`. Combine grammars with `concat` or `+`, and with `union` or
+    `|`.
 
     Attributes:
-        ir: the rules, those of subgrammars (maskwright.ir.subgrammars) among them.
-        compact_ir: the same with the subgrammars as leaves, as the kernel reads it.
-        report: a `Finding` for each keyword of a JSON Schema that does not constrain the output. Of structural tags,
-            pointers lead to where the schema stands: in the tag, or in the tools that it was made from.
+        ir: the rules, including those of subgrammars (maskwright.ir.subgrammars).
+        compact_ir: the rules with the subgrammars as leaves, as the kernel reads them.
+        report: a `Finding` for each keyword of a JSON Schema that does not constrain the output. For structural tags,
+            pointers lead to the schema in the tag, or in the tools that the tag was made from.
         warnings: for EBNF and Lark, each `GrammarWarning` that was issued when the text was read.
     """
 
@@ -77,14 +78,14 @@ class Grammar:
 
     @property
     def source(self) -> Source | None:
-        """What it was read from; None if it was put together from rules, or from other grammars. The source is the
+        """What the grammar was read from; None if it was made from rules or from other grammars. The source is the
         caller's own object, which may have been changed since.
         """
         if self._source is None and self._read_again is not None:
             return self._read_again().source
         return self._source
 
-    def let_go_of_ir(self, read_again: Callable[[], Grammar]) -> None:
+    def release_ir(self, read_again: Callable[[], Grammar]) -> None:
         """Forget the IR and the source until they are asked for. `read_again` must return this very grammar."""
         self._ir, self._source, self._read_again = None, None, read_again
 
@@ -96,11 +97,11 @@ class Grammar:
         Args:
             schema: A dict, a bool or a JSON text; or, with pydantic installed, a pydantic model or `TypeAdapter`, a
                 dataclass, a TypedDict, a NamedTuple, an Enum, any type that pydantic knows (`int`, `datetime.date`,
-                `Literal[...]`), or a function, which stands for the object of its parameters.
-            **options: The fields of `JsonSchemaOptions`: white space, strictness, what to do with the unsupported.
+                `Literal[...]`), or a function, which means the object of its parameters.
+            **options: The fields of `JsonSchemaOptions`: white space, strictness, unsupported keywords, …
 
         Raises:
-            SchemaError: The schema is malformed or asks for something that cannot be enforced; `pointer` says where.
+            SchemaError: The schema is malformed, or a keyword cannot be enforced; `pointer` says where.
             UnsatisfiableError: No value is valid.
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
@@ -119,8 +120,8 @@ class Grammar:
         """Read a regular expression that the whole output must match.
 
         Args:
-            pattern: In the syntax of Python's `re`. Back-references are to groups that have certainly matched.
-            flags: Letters out of `imsxua`.
+            pattern: In the syntax of Python's `re`. A back-reference needs a group that has certainly matched.
+            flags: Any of the letters `imsxua`.
 
         Raises:
             RegexSyntaxError: The pattern is malformed or not regular; `span` says where.
@@ -141,7 +142,7 @@ class Grammar:
             root_rule_name: The rule that the whole output must match.
 
         Raises:
-            EbnfSyntaxError: The text is malformed or names a rule that is not there; `span` says where.
+            EbnfSyntaxError: The text is malformed or names an undefined rule; `span` says where.
 
         Warns:
             GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
@@ -173,14 +174,14 @@ class Grammar:
         Args:
             source: Rules `name: body`, terminals `NAME: body`, statements such as `%ignore`.
             start: The rule that the whole output must match.
-            grammars: What `@name` and the terminals of `%declare` stand for. A declared terminal that is not among
-                them matches nothing, as in Lark without a post-lexer.
-            modules: Lark texts that `%import name.rule` takes from; `common` is always there.
+            grammars: The grammars of `@name` and of terminals that are declared with `%declare`. A declared terminal
+                that is not among them matches nothing, as in Lark without a post-lexer.
+            modules: Lark texts for `%import name.rule`; `common` is built in.
             **options: The fields of `JsonSchemaOptions`, for each `%json`.
 
         Raises:
-            LarkSyntaxError: The text is malformed, names what is not there, or asks for what is not supported;
-                `span` says where.
+            LarkSyntaxError: The text is malformed, names something undefined, or uses something that is not
+                supported; `span` says where.
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
         Warns:
@@ -215,14 +216,14 @@ class Grammar:
         """Admit exactly these strings.
 
         Raises:
-            UnsatisfiableError: There is none.
+            UnsatisfiableError: There are no choices.
 
         >>> Grammar.from_choices(["yes", "no"]).dump()
         'root ::= "yes" | "no"'
         """
         options = [ir.literal(_encoded(choice)) for choice in checked_choices(choices)]
         if not options:
-            raise UnsatisfiableError("there are no choices")
+            raise UnsatisfiableError("there are no choices", hint="pass at least one")
         return cls(_single(ir.alt(*options)))
 
     @classmethod
@@ -238,16 +239,16 @@ class Grammar:
 
         Args:
             tag: A `StructuralTag`, its dict, or its JSON text.
-            tokenizer_info: The tokenizer: the text of a special token inside a string of the tag stands for that
-                token. Without it, all tokens are looked up when the grammar is compiled; where it is combined with
-                others before, strings are text then, and tokens that are given by their text are tokens still.
-            **options: The fields of `JsonSchemaOptions`: what is meant where a `json_schema` format says nothing.
+            tokenizer_info: The tokenizer, in which special tokens are looked up: their text inside a string of the tag
+                means the token. Without a tokenizer, tokens are looked up when the grammar is compiled. If the grammar
+                is combined with others before that, such strings are matched as text.
+            **options: The fields of `JsonSchemaOptions`, for `json_schema` formats that do not set them.
 
         Raises:
             StructuralTagError: The tag is malformed or contradicts itself; `pointer` says where.
             SchemaError: A schema in it is malformed or cannot be enforced.
             OptionError: An option is wrong, or contradicts another one; `option` names it.
-            LimitError: It nests too deep.
+            LimitError: The tag nests too deep.
 
         >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
         'root ::= "hi"'
@@ -263,7 +264,7 @@ class Grammar:
         return grammar
 
     def bound_to(self, tokenizer_info: TokenizerInfo) -> Grammar:
-        """Return the grammar for a tokenizer; another one only for a structural tag that was read without one.
+        """Return the grammar for a tokenizer. Only a structural tag that was read without a tokenizer changes.
 
         Raises:
             StructuralTagError: The tokenizer has no token that the tag names.
@@ -304,7 +305,7 @@ class Grammar:
         """Write the grammar in Lark's syntax, with the root rule `start`; `from_lark` reads it.
 
         Raises:
-            GrammarError: It holds bytes that are not whole characters.
+            GrammarError: The grammar has bytes that are not whole characters.
         """
         from maskwright.frontends.notation.printing import to_lark
 
@@ -314,7 +315,7 @@ class Grammar:
         """Write the grammar as a regular expression that the whole output matches; `from_regex` reads it.
 
         Raises:
-            GrammarError: It is recursive, or holds what regular expressions cannot say.
+            GrammarError: The grammar is recursive, or has something that regular expressions cannot express.
         """
         from maskwright.frontends.notation.printing import to_regex
 
@@ -343,11 +344,11 @@ def checked_choices(choices: Iterable[str | bytes]) -> tuple[str | bytes, ...]:
     Raises:
         ArgumentError: They are one text, or something else is among them.
     """
-    hint = "pass a list of str or bytes: [text]" if isinstance(choices, str | bytes) else None
-    options = as_tuple("choices", choices, "several str or bytes", hint)
+    hint = "pass [text] for a single choice" if isinstance(choices, str | bytes) else None
+    options = as_tuple("choices", choices, "a list of str or bytes", hint)
     for option in options:
         if not isinstance(option, str | bytes):
-            raise wrong_argument("each of choices", option, "a str or bytes", "pass str(...) of it")
+            raise wrong_argument("each of choices", option, "a str or bytes", "pass str(choice)")
     return options
 
 

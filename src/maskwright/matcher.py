@@ -1,4 +1,4 @@
-"""`GrammarMatcher`: one sequence held to a grammar. `BatchGrammarMatcher`: many in one call.
+"""`GrammarMatcher`: keeps one sequence to a grammar. `BatchGrammarMatcher`: many sequences in one call.
 
     matcher = GrammarMatcher(compiled_grammar)
     bitmask = allocate_token_bitmask(1, tokenizer_info.vocab_size)
@@ -42,35 +42,36 @@ class Capture(NamedTuple):
 
 
 class GrammarMatcher(_kernel.Matcher):
-    """Holds one output to a grammar, token by token.
+    """Keeps one output to a grammar, token by token.
 
     Args:
         compiled_grammar: The grammar.
         override_stop_tokens: Stop tokens to use instead of the tokenizer's: an id, or several.
         terminate_without_stop_token: Whether the output counts as terminated as soon as it is complete; stop tokens
             are then never allowed.
-        max_tokens: The most tokens of the whole output, stop tokens apart. The mask then leaves only tokens after which
-            the output can still be completed within them. Text accepted as such counts as one token.
-        budget: How it is decided what can still be completed. "exact": every token from which some output fits is
-            allowed. Near the end of the budget this can take long for structures such as counted patterns, up to a
-            `LimitError`. "quick": by bounds that cost almost nothing, so that some of the last tokens that would fit
-            are left out; as "exact" where no output fits by the bounds.
-            Objects with more than 8 properties in any order are always decided as "quick".
-        default_temperature: What `temperature` returns where the grammar asks for none.
+        max_tokens: The largest number of tokens of the whole output, not counting stop tokens. The mask then allows
+            only tokens after which the output can still be completed in time. Text accepted as a string counts as one
+            token.
+        budget: How to decide what can still be completed. "exact": every token after which some output fits is allowed.
+            Near the end of the budget this can be slow for structures such as counted patterns, or end in a
+            `LimitError`. "quick": by bounds that cost almost nothing; some of the last tokens that would fit are not
+            allowed. It falls back to "exact" if no output fits by the bounds.
+            Objects with more than 8 properties in any order are always decided as with "quick".
+        default_temperature: What `temperature` returns where the grammar sets none.
 
     Raises:
         ArgumentError: `compiled_grammar` is not a `CompiledGrammar`, or another argument has the wrong type.
-        LimitError: Whether an output fits into `max_tokens` takes too long to find out; the message says how many
+        LimitError: It takes too long to find out whether an output fits into `max_tokens`; the message says how many
             tokens an output needs at least, and how many are enough.
         OptionError: `max_tokens` is less than 1, `budget` is unknown, or `default_temperature` is negative or not
             finite.
         TokenizerError: A stop token is outside the vocabulary.
-        UnsatisfiableError: No output has so few tokens; the message says how many the shortest one has, or between
-            which bounds that number lies.
+        UnsatisfiableError: No output fits into `max_tokens`; the message says how many tokens the shortest one has, or
+            gives bounds for that number.
 
-    A stop token that is also text in the vocabulary is not allowed as content, since an engine that samples it stops:
-    only where the grammar names it, or where no other token is allowed and the output is not complete. Sets such as
-    `<[*]>`, `any_tokens` and `exclude_token` do not name it.
+    A stop token that is also text in the vocabulary is not allowed as content, since an engine that samples it stops.
+    The exceptions are places where the grammar names it, and places where no other token is allowed and the output is
+    not complete. Sets such as `<[*]>`, `any_tokens` and `exclude_token` do not name it.
     """
 
     def __init__(
@@ -98,17 +99,17 @@ class GrammarMatcher(_kernel.Matcher):
         self.compiled_grammar = compiled_grammar
 
     def accept_string(self, text: str | bytes) -> bool:
-        """Accept some text, however it would be tokenized. False, and nothing changes, if it is not allowed.
+        """Accept text, with any tokenization. Returns False, and nothing changes, if it is not allowed.
 
-        It counts as one token for `rollback`. Half a surrogate pair is three bytes that are not valid UTF-8.
+        The text counts as one token for `rollback`. Half a surrogate pair is three bytes that are not valid UTF-8.
         """
         return self.accept_bytes(_encoded("text", text))
 
     def find_jump_forward_string(self) -> str:
         """Return the longest text that every completion begins with.
 
-        Whole characters only: half a character at the end is left out, and where the output so far ends in half a
-        character, nothing is returned.
+        Only whole characters: half a character at the end is left out, and if the output so far ends inside a
+        character, the text is empty.
         """
         forced = self.forced_bytes()
         try:
@@ -119,21 +120,21 @@ class GrammarMatcher(_kernel.Matcher):
     def find_jump_forward_tokens(self, encode: Encode | None = None) -> list[int]:
         """Return the tokens that every completion begins with, as the model's own tokenizer would write them.
 
-        Forced text comes as the tokens that stay the same whatever text follows; where exactly one token is allowed at
-        all (a special token, say), as that one. Stop tokens are not among them. Nothing changes: accept them to go on.
+        These are the tokens of the forced text that stay the same whatever text follows, or the only allowed token (a
+        special token, for example). Stop tokens are not included. Nothing changes: accept the tokens to go on.
 
         Args:
-            encode: From text to token ids, without special tokens; by default the tokenizer's own.
+            encode: A function from text to token ids, without special tokens; by default the tokenizer's own.
 
         Raises:
-            TokenizerError: The tokenizer's library is not at hand and `encode` is not given.
+            TokenizerError: `encode` is not given, and the tokenizer has no encoder.
         """
         return find_tokens(self, self.compiled_grammar.tokenizer_info, encode)
 
     def expected(self) -> tuple[str, ...]:
         """Return what text may come next, in words, such as ("a digit", "`,`", "the end of the output").
 
-        Special tokens are not among it. With `max_tokens`, each byte is judged as one token. Nothing changes.
+        Special tokens are not included. With `max_tokens`, each byte is judged as one token. Nothing changes.
 
         Raises:
             LimitError: The grammar is too ambiguous.
@@ -142,7 +143,7 @@ class GrammarMatcher(_kernel.Matcher):
 
     def explain(self, what: int | str | bytes) -> Explanation:
         """Return whether a token or a text is allowed next, and why: which keyword of the schema or rule of the grammar
-        says so, what was expected, and how the output can go on. Nothing changes.
+        is the reason, what was expected, and how the output can go on. Nothing changes.
 
         Args:
             what: A token id, or a text as for `accept_string`.
@@ -162,7 +163,7 @@ class GrammarMatcher(_kernel.Matcher):
         return self.compiled_grammar.explainer.explanation(self, token_id)
 
     def precompute(self, budget_us: float) -> Precomputed:
-        """Compute masks that will soon be needed, for at most so long, from where the matcher stands.
+        """Compute masks that this sequence will soon need, for at most `budget_us` microseconds.
 
         See `CompiledGrammar.precompute`.
         """
@@ -171,10 +172,9 @@ class GrammarMatcher(_kernel.Matcher):
     def get_captures(self) -> list[tuple[str, bytes]]:
         """Return what the grammar's captures have matched so far, as (name, bytes), in the order in which they begin.
 
-        Only closed ones, nested ones included. One that matched nothing is left out, and special tokens add no
-        bytes. Where the output can be read in several ways, captures that begin earlier win, then those that end later;
-        before the output is terminated, more of it may still decide otherwise. A call looks at what was accepted since
-        the last one.
+        Only closed captures are returned, nested ones included. Empty ones are left out, and special tokens add no
+        bytes. If the output can be read in several ways, captures that begin earlier win, then those that end later;
+        until the output is terminated, that may still change. A call reads only what was accepted since the last one.
 
         Raises:
             LimitError: The output is too ambiguous, or a capture is left-recursive.
@@ -182,11 +182,11 @@ class GrammarMatcher(_kernel.Matcher):
         return [(capture.name, capture.data) for capture in self.get_capture_spans()]
 
     def get_capture_spans(self, *, order: Literal["begin", "end"] = "begin") -> list[Capture]:
-        """Return what `get_captures` does, with the positions.
+        """Return the same as `get_captures`, with positions.
 
         Args:
-            order: `"begin"` for the order in which captures begin, outer ones before what is in them; `"end"` for that
-                in which they close, outer ones after what is in them.
+            order: `"begin"` for the order in which captures begin, outer ones first; `"end"` for the order in which
+                they close, inner ones first.
 
         Raises:
             LimitError: The output is too ambiguous, or a capture is left-recursive.
@@ -205,7 +205,7 @@ class GrammarMatcher(_kernel.Matcher):
         return [(name, data) for name, data, _, rank in found if rank < 0]
 
     def fork(self) -> GrammarMatcher:
-        """Return an independent matcher in the same state. Takes the same time however long the history."""
+        """Return an independent matcher in the same state, in constant time."""
         twin = type(self).__new__(type(self))
         _kernel.Matcher.__init__(twin, self)
         twin.compiled_grammar = self.compiled_grammar
@@ -233,20 +233,20 @@ class GrammarMatcher(_kernel.Matcher):
 
 
 class BatchGrammarMatcher(_kernel.BatchMatcher):
-    """Matchers of several sequences, with one crossing into the kernel for all of them.
+    """The matchers of several sequences, with one call into the kernel for all of them.
 
-    Each method does what the matcher's method of that name does, to every sequence: argument i belongs to matcher i.
-    What is known already is done on the calling thread; the rest by the kernel's threads, without the GIL. There is one
-    set of threads per process, started when first needed, as many as its CPU affinity and its control groups' quota
-    allow.
+    Each method does the same as the matcher's method of that name, for every sequence: argument i belongs to matcher i.
+    Cached masks are copied on the calling thread; the others are computed by the kernel's threads, without the GIL.
+    There is one thread pool per process, started when first needed, with as many threads as the CPU affinity and the
+    control groups' quota allow.
 
-    While a call runs, its matchers belong to it: another thread that uses one of them, directly or in another batch,
-    gets a MatcherError, and so does the batch that finds one in use. Creating a batch costs little, so create
-    another one when sequences come and go.
+    A matcher can be used by one call at a time: if another thread uses it meanwhile, directly or in another batch, one
+    of the two calls raises a MatcherError. Creating a batch costs little, so create a new one when sequences come and
+    go.
 
     Args:
         matchers: One per sequence, all different; they may belong to different grammars and tokenizers.
-        max_threads: The most threads to use, the calling one included; by default as many as the process has.
+        max_threads: The largest number of threads to use, including the calling one; by default all of the process.
 
     Raises:
         ArgumentError: A matcher is not a `GrammarMatcher`, or `max_threads` is not an int.
@@ -263,7 +263,7 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
         self.matchers = given
 
     def accept_string(self, texts: Sequence[str | bytes]) -> list[bool]:
-        """Accept some text in each sequence; return which were accepted.
+        """Accept a text in each sequence; return for each whether it was accepted.
 
         Raises:
             MatcherError: There is not exactly one text per matcher; nothing changes.

@@ -150,7 +150,8 @@ def vllm(
         "json": lambda schema, at: _of_schema(schema, at, said),
         "regex": lambda pattern, at: Grammar.from_regex(pattern),
         "choice": lambda choices, at: Grammar.from_choices(choices),
-        "grammar": lambda text, at: Grammar.from_ebnf(text),
+        # As vLLM tells them apart.
+        "grammar": lambda text, at: Grammar.from_ebnf(text) if "::=" in text else Grammar.from_lark(text, **options),
         "json_object": lambda _, at: _of_schema({"type": "object"}, at, free),
         "structural_tag": lambda tag, at: Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info, **options),
     }

@@ -34,7 +34,7 @@ def test_the_structure_always_holds(cli: Cli, seed: int | None) -> None:
 
 def test_left_free_the_same_model_mostly_fails_to_parse(cli: Cli) -> None:
     _, out, _ = cli("demo")
-    free = re.findall(r"-- same model, same seed, free\n.*?\n   ([✓✗]) ", out, re.DOTALL)
+    free = re.findall(r"-- same model, same seed, unconstrained\n.*?\n   ([✓✗]) ", out, re.DOTALL)
     assert len(free) == len(CASES)
     assert free.count("✗") >= len(CASES) - 1
     assert "✗ json.loads: " in out
@@ -71,7 +71,7 @@ def test_in_a_terminal_the_columns_are_side_by_side() -> None:
     pytest.importorskip("rich")
     shown = run_in_terminal()
     assert "\x1b[" in shown
-    assert re.search("with Maskwright.*same model, same seed, free", shown)
+    assert re.search("with Maskwright.*same model, same seed, unconstrained", shown)
     assert "Figures" in shown
 
 

@@ -14,6 +14,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
 
+from maskwright.errors import EngineError  # noqa: E402
+
 Cli = Callable[..., tuple[int, str, str]]
 
 
@@ -99,3 +101,14 @@ def test_a_broken_model_is_a_clean_error(cli: Cli, tmp_path: Path) -> None:
     assert (code, out) == (2, "")
     assert "transformers cannot load it: " in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("name", "is_looked_for"), [("no-such-model", True), ("embedded", False), ("./none", False)])
+def test_a_search_on_the_network_is_announced(cli: Cli, name: str, is_looked_for: bool, monkeypatch: Any) -> None:
+    def load_nothing(given: str, **_options: Any) -> Any:
+        raise EngineError(f"{given}: not loaded")
+
+    monkeypatch.setattr("maskwright.cli.generate.load_engine", load_nothing)
+    code, _, err = cli("generate", "--regex", "a", "--model", name)
+    assert code == 2
+    assert ("looking for it on the Hugging Face hub" in err) == is_looked_for

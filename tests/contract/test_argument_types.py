@@ -350,7 +350,7 @@ def test_a_compiled_grammar_is_its_own_copy() -> None:
         (lambda: COMPILER.compile_json_schema(structural_tag.StructuralTag.from_json(TAG)), "compile_structural_tag"),
         (lambda: COMPILER.compile_json_schema(GRAMMAR), "compile_grammar"),
         (lambda: COMPILER.compile_grammar(structural_tag.StructuralTag.from_json(TAG)), "compile_structural_tag"),
-        (lambda: COMPILER.compile_grammar('{"type": "object"}'), "JSON: use from_json_schema"),
+        (lambda: COMPILER.compile_grammar('{"type": "object"}'), "JSON: use compile_json_schema"),
         (lambda: COMPILER.compile_structural_tag([{"name": "f"}]), r"get_model_structural_tag\(model, tools\)"),
         (lambda: COMPILER.compile_structural_tag("hermes"), "the text of a JSON object"),
         (lambda: COMPILER.compile_regex(re.compile("a")), r"pattern\.pattern"),

@@ -62,3 +62,9 @@ def test_submodules_are_imported_when_they_are_used() -> None:
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         maskwright.no_such_name  # noqa: B018
+
+
+def test_a_library_that_is_missing_is_named_with_the_command_that_installs_it() -> None:
+    script = "import sys; sys.modules['torch'] = None; import maskwright as mw; mw.generate"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stderr.endswith("maskwright.generate needs torch: pip install torch transformers\n")

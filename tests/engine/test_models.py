@@ -179,7 +179,7 @@ def test_models_that_cannot_forget_are_refused(tokenizer: Any) -> None:
     from maskwright.engine.models.transformers import TransformersModel
 
     config = transformers.MambaConfig(vocab_size=320, hidden_size=16, num_hidden_layers=1, state_size=4)
-    with pytest.raises(EngineError, match="cannot forget"):
+    with pytest.raises(EngineError, match="cannot drop"):
         TransformersModel(transformers.MambaForCausalLM(config), tokenizer)
 
 

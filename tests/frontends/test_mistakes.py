@@ -7,14 +7,16 @@ import pytest
 from maskwright import Grammar, GrammarError
 
 EBNF = [
+    ("grammars/my.gbnf", "looks like a file name"),
+    ("./my.ebnf", "looks like a file name"),
     ('root := "a"', "write root ::= body"),
     ('root = "a"', "write root ::= body"),
     ('root: "a"', "looks like Lark"),
     ('{"type": "object"}', "looks like JSON"),
     ('root -> "a"', "write root ::= body"),
     ('<root> ::= "a"', "without < and >"),
-    ('%ignore " "', "use from_lark"),
-    ('root ::= "a"\n%ignore " "', "use from_lark"),
+    ('%ignore " "', "use compile_lark, or Grammar.from_lark"),
+    ('root ::= "a"\n%ignore " "', "use compile_lark, or Grammar.from_lark"),
     ('root ::= "a" / "b"', "separate alternatives with |"),
     ("root ::= /a/", "Regex"),
     ('root ::= "a", "b"', "without commas"),
@@ -34,6 +36,9 @@ EBNF = [
     ("root ::= yes", "put text in quotes"),
 ]
 LARK = [
+    ("my.lark", "looks like a file name"),
+    ("./grammars/my.lark", "looks like a file name"),
+    ("start: NUMBER", "%import common.NUMBER"),
     ('start ::= "a"', "looks like EBNF"),
     ('{"type": "object"}', "looks like JSON"),
     ('start = "a"', "write start: body"),

@@ -204,7 +204,7 @@ ERRORS = [
     ("(*FAIL)", "python", "verb", "(*"),
     ("(?~a)", "python", "unknown kind of group", "(?~"),
     ("(?L)a", "python", "locale", "(?L)"),
-    ("(?-a:a)", "python", "cannot be taken back", "(?-a:"),
+    ("(?-a:a)", "python", "cannot be switched off", "(?-a:"),
     ("(?q)a", "python", "unknown flag", "(?q)"),
     ("(?<1>a)", "python", "name", "(?<"),
     ("(?<a>.)(?<a>.)", "python", "two groups", "(?<a>"),

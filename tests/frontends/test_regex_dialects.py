@@ -134,7 +134,7 @@ REFUSED_IN_WORDS = [
     ("(?l)a", "locale", "(?a) for ASCII"),
     ("(?v)a", "flag v", "need no flag"),
     ("(?au)a", "exclude each other", "leave one"),
-    ("(?-a:a)", "cannot be taken back", "(?u:"),
+    ("(?-a:a)", "cannot be switched off", "(?u:"),
     ("(?-u:.)", "single bytes", "(?a:"),
     (r"(?-u:\W)", "single bytes", "(?a:"),
     ("(?-u)é", "single bytes", "(?a:"),

@@ -276,6 +276,6 @@ def test_generated_outputs_are_parsed(name: str) -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(GrammarError, match="no ready grammar 'yaml'") as info:
+    with pytest.raises(GrammarError, match="no ready-made grammar 'yaml'") as info:
         grammars.load("yaml")
     assert "json" in (info.value.hint or "")

@@ -329,6 +329,9 @@ def test_the_tokenizer_of_another_model(llama: Any, tokenizer: Any, monkeypatch:
     ("options", "message"),
     [
         ({"max_length": 5}, "use max_new_tokens"),
+        ({"max_tokens": 5}, "use max_new_tokens"),
+        ({"any_whitespace": False}, "pass schema_options={'any_whitespace': …}"),
+        ({"enable_thinking": False}, "pass template_options={'enable_thinking': …}"),
         ({"return_dict_in_generate": True}, "use GrammarLogitsProcessor"),
         ({"assistant_tokenizer": 1}, "same tokenizer, or prompt_lookup_num_tokens"),
         ({"num_beams": 2, "do_sample": True}, "num_beams cannot be combined with sampling"),

@@ -205,6 +205,9 @@ def test_hints_name_what_this_server_has(http: httpx.Client) -> None:
     assert made["code"] == "unsupported_schema"
     assert "start the server with --relax" in made["message"]
     assert "on_unsupported" not in made["message"]
+    made = error(http, ebnf='start: "a"')
+    assert 'this looks like Lark: use structured_outputs: {"grammar": …}' in made["message"]
+    assert content(http, structured_outputs={"grammar": 'start: "a"'}) == "a"
 
 
 def test_request_ids(http: httpx.Client) -> None:

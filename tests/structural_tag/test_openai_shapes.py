@@ -268,6 +268,7 @@ def test_vllm() -> None:
     check(vllm({"regex": "[0-9]+"}), ["12"], ["a"])
     check(vllm({"choice": ["yes", "no"]}), ["yes", "no"], ["y"])
     check(vllm({"grammar": 'root ::= "x"'}), ["x"], ["y"])
+    check(vllm({"grammar": 'start: "x"'}), ["x"], ["y"])
     check(vllm({"json_object": True, "regex": None}), ["{}"], ["1"])
     spaced = ['{ "a" : 1 }'], ['{"a": 1}', '{"a":1}']
     check(vllm({"json": SCHEMA, "whitespace_pattern": " ", "disable_any_whitespace": None}), *spaced)

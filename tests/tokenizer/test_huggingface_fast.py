@@ -237,5 +237,5 @@ def test_a_stop_token_that_the_model_cannot_generate_is_no_stop_token() -> None:
     it = byte_level()
     it.add_special_tokens(["<end>"])
     wrapped = transformers.PreTrainedTokenizerFast(tokenizer_object=it, eos_token="<end>")
-    with pytest.raises(TokenizerError, match="does not say which token ends the output"):
+    with pytest.raises(TokenizerError, match=r"stop tokens, \[\d+\], lie outside vocab_size"):
         TokenizerInfo.from_huggingface(wrapped, vocab_size=it.get_vocab_size() - 1)

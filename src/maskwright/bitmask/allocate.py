@@ -35,8 +35,8 @@ def allocate_token_bitmask(
     """Return a bitmask that allows everything: (batch_size, ceil(vocab_size / 32)) int32, CPU, C-contiguous.
 
     Args:
-        batch_size: Rows.
-        vocab_size: Tokens a row, the padding of the model's logits included.
+        batch_size: The number of rows.
+        vocab_size: The number of tokens per row, including the padding of the model's logits.
         library: `"numpy"` for an array, `"torch"` for a tensor.
         pin_memory: For torch: page-locked memory, so that copies to a GPU overlap with other work.
 

@@ -31,7 +31,7 @@ def apply_token_bitmask_inplace(
         logits: (batch, vocab) or (vocab,), float32, float16, bfloat16 or float64: a numpy array, or a torch tensor on
             any device. The values of a row are adjacent; rows may have any stride.
         bitmask: (batch, words) or (words,) int32 on the same device, as `allocate_token_bitmask` returns it. For
-            logits on the CPU an array of numpy or a tensor, whatever the logits are.
+            logits on the CPU, a numpy array or a tensor, regardless of which the logits are.
         vocab_size: How many logits of each row to mask, the others stay as they are; by default all. Those that the
             bitmask does not cover are not allowed.
         indices: The rows to mask; by default all. Row i of the bitmask belongs to row i of the logits. In a tensor

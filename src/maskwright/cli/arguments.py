@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from maskwright import __version__
 
 from .numbers import non_negative, positive, share, temperature
+from .parser import Parser
 from .serve_arguments import add_serve
 from .structure_arguments import add_strictness, add_structure
 from .texts import add_text
@@ -79,7 +80,7 @@ exit codes: 0 all enforced or annotations   1 something is refused or relaxed   
 
 def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     """Turn the arguments into a command to call. Ends the program where they are wrong, as argparse does."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="maskwright", description="Make a language model's output follow a structure.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"maskwright {__version__}")
@@ -124,9 +125,9 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "explain",
-        help="say where and why a text does not follow a structure",
-        description="Say whether a text follows a structure; if not, where it leaves it, which keyword or rule says "
-        "so, what was expected there, and a shortest valid way to go on.",
+        help="say where and why a text breaks a structure",
+        description="Say whether a text follows a structure; if not, where it breaks it, which keyword or rule is the "
+        "reason, what was expected there, and a shortest valid way to go on.",
         epilog=_EXPLAIN_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -145,7 +146,7 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def _add_show(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "show",
-        help="make a page of a grammar and of an output held to it",
+        help="make a page that shows a grammar and an output, token by token",
         description="Make one self-contained page: the rules as railroad diagrams, and an output token by token, with "
         "how many tokens are allowed, likely ones that are refused and why, forced text, and the cost of each mask.",
         epilog=_SHOW_EPILOG,
@@ -158,7 +159,7 @@ def _add_show(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     tokens = command.add_argument_group("tokens")
     _add_tokenizer(tokens, "cuts the text (default: %(default)s)", "embedded")
     tokens.add_argument(
-        "--max-tokens", type=positive, metavar="N", help="the budget: the masks leave what fits into it"
+        "--max-tokens", type=positive, metavar="N", help="the budget: the output must fit into N tokens"
     )
     command.add_argument("-o", "--output", required=True, metavar="OUT", help="the page to write, such as page.html")
     command.set_defaults(run=_command("show"))
@@ -169,7 +170,7 @@ def _add_tokenizer(group: argparse._ActionsContainer, purpose: str, default: str
         "--tokenizer",
         default=default,
         metavar="FILE",
-        help=f"{purpose}: a tokenizer.json, a folder that has one, or embedded for that of the built-in model",
+        help=f"{purpose}: a tokenizer.json, a folder with one, or embedded for the built-in model's",
     )
 
 
@@ -242,7 +243,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command = commands.add_parser(
         "lint",
         help="look for mistakes in a grammar file",
-        description="Look for rules that are unused, match nothing or lead back to themselves, and print statistics.",
+        description="Look for rules that are unused, match nothing or form a cycle, and print statistics.",
         epilog="exit codes: 0 nothing found   1 problems found   2 the grammar cannot be read",
         allow_abbrev=False,
     )
@@ -278,7 +279,7 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command.add_argument(
         "--tokenizer",
         metavar="FILE",
-        help="with --from tag or tools: the model's tokenizer.json; names of its special tokens stand for these tokens",
+        help="with --from tag or tools: the model's tokenizer.json, whose special tokens are looked up by name",
     )
     command.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, such as grammar.mwg")
     command.set_defaults(run=_command("compile"))
@@ -287,8 +288,8 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "check",
-        help="show how each keyword of JSON Schemas is handled",
-        description="Show whether each keyword is enforced, an annotation, or refused; why; and what to do about it.",
+        help="show how each keyword of a JSON Schema is handled",
+        description="Show whether each keyword is enforced, an annotation, or refused, with the reason and a way out.",
         epilog=_CHECK_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -297,7 +298,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "files", metavar="FILE", nargs="+", help="a schema, a directory of *.json files, or - for stdin"
     )
     command.add_argument(
-        "--relax", action="store_true", help="leave out what cannot be enforced instead of refusing the schema"
+        "--relax", action="store_true", help="leave out keywords that cannot be enforced instead of refusing the schema"
     )
     command.add_argument("--json", action="store_true", help="print JSON; see below")
     command.set_defaults(run=_command("check"))

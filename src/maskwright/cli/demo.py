@@ -142,7 +142,7 @@ def _check_structure(verdict: Verdict, compiled: CompiledGrammar, text: str) -> 
     matcher = GrammarMatcher(compiled)
     for position, character in enumerate(text):
         if not matcher.accept_string(character):
-            return Verdict(False, f"{verdict.message}, but is not what was asked for from {text[position:][:16]!r} on")
+            return Verdict(False, f"{verdict.message}, but breaks the structure at {text[position:][:16]!r}")
     if not matcher.is_completed():
         return Verdict(False, f"{verdict.message}, but is not all that was asked for")
     return verdict

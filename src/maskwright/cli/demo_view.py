@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .demo import Run, Side, View
 
 _HELD_TITLE = "with Maskwright"
-_FREE_TITLE = "same model, same seed, free"
+_FREE_TITLE = "same model, same seed, unconstrained"
 _FOOTNOTE = (
     "forced: tokens that were inserted without asking the model · µs/mask: average · 1st mask: compiling included"
 )
@@ -51,7 +51,9 @@ def _headline(run: Run) -> str:
 
 
 def _ending(side: Side) -> str:
-    return "stopped by itself" if side.whole.finish_reason == "stop" else f"cut after {side.figures.num_tokens} tokens"
+    return (
+        "ended by itself" if side.whole.finish_reason == "stop" else f"cut off after {side.figures.num_tokens} tokens"
+    )
 
 
 def _mark(side: Side) -> str:
@@ -75,7 +77,7 @@ def _figures(run: Run) -> tuple[str, ...]:
     )
 
 
-_COLUMNS = ("", "tokens", "tokens/s", "forced", "µs/mask", "p50", "max", "1st mask", "held", "free")
+_COLUMNS = ("", "tokens", "tokens/s", "forced", "µs/mask", "p50", "max", "1st mask", "valid", "unconstrained")
 
 
 class PlainView:

@@ -64,7 +64,9 @@ def _verdict(compiled: CompiledGrammar, tokenizer: Tokenizer, data: bytes, max_t
     else:
         ids = _cut(tokenizer, data)
         if ids is None:
-            raise CommandError("--max-tokens: this tokenizer does not give the text back, so its tokens say nothing")
+            raise CommandError(
+                "--max-tokens: decoding with this tokenizer changes the text, so its tokens cannot be counted"
+            )
     return _by_tokens(GrammarMatcher(compiled, max_tokens=max_tokens), tokenizer, data, ids)
 
 

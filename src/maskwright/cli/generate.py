@@ -8,8 +8,10 @@ Tested by tests/cli/test_generate.py and tests/cli/test_generate_with_models.py.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from maskwright.engine import Completion, Engine, Request, SamplingParams, generate, load_engine
+from maskwright.engine.loading import is_hub_id
 from maskwright.errors import EngineError, LimitError, UnsatisfiableError
 
 from .errors import EXIT_OK, CommandError
@@ -42,12 +44,19 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
+def announce_hub(name: str) -> None:
+    """Say that a model is looked for on the network, as that may take a minute even where there is none."""
+    if is_hub_id(name):
+        print(f"maskwright: there is no folder {name!r} here; looking for it on the Hugging Face hub", file=sys.stderr)
+
+
 def load_model(name: str, *, num_slots: int) -> Engine:
     """Load the model of `--model`.
 
     Raises:
         CommandError: It cannot be loaded.
     """
+    announce_hub(name)
     try:
         return load_engine(name, num_slots=num_slots)
     except EngineError as error:

@@ -62,6 +62,9 @@ def _engine(name: str, max_running: int | None, max_model_len: int | None) -> En
     from maskwright.engine import load_engine
     from maskwright.serve import Settings
 
+    from .generate import announce_hub
+
+    announce_hub(name)
     return load_engine(name, num_slots=max_running or Settings.max_running, max_model_len=max_model_len)
 
 

@@ -38,12 +38,12 @@ def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     _add_model(command.add_argument_group("model"))
     _add_network(command.add_argument_group("network"))
     _add_limits(command.add_argument_group("limits"))
-    command.add_argument("--log-format", choices=("text", "json"), default="text", help="of stderr (default: text)")
+    command.add_argument("--log-format", choices=("text", "json"), default="text", help="on stderr (default: text)")
     command.add_argument(
         "--dry-run",
         nargs="+",
         metavar="FILE",
-        help="do not serve: say of each schema, or request, whether the server would accept it; - for stdin",
+        help="start no server; say whether it would accept each schema or request; - for stdin",
     )
     return command
 
@@ -58,15 +58,15 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
         "--served-model-name",
         action="append",
         metavar="NAME",
-        help="the model's name in the API; repeat for more names",
+        help="the model's name in the API; repeat the option for more",
     )
     group.add_argument(
         "--tool-format",
         metavar="NAME",
-        help="the model family in whose format tools are called (default: by the model's name, else hermes)",
+        help="the model family whose tool call format to use (default: by the model's name, else hermes)",
     )
     group.add_argument(
-        "--relax", action="store_true", help="leave out what cannot be enforced in a JSON Schema instead of refusing it"
+        "--relax", action="store_true", help="leave out keywords that cannot be enforced instead of refusing the schema"
     )
 
 
@@ -74,22 +74,25 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--host", default="127.0.0.1", help='the address to listen on; "" for all (%(default)s)')
     group.add_argument("--port", type=_integer_from(0), default=8000, help="the port; 0 for any (%(default)s)")
     group.add_argument(
-        "--api-key", action="append", default=[], metavar="KEY", help="a key that requests must have; repeat for more"
+        "--api-key",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="a key that requests must have; repeat the option for more",
     )
     group.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="a host name under which clients reach the server, besides its IP addresses and localhost, or *; "
-        "repeat for more",
+        help="a host name of the server, besides its IP addresses and localhost, or * for any; may be repeated",
     )
     group.add_argument(
         "--allow-origin",
         action="append",
         default=[],
         metavar="URL",
-        help="a web site whose pages may call the server, or *; repeat for more",
+        help="a web site whose pages may call the server, or * for any; repeat the option for more",
     )
 
 
@@ -100,13 +103,13 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
             "--max-model-len",
             2,
             "N",
-            "tokens of prompt and output together (what the model was made for); llama.cpp "
-            "reserves memory for so many of each running output",
+            "tokens of prompt and output together (the model's own limit); llama.cpp reserves "
+            "memory for that many per running output",
         ),
         ("--max-waiting", 0, "N", "requests in the queue; more are answered with 503 (256)"),
         ("--max-waiting-per-key", 0, "N", "requests of one client in the queue; more are answered with 429 (128)"),
         ("--max-output-tokens", 1, "N", "tokens of an output (16384)"),
-        ("--default-output-tokens", 1, "N", "tokens of an output where the request does not say (1024)"),
+        ("--default-output-tokens", 1, "N", "tokens of an output if the request sets no limit (1024)"),
         ("--max-choices", 1, "N", "outputs of a request (16)"),
         ("--max-body-bytes", 1, "N", "bytes of a request (8 MiB)"),
         ("--max-structure-bytes", 1, "N", "bytes of schemas and tools in a request (2 MiB)"),
@@ -115,8 +118,8 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     for name, least, metavar, text in numbers:
         group.add_argument(name, type=_integer_from(least), metavar=metavar, help=text)
     seconds = (
-        ("--max-queue-seconds", "how long a request waits for its turn (60)"),
-        ("--max-request-seconds", "how long a request runs (600)"),
+        ("--max-queue-seconds", "how long a request may wait for its turn (60)"),
+        ("--max-request-seconds", "how long a request may run (600)"),
         ("--drain-seconds", "how long running requests may go on after SIGTERM (600)"),
     )
     for name, text in seconds:

@@ -22,10 +22,17 @@ from typing import Any, NamedTuple, NoReturn
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
 from maskwright.errors import GrammarError, MaskwrightError, OptionError
+from maskwright.support.json_mistakes import hint_for
 
 from .errors import CommandError
 
 _MAX_SHOWN = 100
+_IN_OPTIONS = (
+    ('on_unsupported="relax"', "--relax"),
+    ("use compile_lark, or Grammar.from_lark", "use --lark FILE, or a file that ends in .lark"),
+    ("use compile_grammar, or Grammar.from_ebnf", "use --grammar FILE, or a file that ends in .ebnf"),
+    ("use compile_json_schema, or Grammar.from_json_schema", "use --schema FILE, or a file that ends in .json"),
+)
 
 
 class Structure(NamedTuple):
@@ -171,7 +178,7 @@ def _lark(argument: str) -> Structure:
     return Structure(label, "lark", lambda compiler: compiler.compile_lark(text))
 
 
-def read_text(argument: str, option: str, inline_form: str) -> tuple[str, str]:
+def read_text(argument: str, option: str, inline_form: str | None) -> tuple[str, str]:
     """Read a file, or stdin for `-`; return a label for messages and the text.
 
     Raises:
@@ -184,9 +191,8 @@ def read_text(argument: str, option: str, inline_form: str) -> tuple[str, str]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         shown = argument if len(argument) <= _MAX_SHOWN else argument[:_MAX_SHOWN] + "…"
-        raise CommandError(
-            f"{option}: cannot read {shown!r}: {reason}\n  hint: give a file, - for stdin, or {inline_form}"
-        ) from error
+        ways = "a file, or - for stdin with --from" if inline_form is None else f"a file, - for stdin, or {inline_form}"
+        raise CommandError(f"{option}: cannot read {shown!r}: {reason}\n  hint: give {ways}") from error
     return argument, _decode(argument, data)
 
 
@@ -210,8 +216,10 @@ def parse_json(label: str, text: str) -> Any:
         start = max(0, error.colno - 1 - _MAX_SHOWN // 2)
         shown = "".join(c if c.isprintable() else " " for c in "".join(line)[start : start + _MAX_SHOWN])
         caret = " " * (error.colno - 1 - start) + "^"
+        hint = hint_for(text, error.pos)
+        advice = f"\n  hint: {hint}" if hint else ""
         raise CommandError(
-            f"{label}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}\n    {shown}\n    {caret}"
+            f"{label}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}{advice}\n    {shown}\n    {caret}"
         ) from error
     except (RecursionError, ValueError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
@@ -226,7 +234,9 @@ def placed(label: str, error: MaskwrightError) -> str:
 
 def in_options(message: str) -> str:
     """A message that names an option of the library, with that of the command line instead."""
-    return message.replace('on_unsupported="relax"', "--relax")
+    for ours, theirs in _IN_OPTIONS:
+        message = message.replace(ours, theirs)
+    return message
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -33,7 +33,7 @@ def add_structure(command: argparse.ArgumentParser, *, with_file: bool = False) 
     structure.add_argument(
         "--tools", metavar="FILE|JSON", help="tools to call, a JSON array: a file, -, or the text; needs --model-family"
     )
-    structure.add_argument("--choice", metavar="TEXT", action="append", help="a possible output; repeat for each")
+    structure.add_argument("--choice", metavar="TEXT", action="append", help="a possible output; give one for each")
     calls = command.add_argument_group("tool calls", "with --tools")
     calls.add_argument(
         "--model-family", metavar="NAME", help="the format of tool calls, such as hermes or qwen_3_coder"
@@ -48,7 +48,7 @@ def add_structure(command: argparse.ArgumentParser, *, with_file: bool = False) 
     )
     spaces = layout.add_mutually_exclusive_group()
     spaces.add_argument(
-        "--indent", type=non_negative, metavar="N", help="one member per line, indented by N, like json.dumps"
+        "--indent", type=non_negative, metavar="N", help="one property per line, indented by N, like json.dumps"
     )
     spaces.add_argument("--compact", action="store_true", help="no white space")
     spaces.add_argument(
@@ -61,12 +61,12 @@ def add_structure(command: argparse.ArgumentParser, *, with_file: bool = False) 
         default="plain",
         help="digits: integers of any length; any: every spelling in JSON Schema, such as 1.0 (default: plain)",
     )
-    layout.add_argument("--any-order", action="store_true", help="allow members in any order, not only in the schema's")
+    layout.add_argument("--any-order", action="store_true", help="allow properties in any order, not only the schema's")
 
 
 def add_strictness(group: argparse._ActionsContainer) -> None:
     """Add what is done with objects that are open, and with what cannot be enforced."""
-    group.add_argument("--strict", action="store_true", help="allow only the declared members of JSON objects")
+    group.add_argument("--strict", action="store_true", help="allow no undeclared properties in JSON objects")
     group.add_argument(
-        "--relax", action="store_true", help="leave out what cannot be enforced in a JSON Schema instead of refusing it"
+        "--relax", action="store_true", help="leave out keywords that cannot be enforced instead of refusing the schema"
     )

@@ -23,7 +23,7 @@ def add_text(command: argparse.ArgumentParser, *, required: bool) -> argparse._M
     text.add_argument(
         "--text-file",
         metavar="FILE",
-        help="a file, - for stdin; a line break at its end may be left out if the structure has none there",
+        help="a file, - for stdin; a final line break is ignored if the structure has none there",
     )
     return text
 

@@ -85,7 +85,7 @@ def is_installed() -> bool:
 
 
 def install(*, replace: bool = False) -> tuple[str, ...]:
-    """Make `import xgrammar`, and the import of any of its modules, be Maskwright's. Again, it changes nothing.
+    """Make `import xgrammar`, and imports of its modules, import Maskwright's. A second call changes nothing.
 
     Args:
         replace: What to do if XGrammar was imported before: replace it in the modules that hold something of it, or,

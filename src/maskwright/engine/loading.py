@@ -53,6 +53,12 @@ def load_engine(
     return LocalEngine(_load_model(given, sizes), **options)
 
 
+def is_hub_id(name: str) -> bool:
+    """Whether a model of this name would be looked for on the Hugging Face hub, which may take a minute."""
+    is_ours = name in (EMBEDDED, SMOLLM2) or name.endswith(".gguf")
+    return not is_ours and not Path(name).exists() and not name.startswith(".") and bool(_HUB_ID.fullmatch(name))
+
+
 def _load_model(name: str, sizes: dict[str, Any]) -> Any:
     if name == EMBEDDED:
         return _model("embedded", "EmbeddedCausalModel", name)(**sizes)

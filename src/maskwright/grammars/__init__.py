@@ -1,4 +1,4 @@
-"""Ready grammars of well-known formats, to use as they are or to copy and edit.
+"""Ready-made grammars of well-known formats, to use as they are or to copy and edit.
 
     >>> load("json")
     <Grammar of 9 rules, root 'root'>
@@ -44,19 +44,19 @@ class Source(NamedTuple):
 
 
 def source(name: str) -> Source:
-    """Return the text of a ready grammar.
+    """Return the text of a ready-made grammar.
 
     Raises:
         GrammarError: There is none of this name.
     """
     language = _LANGUAGES.get(name) if isinstance(name, str) else None
     if language is None:
-        raise GrammarError(f"there is no ready grammar {name!r:.60}", hint=f"there are: {', '.join(NAMES)}")
+        raise GrammarError(f"there is no ready-made grammar {name!r:.60}", hint=f"there are: {', '.join(NAMES)}")
     return Source(files(__package__).joinpath(f"{name}.{language}").read_text("utf-8"), language)
 
 
 def load(name: str) -> Grammar:
-    """Return a ready grammar. It is read once a process.
+    """Return a ready-made grammar. It is read once per process.
 
     Raises:
         GrammarError: There is none of this name.

@@ -17,12 +17,19 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 import sys
 from typing import Any, NewType, get_origin
 
 from maskwright.errors import SchemaError
 
-_USE_INSTEAD = {"StructuralTag": "use compile_structural_tag", "Grammar": "use compile_grammar"}
+_USE_INSTEAD = {
+    "StructuralTag": "use compile_structural_tag",
+    "Grammar": "use compile_grammar",
+    "CompiledGrammar": "it is compiled already: pass it to GrammarMatcher",
+    "Pattern": "use compile_regex(pattern.pattern), or Grammar.from_regex",
+    "set": 'a dict has colons: {"type": "object"}, not {"type", "object"}',
+}
 _DATA = (dict, str, bool, bytes, bytearray)
 
 
@@ -43,9 +50,8 @@ def schema_of(source: Any) -> Any:
     kind = _kind_of(source, pydantic)
     if kind is None:
         raise SchemaError(
-            f"a schema is an object or a boolean, not {type(source).__name__}",
-            hint=_USE_INSTEAD.get(type(source).__name__)
-            or "pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function",
+            f"a schema must be an object or a boolean, not {_name(source)}",
+            hint=_way_out(source),
         )
     try:
         from pydantic import TypeAdapter
@@ -92,6 +98,19 @@ def meaning_of(source: Any) -> Any:
             source = source.__value__
         else:
             return source
+
+
+def _name(source: Any) -> str:
+    return "None" if source is None else type(source).__name__
+
+
+def _way_out(source: Any) -> str:
+    if isinstance(source, os.PathLike):
+        return "pass the file's contents: path.read_text()"
+    return (
+        _USE_INSTEAD.get(type(source).__name__)
+        or "pass a dict, a bool, a JSON text, a pydantic model, a type such as list[int], or a function"
+    )
 
 
 def _description(source: Any) -> str | None:

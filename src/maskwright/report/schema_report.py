@@ -51,8 +51,8 @@ class KeywordOutcome(NamedTuple):
     Attributes:
         pointer: Its JSON pointer in the schema; "" if the schema as a whole is meant.
         keyword: Its name, or None if the schema as a whole is meant.
-        outcome: `"enforced"`: no output violates it. `"annotation"`: it asserts nothing where it stands. `"relaxed"`:
-            it is left out, as the options ask. `"refused"`: because of it, compiling raises an error.
+        outcome: `"enforced"`: no output violates it. `"annotation"`: it asserts nothing there. `"relaxed"`: it is left
+            out, as the options say. `"refused"`: because of it, compiling raises an error.
         reason: Why it is not enforced.
         suggestion: How to rewrite it, if there is a way.
     """
@@ -104,8 +104,8 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
 
     Args:
         schema: As in `Grammar.from_json_schema`.
-        **options: The fields of `JsonSchemaOptions`. With `on_unsupported="relax"`, what cannot be enforced is
-            relaxed instead of refused.
+        **options: The fields of `JsonSchemaOptions`. With `on_unsupported="relax"`, keywords that cannot be enforced
+            are relaxed instead of refused.
 
     Raises:
         SchemaError: The schema is malformed; `pointer` says where.

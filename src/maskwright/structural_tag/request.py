@@ -146,7 +146,8 @@ def read_request(
         reasoning = "enabled" if reasoning else "disabled"
     given: Any = reasoning if isinstance(reasoning, str) else None
     if given not in ("enabled", "disabled", "auto"):
-        raise _wrong("'enabled', 'disabled' or 'auto'", reasoning, "/reasoning")
+        hint = "use 'disabled'" if given in ("off", "none", "no", "false") else None
+        raise _wrong("'enabled', 'disabled' or 'auto'", reasoning, "/reasoning", hint)
     budget = _read_budget(thinking_token_budget)
     if not isinstance(parallel_tool_calls, bool):
         raise _wrong("true or false", parallel_tool_calls, "/parallel_tool_calls")

@@ -14,6 +14,7 @@ Tested by tests/contract/test_argument_types.py.
 from __future__ import annotations
 
 import operator
+import os
 import re
 from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
@@ -26,15 +27,22 @@ T = TypeVar("T")
 def instance(name: str, value: object, kind: type[T], hint: str | None = None) -> T:
     """Return a value of this class."""
     if not isinstance(value, kind):
-        raise wrong_argument(name, value, f"a {kind.__name__}", hint)
+        raise wrong_argument(name, value, f"a {kind.__name__}", hint or (text_hint(value) if kind is str else None))
     return value
+
+
+def text_hint(value: object) -> str | None:
+    """How to make a text of something that people pass for one."""
+    if isinstance(value, bytes | bytearray):
+        return "pass a str: value.decode()"
+    return "pass the file's contents: path.read_text()" if isinstance(value, os.PathLike) else None
 
 
 def check_pattern(pattern: object, flags: object) -> None:
     """Check a regular expression and its flags, both texts."""
     hint = "pass pattern.pattern, and flags as letters, such as flags='i'" if isinstance(pattern, re.Pattern) else None
     instance("pattern", pattern, str, hint)
-    instance("flags", flags, str, "pass letters, such as 'i' for re.IGNORECASE")
+    instance("flags", flags, str, "pass letters, such as flags='i' for re.IGNORECASE")
 
 
 def as_integer(name: str, value: Any, *, at_least: int | None = None, hint: str | None = None) -> int:

@@ -43,9 +43,9 @@ _NUM_SHOWN = 8
 class TokenizerInfo:
     """The bytes of every token id, and which ids are special or stop the output.
 
-    Make one with a `from_` method; all of them take `vocab_size`, the width of the model's logits, where the tokenizer
-    has fewer ids or more, and `stop_token_ids`, which replace the stop tokens that the tokenizer declares (an empty
-    list: none). Ids of the tokenizer from `vocab_size` on are left out: the model cannot generate them.
+    Make one with a `from_` method. All of them take `vocab_size`, the width of the model's logits, which may be more or
+    less than the tokenizer's number of ids, and `stop_token_ids`, which replace the stop tokens that the tokenizer
+    declares (an empty list means none). Ids from `vocab_size` on are left out, since the model cannot generate them.
 
     Attributes:
         token_bytes: what each id adds to the output; empty where an id has no text. For a special token, its name.
@@ -96,7 +96,7 @@ class TokenizerInfo:
             tokenizer: the tokenizer object.
             vocab_size: the width of the model's logits, for most models `model.config.vocab_size`; not the
                 tokenizer's own `vocab_size`, which leaves out added tokens.
-            stop_token_ids: by default the eos token and the eos list of the model's generation config, if at hand.
+            stop_token_ids: by default the eos token, and the eos list of the model's generation config if available.
 
         Raises:
             TokenizerError: no stop token is declared, tokens have no exact bytes, or an argument is out of range.
@@ -144,7 +144,7 @@ class TokenizerInfo:
     def from_llama_cpp(
         cls, llama: Any, *, vocab_size: int | None = None, stop_token_ids: Iterable[int] | None = None
     ) -> TokenizerInfo:
-        """Read the vocabulary of a `llama_cpp.Llama`. Stop tokens are all at which llama.cpp ends a generation.
+        """Read the vocabulary of a `llama_cpp.Llama`. Stop tokens are those at which llama.cpp ends a generation.
 
         Raises:
             TokenizerError: no stop token is declared, or an argument is of the wrong type or out of range.
@@ -160,7 +160,7 @@ class TokenizerInfo:
         special_token_ids: Iterable[int] = (),
         vocab_size: int | None = None,
     ) -> TokenizerInfo:
-        """Take the text of every id as given: bytes as they are, str as UTF-8.
+        """Use the given text of every id: bytes as they are, str as UTF-8.
 
         Raises:
             TokenizerError: an argument is of the wrong type or out of range.
@@ -174,6 +174,7 @@ class TokenizerInfo:
     def _from_raw(
         cls, raw: RawTokenizer, vocab_size: int | None, stop_token_ids: Iterable[int] | None
     ) -> TokenizerInfo:
+        declared = raw.stop_token_ids
         if vocab_size is not None:
             raw = _cut(raw, _to_id(vocab_size, "vocab_size"))
         stop = raw.stop_token_ids if stop_token_ids is None else stop_token_ids
@@ -186,12 +187,12 @@ class TokenizerInfo:
         )
         info.__dict__["_encode"] = raw.encode
         if stop_token_ids is None and not info.stop_token_ids:
-            raise _no_stop_token(info)
+            raise _stop_tokens_cut(declared, info.vocab_size) if declared else _no_stop_token(info)
         return info
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hex digest of all that can change a mask. The same on every machine and in every process."""
+        """A hex digest of everything that can change a mask; the same on every machine and in every process."""
         digest = hashlib.sha256()
         lengths = [len(token) for token in self.token_bytes]
         ids = (self.vocab_size, self.special_token_ids, self.stop_token_ids, self.drops_leading_space, lengths)
@@ -216,7 +217,7 @@ class TokenizerInfo:
     def decode(self, token_ids: Iterable[int], *, skip_special_tokens: bool = True) -> bytes:
         """Join the bytes of these tokens, as a matcher sees them: special tokens and padding have none.
 
-        Nothing is done to the start or the end of the text, see `drops_leading_space`.
+        The start and the end of the text are not changed; see `drops_leading_space`.
 
         Raises:
             TokenizerError: an id is not in the vocabulary.
@@ -232,10 +233,10 @@ class TokenizerInfo:
         return b"".join(out)
 
     def encode(self, text: str) -> list[int]:
-        """Cut a text into tokens with the tokenizer that this was read from, adding no special tokens.
+        """Encode a text with the tokenizer that this was read from, without adding special tokens.
 
         Raises:
-            TokenizerError: It was not read from a tokenizer (`from_vocab`), or that was left behind (pickling).
+            TokenizerError: There is no tokenizer, as after `from_vocab` or pickling.
         """
         instance("text", text, str)
         encode = self.__dict__.get("_encode")
@@ -305,7 +306,9 @@ def _to_id(value: Any, role: str) -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        raise TokenizerError(f"{role} is of type {type(value).__qualname__}, not int") from None
+        hint = "pass model.config.vocab_size" if hasattr(value, "vocab_size") and role == "vocab_size" else None
+        hint = "pass its id, such as tokenizer.eos_token_id" if isinstance(value, str) and "token" in role else hint
+        raise TokenizerError(f"{role} is of type {type(value).__qualname__}, not int", hint=hint) from None
 
 
 def _to_ids(ids: Iterable[int], role: str, vocab_size: int) -> tuple[int, ...]:
@@ -322,6 +325,13 @@ def _to_ids(ids: Iterable[int], role: str, vocab_size: int) -> tuple[int, ...]:
 def _named(info: TokenizerInfo, ids: Iterable[int]) -> str:
     names = [f"{i}: {info.token_bytes[i].decode('utf-8', 'replace')!r}" for i in ids]
     return "{" + ", ".join(names[:_NUM_SHOWN] + ["..."] * (len(names) > _NUM_SHOWN)) + "}"
+
+
+def _stop_tokens_cut(declared: Iterable[int], vocab_size: int) -> TokenizerError:
+    return TokenizerError(
+        f"the tokenizer's stop tokens, {sorted(declared)}, lie outside vocab_size={vocab_size}",
+        hint="pass the width of the model's logits (usually model.config.vocab_size), or stop_token_ids=[id, ...]",
+    )
 
 
 def _no_stop_token(info: TokenizerInfo) -> TokenizerError:

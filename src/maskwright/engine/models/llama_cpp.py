@@ -135,7 +135,7 @@ class LlamaCppModel:
 
     def truncate(self, slot: int, length: int) -> None:
         if not llama_cpp.llama_memory_seq_rm(self._memory, slot, length, -1):
-            raise EngineError("this model cannot forget its last tokens, as jump-forward and drafts need it")
+            raise EngineError("this model cannot drop its last tokens, which jump-forward and drafts require")
         self._lengths[slot] = length
 
     def free(self, slot: int) -> None:

@@ -20,6 +20,7 @@ Tested by tests/engine/test_models.py, equal to `model.generate`.
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -99,7 +100,9 @@ class TransformersModel:
             model = library.AutoModelForCausalLM.from_pretrained(name, dtype="auto").to(device)
         except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
             reason = " ".join(str(error).split())[:300] or type(error).__name__
-            raise EngineError(f"{name}: transformers cannot load it: {reason}") from error
+            is_here = os.path.exists(name)
+            hint = None if is_here else "there is no such folder here, so it was looked up on the hub; check the name"
+            raise EngineError(f"{name}: transformers cannot load it: {reason}", hint=hint) from error
         return cls(model, tokenizer, **{"model_name": name, **options})
 
     @property
@@ -305,7 +308,7 @@ def _windows_of(model: Any) -> dict[str, int | None]:
     kinds = set(getattr(text, "layer_types", None) or ["full_attention" if window is None else "sliding_attention"])
     if getattr(model, "_is_stateful", False) or not kinds <= _ATTENTION_KINDS:
         raise EngineError(
-            f"{type(model).__name__} has layers that cannot forget their last tokens",
-            hint="use maskwright.generate, which needs no such thing",
+            f"{type(model).__name__} has layers that cannot drop their last tokens",
+            hint="use maskwright.generate, which does not require that",
         )
     return {kind: window if kind == "sliding_attention" else None for kind in sorted(kinds)}

@@ -122,9 +122,9 @@ def _emitted(norm: Normaliser, emitter: Emitter, beside: Conj) -> GrammarIR | No
         root = emitter.root((norm.document.node, *beside))
     except RecursionError as error:  # no schema needs more than half of Python's stack: MAX_IN_PLACE_DEPTH
         raise LimitError(
-            "little of Python's stack is left where the schema is read",
+            "too little of Python's stack is left to read the schema",
             limit="recursion",
-            hint="compile it from fewer calls inside one another, or allow more with sys.setrecursionlimit",
+            hint="compile it from a less deeply nested call, or raise sys.setrecursionlimit",
         ) from error
     if root[0] == OP_NEVER:
         return None

@@ -146,6 +146,7 @@ _OTHER_NAMES: Final = {
     "ordered": "any_order",
     "format": "formats",
     "compact": "separators",
+    "enable_thinking": "reasoning",
 }
 
 
@@ -173,7 +174,8 @@ def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in given.keys() - JsonSchemaOptions.__dataclass_fields__.keys():
         names = [*JsonSchemaOptions.__dataclass_fields__, *others]
-        near = [_OTHER_NAMES[name]] if name in _OTHER_NAMES else get_close_matches(name[:60], names, 1)
+        meant = _OTHER_NAMES.get(name)
+        near = [meant] if meant in names else get_close_matches(name[:60], names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the options are: {', '.join(names)}"
         raise OptionError(f"unknown option {name[:60]!r}", option=name, hint=hint)
     return chosen
@@ -181,7 +183,11 @@ def chosen_options(given: Mapping[str, Any], others: Iterable[str] = ()) -> dict
 
 def _separators(value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(isinstance(each, str) for each in value):
-        raise _wrong("separators", f"must be two strings, for items and names, not {value!r:.60}")
+        raise OptionError(
+            f"separators must be two strings, for items and names, not {value!r:.60}",
+            option="separators",
+            hint='pass both, such as separators=(",", ":")',
+        )
     for each, character in zip(value, ",:", strict=True):
         separator(each, character)
     return tuple(value)

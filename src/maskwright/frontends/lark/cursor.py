@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.notation.mistakes import hint_at, malformed_head_at
+from maskwright.support.json_mistakes import hint_for
 
 MALFORMED_REPETITION: Final = ("malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times")
 _UNEXPECTED: Final = {
@@ -56,7 +57,8 @@ class Cursor:
             begin = len(self.source) - len(self.source[self.position :].lstrip())
             value, self.position = json.JSONDecoder().raw_decode(self.source, begin)
         except json.JSONDecodeError as error:
-            raise self.error(f"not valid JSON: {error.msg}", error.pos, error.pos + 1) from error
+            hint = hint_for(self.source, error.pos)
+            raise self.error(f"not valid JSON: {error.msg}", error.pos, error.pos + 1, hint) from error
         except (RecursionError, ValueError) as error:
             raise self.error(
                 "the JSON is nested too deeply, or a number in it is out of range", start, self.position

@@ -75,9 +75,13 @@ class Scope:
         found = self.entries.get(name)
         if found is None:
             kind = "terminal" if name.isupper() else "rule"
-            hint = _near(name, self.entries) or "define it, or put text in quotes"
+            hint = _near(name, self.entries) or _common_hint(name) or "define it, or put text in quotes"
             raise self.error(f"{kind} {name[:60]!r} is not defined", span, hint)
         return found
+
+
+def _common_hint(name: str) -> str | None:
+    return f"add a line: %import common.{name}" if name.isupper() and name in _common_scope().entries else None
 
 
 def resolve(document: Document, modules: Mapping[str, str]) -> Scope:

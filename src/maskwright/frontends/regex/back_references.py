@@ -66,7 +66,7 @@ class _Lowering:
             return lower_plain(node, utf8)
         if isinstance(node, BackReference):
             if node.number not in known:
-                hint = "write it behind the group, in the same alternative and repetition"
+                hint = "write it after the group, in the same alternative and repetition"
                 raise self.error(f"group {node.number} may not have matched here", node, hint)
             return recall(self.texts[node.number])
         if isinstance(node, Group):
@@ -84,7 +84,9 @@ class _Lowering:
             return self.lower(node.item, known)
         if not self.is_plain(node.item):
             hint = "name only one of them, or use rules of a grammar"
-            raise self.error("a group that comes again holds a back-reference or another such group", node, hint)
+            raise self.error(
+                "a group that is referred back to contains a back-reference or another such group", node, hint
+            )
         known.add(node.number)
         return remember(lower_plain(node.item, utf8), self.texts[node.number])
 

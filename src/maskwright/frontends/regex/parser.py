@@ -180,7 +180,7 @@ class _Parser(Brackets):
         name = match[1] or match[2] or match[3] or ""
         number = int(name) if match[1] else self.names.get(name, 0)
         if number not in self.closed:
-            hint = "write it behind the group; \\xHH for a character by its number"
+            hint = "write it after the group; for a character by its number, write \\xHH"
             raise self.error(f"no group {name[:40]!r} ends before this back-reference", *match.span(), hint)
         if self.flags & IGNORE_CASE:
             hint = "write (?-i:…) around it, for the very same text"
@@ -328,7 +328,7 @@ class _Parser(Brackets):
             bits &= ~(ASCII_ONLY | NO_UNICODE)
         for letter in match[2] or "":
             if letter == "a":
-                raise self.error("flag a cannot be taken back", *match.span(), "use (?u:…) for Unicode classes")
+                raise self.error("the flag a cannot be switched off", *match.span(), "use (?u:…) for Unicode classes")
             bits &= ~self._flag(letter, match)
         if "u" in (match[2] or ""):
             bits |= ASCII_ONLY | NO_UNICODE

@@ -23,6 +23,7 @@ import torch
 
 from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.errors import ArgumentError, MatcherError, OptionError, TokenizerError, wrong_argument
+from maskwright.frontends.json_schema import JsonSchemaKeywords
 from maskwright.integrations.transformers.model_facts import Facts, facts_of
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor
 from maskwright.integrations.transformers.prompts import Prompts, encode, padded, read_prompts
@@ -33,6 +34,8 @@ from maskwright.tool_outputs import ToolOutput
 _MOST_COMPILERS = 4
 _OURS: Mapping[str, str] = {  # options of `generate` that would not do what they say
     "max_length": "use max_new_tokens",
+    "max_tokens": "use max_new_tokens",
+    "enable_thinking": "pass template_options={'enable_thinking': …}",
     "input_ids": "pass the text as prompts",
     "inputs": "pass the text as prompts",
     "inputs_embeds": "use GrammarLogitsProcessor with model.generate",
@@ -69,27 +72,27 @@ def generate(
     template_options: Mapping[str, Any] | None = None,
     **generate_options: Any,
 ) -> Any:
-    """Generate outputs of a type with a model of transformers, and return them as objects.
+    """Generate outputs of a type with a transformers model, and return them as objects.
 
     Args:
         model: A model that generates text, decoder-only or encoder-decoder.
         tokenizer: Its tokenizer, or a processor that has one.
-        prompts: A str, or a list of messages, which goes through the chat template; or a list of these.
+        prompts: A str, a list of messages (which goes through the chat template), or a list of either.
         output_type: A pydantic model, dataclass, TypedDict, or a type such as `int`, `bool`, `list[int]`, `Literal` or
             an Enum: returns an instance, validated by pydantic. `str`: any text. A JSON Schema as a dict: returns what
             `json.loads` does. A compiled `re.Pattern`, a `Grammar` or `CompiledGrammar`: returns the text. A list of
             tools (functions, classes or OpenAI tools): returns a list of `ToolCall`s.
-        max_new_tokens: The most tokens of an output; each output is complete within them. Where the model's context
-            leaves less, that counts.
+        max_new_tokens: The largest number of tokens of an output, or less if the model's context has less room. Each
+            output is complete within it.
         tool_choice: As in Chat Completions, for tools. With "auto", the text is returned if no tool is called.
-        tool_format: The family in whose format the model calls tools, if its name does not say; see
+        tool_format: The model family whose tool call format to use, if it is not known from the model's name; see
             docs/model_families.md.
-        schema_options: The fields of `JsonSchemaOptions`, such as `{"any_whitespace": False}`, for types that become
-            JSON, and for arguments of tools.
+        schema_options: The fields of `JsonSchemaOptions`, such as `{"any_whitespace": False}`, for outputs that are
+            JSON and for arguments of tools.
         template_options: Arguments of the chat template, such as `{"enable_thinking": False}`.
-        **generate_options: Those of `model.generate`, such as `temperature` (0 for the likeliest token), `top_p`,
-            `num_beams`, `num_return_sequences`, `assistant_model`, `streamer`. Naming `temperature`, `top_k` or `top_p`
-            turns on sampling.
+        **generate_options: Options of `model.generate`, such as `temperature` (0 for the likeliest token), `top_p`,
+            `num_beams`, `num_return_sequences`, `assistant_model`, `streamer`. `temperature`, `top_k` or `top_p` turn
+            on sampling.
 
     Returns:
         An object for a single prompt, a list for a list of prompts. With `num_return_sequences` above 1, each is a list
@@ -100,9 +103,9 @@ def generate(
         MatcherError: An output was ended before it was complete, by `stopping_criteria` or the like.
         OptionError: An option is out of range, or would break the structure.
         TokenizerError: The tokenizer belongs to another model, or has no end token.
-        UnsatisfiableError: No output has so few tokens as `max_new_tokens`; the message says how many the shortest has.
+        UnsatisfiableError: No output fits into `max_new_tokens`; the message says how many tokens the shortest has.
         GrammarError, RequestError, SchemaError, StructuralTagError: `output_type` is malformed or cannot be enforced.
-        pydantic.ValidationError: A validator of the caller's refuses a value that the type's JSON Schema allows.
+        pydantic.ValidationError: A validator of the type refuses a value that its JSON Schema allows.
     """
     job = prepare(
         model,
@@ -235,8 +238,10 @@ def _tokenizer_of(given: Any) -> Any:
 
 def _check_options(options: Mapping[str, Any]) -> None:
     for name in options:
-        if name in _OURS:
-            raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=_OURS[name])
+        is_of_schemas = name in JsonSchemaKeywords.__annotations__
+        hint = f"pass schema_options={{{name!r}: …}}" if is_of_schemas else _OURS.get(name)
+        if hint is not None:
+            raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=hint)
 
 
 def _sampling(options: Mapping[str, Any], declared: Any) -> dict[str, Any]:

@@ -48,19 +48,19 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
     """Hold every row of a batch to its grammar.
 
     Args:
-        compiled: one grammar for all rows, or one for each prompt, None among them for a prompt whose output is free;
-            with several beams or returned sequences a prompt, each serves that many neighbouring rows. All must be
-            compiled for the same tokenizer.
-        max_new_tokens: what `generate` gets as `max_new_tokens`: every output is then complete within that many tokens,
-            its stop token among them if it fits. Without it, `generate` may cut an output off in the middle.
-        pad_token_id: what `generate` puts after a row's end, if it is not a stop token.
+        compiled: one grammar for all rows, or a list with one for each prompt, None for an unconstrained output. With
+            several beams or returned sequences per prompt, each grammar is used for that many neighbouring rows. All
+            must be compiled for the same tokenizer.
+        max_new_tokens: the `max_new_tokens` of `generate`. Every output is then complete within that many tokens,
+            including its stop token if it fits. Without it, `generate` may cut an output off in the middle.
+        pad_token_id: the token that `generate` puts after the end of a row, if it is not a stop token.
         make_matcher: makes a row's matcher from its grammar, instead of `max_new_tokens`.
 
     Raises:
         ArgumentError: `compiled` has no grammar in it.
         MatcherError: it is empty, or its grammars are of different tokenizers.
         OptionError: an option is out of range, or both `max_new_tokens` and `make_matcher` are given.
-        UnsatisfiableError: no output of a grammar has so few tokens; the message says how many the shortest one has.
+        UnsatisfiableError: no output of a grammar fits; the message says how many tokens the shortest one has.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
     def reset(self) -> None:
         """Forget the rows: the next call is the first of a new generation.
 
-        A new `generate` call is noticed by itself, except when its prompt, but for the last token, is the beginning of
-        what an earlier call saw and produced.
+        A new call of `generate` is noticed automatically, except when its prompt, without the last token, is the
+        beginning of an earlier call's prompt and output.
         """
         self._generations: list[Rows] = []
 

@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from maskwright.serve.errors import ApiError, invalid
 from maskwright.serve.protocol.fields import pointer_of
+from maskwright.support.json_mistakes import hint_for
 
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -66,7 +67,7 @@ def parsed(data: bytes) -> Any:
         value = json.loads(data.decode(), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         message = f"the body is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        raise invalid(message, code="invalid_json") from None
+        raise invalid(message, code="invalid_json", hint=hint_for(error.doc, error.pos)) from None
     except UnicodeDecodeError as error:
         raise invalid(f"the body is not UTF-8: {error.reason} at byte {error.start}", code="invalid_json") from None
     except RecursionError:

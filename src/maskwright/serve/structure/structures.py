@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 Endpoint = Literal["chat", "completion", "response"]
 
 _OF_ENGINES = ("structured_outputs", *OF_SGLANG)
-_RELAX = 'pass on_unsupported="relax"'
+_WAYS_OUT = (  # in Python, and in a request
+    ('pass on_unsupported="relax"', "start the server with --relax"),
+    ("use compile_lark, or Grammar.from_lark", 'use structured_outputs: {"grammar": …}'),
+    ("use compile_grammar, or Grammar.from_ebnf", 'use structured_outputs: {"grammar": …}'),
+    ("use compile_json_schema, or Grammar.from_json_schema", 'use structured_outputs: {"json": …}'),
+)
 
 
 class Structure(NamedTuple):
@@ -180,7 +185,7 @@ def _only_one(asked: Mapping[str, Any]) -> str | None:
 
 def _too_large(asked: Mapping[str, Any], most: int) -> ApiError:
     largest = max(asked, key=lambda name: len(canonical_bytes(asked[name]) or b""))
-    message = f"what the request says about the output's form is larger than {most:,} bytes"
+    message = f"the schemas and tools of the request are larger than {most:,} bytes"
     hint = "use a smaller schema or fewer tools, or start the server with a larger --max-structure-bytes"
     return ApiError(413, message, param=f"/{largest}", code="structure_too_large", hint=hint)
 
@@ -190,5 +195,6 @@ def _placed(error: MaskwrightError, asked: Mapping[str, Any]) -> ApiError:
     made = api_error(error, param=f"/{next(iter(asked), '')}")
     if made.param is not None:
         made.param = made.param.removeprefix("/sampling_params")
-    made.message = made.message.replace(_RELAX, "start the server with --relax")
+    for in_python, in_a_request in _WAYS_OUT:
+        made.message = made.message.replace(in_python, in_a_request)
     return made

@@ -21,6 +21,7 @@ from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
 from maskwright.structural_tag.formats.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats.reading import read_format
+from maskwright.support.json_mistakes import hint_for
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ def parsed(text: str | bytes | bytearray) -> Any:
     except InvalidOperation as error:
         raise LimitError("a number has too large an exponent", limit="MAX_DIGITS") from error
     except ValueError as error:
-        hint = "pass a dict, or the text of a JSON object"
+        known = hint_for(error.doc, error.pos) if isinstance(error, json.JSONDecodeError) else None
+        hint = known or "pass a dict, or the text of a JSON object"
         raise StructuralTagError(f"the text is not valid JSON: {error}", hint=hint) from error
 
 

@@ -112,7 +112,7 @@ def opaque(a: object, b: functools.partial) -> None: ...  # type: ignore[type-ar
     ("source", "message"),
     [
         (3, "not int"),
-        (None, "not NoneType"),
+        (None, "not None"),
         (object(), "not object"),
         ([int], "not list"),
         (type("Opaque", (), {}), "cannot describe Opaque"),
@@ -171,3 +171,10 @@ def test_data_needs_no_pydantic() -> None:
     program = "import sys; from maskwright import check; check({}); print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_dict_of_types_is_no_schema() -> None:
+    with pytest.raises(SchemaError, match="is not a JSON Schema: 'age' is the class int") as caught:
+        Grammar.from_json_schema({"age": int, "name": str})
+    assert '{"type": "object", "properties": ' in (caught.value.hint or "")
+    Grammar.from_json_schema({"type": "string", "x-python": str})  # an annotation

@@ -5,6 +5,7 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.keywords_scalars import count_of
@@ -109,9 +110,15 @@ def _are_strings(values: list[Any]) -> bool:
     return _STRING.issuperset(map(type, values)) or all(isinstance(value, str) for value in values)
 
 
+def _required_hint(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return 'list the names in the object that has the properties: "required": ["name"]'
+    return f"write [{json.dumps(value[:40])}]" if isinstance(value, str) else None
+
+
 def required(context: SchemaContext, value: Any) -> None:
     if not isinstance(value, list) or not _are_strings(value):
-        raise context.malformed("required", "an array of strings", value)
+        raise context.malformed("required", "an array of strings", value, _required_hint(value))
     if value:
         context.objects().required.update(dict.fromkeys(value))
 

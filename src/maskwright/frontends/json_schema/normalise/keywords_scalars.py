@@ -5,6 +5,7 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.constants import shape_of_values
@@ -38,6 +39,32 @@ _TYPES: Final = {
     "object": OBJECT,
 }
 _TYPE_NAMES: Final = "null, boolean, number, integer, string, array or object"
+_ELSEWHERE: Final = {
+    **dict.fromkeys(("str", "text", "date", "datetime", "uuid", "char", "bytes"), "string"),
+    **dict.fromkeys(("int", "long", "int32", "int64"), "integer"),
+    **dict.fromkeys(("float", "double", "decimal"), "number"),
+    **dict.fromkeys(("dict", "map", "struct", "record"), "object"),
+    **dict.fromkeys(("list", "tuple", "set"), "array"),
+    **dict.fromkeys(("bool",), "boolean"),
+    **dict.fromkeys(("none", "nil", "undefined"), "null"),
+}
+
+
+def _type_hint(name: Any) -> str | None:
+    """What was meant by the name of a type that JSON Schema does not have."""
+    if name is None:
+        return 'write "null" in quotes'
+    if not isinstance(name, str):
+        return None
+    if name.lower() in ("any", "unknown", "mixed"):
+        return "leave type out to admit values of any type"
+    if name in ("json_schema", "json_object"):
+        return "this is a response format: pass the schema in it, or use maskwright.openai_shapes"
+    if name == "function":
+        return "this is a tool: use maskwright.structural_tag.get_model_structural_tag"
+    near = get_close_matches(name.lower()[:40], _TYPES, 1)
+    meant = _ELSEWHERE.get(name.lower()) or (near[0] if near else None)
+    return None if meant is None else f"did you mean {meant!r}?"
 
 
 def type_(context: SchemaContext, value: Any) -> None:
@@ -51,7 +78,7 @@ def type_(context: SchemaContext, value: Any) -> None:
     for name in names:
         bits = _TYPES.get(name) if isinstance(name, str) else None
         if bits is None:
-            raise context.malformed("type", _TYPE_NAMES, name)
+            raise context.malformed("type", _TYPE_NAMES, name, _type_hint(name))
         mask |= bits
     if not names:
         raise context.malformed("type", "a type or a non-empty array of types", value)

@@ -358,12 +358,11 @@ class Normaliser:
                 return self._negated(node, schema)
             if type(schema) is Union:
                 return union([self.shape_of(place) for place in schema.places])
-            hint = 'write {"type": "integer"} for int, or pass one class for all of it'
             raise self.error(
                 node,
                 None,
                 f"a schema must be an object or a boolean, not {type(schema).__name__}",
-                hint if isinstance(schema, type) else "write {} or true",
+                _schema_hint(schema),
             )
         if self.ignored:
             schema = {keyword: value for keyword, value in schema.items() if keyword not in self.ignored}
@@ -491,3 +490,12 @@ def _own_shape(context: SchemaContext) -> Shape:
         (context.array,) if context.array is not None else FREE_ARRAYS,
         (context.object,) if context.object is not None else FREE_OBJECTS,
     )
+
+
+def _schema_hint(value: Any) -> str:
+    """What to write for something that stands where a schema belongs."""
+    if isinstance(value, type):
+        return 'write {"type": "integer"} for int, or pass one class for all of it'
+    if isinstance(value, str):
+        return 'write {"type": "string"} for a type, {"const": "text"} for a fixed text'
+    return "write a schema, such as {} for any value"

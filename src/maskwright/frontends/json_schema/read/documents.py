@@ -11,17 +11,20 @@ Tested by tests/frontends/json_schema/read/test_schema_references.py.
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright._kernel import canonical_bytes as bytes_of
-from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
+from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError, type_name
 from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_part
+from maskwright.frontends.json_schema.read.misspelled import ANNOTATIONS, ASSERTING, NAMES
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
 from maskwright.support.interruption import interrupt_checkpoint
+from maskwright.support.json_mistakes import hint_for
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
 _SCALARS: Final = frozenset((str, int, bool, float, type(None)))
@@ -29,6 +32,8 @@ _MAX_CHAIN: Final = 100
 _MAX_DEPTH: Final = 2_500
 _MAX_CONTAINERS: Final = 1_000_000
 _LONG: Final = 50_000  # characters
+_LARK: Final = re.compile(r"\s*(?:[?!]?start\s*:|%(?:import|ignore)\b)")
+_YAML: Final = re.compile(r"\s*(?:---\s*)?(?:\$schema|title|description|type|properties|enum|anyOf)\s*:")
 
 
 def read_schema(schema: Any) -> Any:
@@ -49,7 +54,7 @@ def read_schema(schema: Any) -> Any:
         except json.JSONDecodeError as error:
             raise SchemaError(
                 f"the schema is not valid JSON: {error.msg} (line {error.lineno} column {error.colno})",
-                hint=_what_else(schema) or "pass a dict, or the text of a JSON object",
+                hint=_what_else(schema, error.pos) or "pass a dict, or the text of a JSON object",
             ) from error
         except InvalidOperation as error:
             raise LimitError("a number of the schema has too large an exponent", limit="MAX_DIGITS") from error
@@ -64,14 +69,18 @@ def read_schema(schema: Any) -> Any:
     return schema
 
 
-def _what_else(text: str | bytes | bytearray) -> str | None:
-    """A hint for text that is not JSON, if its kind is recognised."""
+def _what_else(text: str | bytes | bytearray, position: int) -> str | None:
+    """A hint for text that is not JSON, if its kind or its mistake is recognised."""
     text = text.decode("utf-8", "replace") if not isinstance(text, str) else text
     if "::=" in text:
         return "this looks like EBNF: use compile_grammar, or Grammar.from_ebnf"
     if text.endswith(".json"):
         return "this looks like a file name: pass the file's contents"
-    return "this looks like a Python dict: pass the dict itself, or json.dumps of it" if text.startswith("{'") else None
+    if _LARK.match(text):
+        return "this looks like Lark: use compile_lark, or Grammar.from_lark"
+    if _YAML.match(text):
+        return "this looks like YAML: pass the dict that yaml.safe_load(text) returns"
+    return hint_for(text, position)
 
 
 def _checkpoint_at_object(made: dict[str, Any]) -> dict[str, Any]:
@@ -91,6 +100,7 @@ def check_size(schema: Any) -> None:
     content = bytes_of(schema)
     if content is not None and len(content) <= _MAX_CONTAINERS:
         return  # each is at least a byte of it, and deeper data have none
+    _check_is_schema(schema)
     level, count, depth = [schema], 0, 0
     while level:
         depth += 1
@@ -109,6 +119,17 @@ def check_size(schema: Any) -> None:
             raise LimitError(f"the schema nests deeper than {_MAX_DEPTH} levels", limit="schema_depth")
         if count > _MAX_CONTAINERS:
             raise LimitError(f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size")
+
+
+def _check_is_schema(schema: Any) -> None:
+    """Refuse `{"name": str}`, which as a schema would admit anything."""
+    if isinstance(schema, dict) and not schema.keys() & (ASSERTING | ANNOTATIONS | NAMES):
+        for name, value in schema.items():
+            if isinstance(value, type):
+                raise SchemaError(
+                    f"a dict of Python types is not a JSON Schema: {str(name)[:60]!r} is {type_name(value)}",
+                    hint='write {"type": "object", "properties": {"name": {"type": "string"}}}, or pass a TypedDict',
+                )
 
 
 def _check_keys(whole: dict[Any, Any], root: Any) -> None:

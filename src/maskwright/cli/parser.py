@@ -1,0 +1,64 @@
+"""argparse's parser, with a way out in its errors.
+
+    $ maskwright generate --schem person.json
+    maskwright generate: error: unrecognized arguments: --schem person.json
+      hint: did you mean --schema?
+
+Without it, a misspelled option would be hidden behind the complaint that the option meant is missing.
+Tested by tests/cli/test_parser.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+_OPTIONS = {".json": "--schema", ".ebnf": "--grammar", ".gbnf": "--grammar", ".lark": "--lark"}
+
+
+class Parser(argparse.ArgumentParser):
+    """Also the class of the commands' parsers, as argparse makes subparsers of their parent's class."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._given: list[str] = []
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        self._given = list(sys.argv[1:] if args is None else args)
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # here, where the command's own options are known
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
+
+    def error(self, message: str) -> NoReturn:
+        hint = self._hint(message)
+        super().error(message if hint is None else f"{message}\n  hint: {hint}")
+
+    def _hint(self, message: str) -> str | None:
+        for given in self._given:
+            option = given.partition("=")[0]
+            if option.startswith("--") and option not in self._option_string_actions:
+                near = get_close_matches(option, self._option_string_actions, 1)
+                return f"did you mean {near[0]}?" if near else f"there is no {option}; see {self.prog} --help"
+        if self._subparsers is not None:
+            return self._command_hint()
+        if "--schema" in self._option_string_actions and ("unrecognized" in message or "one of" in message):
+            return self._file_hint()
+        return None
+
+    def _command_hint(self) -> str:
+        actions = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        names = [name for action in actions for name in action.choices]
+        near = get_close_matches(self._given[0], names, 1) if self._given else []
+        return f"did you mean {near[0]}?" if near else f"{self.prog} --help lists the commands"
+
+    def _file_hint(self) -> str | None:
+        for given in self._given:
+            option = _OPTIONS.get(Path(given).suffix)
+            if option is not None and option not in self._given:
+                return f"pass the file as {option} {given}"
+        return None

@@ -1,0 +1,35 @@
+"""Wrong usage of the command line: the error names the argument that is wrong, and the hint works as it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from maskwright.cli.arguments import parse
+
+WRONG = [
+    (["generate", "--schem", "person.json"], "did you mean --schema?"),
+    (["generate", "--schema", "{}", "--max-token", "3"], "did you mean --max-tokens?"),
+    (["generate", "--schema", "{}", "--xyzzy"], "there is no --xyzzy; see maskwright generate --help"),
+    (["generate", "person.json"], "pass the file as --schema person.json"),
+    (["explain", "my.lark", "--text", "a"], "pass the file as --lark my.lark"),
+    (["check", "--relaxed", "person.json"], "did you mean --relax?"),
+    (["serve", "--prot=80"], "did you mean --port?"),
+    (["genrate"], "did you mean generate?"),
+    (["help"], "maskwright --help lists the commands"),
+    ([], "maskwright --help lists the commands"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "hint"), WRONG)
+def test_a_hint_says_what_was_meant(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(arguments)
+    assert ended.value.code == 2
+    assert f"  hint: {hint}\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["convert", "my.lark"], ["generate", "--schema", "{}", "--max-tokens", "x"]])
+def test_an_error_that_says_it_all_has_no_hint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(arguments)
+    assert "hint" not in capsys.readouterr().err
