@@ -1,60 +1,84 @@
-"""What was made of some data, kept by the data's content: how one more tool costs only what is new.
+"""What was made of tools, tags and schemas, kept by their content: how one more tool costs only what is new.
 
-    SCHEMAS   a schema      →  its grammars as leaves, by their options (kept_schemas.py, arguments.py)
-    TAGS      a tag         →  the tag, read and checked (known_tags.py)
+    content of a tool                     →  the tool, read and checked (request.py)
+    `Known`: content, and what made it    →  a tag of a call (request.py), or a tag read from data (reading.py)
+    `Known`, the number of a tokenizer    →  what that tag became in grammars (lower.py)
+    content of a schema, options, style   →  its grammar as a leaf (snippets.py)
+
+    KEPT.statistics()    Statistics(hits=1024, misses=512, entries=512, num_bytes=310848)
+    KEPT.clear()
 
 Content is what `_kernel.canonical_bytes` says: it distinguishes 1, 1.0 and true, and keeps the order of members.
 Invariants: what is kept never changes; a cache is bounded, the oldest going first, whether it was used since or not, so
 that finding takes no lock. Thread-safe.
-Tested by tests/structural_tag/formats/test_content_cache.py.
+Tested by tests/structural_tag/formats/test_content_cache.py and test_kept_tools.py.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, NamedTuple
 
 from maskwright.support.untracked import untrack
 
-_T = TypeVar("_T")
-
-_MOST_KEPT: Final = 4096
-_MOST_BYTES: Final = 4 << 20  # of content; what is made of a schema takes some ten to fifty times as much
+_MOST_KEPT: Final = 16_384  # a tool has some four
+_MOST_BYTES: Final = 16 << 20  # of content; what is made of it takes some ten times as much
 
 
-class ContentCache(Generic[_T]):
+class Statistics(NamedTuple):
+    """How often something was found and not found, how much is kept, and the bytes of content that it was made of.
+
+    Threads may lose a count to each other.
+    """
+
+    hits: int
+    misses: int
+    entries: int
+    num_bytes: int
+
+
+class ContentCache:
     """Values by keys that say what the values are made of."""
 
     def __init__(self, most_kept: int = _MOST_KEPT, most_bytes: int = _MOST_BYTES) -> None:
         self._most_kept, self._most_bytes = most_kept, most_bytes
-        self._kept: dict[Hashable, tuple[_T, int]] = {}
-        self._content_bytes = 0
+        self._kept: dict[Hashable, tuple[Any, int]] = {}
+        self._num_bytes = self._hits = self._misses = 0
         self._lock = threading.Lock()
 
-    def find(self, key: Hashable) -> _T | None:
+    def find(self, key: Hashable) -> Any:
+        """Return what is kept by a key; None if nothing is."""
         found = self._kept.get(key)
-        return None if found is None else found[0]
+        if found is None:
+            self._misses += 1
+            return None
+        self._hits += 1
+        return found[0]
 
-    def keep(self, key: Hashable, value: _T, content_bytes: int) -> _T:
+    def keep(self, key: Hashable, value: Any, num_bytes: int) -> Any:
         """Keep a value that was made of so much content, unless there is one already; return the one to be used."""
         with self._lock:
             known = self._kept.get(key)
             if known is not None:
                 return known[0]
-            kept = value, content_bytes
+            kept = value, num_bytes
             self._kept[key] = kept
             untrack(key)
             untrack(kept)
-            self._content_bytes += content_bytes
-            while len(self._kept) > self._most_kept or self._content_bytes > self._most_bytes:
-                self._content_bytes -= self._kept.pop(next(iter(self._kept)))[1]
+            self._num_bytes += num_bytes
+            while len(self._kept) > self._most_kept or self._num_bytes > self._most_bytes:
+                self._num_bytes -= self._kept.pop(next(iter(self._kept)))[1]
         return value
 
+    def statistics(self) -> Statistics:
+        return Statistics(self._hits, self._misses, len(self._kept), self._num_bytes)
+
     def clear(self) -> None:
+        """Forget everything, and start counting anew."""
         with self._lock:
             self._kept.clear()
-            self._content_bytes = 0
+            self._num_bytes = self._hits = self._misses = 0
 
-    def __len__(self) -> int:
-        return len(self._kept)
+
+KEPT: Final = ContentCache()
