@@ -6,8 +6,11 @@
 
 Each repetition has a tokenizer of its own, as no rule, mask or automaton outlives one, and tools with names, schemas
 and descriptions of its own (tool_sets.py), as new data. Processor time, around
-    cold   get_model_structural_tag + compile_structural_tag + matcher + first mask
-    one    the same for the next request, in which one of the tools is another one; all are new data again
+    cold      get_model_structural_tag + compile_structural_tag + matcher + first mask
+    again     the same for the next request, with the same tools
+    changed   with another tool in the place of one
+    added     with one tool more
+all of them new data in each request.
 The families' marks are special tokens, as in their vocabularies, or, with `--marks text`, text. A family that refuses
 one of the tools gets the set without it.
 
@@ -95,35 +98,41 @@ def usable(family: str, tools: list[Any]) -> list[Any]:
     return out
 
 
-def measure(known: Vocabulary, family: str, num_tools: int, repeats: int) -> tuple[list[float], list[float]]:
-    cold, one = [], []
+STEPS = ("cold", "again", "changed", "added")
+
+
+def measure(known: Vocabulary, family: str, num_tools: int, repeats: int) -> dict[str, list[float]]:
+    """Milliseconds of each step, `repeats` times from the start."""
+    found: dict[str, list[float]] = {step: [] for step in STEPS}
     for repeat in range(repeats):
-        compiler, seed = known.compiler(), 1_000_003 * repeat
-        tools = tool_sets.tool_set(num_tools, seed)
-        try:
+        seed = 1_000_003 * repeat
+        tools = tool_sets.renamed(usable(family, tool_sets.tool_set(num_tools, seed)), repeat)
+        new = tool_sets.renamed(usable(family, tool_sets.tool_set(12, seed + 1)), f"{repeat}_new")
+        compiler = known.compiler()
+
+        def take(step: str, compiler: mw.GrammarCompiler = compiler) -> None:
             gc.collect()
-            cold.append(first_mask(compiler, known.bitmask, family, tools)[1])
-        except mw.SchemaError:
-            tools, compiler = usable(family, tools), known.compiler()
-            tools = tool_sets.renamed(tools, repeat)
-            gc.collect()
-            cold.append(first_mask(compiler, known.bitmask, family, tools)[1])
+            found[step].append(first_mask(compiler, known.bitmask, family, tools)[1])  # noqa: B023
+
+        take("cold")
         for i in range(3):
-            tools = tool_sets.changed(tools, (repeat + i * 41) % len(tools), seed + i + 1)
-            if not usable(family, tools[(repeat + i * 41) % len(tools) :][:1]):
-                break
-            tools = tool_sets.renamed(tools, f"{repeat}_{i}", (repeat + i * 41) % len(tools))
-            one.append(first_mask(compiler, known.bitmask, family, tools)[1])
-    return cold, one
+            at = (repeat + i * 41) % len(tools)
+            tools = [*tools[:at], new[2 * i], *tools[at + 1 :]]
+            take("changed")
+            take("again")
+            tools = [*tools, new[2 * i + 1]]
+            take("added")
+    return found
 
 
 def report_families(known: Vocabulary, families: list[str], num_tools: int, repeats: int) -> None:
     measure(known, families[0], num_tools, 1)  # what a process does once
-    print(f"{num_tools} tools, {repeats} repetitions; ms   cold p50   worst     one p50   worst")
+    print(f"{num_tools} tools, {repeats} repetitions; ms, p50 and worst")
+    print(" " * 35 + "   ".join(f"{step:>17s}" for step in STEPS))
     for family in families:
-        cold, one = measure(known, family, num_tools, repeats)
-        shown = [f"{statistics.median(ms):9.2f} {max(ms):7.2f}" for ms in (cold, one)]
-        print(f"   {family:32s} {'   '.join(shown)}", flush=True)
+        found = measure(known, family, num_tools, repeats)
+        shown = [f"{statistics.median(found[step]):9.2f} {max(found[step]):7.2f}" for step in STEPS]
+        print(f"   {family:32s}{'   '.join(shown)}", flush=True)
 
 
 def walk(matcher: mw.GrammarMatcher, bitmask: Any, rng: random.Random) -> None:

@@ -29,7 +29,6 @@ from maskwright.errors import RequestError, SchemaError
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.inputs.request_fields import check_near
 from maskwright.inputs.schema_inputs import tool_of
-from maskwright.structural_tag.arguments.snippets import needs_no_pointer
 from maskwright.structural_tag.formats.base import Format, Known, altered
 from maskwright.structural_tag.formats.classes import AnyTextFormat, JSONSchemaFormat, TagFormat
 from maskwright.structural_tag.formats.content_cache import KEPT
@@ -111,16 +110,20 @@ class ToolRequest(NamedTuple):
     thinking_token_budget: int | None = None
     options: Mapping[str, Any] = _NO_OPTIONS
 
+    @property
+    def _plain_options(self) -> tuple[tuple[str, Any], ...]:
+        return tuple([each for each in self.options.items() if each[0] != "registry"])
+
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
         """Return the format of a tool's arguments. None of `excludes` occurs in strings without quotes.
 
         In a style that can write declared properties only, arguments with `strict: false` follow their schema, too.
         """
-        usual = _usual_arguments(style, excludes, tuple(self.options.items()))
+        usual = _usual_arguments(style, excludes, self._plain_options)
         schema = tool.declared if tool.declared is not None and style in _OF_DECLARED_MEMBERS else tool.schema
         strict = usual.strict_mode if tool.strict is None else tool.strict
-        made = altered(usual, json_schema=schema, strict_mode=strict)
-        return made if needs_no_pointer(made) else altered(made, origin=tool.pointer)
+        registry = self.options.get("registry")
+        return altered(usual, json_schema=schema, strict_mode=strict, registry=registry, origin=tool.pointer)
 
     def calls(self, make: Callable[..., TagFormat], *choices: Hashable) -> tuple[TagFormat, ...]:
         """Return the call of each tool, `make(request, tool, *choices)`; for a tool met before, the one made then.
@@ -130,7 +133,7 @@ class ToolRequest(NamedTuple):
         """
         bare = ToolRequest((), False, True, "disabled", options=self.options)
         has_registry = self.options.get("registry") is not None  # whose contents are not known here
-        made_by = None if has_registry else _made_by(make, choices, tuple(self.options.items()))
+        made_by = None if has_registry else _made_by(make, choices, self._plain_options)
         return tuple([_known_call(bare, tool, made_by, make, choices) for tool in self.tools])
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
@@ -154,23 +157,13 @@ def _known_call(
 ) -> TagFormat:
     if tool.content is None or made_by is None:
         return make(bare, tool, *choices)
-    key = Known(tool.content, made_by)
-    found: TagFormat | None = KEPT.find(key)
-    if found is not None and found.known is not None and found.known.origin in (None, tool.pointer):
-        return found
-    interrupt_checkpoint()
-    made = make(bare, tool, *choices)
-    made = altered(made, known=key._replace(origin=tool.pointer) if _has_origin(made) else key)
-    KEPT.keep(key, made, len(tool.content))
-    return made
-
-
-def _has_origin(it: Any) -> bool:
-    """Whether errors or reports may point into a schema in a format."""
-    if isinstance(it, JSONSchemaFormat):
-        return it.origin is not None
-    inner = it.__dict__.values() if isinstance(it, Format) else it if isinstance(it, tuple) else ()
-    return any(_has_origin(each) for each in inner)
+    known = Known(tool.content, made_by, tool.pointer)
+    found: TagFormat | None = KEPT.find(known)
+    if found is None:
+        interrupt_checkpoint()
+        made = altered(make(bare, tool, *choices), known=known)
+        found = cast(TagFormat, KEPT.keep(known, made, len(tool.content)))
+    return found
 
 
 @lru_cache(maxsize=64)

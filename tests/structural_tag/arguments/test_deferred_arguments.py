@@ -17,7 +17,7 @@ from maskwright.ir.walks import postorder
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.arguments import snippets as module
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
-from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
+from maskwright.structural_tag.formats.content_cache import KEPT
 from maskwright.structural_tag.formats.xml_styles import STYLES
 from maskwright.structural_tag.texts.tokens import tokens_of
 from oracle.comparing import mask_of
@@ -37,7 +37,7 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 
 
 def whole_snippet(it: JSONSchemaFormat, info: mw.TokenizerInfo = INFO) -> module.Snippet:
-    SCHEMAS.clear()
+    KEPT.clear()
     return module.arguments(it, tokens_of(info), "")
 
 

@@ -25,7 +25,7 @@ from maskwright.structural_tag.formats.classes import JSONSchemaFormat
 from maskwright.structural_tag.formats.content_cache import KEPT
 from maskwright.structural_tag.formats.xml_styles import SpelledStyle, spelled_style
 from maskwright.structural_tag.texts.excluded_texts import without_texts
-from maskwright.structural_tag.texts.tokens import Tokens, tokens_of
+from maskwright.structural_tag.texts.tokens import Tokens
 
 _IDENTIFIER_STARTS: Final = ascii_letters.encode() + b"_"
 
@@ -65,12 +65,6 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
         return _made(it, style)
     key = content, it.choices, style
     return cast(Snippet, KEPT.find(key) or KEPT.keep(key, _made(it, style), len(content)))
-
-
-def needs_no_pointer(it: JSONSchemaFormat) -> bool:
-    """Whether no error and no report can point into the schema, whatever the tokenizer."""
-    seen = _deferral(it, None if it.style == "json" else spelled_style(it.style, tokens_of(None)))
-    return seen is not None and not seen.has_unknown_formats
 
 
 def _deferral(it: JSONSchemaFormat, style: SpelledStyle | None) -> Deferral | None:

@@ -49,7 +49,7 @@ class Known(NamedTuple):
     Attributes:
         content: the canonical bytes of a tool, or of a tag's data.
         made_by: what made the tag of that: the same makes equal tags of equal content.
-        origin: where the tag's schemas stand in the caller's request, if errors or reports can point into them.
+        origin: where in the caller's request its schemas stand, for errors and reports; None for its place in the tag.
     """
 
     content: bytes

@@ -1,9 +1,9 @@
 """What was made of tools, tags and schemas, kept by their content: how one more tool costs only what is new.
 
-    content of a tool                     →  the tool, read and checked (request.py)
-    `Known`: content, and what made it    →  a tag of a call (request.py), or a tag read from data (reading.py)
-    `Known`, the number of a tokenizer    →  what that tag became in grammars (lower.py)
-    content of a schema, options, style   →  its grammar as a leaf (snippets.py)
+    content of a tool                        →  the tool, read and checked (request.py)
+    `Known`: content, what made it, origin   →  a tag of a call (request.py), or a tag read from data (reading.py)
+    content, what made it, tokenizer         →  what such a tag becomes in grammars (lower.py)
+    content of a schema, options, style      →  its grammar as a leaf (snippets.py)
 
     KEPT.statistics()    Statistics(hits=1024, misses=512, entries=512, num_bytes=310848)
     KEPT.clear()

@@ -282,13 +282,14 @@ class Lowering:
         return self._kept(tag.known, PartialTag(self._edge(tag.begin, f"{pointer}/begin"), rest), before)
 
     def _find(self, known: Known) -> PartialTag | None:
-        return cast("PartialTag | None", KEPT.find((known, self.tokens.number)))
+        return cast("PartialTag | None", KEPT.find((known.content, known.made_by, self.tokens.number)))
 
     def _kept(self, known: Known | None, made: PartialTag, before: tuple[int, int, int]) -> PartialTag:
         """Keep what was made of a known format, unless that took rules of this grammar, or there are reports."""
         if known is None or before != self._state():
             return made
-        return cast(PartialTag, KEPT.keep((known, self.tokens.number), made, len(known.content)))
+        key = known.content, known.made_by, self.tokens.number
+        return cast(PartialTag, KEPT.keep(key, made, len(known.content)))
 
     def _state(self) -> tuple[int, int, int]:
         """What changes when something is lowered to what is of no use to other grammars."""
