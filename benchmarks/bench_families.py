@@ -22,7 +22,6 @@ how much the process has grown.
 from __future__ import annotations
 
 import argparse
-import copy
 import gc
 import json
 import random
@@ -78,7 +77,7 @@ def first_mask(
     compiler: mw.GrammarCompiler, bitmask: Any, family: str, tools: list[Any], **choice: Any
 ) -> tuple[mw.GrammarMatcher, float]:
     """Return the matcher, and milliseconds of processor time from a request to its first mask."""
-    tools = copy.deepcopy(tools)
+    tools = json.loads(json.dumps(tools))
     begin = time.process_time()
     grammar = compiler.compile_structural_tag(get_model_structural_tag(family, tools=tools, **choice))
     matcher = mw.GrammarMatcher(grammar)
@@ -106,22 +105,23 @@ def measure(known: Vocabulary, family: str, num_tools: int, repeats: int) -> dic
     found: dict[str, list[float]] = {step: [] for step in STEPS}
     for repeat in range(repeats):
         seed = 1_000_003 * repeat
-        tools = tool_sets.renamed(usable(family, tool_sets.tool_set(num_tools, seed)), repeat)
+        tools = tool_sets.tool_set(num_tools, seed)
         new = tool_sets.renamed(usable(family, tool_sets.tool_set(12, seed + 1)), f"{repeat}_new")
         compiler = known.compiler()
-
-        def take(step: str, compiler: mw.GrammarCompiler = compiler) -> None:
+        gc.collect()
+        try:
+            cold = first_mask(compiler, known.bitmask, family, tools)[1]
+        except mw.SchemaError:
+            tools, compiler = tool_sets.renamed(usable(family, tools), repeat), known.compiler()
             gc.collect()
-            found[step].append(first_mask(compiler, known.bitmask, family, tools)[1])  # noqa: B023
-
-        take("cold")
+            cold = first_mask(compiler, known.bitmask, family, tools)[1]
+        found["cold"].append(cold)
         for i in range(3):
             at = (repeat + i * 41) % len(tools)
-            tools = [*tools[:at], new[2 * i], *tools[at + 1 :]]
-            take("changed")
-            take("again")
-            tools = [*tools, new[2 * i + 1]]
-            take("added")
+            changed = [*tools[:at], new[2 * i], *tools[at + 1 :]]
+            tools = [*changed, new[2 * i + 1]]
+            for step, each in (("changed", changed), ("again", changed), ("added", tools)):
+                found[step].append(first_mask(compiler, known.bitmask, family, each)[1])
     return found
 
 

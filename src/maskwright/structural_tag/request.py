@@ -157,12 +157,12 @@ def _known_call(
 ) -> TagFormat:
     if tool.content is None or made_by is None:
         return make(bare, tool, *choices)
-    known = Known(tool.content, made_by, tool.pointer)
-    found: TagFormat | None = KEPT.find(known)
+    found: TagFormat | None = KEPT.find((tool.content, made_by, tool.pointer))  # what a `Known` is equal to
     if found is None:
         interrupt_checkpoint()
+        known = Known(tool.content, made_by, tool.pointer)
         made = altered(make(bare, tool, *choices), known=known)
-        found = cast(TagFormat, KEPT.keep(known, made, len(tool.content)))
+        found = cast(TagFormat, KEPT.keep(known, made, len(known.content)))
     return found
 
 
@@ -262,7 +262,7 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
 
 def _known_tool(data: Any, pointer: str) -> Tool:
     """A tool, read unless equal data were before."""
-    if not isinstance(data, Mapping):
+    if type(data) is not dict and not isinstance(data, Mapping):
         try:
             data = tool_of(data)
         except SchemaError as error:

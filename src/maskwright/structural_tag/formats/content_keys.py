@@ -27,16 +27,16 @@ def content_key(it: Format) -> Hashable:
 
 def _key(it: Any, several: dict[int, Hashable]) -> Hashable:
     """`several`: the keys of alternatives, by identity, as one object may stand in several places."""
+    if isinstance(it, Format):
+        return it.known or _key_of_format(it, several)
     if isinstance(it, tuple):
         return tuple([_key(each, several) for each in it])
-    if isinstance(it, OwnSchema):
-        if it.content is None:
-            raise ValueError("a schema that is not plain data")
-        return it.content
-    if not isinstance(it, Format):
-        return it  # type: ignore[no-any-return]
-    if it.known is not None:
-        return it.known
+    if isinstance(it, OwnSchema) and it.content is None:
+        raise ValueError("a schema that is not plain data")
+    return it.content if isinstance(it, OwnSchema) else it
+
+
+def _key_of_format(it: Format, several: dict[int, Hashable]) -> Hashable:
     if isinstance(it, OrFormat):
         known = several.get(id(it))
         if known is None:
