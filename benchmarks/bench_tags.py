@@ -34,7 +34,7 @@ from bench_peers import Llguidance, Maskwright, Xgrammar
 from vocabulary import SHARED, Longest, load
 
 import maskwright as mw
-from maskwright.structural_tag.formats.content_cache import KEPT
+from maskwright.structural_tag.formats.kept import KEPT
 
 HERE = Path(__file__).resolve().parent
 TEXT = (

@@ -22,9 +22,9 @@ from maskwright.structural_tag import (
 )
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import ConstStringFormat, JSONSchemaFormat, SequenceFormat, TagFormat
-from maskwright.structural_tag.formats.content_cache import KEPT
 from maskwright.structural_tag.formats.content_keys import content_key
 from maskwright.structural_tag.formats.defaults import read_tag
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.texts.tokens import tokens_of
 from structural_tag.spelling import accepts, vocabulary
 
@@ -423,7 +423,7 @@ def test_what_is_kept_stays_bounded_while_tools_change() -> None:
     for i in range(400):
         tools = [{"type": "function", "function": {"name": f"f{i}_{j}", "description": long}} for j in range(2)]
         mw.Grammar.from_structural_tag(get_model_structural_tag("hermes", tools), tokenizer_info=INFO)
-        most = max(most, KEPT.statistics().num_bytes)
+        most = max(most, KEPT.statistics().key_bytes)
     assert 14 << 20 < most <= 16 << 20
     assert KEPT.statistics().entries < 200
     KEPT.clear()

@@ -10,7 +10,7 @@
 Arguments follow the schema as the standard defines it; `strict: true` forbids undeclared properties, and with
 `strict: false` any object is accepted. A function without `parameters` takes none. Errors have a JSON pointer.
 
-Agents send the same tools turn after turn, each time as new data. A tool is known by its content (content_cache.py),
+Agents send the same tools turn after turn, each time as new data. A tool is known by its content (kept.py),
 and with it what `ToolRequest.calls` made of it: an unchanged one costs its content and two look-ups.
 Source: OpenAI's API reference, chat/create and responses/create.
 Tested by tests/structural_tag/test_request.py, test_kept_tools.py and test_thinking_budget.py.
@@ -31,9 +31,9 @@ from maskwright.inputs.request_fields import check_near
 from maskwright.inputs.schema_inputs import tool_of
 from maskwright.structural_tag.formats.base import Format, Known, altered
 from maskwright.structural_tag.formats.classes import AnyTextFormat, JSONSchemaFormat, TagFormat
-from maskwright.structural_tag.formats.content_cache import KEPT
 from maskwright.structural_tag.formats.defaults import checked_options, with_defaults
 from maskwright.structural_tag.formats.fields import MAX_COUNT, kind_of
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.schemas import OwnSchema
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.numbering import Numbering

@@ -17,7 +17,7 @@ from maskwright.ir.walks import postorder
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.arguments import snippets as module
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
-from maskwright.structural_tag.formats.content_cache import KEPT
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.xml_styles import STYLES
 from maskwright.structural_tag.texts.tokens import tokens_of
 from oracle.comparing import mask_of

@@ -10,7 +10,7 @@ import maskwright as mw
 from maskwright.ir import Expr, GrammarIR, Rule, alt, seq, text
 from maskwright.structural_tag.arguments.snippets import Snippet, arguments
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
-from maskwright.structural_tag.formats.content_cache import KEPT
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.texts.tokens import Tokens
 from structural_tag.spelling import accepts, vocabulary
 

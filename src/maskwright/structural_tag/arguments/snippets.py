@@ -22,7 +22,7 @@ from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferr
 from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
-from maskwright.structural_tag.formats.content_cache import KEPT
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.xml_styles import SpelledStyle, spelled_style
 from maskwright.structural_tag.texts.excluded_texts import without_texts
 from maskwright.structural_tag.texts.tokens import Tokens

@@ -44,7 +44,7 @@ _F = TypeVar("_F", bound="Format")
 
 
 class Known(NamedTuple):
-    """What a tag was made of, by which it and what is made of it are found again (content_cache.py).
+    """What a tag was made of, by which it and what is made of it are found again (kept.py).
 
     Attributes:
         content: the canonical bytes of a tool, or of a tag's data.

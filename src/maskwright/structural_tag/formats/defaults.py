@@ -18,7 +18,7 @@ from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, chosen_options
 from maskwright.structural_tag.formats.base import Format, altered, readers_of
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
-from maskwright.structural_tag.formats.content_cache import KEPT
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
 

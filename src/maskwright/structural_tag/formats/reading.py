@@ -18,8 +18,8 @@ from typing import Any, Final, cast
 from maskwright._kernel import canonical_bytes
 from maskwright.errors import LimitError, StructuralTagError
 from maskwright.structural_tag.formats.base import TYPES, Format, Known, readers_of
-from maskwright.structural_tag.formats.content_cache import KEPT
 from maskwright.structural_tag.formats.fields import wrong
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_DEPTH: Final = 100

@@ -40,7 +40,7 @@ from maskwright.ir import (
 from maskwright.structural_tag.arguments.snippets import arguments
 from maskwright.structural_tag.formats import classes as f
 from maskwright.structural_tag.formats.base import Format, Known
-from maskwright.structural_tag.formats.content_cache import KEPT
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag

@@ -9,7 +9,7 @@ import pytest
 
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _kernel
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.formats.content_cache import KEPT
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.support.untracked import untrack
 
 FAMILIES = ("hermes", "llama", "gemma_4", "qwen_3_coder", "harmony", "kimi_k3")

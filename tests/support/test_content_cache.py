@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from maskwright.structural_tag.formats.content_cache import ContentCache, Statistics
+from maskwright.support.content_cache import ContentCache, Statistics
 
 
 def test_the_first_counts() -> None:
-    cache = ContentCache()
+    cache = ContentCache(100, 1000)
     assert cache.find("x") is None
     cache.keep("x", "a", 1)
     cache.keep("x", "b", 1)
@@ -18,37 +18,37 @@ def test_the_first_counts() -> None:
 
 
 def test_bounded_in_number() -> None:
-    cache = ContentCache(most_kept=3)
+    cache = ContentCache(3, 1000)
     for number in (1, 2, 3, 1, 4):
         cache.keep(number, number, 1)
     assert [cache.find(number) for number in range(1, 5)] == [None, 2, 3, 4]
 
 
 def test_bounded_in_bytes() -> None:
-    cache = ContentCache(most_bytes=1000)
+    cache = ContentCache(100, 1000)
     for number in range(20):
         cache.keep(number, number, 300)
         cache.keep(number, number, 300)
     assert cache.statistics().entries == 3
     cache.keep("large", 0, 3000)
     assert cache.statistics().entries == 0
-    assert cache.statistics().num_bytes == 0
+    assert cache.statistics().key_bytes == 0
 
 
 def test_statistics() -> None:
-    cache = ContentCache(most_bytes=100)
+    cache = ContentCache(100, 100)
     for key in "abab":
         if cache.find(key) is None:
             cache.keep(key, key, 30)
-    assert cache.statistics() == Statistics(hits=2, misses=2, entries=2, num_bytes=60)
+    assert cache.statistics() == Statistics(hits=2, misses=2, entries=2, key_bytes=60)
     cache.keep("c", "c", 60)
-    assert cache.statistics() == Statistics(hits=2, misses=2, entries=2, num_bytes=90)
+    assert cache.statistics() == Statistics(hits=2, misses=2, entries=2, key_bytes=90)
     cache.clear()
     assert cache.statistics() == Statistics(0, 0, 0, 0)
 
 
 def test_threads() -> None:
-    cache = ContentCache(most_kept=5)
+    cache = ContentCache(5, 1000)
 
     def work(start: int) -> bool:
         for i in range(start, start + 500):

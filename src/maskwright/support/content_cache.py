@@ -1,17 +1,13 @@
-"""What was made of tools, tags and schemas, kept by their content: how one more tool costs only what is new.
+"""What was made of data, by keys that say what it was made of: in number and in bytes so much at most.
 
-    content of a tool                        →  the tool, read and checked (request.py)
-    `Known`: content, what made it, origin   →  a tag of a call (request.py), or a tag read from data (reading.py)
-    content, what made it, tokenizer         →  what such a tag becomes in grammars (lower.py)
-    content of a schema, options, style      →  its grammar as a leaf (snippets.py)
-
-    KEPT.statistics()    Statistics(hits=1024, misses=512, entries=512, num_bytes=310848)
-    KEPT.clear()
+    CACHE = ContentCache(1024, 1 << 20)
+    CACHE.find(content) or CACHE.keep(content, made_of(content), len(content))
+    CACHE.statistics()    Statistics(hits=1024, misses=512, entries=512, key_bytes=310848)
 
 Content is what `_kernel.canonical_bytes` says: it distinguishes 1, 1.0 and true, and keeps the order of members.
-Invariants: what is kept never changes; a cache is bounded, the oldest going first, whether it was used since or not, so
-that finding takes no lock. Thread-safe.
-Tested by tests/structural_tag/formats/test_content_cache.py and test_kept_tools.py.
+Invariants: what is kept never changes; the oldest goes first, whether it was used since or not, so that finding takes
+no lock. Thread-safe. `memos.py` counts and clears all caches together.
+Tested by tests/support/test_content_cache.py.
 """
 
 from __future__ import annotations
@@ -22,12 +18,11 @@ from typing import Any, Final, NamedTuple
 
 from maskwright.support.untracked import untrack
 
-_MOST_KEPT: Final = 16_384  # a tool has some four
-_MOST_BYTES: Final = 16 << 20  # of content; what is made of it takes some ten times as much
+CACHES: Final[list[ContentCache]] = []  # all of the process
 
 
 class Statistics(NamedTuple):
-    """How often something was found and not found, how much is kept, and the bytes of content that it was made of.
+    """How often something was found and made, how much is kept, and the bytes of what it was made of.
 
     Threads may lose a count to each other.
     """
@@ -35,17 +30,18 @@ class Statistics(NamedTuple):
     hits: int
     misses: int
     entries: int
-    num_bytes: int
+    key_bytes: int
 
 
 class ContentCache:
-    """Values by keys that say what the values are made of."""
+    """At most so many values, made of at most so many bytes."""
 
-    def __init__(self, most_kept: int = _MOST_KEPT, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, most_kept: int, most_bytes: int) -> None:
         self._most_kept, self._most_bytes = most_kept, most_bytes
         self._kept: dict[Hashable, tuple[Any, int]] = {}
         self._num_bytes = self._hits = self._misses = 0
         self._lock = threading.Lock()
+        CACHES.append(self)
 
     def find(self, key: Hashable) -> Any:
         """Return what is kept by a key; None if nothing is."""
@@ -79,6 +75,3 @@ class ContentCache:
         with self._lock:
             self._kept.clear()
             self._num_bytes = self._hits = self._misses = 0
-
-
-KEPT: Final = ContentCache()
