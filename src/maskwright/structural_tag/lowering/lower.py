@@ -259,12 +259,12 @@ class Lowering:
         return ends.after(repeat(self.lower(it.content, f"{pointer}/content", NO_ENDS), it.min, it.max))
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        if it.may_stay_open and ends is not NO_ENDS:
+        if ends is not NO_ENDS and it.may_stay_open:
             own = self.ends_of(it, pointer)
             closed = ends.after(self._content(it, pointer, own))
             content = alt(closed, self._content(it, pointer, ends.without(own)))
             return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), content)
-        if it.ends or ends is NO_ENDS:
+        if ends is NO_ENDS or it.ends:
             return ends.after(self.partial_tag(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
@@ -389,7 +389,7 @@ class Lowering:
         return len({isinstance(token, int) for token in given}) == 1
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
-        item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
+        item = any_of([self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
         if not it.stop_after_first:
             item = self.builder.add("tag", item)
             item = seq(item, star(seq(self.tokens.spell(it.separator), item)))
