@@ -362,11 +362,11 @@ def test_a_tool_is_known_wherever_it_stands() -> None:
     ]
     for family in ("hermes", "harmony", "qwen_3_coder", "kimi_k3", "gemma_4"):
         KEPT.clear()
-        tags = [get_model_structural_tag(family, each, reasoning="disabled") for each in (tools, tools[::-1])]
-        mw.Grammar.from_structural_tag(tags[0], tokenizer_info=INFO)
-        before = num_made()
-        mw.Grammar.from_structural_tag(tags[1], tokenizer_info=INFO)
-        assert num_made() == before
+        for order in (tools, tools[::-1], tools[1:]):
+            before = num_made()
+            tag = get_model_structural_tag(family, order, reasoning="disabled")
+            mw.Grammar.from_structural_tag(tag, tokenizer_info=INFO)
+            assert (num_made() == before) == (order != tools)
 
 
 def test_tools_that_are_reported_know_the_place() -> None:
@@ -378,6 +378,10 @@ def test_tools_that_are_reported_know_the_place() -> None:
             compiled = compiler.compile_structural_tag(get_model_structural_tag("hermes", tools, choice))
             place = f"/tools/{tools.index(tool)}/function/parameters/properties/x/format"
             assert [found.pointer for found in compiled.grammar.report] == [place]
+            annotated = compiler.compile_structural_tag(
+                get_model_structural_tag("hermes", tools, choice, parallel_tool_calls=False), formats="annotate"
+            )
+            assert [found.pointer for found in annotated.grammar.report] == [place]
 
 
 def test_the_contents_of_a_registry_are_not_known() -> None:
@@ -388,6 +392,17 @@ def test_the_contents_of_a_registry_are_not_known() -> None:
         tag = get_model_structural_tag("hermes", [tool], "required", registry=registry)
         compiled = mw.GrammarCompiler(INFO).compile_structural_tag(tag)
         assert accepts(compiled, f'<tool_call>\n{{"name": "r", "arguments": {{"x": {text}}}}}\n</tool_call>')
+
+
+def test_tools_that_moved_know_the_place_with_a_registry() -> None:
+    leads_out = {"type": "object", "properties": {"x": {"$ref": "urn:there"}}}
+    tool = {"type": "function", "function": {"name": "r", "parameters": leads_out}}
+    for tools in ([tool, *TOOLS], [*TOOLS, tool]):
+        tag = get_model_structural_tag("hermes", tools)
+        for given in ({}, {"registry": Registry()}):
+            with pytest.raises(mw.SchemaError) as error:
+                COMPILER.compile_structural_tag(tag, **given)
+            assert error.value.pointer == f"/tools/{tools.index(tool)}/function/parameters/properties/x/$ref"
 
 
 def test_a_builder_that_makes_its_own_calls() -> None:

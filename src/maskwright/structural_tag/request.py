@@ -33,7 +33,7 @@ from maskwright.structural_tag.formats.base import Format, Known, altered
 from maskwright.structural_tag.formats.classes import AnyTextFormat, JSONSchemaFormat, TagFormat
 from maskwright.structural_tag.formats.defaults import checked_options, with_defaults
 from maskwright.structural_tag.formats.fields import MAX_COUNT, kind_of
-from maskwright.structural_tag.formats.kept import KEPT
+from maskwright.structural_tag.formats.kept import KEPT, kept_tag
 from maskwright.structural_tag.formats.schemas import OwnSchema
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.numbering import Numbering
@@ -157,13 +157,11 @@ def _known_call(
 ) -> TagFormat:
     if tool.content is None or made_by is None:
         return make(bare, tool, *choices)
-    found: TagFormat | None = KEPT.find((tool.content, made_by, tool.pointer))  # what a `Known` is equal to
-    if found is None:
-        interrupt_checkpoint()
-        known = Known(tool.content, made_by, tool.pointer)
-        made = altered(make(bare, tool, *choices), known=known)
-        found = cast(TagFormat, KEPT.keep(known, made, len(known.content)))
-    return found
+    found: TagFormat | None = KEPT.find((tool.content, made_by))
+    if found is not None and found.known is not None and found.known.origin == tool.pointer:
+        return found  # as nearly always
+    interrupt_checkpoint()
+    return kept_tag(Known(tool.content, made_by, tool.pointer), lambda: make(bare, tool, *choices))
 
 
 @lru_cache(maxsize=64)

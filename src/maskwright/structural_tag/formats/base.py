@@ -49,7 +49,8 @@ class Known(NamedTuple):
     Attributes:
         content: the canonical bytes of a tool, or of a tag's data.
         made_by: what made the tag of that: the same makes equal tags of equal content.
-        origin: where in the caller's request its schemas stand, for errors and reports; None for its place in the tag.
+        origin: where in the caller's request its schemas stand, for errors and reports; None for their places in the
+            structural tag. It is no part of what is made: a tool may stand elsewhere in the next request.
     """
 
     content: bytes

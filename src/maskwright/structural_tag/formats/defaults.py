@@ -12,13 +12,13 @@ Tested by tests/structural_tag/formats/test_tag_options.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, chosen_options
 from maskwright.structural_tag.formats.base import Format, altered, readers_of
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
-from maskwright.structural_tag.formats.kept import KEPT
+from maskwright.structural_tag.formats.kept import kept_tag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
 
@@ -27,10 +27,14 @@ _NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 
 class _Change(NamedTuple):
-    """What becomes of a schema at a pointer, and what distinguishes that from other changes; None if nothing does."""
+    """What becomes of a schema at a pointer, and what distinguishes that from other changes; None if nothing does.
+
+    `origin` is that of the known tag that the schema is in.
+    """
 
     apply: Callable[[JSONSchemaFormat, str], JSONSchemaFormat]
     made_by: Callable[[str], Hashable]
+    origin: str | None = None
 
 
 def read_tag(
@@ -85,11 +89,7 @@ def remade(tag: TagFormat, made_by: Hashable, make: Callable[[TagFormat], TagFor
     """Return what is made of a tag; of a known one, what was made of it before."""
     if tag.known is None or made_by is None:
         return make(tag)
-    known = tag.known._replace(made_by=(tag.known.made_by, made_by))
-    found: TagFormat | None = KEPT.find(known)
-    if found is None:
-        return cast(TagFormat, KEPT.keep(known, altered(make(tag), known=known), len(known.content)))
-    return found
+    return kept_tag(tag.known._replace(made_by=(tag.known.made_by, made_by)), lambda: make(tag))
 
 
 def _with_options(it: JSONSchemaFormat, options: Mapping[str, Any]) -> JSONSchemaFormat:
@@ -104,9 +104,11 @@ def _changed(it: Format, change: _Change, pointer: str, depth: int) -> Format:
     if isinstance(it, QwenXMLParameterFormat):
         it = it.as_json_schema
     if isinstance(it, JSONSchemaFormat):
-        return change.apply(it, pointer)
+        changed = change.apply(it, pointer)
+        return changed if change.origin is None else altered(changed, origin=change.origin)
     if isinstance(it, TagFormat) and it.known is not None:
-        return remade(it, change.made_by(pointer), lambda tag: _fields_changed(tag, change, pointer, depth))
+        inside = change._replace(origin=it.known.origin)
+        return remade(it, change.made_by(pointer), lambda tag: _fields_changed(tag, inside, pointer, depth))
     return it if it.known is not None else _fields_changed(it, change, pointer, depth)
 
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING
 from difflib import get_close_matches
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from maskwright._kernel import canonical_bytes
 from maskwright.errors import LimitError, StructuralTagError
 from maskwright.structural_tag.formats.base import TYPES, Format, Known, readers_of
 from maskwright.structural_tag.formats.fields import wrong
-from maskwright.structural_tag.formats.kept import KEPT
+from maskwright.structural_tag.formats.kept import kept_tag
 from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_DEPTH: Final = 100
@@ -63,9 +63,7 @@ def _read_tag(cls: type[Format], data: Mapping[Any, Any], pointer: str) -> Forma
     content = canonical_bytes(data)
     if content is None:
         return _read_fields(cls, data, pointer)
-    known = Known(content, "data")
-    found: Format | None = KEPT.find(known)
-    return found or cast(Format, KEPT.keep(known, _read_fields(cls, data, pointer, known), len(content)))
+    return kept_tag(Known(content, "data"), lambda: _read_fields(cls, data, pointer))
 
 
 def _holds_no_tags(data: Any, depth: int = 0) -> bool:
@@ -79,9 +77,9 @@ def _holds_no_tags(data: Any, depth: int = 0) -> bool:
     return type(inner) in (list, tuple) and all(_holds_no_tags(each, depth + 1) for each in inner)
 
 
-def _read_fields(cls: type[Format], data: Mapping[Any, Any], pointer: str, known: Known | None = None) -> Format:
+def _read_fields(cls: type[Format], data: Mapping[Any, Any], pointer: str) -> Format:
     readers = readers_of(cls)
-    given: dict[str, Any] = {name: default for name, (_, default) in readers.items() if default is not MISSING}
+    given = {name: default for name, (_, default) in readers.items() if default is not MISSING}
     for name, value in data.items():
         if name in readers:
             given[name] = readers[name][0](value, f"{pointer}/{name}")
@@ -95,6 +93,6 @@ def _read_fields(cls: type[Format], data: Mapping[Any, Any], pointer: str, known
         name = next(name for name in readers if name not in given)
         raise StructuralTagError(f"{cls.type} requires the field {name!r}", pointer=pointer, hint=f"add {name!r}")
     made = object.__new__(cls)  # not by __init__, which would read all fields again
-    object.__setattr__(made, "__dict__", given if known is None else {**given, "known": known})
+    object.__setattr__(made, "__dict__", given)
     made.check(pointer)
     return made

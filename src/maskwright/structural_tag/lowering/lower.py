@@ -89,6 +89,7 @@ class Lowering:
         # By identity, with those whose identity it is.
         self._in_several_places: dict[tuple[int, int], tuple[Expr, Format, Ends]] = {}
         self._depth = 0
+        self._origin: str | None = None  # of the known tag that is being lowered
         # Where there is no tokenizer: the names of the rules that stand for tokens, and how many tokens were not known.
         self._names: dict[Expr, str] = {}
         self._num_unknown = 0
@@ -165,7 +166,7 @@ class Lowering:
         return ends.after(self.tokens.spell(it.value))
 
     def json_schema(self, it: f.JSONSchemaFormat, pointer: str, ends: Ends) -> Expr:
-        origin = f"{pointer}/json_schema" if it.origin is None else it.origin
+        origin = self._origin or it.origin or f"{pointer}/json_schema"
         try:
             snippet = arguments(it, self.tokens, pointer)
         except SchemaError as error:
@@ -296,6 +297,8 @@ class Lowering:
         return self.builder.num_rules, len(self.report), self._num_unknown
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
+        before = self._origin
+        self._origin = before if tag.known is None else tag.known.origin
         try:
             content = self.lower(tag.content, f"{pointer}/content", ends)
         except SchemaError as error:
@@ -303,6 +306,7 @@ class Lowering:
             raise type(error)(message, pointer=error.pointer, keyword=error.keyword, hint=error.hint) from error
         except StructuralTagError as error:
             raise StructuralTagError(_of_tool(tag, error.message), pointer=error.pointer, hint=error.hint) from error
+        self._origin = before
         return capture(tag.capture, content, ends.as_bytes)
 
     def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
