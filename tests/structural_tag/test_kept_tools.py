@@ -369,6 +369,15 @@ def test_a_tool_is_known_wherever_it_stands() -> None:
             assert (num_made() == before) == (order != tools)
 
 
+def test_tools_that_moved_are_found_where_they_stand_now() -> None:
+    KEPT.clear()
+    get_model_structural_tag("hermes", TOOLS)
+    there, again = (get_model_structural_tag("hermes", TOOLS[1:]).format for _ in range(2))
+    assert all(a is b for a, b in zip(there.tags, again.tags, strict=True))  # type: ignore[attr-defined]
+    back = get_model_structural_tag("hermes", TOOLS).format.tags  # type: ignore[attr-defined]
+    assert [tag.known.origin for tag in back] == [f"/tools/{i}/function/parameters" for i in range(3)]
+
+
 def test_tools_that_are_reported_know_the_place() -> None:
     relaxed = {"type": "object", "properties": {"x": {"type": "string", "format": "unheard of"}}}
     tool = {"type": "function", "function": {"name": "r", "parameters": relaxed}}

@@ -17,6 +17,18 @@ def test_the_first_counts() -> None:
     assert cache.find("x") is None
 
 
+def test_another_value_that_is_as_good() -> None:
+    cache = ContentCache(2, 1000)
+    assert cache.replace("x", "a") == "a"
+    assert cache.find("x") is None
+    cache.keep("x", "a", 7)
+    cache.keep("y", "b", 7)
+    assert cache.replace("x", "c") == "c"
+    assert (cache.find("x"), cache.statistics().key_bytes) == ("c", 14)
+    cache.keep("z", "d", 7)
+    assert (cache.find("x"), cache.find("y")) == (None, "b")  # the oldest still goes first
+
+
 def test_bounded_in_number() -> None:
     cache = ContentCache(3, 1000)
     for number in (1, 2, 3, 1, 4):

@@ -273,7 +273,8 @@ def _known_tool(data: Any, pointer: str) -> Tool:
         found = cast(Tool, KEPT.keep(content, _read_tool(data, pointer)._replace(content=content), len(content)))
     if found.pointer.startswith(f"{pointer}/"):
         return found
-    return found._replace(pointer=f"{pointer}/{found.pointer.split('/', 3)[3]}")
+    moved = found._replace(pointer=f"{pointer}/{found.pointer.split('/', 3)[3]}")
+    return cast(Tool, KEPT.replace(content, moved))
 
 
 def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:

@@ -67,6 +67,16 @@ class ContentCache:
                 self._num_bytes -= self._kept.pop(next(iter(self._kept)))[1]
         return value
 
+    def replace(self, key: Hashable, value: Any) -> Any:
+        """Keep a value in the place of another that is as good, if that is still there; return the value."""
+        with self._lock:
+            known = self._kept.get(key)
+            if known is not None:
+                kept = value, known[1]
+                self._kept[key] = kept
+                untrack(kept)
+        return value
+
     def statistics(self) -> Statistics:
         return Statistics(self._hits, self._misses, len(self._kept), self._num_bytes)
 

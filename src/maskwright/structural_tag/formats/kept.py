@@ -33,4 +33,7 @@ def kept_tag(known: Known, make: Callable[[], _F]) -> _F:
     if found is None:
         made: _F = KEPT.keep(key, altered(make(), known=known), len(known.content))
         found = made
-    return found if found.known == known else altered(found, known=known)
+    if found.known == known:
+        return found
+    moved: _F = KEPT.replace(key, altered(found, known=known))
+    return moved
