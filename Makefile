@@ -38,7 +38,7 @@ test-all: test test-long  ## both
 
 quick: .venv/.dev  ## the tests to run after every change, under a minute
 	$(BIN)/python -m pytest -x tests/contract/test_exactness.py tests/corpus tests/frontends/test_ebnf.py \
-	  tests/frontends/json_schema/normalise/test_schema_keywords.py tests/structural_tag/test_families.py tests/report tests/test_*.py \
+	  tests/frontends/json_schema/normalise/test_schema_keywords.py tests/structural_tag/test_families.py tests/report tests/support tests/test_*.py \
 	  --ignore tests/test_documentation.py --ignore tests/test_doctests.py --ignore tests/test_coming_from.py
 
 lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above it

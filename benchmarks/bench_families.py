@@ -6,8 +6,11 @@
 
 Each repetition has a tokenizer of its own, as no rule, mask or automaton outlives one, and tools with names, schemas
 and descriptions of its own (tool_sets.py), as new data. Processor time, around
-    cold   get_model_structural_tag + compile_structural_tag + matcher + first mask
-    one    the same for the next request, in which one of the tools is another one; all are new data again
+    cold      get_model_structural_tag + compile_structural_tag + matcher + first mask
+    again     the same for the next request, with the same tools
+    changed   with another tool in the place of one
+    added     with one tool more
+all of them new data in each request.
 The families' marks are special tokens, as in their vocabularies, or, with `--marks text`, text. A family that refuses
 one of the tools gets the set without it.
 
@@ -19,7 +22,6 @@ how much the process has grown.
 from __future__ import annotations
 
 import argparse
-import copy
 import gc
 import json
 import random
@@ -75,7 +77,7 @@ def first_mask(
     compiler: mw.GrammarCompiler, bitmask: Any, family: str, tools: list[Any], **choice: Any
 ) -> tuple[mw.GrammarMatcher, float]:
     """Return the matcher, and milliseconds of processor time from a request to its first mask."""
-    tools = copy.deepcopy(tools)
+    tools = json.loads(json.dumps(tools))
     begin = time.process_time()
     grammar = compiler.compile_structural_tag(get_model_structural_tag(family, tools=tools, **choice))
     matcher = mw.GrammarMatcher(grammar)
@@ -95,35 +97,42 @@ def usable(family: str, tools: list[Any]) -> list[Any]:
     return out
 
 
-def measure(known: Vocabulary, family: str, num_tools: int, repeats: int) -> tuple[list[float], list[float]]:
-    cold, one = [], []
+STEPS = ("cold", "again", "changed", "added")
+
+
+def measure(known: Vocabulary, family: str, num_tools: int, repeats: int) -> dict[str, list[float]]:
+    """Milliseconds of each step, `repeats` times from the start."""
+    found: dict[str, list[float]] = {step: [] for step in STEPS}
     for repeat in range(repeats):
-        compiler, seed = known.compiler(), 1_000_003 * repeat
+        seed = 1_000_003 * repeat
         tools = tool_sets.tool_set(num_tools, seed)
+        new = tool_sets.renamed(usable(family, tool_sets.tool_set(12, seed + 1)), f"{repeat}_new")
+        compiler = known.compiler()
+        gc.collect()
         try:
-            gc.collect()
-            cold.append(first_mask(compiler, known.bitmask, family, tools)[1])
+            cold = first_mask(compiler, known.bitmask, family, tools)[1]
         except mw.SchemaError:
-            tools, compiler = usable(family, tools), known.compiler()
-            tools = tool_sets.renamed(tools, repeat)
+            tools, compiler = tool_sets.renamed(usable(family, tools), repeat), known.compiler()
             gc.collect()
-            cold.append(first_mask(compiler, known.bitmask, family, tools)[1])
+            cold = first_mask(compiler, known.bitmask, family, tools)[1]
+        found["cold"].append(cold)
         for i in range(3):
-            tools = tool_sets.changed(tools, (repeat + i * 41) % len(tools), seed + i + 1)
-            if not usable(family, tools[(repeat + i * 41) % len(tools) :][:1]):
-                break
-            tools = tool_sets.renamed(tools, f"{repeat}_{i}", (repeat + i * 41) % len(tools))
-            one.append(first_mask(compiler, known.bitmask, family, tools)[1])
-    return cold, one
+            at = (repeat + i * 41) % len(tools)
+            changed = [*tools[:at], new[2 * i], *tools[at + 1 :]]
+            tools = [*changed, new[2 * i + 1]]
+            for step, each in (("changed", changed), ("again", changed), ("added", tools)):
+                found[step].append(first_mask(compiler, known.bitmask, family, each)[1])
+    return found
 
 
 def report_families(known: Vocabulary, families: list[str], num_tools: int, repeats: int) -> None:
     measure(known, families[0], num_tools, 1)  # what a process does once
-    print(f"{num_tools} tools, {repeats} repetitions; ms   cold p50   worst     one p50   worst")
+    print(f"{num_tools} tools, {repeats} repetitions; ms, p50 and worst")
+    print(" " * 35 + "   ".join(f"{step:>17s}" for step in STEPS))
     for family in families:
-        cold, one = measure(known, family, num_tools, repeats)
-        shown = [f"{statistics.median(ms):9.2f} {max(ms):7.2f}" for ms in (cold, one)]
-        print(f"   {family:32s} {'   '.join(shown)}", flush=True)
+        found = measure(known, family, num_tools, repeats)
+        shown = [f"{statistics.median(found[step]):9.2f} {max(found[step]):7.2f}" for step in STEPS]
+        print(f"   {family:32s}{'   '.join(shown)}", flush=True)
 
 
 def walk(matcher: mw.GrammarMatcher, bitmask: Any, rng: random.Random) -> None:

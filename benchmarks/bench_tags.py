@@ -34,8 +34,7 @@ from bench_peers import Llguidance, Maskwright, Xgrammar
 from vocabulary import SHARED, Longest, load
 
 import maskwright as mw
-from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
-from maskwright.structural_tag.known_tags import TAGS
+from maskwright.structural_tag.formats.kept import KEPT
 
 HERE = Path(__file__).resolve().parent
 TEXT = (
@@ -88,8 +87,7 @@ FORMATS = {
 class MaskwrightOnTags(Maskwright):
     def clear(self) -> None:
         self.matcher = self.grammar = None
-        SCHEMAS.clear()
-        TAGS.clear()
+        KEPT.clear()
         self.compiler = mw.GrammarCompiler(self.tokenizer, max_threads=1)
 
     def compile(self, tag: dict[str, Any]) -> None:

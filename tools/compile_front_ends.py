@@ -24,9 +24,11 @@ FOLDERS = (
         "structural_tag",
         *(f"structural_tag/{folder}" for folder in ("texts", "formats", "arguments", "lowering", "families")),
     ),
+    "support",
 )
 # Packages say where their modules lie. Classes that mypyc does not make: one is a tuple, of one there are weak
-# references, some say themselves what they were given wrongly, and formats are copied by their dictionaries.
+# references, some say themselves what they were given wrongly, and formats are copied by their dictionaries. Of what
+# supports all else, only the caches that front-ends ask are of use.
 INTERPRETED = {
     *(f"{folder}/__init__.py" for folder in FOLDERS),
     *(
@@ -40,6 +42,7 @@ INTERPRETED = {
         f"structural_tag/{name}.py"
         for name in ("formats/base", "formats/classes", "formats/tag", "texts/tokens", "families/registry")
     ),
+    *(f"support/{name}.py" for name in ("arguments", "interruption", "memos", "numbering", "untracked")),
 }
 # Not looked into, so that it makes no difference what is installed; calls to them are calls to any object.
 FOREIGN = (

@@ -4,7 +4,7 @@
 // Letting go of the GIL and taking it again is not enough: the thread that waits for it is woken, and finds it taken.
 // So who lets go has to lie still for as long as waking takes, but only if somebody waits, which CPython does not tell.
 // The time does: letting go takes 0.1 us, and a system call more where there is somebody to wake.
-// Tested by tests/test_interruption.py.
+// Tested by tests/support/test_interruption.py.
 //
 // Nor may the garbage collector come in between: a full collection holds everything up for tens of milliseconds, and
 // what is made while a grammar is compiled would set off one after the other, though it is freed by its reference

@@ -10,7 +10,7 @@
 //
 // Nobody has to say that it is done: whoever was not heard of for kLapse is taken to be gone, or to wait for something
 // itself, so that nothing can lie still. Waits without the GIL. After a fork the child has a new one.
-// Tested by tests/test_interruption.py.
+// Tested by tests/support/test_interruption.py.
 #pragma once
 
 #include <chrono>

@@ -42,7 +42,7 @@ _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
 _FRONT_ENDS = (
     *("maskwright.frontends.json_schema", "maskwright.frontends.regex", "maskwright.frontends.ebnf"),
-    *("maskwright.frontends.lark", "maskwright.structural_tag.known_tags", "maskwright.structural_tag.lowering.lower"),
+    *("maskwright.frontends.lark", "maskwright.structural_tag.lowering.lower"),
 )
 _MOST_BYTES = 1 << 62  # the kernel counts in 64 bits
 
@@ -479,7 +479,8 @@ def _lark_task(
 def _structural_tag_task(
     tag: StructuralTag | str | bytes | Mapping[str, Any], info: TokenizerInfo, given: JsonSchemaKeywords
 ) -> _Task:
-    from maskwright.structural_tag.known_tags import content_key, read_known
+    from maskwright.structural_tag.formats.content_keys import content_key
+    from maskwright.structural_tag.formats.defaults import read_tag
     from maskwright.structural_tag.lowering.lower import lower_tag
     from maskwright.structural_tag.texts.tokens import tokens_of
 
@@ -490,7 +491,7 @@ def _structural_tag_task(
         options = _options_key(given)
         return _Task(None if options is None else ("structural_tag", tag, options), read)
     try:
-        known = read_known(tag, given)
+        known = read_tag(tag, given)
     except MaskwrightError:
         return _Task(None, read)
     content = content_key(known.format)

@@ -253,11 +253,11 @@ class Grammar:
         >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
         'root ::= "hi"'
         """
-        from maskwright.structural_tag.known_tags import read_known
+        from maskwright.structural_tag.formats.defaults import read_tag
         from maskwright.structural_tag.lowering.lower import lower_tag
         from maskwright.structural_tag.texts.tokens import tokens_of
 
-        known = read_known(tag, options)
+        known = read_tag(tag, options)
         grammar = cls(*lower_tag(known, tokens_of(tokenizer_info)), source=Source("structural_tag", known))
         if tokenizer_info is None:
             grammar._tag = known

@@ -172,11 +172,10 @@ class _InTag(Origins):
     def _blame(self, pointer: str) -> Any:
         from maskwright.frontends.json_schema.report.blame import Blame
         from maskwright.structural_tag.formats.classes import JSONSchemaFormat
-        from maskwright.structural_tag.formats.kept_schemas import kept
 
         if pointer not in self._blames:
             format_ = JSONSchemaFormat(**{k: v for k, v in self._schemas[pointer].items() if k != "type"})
-            self._blames[pointer] = Blame(kept(format_.json_schema).data, format_.options)
+            self._blames[pointer] = Blame(format_.json_schema, format_.options)
         return self._blames[pointer]
 
 

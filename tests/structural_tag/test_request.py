@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from maskwright.errors import OptionError, RequestError
-from maskwright.structural_tag.request import Tool, read_request
+from maskwright.structural_tag.request import read_request
 
 F = {"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}
 G = {"type": "function", "name": "g", "strict": True, "parameters": {"type": "object"}}
@@ -22,11 +22,17 @@ def chosen(choice: Any, tools: Any = TOOLS) -> tuple[list[str], bool]:
 
 
 def test_tools() -> None:
-    assert read_request(TOOLS, "auto").tools == (
-        Tool("f", {"properties": {}, "type": "object"}, None, "function", "/tools/0/function/parameters"),
-        Tool("g", OBJECT, True, "function", "/tools/1/parameters"),
-        Tool("web_search", OBJECT, None, "web_search", "/tools/2/parameters"),
-    )
+    assert [(t.name, t.parameters, t.strict, t.kind, t.pointer) for t in read_request(TOOLS, "auto").tools] == [
+        ("f", {"properties": {}, "type": "object"}, None, "function", "/tools/0/function/parameters"),
+        ("g", OBJECT, True, "function", "/tools/1/parameters"),
+        ("web_search", OBJECT, None, "web_search", "/tools/2/parameters"),
+    ]
+
+
+def test_tools_that_moved_know_the_place() -> None:
+    for tools in (TOOLS, TOOLS[::-1], [G, F], TOOLS):
+        for i, tool in enumerate(read_request(tools, "auto").tools):
+            assert tool.pointer == f"/tools/{i}/function/parameters" if tools[i] is F else f"/tools/{i}/parameters"
 
 
 def test_free_arguments() -> None:

@@ -9,7 +9,7 @@ The folders in the order of the work, each over those before it:
     arguments   values by JSON Schema, as JSON (snippets.py) or in a model's own style (spelled.py)
     lowering    to the IR
     families    tags for models' formats, made of tools and a tool choice (request.py)
-`known_tags.py` finds by content what earlier requests had; `maskwright.events` reads what comes out.
+What earlier requests had is found by content (formats/kept.py); `maskwright.events` reads what comes out.
 Tested by tests/structural_tag/.
 """
 

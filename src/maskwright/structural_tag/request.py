@@ -9,26 +9,34 @@
 
 Arguments follow the schema as the standard defines it; `strict: true` forbids undeclared properties, and with
 `strict: false` any object is accepted. A function without `parameters` takes none. Errors have a JSON pointer.
+
+Agents send the same tools turn after turn, each time as new data. A tool is known by its content (kept.py),
+and with it what `ToolRequest.calls` made of it: an unchanged one costs its content and two look-ups.
 Source: OpenAI's API reference, chat/create and responses/create.
-Tested by tests/structural_tag/test_request.py and test_thinking_budget.py.
+Tested by tests/structural_tag/test_request.py, test_kept_tools.py and test_thinking_budget.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
+from maskwright._kernel import canonical_bytes
 from maskwright.errors import RequestError, SchemaError
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.inputs.request_fields import check_near
 from maskwright.inputs.schema_inputs import tool_of
-from maskwright.structural_tag.formats.base import Format, altered
+from maskwright.structural_tag.formats.base import Format, Known, altered
 from maskwright.structural_tag.formats.classes import AnyTextFormat, JSONSchemaFormat, TagFormat
 from maskwright.structural_tag.formats.defaults import checked_options, with_defaults
 from maskwright.structural_tag.formats.fields import MAX_COUNT, kind_of
+from maskwright.structural_tag.formats.kept import KEPT, kept_tag
+from maskwright.structural_tag.formats.schemas import OwnSchema
+from maskwright.support.interruption import interrupt_checkpoint
+from maskwright.support.numbering import Numbering
 
 Reasoning = Literal["enabled", "disabled", "auto"]
 MAX_TOOLS: Final = 10_000
@@ -49,8 +57,9 @@ _OTHER_ARGUMENTS: Final = (
     "content",
     "thinking_token_budget",
 )
-_ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
-_NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}, "additionalProperties": False}
+_ANY_ARGUMENTS: Final = OwnSchema({"type": "object"})
+_NO_ARGUMENTS: Final = OwnSchema({"type": "object", "properties": {}, "additionalProperties": False})
+_numbers: Final = Numbering()
 
 
 class Tool(NamedTuple):
@@ -58,19 +67,26 @@ class Tool(NamedTuple):
 
     Attributes:
         name: its name.
-        parameters: the schema of its arguments.
+        schema: the schema of its arguments.
         strict: whether undeclared properties are forbidden; None leaves that to the options.
         kind: "function", or the type of a built-in.
         pointer: the JSON pointer of the schema.
         declared: with `strict: false`, the schema that it came with.
+        content: what it was read from, as canonical bytes; None if that is not plain data.
     """
 
     name: str
-    parameters: dict[str, Any]
+    schema: OwnSchema
     strict: bool | None
     kind: str
     pointer: str
-    declared: dict[str, Any] | None = None
+    declared: OwnSchema | None = None
+    content: bytes | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The schema of its arguments, as data of one's own."""
+        return cast(dict[str, Any], self.schema.data)
 
 
 class ToolRequest(NamedTuple):
@@ -94,15 +110,31 @@ class ToolRequest(NamedTuple):
     thinking_token_budget: int | None = None
     options: Mapping[str, Any] = _NO_OPTIONS
 
+    @property
+    def _plain_options(self) -> tuple[tuple[str, Any], ...]:
+        return tuple([each for each in self.options.items() if each[0] != "registry"])
+
     def arguments(self, tool: Tool, style: str = "json", *excludes: str) -> JSONSchemaFormat:
         """Return the format of a tool's arguments. None of `excludes` occurs in strings without quotes.
 
         In a style that can write declared properties only, arguments with `strict: false` follow their schema, too.
         """
-        usual = _usual_arguments(style, excludes, tuple(self.options.items()))
-        schema = tool.declared if tool.declared is not None and style in _OF_DECLARED_MEMBERS else tool.parameters
+        usual = _usual_arguments(style, excludes, self._plain_options)
+        schema = tool.declared if tool.declared is not None and style in _OF_DECLARED_MEMBERS else tool.schema
         strict = usual.strict_mode if tool.strict is None else tool.strict
-        return altered(usual, json_schema=schema, strict_mode=strict, origin=tool.pointer)
+        registry = self.options.get("registry")
+        return altered(usual, json_schema=schema, strict_mode=strict, registry=registry, origin=tool.pointer)
+
+    def calls(self, make: Callable[..., TagFormat], *choices: Hashable) -> tuple[TagFormat, ...]:
+        """Return the call of each tool, `make(request, tool, *choices)`; for a tool met before, the one made then.
+
+        So a call must depend on nothing but the tool, the options and `choices`: the request that `make` gets has no
+        more. `make` is a function of a module, as it is known by identity.
+        """
+        bare = ToolRequest((), False, True, "disabled", options=self.options)
+        has_registry = self.options.get("registry") is not None  # whose contents are not known here
+        made_by = None if has_registry else _made_by(make, choices, self._plain_options)
+        return tuple([_known_call(bare, tool, made_by, make, choices) for tool in self.tools])
 
     def call(self, tool: Tool, begin: str, content: Format, end: str) -> TagFormat:
         """Return the tag of a call of a tool; `begin` must contain its name."""
@@ -112,6 +144,24 @@ class ToolRequest(NamedTuple):
         """Return the tag of reasoning within `thinking_token_budget`; none of `excludes` occurs in it."""
         text = AnyTextFormat(excludes, self.thinking_token_budget, capture="reasoning")
         return TagFormat(begin, text, end)
+
+
+@lru_cache(maxsize=256)
+def _made_by(*how: Hashable) -> int:
+    """A number for a way to make calls: short keys."""
+    return _numbers.take()
+
+
+def _known_call(
+    bare: ToolRequest, tool: Tool, made_by: int | None, make: Callable[..., TagFormat], choices: tuple[Hashable, ...]
+) -> TagFormat:
+    if tool.content is None or made_by is None:
+        return make(bare, tool, *choices)
+    found: TagFormat | None = KEPT.find((tool.content, made_by))
+    if found is not None and found.known is not None and found.known.origin == tool.pointer:
+        return found  # as nearly always
+    interrupt_checkpoint()
+    return kept_tag(Known(tool.content, made_by, tool.pointer), lambda: make(bare, tool, *choices))
 
 
 @lru_cache(maxsize=64)
@@ -200,7 +250,7 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
         raise RequestError(f"there are more than {MAX_TOOLS:,} tools", pointer="/tools")
     read: dict[str, Tool] = {}
     for i, each in enumerate(tools):
-        tool = _read_tool(each, f"/tools/{i}")
+        tool = _known_tool(each, f"/tools/{i}")
         if tool.name in read:
             raise RequestError(
                 f"duplicate tool name {tool.name[:60]!r}", pointer=f"/tools/{i}", hint="tool names must be unique"
@@ -209,12 +259,26 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
     return tuple(read.values())
 
 
-def _read_tool(data: Any, pointer: str) -> Tool:
-    if not isinstance(data, Mapping):
+def _known_tool(data: Any, pointer: str) -> Tool:
+    """A tool, read unless equal data were before."""
+    if type(data) is not dict and not isinstance(data, Mapping):
         try:
             data = tool_of(data)
         except SchemaError as error:
             raise RequestError(error.message, pointer=pointer, hint=error.hint) from error
+    content = canonical_bytes(data)
+    if content is None:
+        return _read_tool(data, pointer)
+    found: Tool | None = KEPT.find(content)
+    if found is None:
+        found = cast(Tool, KEPT.keep(content, _read_tool(data, pointer)._replace(content=content), len(content)))
+    if found.pointer.startswith(f"{pointer}/"):
+        return found
+    moved = found._replace(pointer=f"{pointer}/{found.pointer.split('/', 3)[3]}")
+    return cast(Tool, KEPT.replace(content, moved))
+
+
+def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
     kind = data.get("type", "function")
     if not isinstance(kind, str):
         raise _wrong("a string", kind, f"{pointer}/type")
@@ -243,14 +307,14 @@ def _read_tool(data: Any, pointer: str) -> Tool:
             return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters")
         parameters = _NO_ARGUMENTS
     elif strict is False:
-        declared = parameters if isinstance(parameters, dict) else None
+        declared = OwnSchema(parameters) if isinstance(parameters, dict) else None
         return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters", declared)
     elif not isinstance(parameters, dict):
         way_out = "pass json.loads(text)" if isinstance(parameters, str) else None
         raise _wrong("a JSON Schema (an object)", parameters, f"{at}/parameters", way_out)
     else:
         _check_wrapped(parameters, f"{at}/parameters")
-        parameters = _of_objects(parameters, f"{at}/parameters/type")
+        parameters = OwnSchema(_of_objects(parameters, f"{at}/parameters/type"))
     return Tool(name, parameters, strict, kind, f"{at}/parameters")
 
 

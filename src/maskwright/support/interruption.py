@@ -3,7 +3,7 @@
 Whatever loops for long, or is called for each of many parts, calls `interrupt_checkpoint`. Compiled front-ends would
 otherwise keep the interpreter to themselves: CPython looks for other threads and for signals in interpreted functions
 only.
-Tested by tests/test_interruption.py.
+Tested by tests/support/test_interruption.py.
 """
 
 from __future__ import annotations

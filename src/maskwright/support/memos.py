@@ -1,10 +1,13 @@
-"""Functions that remember what they gave for a caller's texts, all of them within one budget of bytes.
+"""Functions that remember what they gave for a caller's texts, all of them within one budget of bytes; and what is
+remembered altogether.
 
     @remembered(1024)
     def pattern_text(pattern: str) -> Expr: …
 
     statistics()     Statistics(hits=2522, misses=2208, entries=1024, key_bytes=93211)
     clear()          forgets everything
+
+Both are for caches by content as well (content_cache.py), which have budgets of their own.
 
 Each function remembers so many answers, those used last (`functools.lru_cache`). Since a text may be of any length, the
 bytes of the texts are counted as well: what is made of one takes some eighty times as much, more than could be kept of
@@ -15,14 +18,16 @@ Invariants: counting happens where something is made, so finding costs what it c
 what was remembered since the last time that all was forgotten, even if it was pushed out since, and a thread may miss
 what another one adds at the same moment: both only forget earlier or a little later. No locks.
 Functions of constants, and of keys of a few bytes, use `lru_cache` itself.
-Tested by tests/test_memos.py.
+Tested by tests/support/test_memos.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Any, Final, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
+
+from maskwright.support.content_cache import CACHES, Statistics
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -31,15 +36,6 @@ MOST_KEY_BYTES: Final = 1 << 20
 
 _memos: list[Any] = []
 _key_bytes = 0
-
-
-class Statistics(NamedTuple):
-    """How often answers were found and made, how many are kept, and the bytes of what they were made of."""
-
-    hits: int
-    misses: int
-    entries: int
-    key_bytes: int
 
 
 def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
@@ -60,18 +56,22 @@ def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
 
 
 def statistics() -> Statistics:
-    """Return what all functions together found, made and keep."""
+    """Return what all functions and caches together found, made and keep."""
     infos = [memo.cache_info() for memo in _memos]
-    return Statistics(
-        sum(info.hits for info in infos),
-        sum(info.misses for info in infos),
-        sum(info.currsize for info in infos),
-        _key_bytes,
-    )
+    counts = [cache.statistics() for cache in CACHES]
+    counts += [Statistics(info.hits, info.misses, info.currsize, 0) for info in infos]
+    hits, misses, entries, key_bytes = map(sum, zip(*counts, strict=True))
+    return Statistics(hits, misses, entries, key_bytes + _key_bytes)
 
 
 def clear() -> None:
     """Forget everything."""
+    _forget_answers()
+    for cache in CACHES:
+        cache.clear()
+
+
+def _forget_answers() -> None:
     global _key_bytes
     for memo in _memos:
         memo.cache_clear()
@@ -81,7 +81,7 @@ def clear() -> None:
 def _count(num_bytes: int) -> None:
     global _key_bytes
     if _key_bytes + num_bytes > MOST_KEY_BYTES:
-        clear()
+        _forget_answers()
     _key_bytes += num_bytes
 
 

@@ -6,7 +6,7 @@ What is kept of the tools that a server sees is some hundred thousand objects, a
 everything, took 100 ms to go through them. They are made from their parts, so no cycle goes through them.
 
 Invariant: no object of an `acyclic` class is ever in a cycle; it would never be freed.
-Tested by tests/test_untracked.py.
+Tested by tests/support/test_untracked.py.
 """
 
 from __future__ import annotations

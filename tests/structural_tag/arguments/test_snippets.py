@@ -10,7 +10,7 @@ import maskwright as mw
 from maskwright.ir import Expr, GrammarIR, Rule, alt, seq, text
 from maskwright.structural_tag.arguments.snippets import Snippet, arguments
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
-from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.texts.tokens import Tokens
 from structural_tag.spelling import accepts, vocabulary
 
@@ -82,12 +82,15 @@ def test_one_more_tool_compiles_one_schema() -> None:
         ]
         return {"format": {"type": "triggered_tags", "triggers": ["<f"], "tags": tags}}
 
-    SCHEMAS.clear()
+    KEPT.clear()
     mw.Grammar.from_structural_tag(tag(20))
-    known = dict(SCHEMAS._kept)
+    first = KEPT.statistics()
+    known = dict(KEPT._kept)
     mw.Grammar.from_structural_tag(tag(21))
-    assert len(SCHEMAS) == 21
-    assert all(SCHEMAS._kept[key] is value for key, value in known.items())
+    second = KEPT.statistics()
+    assert first.entries == 3 * 20  # the tag, the schema, and what the tag became
+    assert (second.entries, second.misses) == (3 * 21, first.misses + 3)
+    assert all(KEPT._kept[key] is value for key, value in known.items())
 
 
 def test_threads_use_the_same_snippet() -> None:

@@ -185,7 +185,7 @@ def deserialized(data: _Source) -> Grammar:
 
 
 def _joined(kind: str, grammars: tuple[Grammar, ...]) -> Grammar:
-    """Join grammars; one that is of this kind itself is joined part by part, so adding one after another does not nest."""
+    """Join grammars. One that is of this kind itself is joined part by part: adding one after another does not nest."""
     parts: list[tuple[_Grammar, _Source]] = []
     for each in grammars:
         grammar = checked_grammar("each of grammars", each)

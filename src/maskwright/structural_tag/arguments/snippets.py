@@ -1,8 +1,9 @@
 """Values by JSON Schema, as JSON or in a model's own style: the snippets of `json_schema`.
 
-Made once for each schema and kept with it. A snippet is the grammar of a schema as a leaf (maskwright.ir.subgrammars),
-which stands in any grammar as it is, and which the kernel knows again without a look at it. Where a schema can be
-compiled for sure (deferral.py), that is deferred until an output comes to it: a model with 128 tools calls a few.
+Made once for each schema, style and choice of options, and kept. A snippet is the grammar of a schema as a leaf
+(maskwright.ir.subgrammars), which stands in any grammar as it is, and which the kernel knows again without a look at
+it. Where a schema can be compiled for sure (deferral.py), that is deferred until an output comes to it: a model with
+128 tools calls a few.
 Tested by tests/structural_tag/arguments/test_snippets.py and test_xml.py.
 """
 
@@ -10,18 +11,18 @@ from __future__ import annotations
 
 from functools import partial
 from string import ascii_letters
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from maskwright._kernel import from_canonical_bytes
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import StructuralTagError, UnsatisfiableError
 from maskwright.frontends.json_schema import Finding, JsonSchemaOptions, schema_to_ir, why_unsatisfiable
 from maskwright.frontends.json_schema.emit.layout import layout_of
-from maskwright.frontends.json_schema.normalise.deferral import report_of
+from maskwright.frontends.json_schema.normalise.deferral import Deferral, deferral_of, report_of
 from maskwright.frontends.json_schema.read.guidance import layout_options
 from maskwright.ir import Expr, GrammarIR, Promised, deferred_subgrammar, subgrammar
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat
-from maskwright.structural_tag.formats.kept_schemas import KeptSchema, kept
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.xml_styles import SpelledStyle, spelled_style
 from maskwright.structural_tag.texts.excluded_texts import without_texts
 from maskwright.structural_tag.texts.tokens import Tokens
@@ -59,21 +60,22 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
                     pointer=f"{pointer}/{name}",
                     hint=f"remove {name}",
                 )
-    schema = kept(it.json_schema)
-    if it.registry is not None:  # whose content is not known here
-        return _made(schema, it, style)
-    choices = it.choices, style
-    found = schema.find(choices)
-    if found is None:
-        found = _made(schema, it, style)
-        schema.keep(choices, found)
-    return found
+    content = it.own_schema.content
+    if content is None or it.registry is not None:  # whose contents are not known here
+        return _made(it, style)
+    key = content, it.choices, style
+    return cast(Snippet, KEPT.find(key) or KEPT.keep(key, _made(it, style), len(content)))
 
 
-def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
-    """Whether there is a snippet with strings for sure, and what is reported of it is known."""
-    seen = schema.deferral
-    if seen is None or it.whitespace_pattern is not None:
+def _deferral(it: JSONSchemaFormat, style: SpelledStyle | None) -> Deferral | None:
+    """What is known of a schema that can be compiled later: there is a snippet with strings for sure."""
+    content = it.own_schema.content
+    seen = None if content is None else deferral_of(content)
+    return seen if seen is not None and _cannot_fail(it, seen, style) else None
+
+
+def _cannot_fail(it: JSONSchemaFormat, seen: Deferral, style: SpelledStyle | None) -> bool:
+    if it.whitespace_pattern is not None:
         return False
     if it.formats == "annotate" and seen.has_formats:  # they are reported
         return False
@@ -88,26 +90,24 @@ def cannot_fail(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | 
     if style.is_python and not seen.names_arguments:
         return False
     # Of strings, a style takes none that hold what ends them.
-    assert schema.content is not None
+    content = it.own_schema.content
+    assert content is not None
     ends = (style.string_end, *it.excludes)
-    return not any(end and end.encode() in schema.content for end in ends)
+    return not any(end and end.encode() in content for end in ends)
 
 
-def needs_no_pointer(it: JSONSchemaFormat, schema: KeptSchema, style: SpelledStyle | None) -> bool:
-    """Whether no error and no report can point into the schema."""
-    seen = schema.deferral
-    return seen is not None and not seen.has_unknown_formats and cannot_fail(it, schema, style)
-
-
-def _made(schema: KeptSchema, it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
-    content, excluded, captures = schema.content, tuple([x.encode() for x in it.excludes]), it.capture is not None
-    options = it.options
-    if content is not None and cannot_fail(it, schema, style):
+def _made(it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
+    content, excluded, captures = (
+        it.own_schema.content,
+        tuple([x.encode() for x in it.excludes]),
+        it.capture is not None,
+    )
+    options, seen = it.options, _deferral(it, style)
+    if content is not None and seen is not None:
         later = partial(_read_content, content, style, options, excluded, captures)
-        promised = _promised(schema, style, options.any_order)
-        found = report_of(content) if schema.deferral is not None and schema.deferral.has_unknown_formats else ()
-        return Snippet(deferred_subgrammar(later, promised, layout_of(options).prelude), found)
-    data, report = schema.data, list[Finding]()
+        found = report_of(content) if seen.has_unknown_formats else ()
+        return Snippet(deferred_subgrammar(later, _promised(seen, style, options), layout_of(options).prelude), found)
+    data, report = it.own_schema.data, list[Finding]()
     options = layout_options(data, options)
     made = _read(data, report, style, options, excluded, captures)
     if admits_nothing(made):
@@ -130,11 +130,11 @@ def _nothing_valid(
     return no_object(data, options)
 
 
-def _promised(schema: KeptSchema, style: SpelledStyle | None, any_order: bool) -> Promised:
+def _promised(seen: Deferral, style: SpelledStyle | None, options: JsonSchemaOptions) -> Promised:
     """What is known of a snippet that is made later."""
+    any_order, nullable = options.any_order, not seen.has_required
     if style is None:
         return Promised(b"{", parametric=any_order)
-    nullable = schema.deferral is not None and not schema.deferral.has_required
     if style.is_python:
         return Promised(_IDENTIFIER_STARTS, nullable=nullable, parametric=any_order)
     if style.separator:

@@ -19,7 +19,7 @@ and V4.1, vLLM's documentation of its parsers and published outputs.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_section, output
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -32,20 +32,14 @@ _CALL, _SEP, _CALL_END = "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<
 @register_model_structural_tag("deepseek_v3")
 def deepseek_r1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek R1 and V3."""
-    tags = [
-        request.call(tool, f"{_CALL}function{_SEP}{tool.name}\n```json\n", request.arguments(tool), f"\n```{_CALL_END}")
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, f"{_CALL}function{_SEP}", "\n```json\n", f"\n```{_CALL_END}")
     return output(request, calls_in_section(request, _BEGIN, tags, _END, separator="\n"))
 
 
 @register_model_structural_tag("deepseek_v3_1", reasoning="auto")
 def deepseek_v3_1(request: ToolRequest) -> Format:
     """Build the tag of DeepSeek V3.1."""
-    tags = [
-        request.call(tool, f"{_CALL}{tool.name}{_SEP}", request.arguments(tool), _CALL_END) for tool in request.tools
-    ]
-    return output(request, calls_in_section(request, _BEGIN, tags, _END))
+    return output(request, calls_in_section(request, _BEGIN, bare_calls(request, _CALL, _SEP, _CALL_END), _END))
 
 
 @register_model_structural_tag("deepseek_v3_2", reasoning="auto")
@@ -68,13 +62,6 @@ def deepseek_v4_1(request: ToolRequest) -> Format:
 
 def _dsml(request: ToolRequest, section: str, style: str, space: str = "") -> Format:
     begin, end = f"<｜DSML｜{section}>", f"</｜DSML｜{section}>"
-    tags = [
-        request.call(
-            tool,
-            f'<｜DSML｜{space}invoke name="{tool.name}">\n',
-            request.arguments(tool, style, f"</｜DSML｜{space}invoke>", end),
-            f"</｜DSML｜{space}invoke>\n",
-        )
-        for tool in request.tools
-    ]
+    close = f"</｜DSML｜{space}invoke>"
+    tags = bare_calls(request, f'<｜DSML｜{space}invoke name="', '">\n', f"{close}\n", style, close, end)
     return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, output
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_section, calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -44,15 +44,7 @@ _SEED_THINK = ("<seed:think>", "</seed:think>")
 def seed_oss(request: ToolRequest) -> Format:
     """Build the tag of Seed-OSS."""
     begin, end = "<seed:tool_call>", "</seed:tool_call>"
-    tags = [
-        request.call(
-            tool,
-            f"{begin}\n<function={tool.name}>\n",
-            request.arguments(tool, "mimo_xml", "</function>", end),
-            f"</function>\n{end}",
-        )
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, f"{begin}\n<function=", ">\n", f"</function>\n{end}", "mimo_xml", "</function>", end)
     answer = calls_in_text(request, [begin], tags, excludes=_SEED_THINK)
     return output(request, answer, _SEED_THINK)
 
@@ -84,13 +76,5 @@ def _in_section(
 ) -> Format:
     """All calls in a section, between its marks; `call` stands before and after a name, `closing` at the end."""
     begin, end = section
-    tags = [
-        request.call(
-            tool,
-            tool.name.join(call),
-            request.arguments(tool, style, *closing, end),
-            f"{''.join(closing)}\n",
-        )
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, *call, f"{''.join(closing)}\n", style, *closing, end)
     return output(request, calls_in_section(request, f"{begin}\n", tags, end, trigger=begin))

@@ -8,7 +8,7 @@ Source: vLLM's documentation of its parser, and https://ai.google.dev/gemma/docs
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_text
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -18,8 +18,5 @@ from maskwright.structural_tag.request import ToolRequest
 def function_gemma(request: ToolRequest) -> Format:
     """Build the tag of FunctionGemma."""
     begin, end = "<start_function_call>", "<end_function_call>"
-    tags = [
-        request.call(tool, f"{begin}call:{tool.name}", request.arguments(tool, "function_gemma", end), end)
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, f"{begin}call:", "", end, "function_gemma", end)
     return calls_in_text(request, [begin], tags, excludes=())

@@ -12,7 +12,7 @@ Source: the chat templates of meetkai/functionary-medium-v3.1 and v3.2, as llama
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, canonical_bytes
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_text, canonical_bytes
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.classes import (
@@ -34,9 +34,7 @@ _TO_USER = ConstStringFormat("all\n")
 @register_model_structural_tag("functionary_v3_1")
 def functionary_v3_1(request: ToolRequest) -> Format:
     """Build the tag of Functionary 3.1."""
-    tags = [
-        request.call(tool, f"<function={tool.name}>", request.arguments(tool), "</function>") for tool in request.tools
-    ]
+    tags = bare_calls(request, "<function=", ">", "</function>")
     return calls_in_text(request, ["<function="], tags, excludes=())
 
 
@@ -47,8 +45,8 @@ def functionary_v3_2(request: ToolRequest) -> Format:
     text: Format = AnyTextFormat(excludes=(_NEXT,), capture="content")
     ways: list[Format] = []
     if request.tools:
-        tags = [request.call(tool, f"{tool.name}\n", request.arguments(tool), "") for tool in request.tools]
-        calls = TagsWithSeparatorFormat(tuple(tags), _NEXT, at_least_one=True, stop_after_first=not request.parallel)
+        tags = bare_calls(request, "", "\n", "")
+        calls = TagsWithSeparatorFormat(tags, _NEXT, at_least_one=True, stop_after_first=not request.parallel)
         ways.append(calls)
         text = TriggeredTagsFormat((_NEXT,), (TagFormat(_NEXT, calls, ""),), stop_after_first=True, capture="content")
     if not request.must_call:

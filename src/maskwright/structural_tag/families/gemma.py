@@ -10,7 +10,7 @@ Source: the chat template of google/gemma-4, as vLLM and llama.cpp have it.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, output
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -21,11 +21,6 @@ _THINK = ("<|channel>thought\n", "<channel|>")
 @register_model_structural_tag("gemma_4", reasoning="auto", any_order=False)
 def gemma(request: ToolRequest) -> Format:
     """Build the tag of Gemma 4."""
-    tags = [
-        request.call(
-            tool, f"<|tool_call>call:{tool.name}", request.arguments(tool, "gemma", "<tool_call|>"), "<tool_call|>"
-        )
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, "<|tool_call>call:", "", "<tool_call|>", "gemma", "<tool_call|>")
     excludes = ("<|channel>", "<channel|>")
     return output(request, calls_in_text(request, ["<|tool_call>"], tags, excludes), _THINK)

@@ -10,7 +10,7 @@ Source: the chat templates of zai-org/GLM-4.5 and zai-org/GLM-4.7.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, output
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_text, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -21,10 +21,5 @@ from maskwright.structural_tag.request import ToolRequest
 def glm(request: ToolRequest) -> Format:
     """Build the tag of GLM 4."""
     # The name is told apart by what follows it: white space, the first key, or the end.
-    tags = [
-        request.call(
-            tool, f"<tool_call>{tool.name}", request.arguments(tool, "glm_xml", "</tool_call>"), "</tool_call>"
-        )
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, "<tool_call>", "", "</tool_call>", "glm_xml", "</tool_call>")
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

@@ -74,7 +74,7 @@ def _message(tag: TagFormat) -> Format:
 
 
 def _calls_of(request: ToolRequest) -> list[Format]:
-    calls = tuple([_call(request, tool) for tool in request.tools])
+    calls = request.calls(_call)
     if not calls:
         return []
     return [TagsWithSeparatorFormat(calls, _START, at_least_one=True, stop_after_first=not request.parallel)]

@@ -15,7 +15,7 @@ ibm-granite/granite-4.0-micro.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, output, quoted
+from maskwright.structural_tag.families.parts import calls_in_text, json_calls, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -35,13 +35,5 @@ def exaone(request: ToolRequest) -> Format:
 
 
 def _in_elements(request: ToolRequest, newline: str) -> Format:
-    tags = [
-        request.call(
-            tool,
-            f'<tool_call>{newline}{{"name": {quoted(tool.name)}, "arguments": ',
-            request.arguments(tool),
-            f"}}{newline}</tool_call>",
-        )
-        for tool in request.tools
-    ]
+    tags = json_calls(request, f'<tool_call>{newline}{{"name": ', ', "arguments": ', f"}}{newline}</tool_call>")
     return output(request, calls_in_text(request, ["<tool_call>"], tags))

@@ -22,6 +22,7 @@ from maskwright.structural_tag.families.parts import (
     calls_in_section,
     calls_in_text,
     in_order,
+    json_calls,
     marked,
     output,
     quoted,
@@ -35,7 +36,7 @@ from maskwright.structural_tag.formats.classes import (
     SequenceFormat,
     TagFormat,
 )
-from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.request import Tool, ToolRequest
 
 _RESPONSE = ("<response>", "</response>")
 _LONGCAT_THINK = ("<longcat_think>", "</longcat_think>")
@@ -68,12 +69,13 @@ def internlm(request: ToolRequest) -> Format:
     begin, end = "<|action_start|>", "<|action_end|>"
     tags = []
     if request.tools:
-        calls = [
-            request.call(tool, f'{{"name": {quoted(tool.name)}, ', in_order(_KEY, request.arguments(tool)), "}")
-            for tool in request.tools
-        ]
-        tags = [TagFormat(begin, SequenceFormat((_PLUGIN, OrFormat(tuple(calls)))), end)]
+        calls = OrFormat(request.calls(_call_of_internlm))
+        tags = [TagFormat(begin, SequenceFormat((_PLUGIN, calls)), end)]
     return output(request, calls_in_text(request, [begin], tags))
+
+
+def _call_of_internlm(request: ToolRequest, tool: Tool) -> TagFormat:
+    return request.call(tool, f'{{"name": {quoted(tool.name)}, ', in_order(_KEY, request.arguments(tool)), "}")
 
 
 @register_model_structural_tag("granite_20b_functioncalling")
@@ -86,7 +88,7 @@ def granite_20b(request: ToolRequest) -> Format:
 @register_model_structural_tag("gigachat_3")
 def gigachat(request: ToolRequest) -> Format:
     """Build the tag of GigaChat 3, which calls one function."""
-    calls = OrFormat(tuple(_calls(request, "", ""))) if request.tools else None
+    calls = OrFormat(_calls(request, "", "")) if request.tools else None
     tags = [TagFormat(begin, calls, "") for begin in (_ROLE, f"<|message_sep|>\n\n{_ROLE}")] if calls else []
     return calls_in_text(request._replace(parallel=False), [_ROLE, "<|message_sep|>"], tags, excludes=())
 
@@ -99,9 +101,6 @@ def minimax_m1(request: ToolRequest) -> Format:
     return output(request, calls_in_section(request, f"{begin}\n", tags, "</tool_calls>", trigger=begin))
 
 
-def _calls(request: ToolRequest, begin: str, end: str) -> list[TagFormat]:
+def _calls(request: ToolRequest, begin: str, end: str) -> tuple[TagFormat, ...]:
     """Calls as JSON objects of name and arguments, between two marks."""
-    return [
-        request.call(tool, f'{begin}{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), f"}}{end}")
-        for tool in request.tools
-    ]
+    return json_calls(request, f'{begin}{{"name": ', ', "arguments": ', f"}}{end}")

@@ -22,10 +22,10 @@ from __future__ import annotations
 from maskwright.structural_tag.families.parts import (
     THINK,
     calls_in_section,
+    json_calls,
     list_or_text,
     marked,
     output,
-    quoted,
     text_of,
 )
 from maskwright.structural_tag.families.registry import register_model_structural_tag
@@ -86,7 +86,7 @@ def jamba(request: ToolRequest) -> Format:
 @register_model_structural_tag("apertus", reasoning="auto")
 def apertus(request: ToolRequest) -> Format:
     """Build the tag of Apertus."""
-    tags = [request.call(tool, f"{{{quoted(tool.name)}: ", request.arguments(tool), "}") for tool in request.tools]
+    tags = json_calls(request, "{", ": ", "}")
     mark, end = "<|tools_prefix|>", "]<|tools_suffix|>"
     answer = calls_in_section(request, f"{mark}[", tags, end, separator=", ", trigger=mark, excludes=_INNER)
     return output(request, answer, _INNER)
@@ -97,15 +97,12 @@ def xlam(request: ToolRequest) -> Format:
     """Build the tag of xLAM 2."""
     if not request.tools:
         return text_of(request)
-    return list_or_text(request, TagsWithSeparatorFormat(tuple(_calls(request)), ", ", True, not request.parallel))
+    return list_or_text(request, TagsWithSeparatorFormat(_calls(request), ", ", True, not request.parallel))
 
 
 def _list(request: ToolRequest, *begins: str, excludes: tuple[str, ...] = THINK) -> Format:
     return calls_in_section(request, begins, _calls(request), "]", separator=", ", excludes=excludes)
 
 
-def _calls(request: ToolRequest) -> list[TagFormat]:
-    return [
-        request.call(tool, f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "}")
-        for tool in request.tools
-    ]
+def _calls(request: ToolRequest) -> tuple[TagFormat, ...]:
+    return json_calls(request, '{"name": ', ', "arguments": ', "}")

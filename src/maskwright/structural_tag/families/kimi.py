@@ -29,7 +29,7 @@ from maskwright.structural_tag.formats.classes import (
     TagFormat,
     TagsWithSeparatorFormat,
 )
-from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.request import Tool, ToolRequest
 
 _NUMBER = RegexFormat("[0-9]{1,6}")
 _HEAD = shared(SequenceFormat((_NUMBER, ConstStringFormat("<|tool_call_argument_begin|>"))))
@@ -40,25 +40,24 @@ _MARKS = ("<|open|>", "<|close|>")
 @register_model_structural_tag("kimi", "kimi_k2", reasoning="auto")
 def kimi(request: ToolRequest) -> Format:
     """Build the tag of Kimi K2."""
-    tags = []
-    for tool in request.tools:
-        content = in_order(_HEAD, request.arguments(tool))
-        tags.append(request.call(tool, f"<|tool_call_begin|>functions.{tool.name}:", content, "<|tool_call_end|>"))
+    tags = request.calls(_call_of_k2)
     answer = calls_in_section(request, "<|tool_calls_section_begin|>", tags, "<|tool_calls_section_end|>")
     return output(request, answer)
+
+
+def _call_of_k2(request: ToolRequest, tool: Tool) -> TagFormat:
+    content = in_order(_HEAD, request.arguments(tool))
+    return request.call(tool, f"<|tool_call_begin|>functions.{tool.name}:", content, "<|tool_call_end|>")
 
 
 @register_model_structural_tag("kimi_k3", reasoning="auto")
 def kimi_k3(request: ToolRequest) -> Format:
     """Build the tag of Kimi K3."""
-    tags = []
-    for tool in request.tools:
-        numbered = in_order(_HEAD_OF_K3, request.arguments(tool, "kimi_k3_xml"))
-        tags.append(request.call(tool, f'<|open|>call tool="{tool.name}" index="', numbered, "<|close|>call<|sep|>"))
+    tags = request.calls(_call_of_k3)
     free = AnyTextFormat(excludes=_MARKS, capture="content")
     ways: list[Format] = []
     if tags:
-        listed = TagsWithSeparatorFormat(tuple(tags), "", at_least_one=True, stop_after_first=not request.parallel)
+        listed = TagsWithSeparatorFormat(tags, "", at_least_one=True, stop_after_first=not request.parallel)
         section = _part("tools", listed)
         calls = section if request.must_call or request.content else OptionalFormat(section)
         ways.append(SequenceFormat((_response(request, free), calls)))
@@ -72,6 +71,11 @@ def kimi_k3(request: ToolRequest) -> Format:
     if request.reasoning == "auto":  # what is not reasoning begins with a mark of its own
         thought = (OptionalFormat(SequenceFormat(thought)),)
     return SequenceFormat((*thought, answer, ConstStringFormat("<|close|>message<|sep|>")))
+
+
+def _call_of_k3(request: ToolRequest, tool: Tool) -> TagFormat:
+    numbered = in_order(_HEAD_OF_K3, request.arguments(tool, "kimi_k3_xml"))
+    return request.call(tool, f'<|open|>call tool="{tool.name}" index="', numbered, "<|close|>call<|sep|>")
 
 
 def _response(request: ToolRequest, content: Format) -> Format:

@@ -12,7 +12,7 @@ prompt formats and `encode_tool_call` of llama-models 0.3.0.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, quoted, text_of
+from maskwright.structural_tag.families.parts import calls_in_text, json_calls, text_of
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.classes import OrFormat, TagFormat
@@ -32,12 +32,9 @@ def llama(request: ToolRequest) -> Format:
     """Build the tag of Llama 3 and 4."""
     if not request.tools:  # an object with a name may be part of an answer
         return text_of(request, [_TAG])
-    named = [(tool, quoted(tool.name), request.arguments(tool)) for tool in request.tools]
     tags = []
     for begins, middle, end in _SPELLINGS:
         # One object for all begins: it is looked at once.
-        calls = OrFormat(
-            tuple([request.call(tool, f"{name}{middle}", arguments, end) for tool, name, arguments in named])
-        )
+        calls = OrFormat(json_calls(request, "", middle, end))
         tags += [TagFormat(begin, calls, "") for begin in begins]
     return calls_in_text(request, _TRIGGERS, tags, excludes=(), separator=";")

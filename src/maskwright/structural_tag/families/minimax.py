@@ -13,7 +13,7 @@ structural tag that XGrammar 0.2.8 builds.
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_section, output
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_section, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.request import ToolRequest
@@ -26,15 +26,7 @@ _M3_THINK = ("<mm:think>", "</mm:think>")
 def minimax(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M2."""
     begin, end = "<minimax:tool_call>", "</minimax:tool_call>"
-    tags = [
-        request.call(
-            tool,
-            f'<invoke name="{tool.name}">\n',
-            request.arguments(tool, "minimax_xml", "</invoke>", end),
-            "</invoke>\n",
-        )
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, '<invoke name="', '">\n', "</invoke>\n", "minimax_xml", "</invoke>", end)
     answer = calls_in_section(request, f"{begin}\n", tags, end, trigger=begin)
     return output(request, answer)
 
@@ -42,15 +34,7 @@ def minimax(request: ToolRequest) -> Format:
 @register_model_structural_tag("minimax_m3", reasoning="auto")
 def minimax_m3(request: ToolRequest) -> Format:
     """Build the tag of MiniMax M3."""
-    tags = [
-        request.call(
-            tool,
-            f'{_M3}<invoke name="{tool.name}">',
-            request.arguments(tool, "minimax_m3_xml", _M3),
-            f"{_M3}</invoke>\n",
-        )
-        for tool in request.tools
-    ]
+    tags = bare_calls(request, f'{_M3}<invoke name="', '">', f"{_M3}</invoke>\n", "minimax_m3_xml", _M3)
     begin, end = f"{_M3}<tool_call>", f"{_M3}</tool_call>"
     answer = calls_in_section(request, f"{begin}\n", tags, end, trigger=begin, excludes=_M3_THINK)
     return output(request, answer, _M3_THINK)

@@ -11,7 +11,14 @@ Source: mistral-common 1.13.1, whose output is compared in tests/structural_tag/
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_section, calls_in_text, in_order, output, quoted
+from maskwright.structural_tag.families.parts import (
+    bare_calls,
+    calls_in_section,
+    calls_in_text,
+    in_order,
+    json_calls,
+    output,
+)
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import (
@@ -22,7 +29,7 @@ from maskwright.structural_tag.formats.classes import (
     SequenceFormat,
     TagFormat,
 )
-from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.request import Tool, ToolRequest
 
 _THINK = ("[THINK]", "[/THINK]")
 _ID = SequenceFormat((ConstStringFormat("[CALL_ID]"), RegexFormat("[A-Za-z0-9]{9}")))
@@ -33,11 +40,8 @@ _END = SequenceFormat((RegexFormat('(?:, "id": "[A-Za-z0-9]{9}")?'), ConstString
 @register_model_structural_tag("mistral_v3")
 def mistral_v3(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizers v3 to v7."""
-    calls = [
-        request.call(tool, f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "")
-        for tool in request.tools
-    ]
-    tags = [TagFormat("", SequenceFormat((OrFormat(tuple(calls)), _END)), "")] if calls else []
+    calls = json_calls(request, '{"name": ', ', "arguments": ', "")
+    tags = [TagFormat("", SequenceFormat((OrFormat(calls), _END)), "")] if calls else []
     return calls_in_section(
         request, "[TOOL_CALLS]", tags, "]", opening=RegexFormat(r" ?\["), separator=", ", excludes=()
     )
@@ -46,15 +50,15 @@ def mistral_v3(request: ToolRequest) -> Format:
 @register_model_structural_tag("mistral_v11")
 def mistral_v11(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizer v11."""
-    tags = [
-        request.call(tool, f"[TOOL_CALLS]{tool.name}", in_order(_TO_ARGUMENTS, request.arguments(tool)), "")
-        for tool in request.tools
-    ]
-    return calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=())
+    return calls_in_text(request, ["[TOOL_CALLS]"], request.calls(_call_of_v11), excludes=())
+
+
+def _call_of_v11(request: ToolRequest, tool: Tool) -> TagFormat:
+    return request.call(tool, f"[TOOL_CALLS]{tool.name}", in_order(_TO_ARGUMENTS, request.arguments(tool)), "")
 
 
 @register_model_structural_tag("mistral", "mistral_v13", "mistral_v15", reasoning="auto")
 def mistral(request: ToolRequest) -> Format:
     """Build the tag of Mistral's tokenizers v13 and later."""
-    tags = [request.call(tool, f"[TOOL_CALLS]{tool.name}[ARGS]", request.arguments(tool), "") for tool in request.tools]
+    tags = bare_calls(request, "[TOOL_CALLS]", "[ARGS]", "")
     return output(request, calls_in_text(request, ["[TOOL_CALLS]"], tags, excludes=_THINK), _THINK)

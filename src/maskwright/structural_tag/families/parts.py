@@ -24,7 +24,8 @@ from maskwright.structural_tag.formats.classes import (
     TagsWithSeparatorFormat,
     TriggeredTagsFormat,
 )
-from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.formats.defaults import remade
+from maskwright.structural_tag.request import Tool, ToolRequest
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 WHITE = RegexFormat("[ \\n]{0,8}")
@@ -49,6 +50,28 @@ def in_order(*elements: Format) -> Format:
 def quoted(name: str) -> str:
     """A name as a JSON string."""
     return _JSON.encode(name)
+
+
+def bare_calls(
+    request: ToolRequest, before: str, after: str, end: str, style: str = "json", *excludes: str
+) -> tuple[TagFormat, ...]:
+    """Return the calls of all tools whose names stand as they are, between two texts and before the arguments."""
+    return request.calls(_bare_call, before, after, end, style, excludes)
+
+
+def _bare_call(
+    request: ToolRequest, tool: Tool, before: str, after: str, end: str, style: str, excludes: tuple[str, ...]
+) -> TagFormat:
+    return request.call(tool, f"{before}{tool.name}{after}", request.arguments(tool, style, *excludes), end)
+
+
+def json_calls(request: ToolRequest, before: str, after: str, end: str) -> tuple[TagFormat, ...]:
+    """Return the calls of all tools whose names are JSON strings, between two texts and before arguments in JSON."""
+    return request.calls(_json_call, before, after, end)
+
+
+def _json_call(request: ToolRequest, tool: Tool, before: str, after: str, end: str) -> TagFormat:
+    return request.call(tool, f"{before}{quoted(tool.name)}{after}", request.arguments(tool), end)
 
 
 def text_of(request: ToolRequest, excludes: Sequence[str] = (), ends: Sequence[str] = ()) -> Format:
@@ -122,7 +145,7 @@ def calls_in_text(
         return SequenceFormat((WHITE, OrFormat(tuple(tags)), WHITE))
     calls = TriggeredTagsFormat(
         tuple(triggers),
-        tuple(tags if request.parallel else map(_then_white, tags)),
+        tuple(tags if request.parallel else [remade(tag, _then_white, _then_white) for tag in tags]),
         at_least_one=request.must_call,
         stop_after_first=not request.parallel,
         excludes=tuple(excludes),

@@ -18,11 +18,12 @@ import keyword
 
 from maskwright.errors import RequestError
 from maskwright.structural_tag.families.parts import (
+    bare_calls,
     calls_in_section,
     calls_in_text,
+    json_calls,
     list_or_text,
     output,
-    quoted,
     text_of,
 )
 from maskwright.structural_tag.families.registry import register_model_structural_tag
@@ -45,11 +46,7 @@ def lfm2(request: ToolRequest) -> Format:
     begin, end = "<|tool_call_start|>", "<|tool_call_end|>"
     sections = []
     if request.tools:
-        in_json = [
-            request.call(tool, f'{{"name": {quoted(tool.name)}, "arguments": ', request.arguments(tool), "}")
-            for tool in request.tools
-        ]
-        ways = _calls(request, "python_any"), in_json
+        ways = _calls(request, "python_any"), json_calls(request, '{"name": ', ', "arguments": ', "}")
         sections = [TagFormat(f"{begin}[", _listed(request, calls), f"]{end}") for calls in ways]
     return output(request, calls_in_text(request, [begin], sections))
 
@@ -63,11 +60,11 @@ def olmo(request: ToolRequest) -> Format:
     return output(request, calls_in_section(request, f"{begin}\n", calls, end, separator="\n", trigger=begin))
 
 
-def _listed(request: ToolRequest, calls: list[TagFormat]) -> Format:
-    return TagsWithSeparatorFormat(tuple(calls), ", ", at_least_one=True, stop_after_first=not request.parallel)
+def _listed(request: ToolRequest, calls: tuple[TagFormat, ...]) -> Format:
+    return TagsWithSeparatorFormat(calls, ", ", at_least_one=True, stop_after_first=not request.parallel)
 
 
-def _calls(request: ToolRequest, style: str) -> list[TagFormat]:
+def _calls(request: ToolRequest, style: str) -> tuple[TagFormat, ...]:
     """The calls of all tools.
 
     Raises:
@@ -80,4 +77,4 @@ def _calls(request: ToolRequest, style: str) -> list[TagFormat]:
                 pointer=f"{tool.pointer.removesuffix('parameters')}name",
                 hint="use letters, digits and _, or another family",
             )
-    return [request.call(tool, f"{tool.name}(", request.arguments(tool, style), ")") for tool in request.tools]
+    return bare_calls(request, "", "(", ")", style)

@@ -15,11 +15,11 @@ llama.cpp has for Step 3.7 Flash; for Nemotron and Granite, vLLM's documentation
 
 from __future__ import annotations
 
-from maskwright.structural_tag.families.parts import calls_in_text, exactly, in_order, output
+from maskwright.structural_tag.families.parts import bare_calls, calls_in_text, exactly, in_order, output
 from maskwright.structural_tag.families.registry import register_model_structural_tag
 from maskwright.structural_tag.formats.base import Format, shared
-from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat
-from maskwright.structural_tag.request import ToolRequest
+from maskwright.structural_tag.formats.classes import ConstStringFormat, RegexFormat, SequenceFormat, TagFormat
+from maskwright.structural_tag.request import Tool, ToolRequest
 
 _ENDS = ("</function>", "</tool_call>")  # parsers of these formats cut calls by them
 _NEWLINE = shared(RegexFormat("\\n?"))
@@ -31,24 +31,18 @@ _END = shared(SequenceFormat((ConstStringFormat("</function>"), _NEWLINE)))
 @register_model_structural_tag("granite_4_2", reasoning="auto")
 def qwen_coder(request: ToolRequest) -> Format:
     """Build the tag of Qwen3-Coder and Qwen 3.5."""
-    tags = [
-        request.call(
-            tool,
-            f"<tool_call>\n<function={tool.name}>\n",
-            request.arguments(tool, "qwen_xml", *_ENDS),
-            "</function>\n</tool_call>",
-        )
-        for tool in request.tools
-    ]
+    begin, end = "<tool_call>\n<function=", "</function>\n</tool_call>"
+    tags = bare_calls(request, begin, ">\n", end, "qwen_xml", *_ENDS)
     return output(request, calls_in_text(request, ["<tool_call>"], tags))
 
 
 @register_model_structural_tag("mimo", reasoning="enabled")
 def mimo(request: ToolRequest) -> Format:
     """Build the tag of MiMo."""
-    tags = []
-    for tool in request.tools:
-        arguments = request.arguments(tool, "mimo_xml", *_ENDS)
-        content = in_order(_NEWLINE, exactly(f"<function={tool.name}>"), arguments, _END)
-        tags.append(request.call(tool, "<tool_call>", content, "</tool_call>"))
-    return output(request, calls_in_text(request, ["<tool_call>"], tags))
+    return output(request, calls_in_text(request, ["<tool_call>"], request.calls(_call_of_mimo)))
+
+
+def _call_of_mimo(request: ToolRequest, tool: Tool) -> TagFormat:
+    arguments = request.arguments(tool, "mimo_xml", *_ENDS)
+    content = in_order(_NEWLINE, exactly(f"<function={tool.name}>"), arguments, _END)
+    return request.call(tool, "<tool_call>", content, "</tool_call>")

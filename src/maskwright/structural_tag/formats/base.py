@@ -14,14 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import MISSING, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from maskwright.structural_tag.formats.fields import Reader
 from maskwright.support.numbering import Numbering
 from maskwright.support.untracked import acyclic
-
-if TYPE_CHECKING:
-    from maskwright.structural_tag.formats.partial_tag import PartialTag
 
 
 def read_by(reader: Reader, default: Any = MISSING) -> Any:
@@ -47,15 +44,23 @@ _F = TypeVar("_F", bound="Format")
 
 
 class Known(NamedTuple):
-    """Of a tag that was met before (known_tags.py), or a shared part: its key, and what was made of it."""
+    """What a tag was made of, by which it and what is made of it are found again (kept.py).
 
-    key: Hashable
-    partial_tag: dict[int, PartialTag]  # by the number of a `Tokens`
+    Attributes:
+        content: the canonical bytes of a tool, or of a tag's data.
+        made_by: what made the tag of that: the same makes equal tags of equal content.
+        origin: where in the caller's request its schemas stand, for errors and reports; None for their places in the
+            structural tag. It is no part of what is made: a tool may stand elsewhere in the next request.
+    """
+
+    content: bytes
+    made_by: Hashable
+    origin: str | None = None
 
 
 @dataclass(frozen=True)
 class Format:
-    """Base of all formats. `type` is the name in JSON; a tag from an earlier request and what is shared is `known`."""
+    """Base of all formats. `type` is the name in JSON; what is found again by what it was made of is `known`."""
 
     type: ClassVar[str] = ""
     known: ClassVar[Known | None] = None
@@ -65,8 +70,11 @@ class Format:
 
     def __post_init__(self) -> None:
         for name, (reader, _) in readers_of(type(self)).items():
-            object.__setattr__(self, name, reader(getattr(self, name), f"/{name}"))
+            object.__setattr__(self, name, reader(self.__dict__[name], f"/{name}"))
         self.check("")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "known": None}  # whose numbers mean nothing in another process
 
     def check(self, pointer: str) -> None:
         """Raise an error for fields that cannot be combined."""
@@ -89,8 +97,7 @@ def shared(it: _F) -> _F:
 
     It holds no tags and no schemas.
     """
-    object.__setattr__(it, "known", Known(("shared", _numbers.take()), {}))
-    return it
+    return altered(it, known=Known(b"", ("shared", _numbers.take())))
 
 
 def altered(it: _F, **fields: Any) -> _F:

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from maskwright.errors import OptionError, StructuralTagError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, read_options
-from maskwright.structural_tag.formats.base import Format, read_by, readers_of
+from maskwright.structural_tag.formats.base import Format, altered, read_by, readers_of
 from maskwright.structural_tag.formats.fields import (
     Reader,
     boolean,
@@ -41,8 +41,8 @@ from maskwright.structural_tag.formats.fields import (
     tokens,
     wrong,
 )
-from maskwright.structural_tag.formats.kept_schemas import SchemaData
 from maskwright.structural_tag.formats.reading import read_format
+from maskwright.structural_tag.formats.schemas import OwnSchema, SchemaField
 from maskwright.structural_tag.formats.xml_styles import STYLES
 
 
@@ -100,6 +100,13 @@ class ConstStringFormat(Format):
     value: str = read_by(string)
 
 
+def _owns_schema(cls: Any) -> Any:
+    """Let those who read `json_schema` get the data anew, so that nobody changes what the format holds."""
+    cls.json_schema = SchemaField("json_schema")
+    return cls
+
+
+@_owns_schema
 @dataclass(frozen=True)
 class JSONSchemaFormat(Format):
     """A value that is valid against a JSON Schema, as JSON or in one of the styles in which models write arguments.
@@ -118,7 +125,7 @@ class JSONSchemaFormat(Format):
     """
 
     type = "json_schema"
-    json_schema: SchemaData = read_by(schema)
+    json_schema: dict[str, Any] | bool = read_by(schema)
     style: str = read_by(one_of("json", *STYLES), "json")
     any_order: bool | None = read_by(optional(boolean), None)
     max_whitespace_cnt: int | None = read_by(optional_count, None)
@@ -135,6 +142,11 @@ class JSONSchemaFormat(Format):
     numbers: str | None = read_by(optional(one_of("plain", "digits", "any")), None)
     registry: Any = field(default=None, compare=False, repr=False)
     origin: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def own_schema(self) -> OwnSchema:
+        """The schema as it is held here."""
+        return self.__dict__["json_schema"]  # type: ignore[no-any-return]
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -173,12 +185,21 @@ def _options(said: tuple[Any, ...]) -> JsonSchemaOptions:
     return read_options(dict(zip(OPTIONS, said, strict=True)))
 
 
+@_owns_schema
 @dataclass(frozen=True)
 class QwenXMLParameterFormat(Format):
     """The older name of `json_schema` in the style `qwen_xml`."""
 
     type = "qwen_xml_parameter"
-    json_schema: SchemaData = read_by(schema)
+    json_schema: dict[str, Any] | bool = read_by(schema)
+
+    @property
+    def as_json_schema(self) -> JSONSchemaFormat:
+        """The same under its newer name."""
+        return altered(_QWEN_XML, json_schema=self.__dict__["json_schema"])
+
+
+_QWEN_XML: Final = JSONSchemaFormat(True, "qwen_xml")
 
 
 @dataclass(frozen=True)

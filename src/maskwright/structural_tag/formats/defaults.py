@@ -3,23 +3,56 @@
     with_defaults(JSONSchemaFormat(schema, any_order=True), {"strict_mode": True, "any_order": False})
         →   JSONSchemaFormat(schema, any_order=True, strict_mode=True)
 
-What a format says itself wins; the layout is one choice, so a format that says part of it says it all.
+What a format says itself wins; the layout is one choice, so a format that says part of it says it all. What becomes of
+a known tag is known as well.
 Invariant: recursion goes no deeper than formats nest, which is limited to MAX_DEPTH.
 Tested by tests/structural_tag/formats/test_tag_options.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, JsonSchemaOptions, chosen_options
 from maskwright.structural_tag.formats.base import Format, altered, readers_of
-from maskwright.structural_tag.formats.classes import JSONSchemaFormat, QwenXMLParameterFormat
+from maskwright.structural_tag.formats.classes import JSONSchemaFormat, QwenXMLParameterFormat, TagFormat
+from maskwright.structural_tag.formats.kept import kept_tag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
+from maskwright.structural_tag.formats.tag import StructuralTag
 
-_Change: TypeAlias = Callable[[JSONSchemaFormat, str], JSONSchemaFormat]  # of a format and its pointer
+_F = TypeVar("_F", bound=Format)
+_NO_OPTIONS: Final[Mapping[str, Any]] = {}
+
+
+class _Change(NamedTuple):
+    """What becomes of a schema at a pointer, and what distinguishes that from other changes; None if nothing does.
+
+    `origin` is that of the known tag that the schema is in.
+    """
+
+    apply: Callable[[JSONSchemaFormat, str], JSONSchemaFormat]
+    made_by: Callable[[str], Hashable]
+    origin: str | None = None
+
+
+def read_tag(
+    tag: StructuralTag | str | bytes | Mapping[str, Any], given: Mapping[str, Any] = _NO_OPTIONS
+) -> StructuralTag:
+    """Return a structural tag with these options for each JSON Schema in it that does not say otherwise.
+
+    Args:
+        tag: The tag, its data, or its JSON text.
+        given: Options, as callers pass them.
+
+    Raises:
+        StructuralTagError, LimitError: As `StructuralTag.from_json`.
+        OptionError: An option is unknown or invalid.
+    """
+    options = checked_options(given) if given else given
+    read = tag if isinstance(tag, StructuralTag) else StructuralTag.from_json(tag)
+    return StructuralTag(with_defaults(read.format, options)) if options else read
 
 
 def checked_options(given: Mapping[str, Any], *others: str) -> dict[str, Any]:
@@ -37,17 +70,26 @@ def with_defaults(it: Format, options: Mapping[str, Any]) -> Format:
     """Return a format in which each `json_schema` has these options, unless it says otherwise."""
     if not options:
         return it
-    return _changed(it, lambda each, pointer: _with_options(each, options), "", 0)
+    is_known = options.get("registry") is None  # whose contents are not known
+    made_by = tuple(options.items()) if is_known else None
+    return _changed(it, _Change(lambda each, pointer: _with_options(each, options), lambda pointer: made_by), "", 0)
 
 
 def located(it: Format, pointer: str) -> Format:
     """Return the format of a tag that stands at `pointer` in a request, so that schemas in it are pointed at there."""
 
-    def change(each: JSONSchemaFormat, within: str) -> JSONSchemaFormat:
+    def moved(each: JSONSchemaFormat, within: str) -> JSONSchemaFormat:
         origin = f"{within}/json_schema" if each.origin is None else each.origin
         return altered(each, origin=pointer + origin)
 
-    return _changed(it, change, "/format", 0)
+    return _changed(it, _Change(moved, lambda within: (pointer, within)), "/format", 0)
+
+
+def remade(tag: TagFormat, made_by: Hashable, make: Callable[[TagFormat], TagFormat]) -> TagFormat:
+    """Return what is made of a tag; of a known one, what was made of it before."""
+    if tag.known is None or made_by is None:
+        return make(tag)
+    return kept_tag(tag.known._replace(made_by=(tag.known.made_by, made_by)), lambda: make(tag))
 
 
 def _with_options(it: JSONSchemaFormat, options: Mapping[str, Any]) -> JSONSchemaFormat:
@@ -60,12 +102,20 @@ def _changed(it: Format, change: _Change, pointer: str, depth: int) -> Format:
     if depth > MAX_DEPTH:
         raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")
     if isinstance(it, QwenXMLParameterFormat):
-        it = JSONSchemaFormat(it.json_schema, "qwen_xml")
+        it = it.as_json_schema
     if isinstance(it, JSONSchemaFormat):
-        return change(it, pointer)
+        changed = change.apply(it, pointer)
+        return changed if change.origin is None else altered(changed, origin=change.origin)
+    if isinstance(it, TagFormat) and it.known is not None:
+        inside = change._replace(origin=it.known.origin)
+        return remade(it, change.made_by(pointer), lambda tag: _fields_changed(tag, inside, pointer, depth))
+    return it if it.known is not None else _fields_changed(it, change, pointer, depth)
+
+
+def _fields_changed(it: _F, change: _Change, pointer: str, depth: int) -> _F:
     found = {}
     for name in readers_of(type(it)):
-        value = getattr(it, name)
+        value = it.__dict__[name]
         changed = _in_field(value, change, f"{pointer}/{name}", depth + 1)
         if changed is not value:
             found[name] = changed

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from maskwright.errors import StructuralTagError
-from maskwright.structural_tag.formats.kept_schemas import KeptSchema
+from maskwright.structural_tag.formats.schemas import OwnSchema
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 
@@ -77,14 +77,14 @@ def token(value: Any, pointer: str) -> int | str:
     return value
 
 
-def schema(value: Any, pointer: str) -> Any:
-    """A schema's data; or what is known of them, which stands for them in tags from earlier requests."""
-    if not isinstance(value, (dict, bool, KeptSchema)):
+def schema(value: Any, pointer: str) -> OwnSchema:
+    """A schema's data."""
+    if not isinstance(value, (dict, bool)):
         way_out = "pass json.loads(text)" if isinstance(value, str) else None
         if isinstance(value, type):
             way_out = "pass its schema: pydantic.TypeAdapter(it).json_schema()"
         raise wrong("a JSON Schema (an object or a boolean)", value, pointer, way_out)
-    return value
+    return OwnSchema(value)
 
 
 def several(reader: Reader, *, at_least: int = 0) -> Reader:

@@ -3,7 +3,7 @@
     PartialTag(("<f=now>", 7, " "), rest).after(0, 3)    "now>" <[7]> " " rest
 
 Those of known tags are kept, and what was left of them last: adding a tag to many makes nothing for the others.
-Tested by tests/structural_tag/test_known_tags.py, test_triggers.py.
+Tested by tests/structural_tag/test_kept_tools.py, test_triggers.py.
 """
 
 from __future__ import annotations

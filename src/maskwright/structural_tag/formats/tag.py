@@ -13,15 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import InvalidOperation
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from maskwright.errors import LimitError, StructuralTagError
 from maskwright.frontends.json_schema.sets.decimals import as_written
-from maskwright.structural_tag.formats.base import Format
+from maskwright.structural_tag.formats.base import Format, altered
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
 from maskwright.structural_tag.formats.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats.reading import read_format
 from maskwright.support.json_mistakes import hint_for
+
+_ANY_VALUE: Final = JSONSchemaFormat(True)
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _legacy(data: Mapping[str, Any]) -> Format:
             raise StructuralTagError("a structure requires begin, schema and end", pointer=pointer)
         inner = each.get("schema", each.get("schema_", True))
         inner = parsed(inner) if isinstance(inner, str) else {} if inner is None else inner
-        content = JSONSchemaFormat(schema(inner, f"{pointer}/schema"), origin=f"{pointer}/schema")
+        content = altered(_ANY_VALUE, json_schema=schema(inner, f"{pointer}/schema"), origin=f"{pointer}/schema")
         begin, end = string(each["begin"], f"{pointer}/begin"), string(each["end"], f"{pointer}/end")
         tags.append(TagFormat(begin, content, end))
     return TriggeredTagsFormat(several(filled, at_least=1)(data.get("triggers", ()), "/triggers"), tuple(tags))

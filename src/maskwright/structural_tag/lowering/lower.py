@@ -15,7 +15,7 @@ Tested by tests/structural_tag/lowering/test_lower.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import GrammarError, LimitError, SchemaError, StructuralTagError
@@ -39,7 +39,8 @@ from maskwright.ir import (
 )
 from maskwright.structural_tag.arguments.snippets import arguments
 from maskwright.structural_tag.formats import classes as f
-from maskwright.structural_tag.formats.base import Format, altered
+from maskwright.structural_tag.formats.base import Format, Known
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
@@ -53,10 +54,6 @@ from maskwright.structural_tag.lowering.triggers import (
 from maskwright.structural_tag.texts.ends import NO_ENDS, Ends
 from maskwright.structural_tag.texts.patterns import may_go_on_with, texts_of
 from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens, one_token, spelled
-from maskwright.support.untracked import untrack
-
-_MAX_TOKENIZERS: Final = 8  # for which one tag is kept
-_QWEN_XML: Final = f.JSONSchemaFormat(True, style="qwen_xml")
 
 
 def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
@@ -92,6 +89,7 @@ class Lowering:
         # By identity, with those whose identity it is.
         self._in_several_places: dict[tuple[int, int], tuple[Expr, Format, Ends]] = {}
         self._depth = 0
+        self._origin: str | None = None  # of the known tag that is being lowered
         # Where there is no tokenizer: the names of the rules that stand for tokens, and how many tokens were not known.
         self._names: dict[Expr, str] = {}
         self._num_unknown = 0
@@ -99,21 +97,16 @@ class Lowering:
     def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         """Return the expression for a format and what ends it."""
         known = format_.known if type(format_) is not f.TagFormat else None
-        if known and ends is NO_ENDS:
-            return self._shared(format_, known.partial_tag, pointer)
-        if known or type(format_) is f.OrFormat:
+        if known is not None and ends is NO_ENDS:
+            return self._shared(format_, known, pointer)
+        if known is not None or type(format_) is f.OrFormat:
             return self._once(format_, pointer, ends)
         return self._lower(format_, pointer, ends)
 
-    def _shared(self, it: Format, kept: dict[int, PartialTag], pointer: str) -> Expr:
+    def _shared(self, it: Format, known: Known, pointer: str) -> Expr:
         """Lower a part that stands in many tags, once for a tokenizer unless it needs rules of this grammar."""
-        before = kept.get(self.tokens.number)
-        if before is not None:
-            return before.rest
-        state = self._state()
-        made = self._lower(it, pointer, NO_ENDS)
-        self._keep(kept, PartialTag((), made), state)
-        return made
+        found, before = self._find(known), self._state()
+        return (found or self._kept(known, PartialTag((), self._lower(it, pointer, NO_ENDS)), before)).rest
 
     def _once(self, it: Format, pointer: str, ends: Ends) -> Expr:
         """Lower what may stand in several places of this grammar before the same ends."""
@@ -173,7 +166,7 @@ class Lowering:
         return ends.after(self.tokens.spell(it.value))
 
     def json_schema(self, it: f.JSONSchemaFormat, pointer: str, ends: Ends) -> Expr:
-        origin = f"{pointer}/json_schema" if it.origin is None else it.origin
+        origin = self._origin or it.origin or f"{pointer}/json_schema"
         try:
             snippet = arguments(it, self.tokens, pointer)
         except SchemaError as error:
@@ -191,7 +184,7 @@ class Lowering:
         return ends.after(capture(it.capture, snippet.expr) if it.style == "json" else snippet.expr)
 
     def qwen_xml_parameter(self, it: f.QwenXMLParameterFormat, pointer: str, ends: Ends) -> Expr:
-        return self.json_schema(altered(_QWEN_XML, json_schema=it.json_schema), pointer, ends)
+        return self.json_schema(it.as_json_schema, pointer, ends)
 
     def any_text(self, it: f.AnyTextFormat, pointer: str, ends: Ends) -> Expr:
         if it.max_tokens == 0:
@@ -267,44 +260,45 @@ class Lowering:
         return ends.after(repeat(self.lower(it.content, f"{pointer}/content", NO_ENDS), it.min, it.max))
 
     def tag(self, it: f.TagFormat, pointer: str, ends: Ends) -> Expr:
-        if it.may_stay_open and ends is not NO_ENDS:
+        if ends is not NO_ENDS and it.may_stay_open:
             own = self.ends_of(it, pointer)
             closed = ends.after(self._content(it, pointer, own))
             content = alt(closed, self._content(it, pointer, ends.without(own)))
             return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), content)
-        if it.ends or ends is NO_ENDS:
+        if ends is NO_ENDS or it.ends:
             return ends.after(self.partial_tag(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
     def partial_tag(self, tag: f.TagFormat, pointer: str) -> PartialTag:
         """Return a tag, its own end included; of a known tag, what was made of it before."""
-        before = tag.known.partial_tag.get(self.tokens.number) if tag.known else None
-        return before or self._begin(tag, pointer)
+        return (self._find(tag.known) if tag.known is not None else None) or self._begin(tag, pointer)
 
     def _begin(self, tag: f.TagFormat, pointer: str) -> PartialTag:
-        """Make what `partial_tag` returns. It is kept unless it needs rules of this grammar, or reports."""
+        """Make what `partial_tag` returns."""
         before = self._state()
         own = self.ends_of(tag, pointer)
         rest = self._content(tag, pointer, own)
         if tag.may_stay_open:
             rest = alt(rest, self._content(tag, pointer, NO_ENDS.without(own)))
-        made = PartialTag(self._edge(tag.begin, f"{pointer}/begin"), rest)
-        if tag.known:
-            self._keep(tag.known.partial_tag, made, before)
-        return made
+        return self._kept(tag.known, PartialTag(self._edge(tag.begin, f"{pointer}/begin"), rest), before)
+
+    def _find(self, known: Known) -> PartialTag | None:
+        return cast("PartialTag | None", KEPT.find((known.content, known.made_by, self.tokens.number)))
+
+    def _kept(self, known: Known | None, made: PartialTag, before: tuple[int, int, int]) -> PartialTag:
+        """Keep what was made of a known format, unless that took rules of this grammar, or there are reports."""
+        if known is None or before != self._state():
+            return made
+        key = known.content, known.made_by, self.tokens.number
+        return cast(PartialTag, KEPT.keep(key, made, len(known.content)))
 
     def _state(self) -> tuple[int, int, int]:
         """What changes when something is lowered to what is of no use to other grammars."""
         return self.builder.num_rules, len(self.report), self._num_unknown
 
-    def _keep(self, kept: dict[int, PartialTag], made: PartialTag, before: tuple[int, int, int]) -> None:
-        if before == self._state():
-            if len(kept) >= _MAX_TOKENIZERS:
-                kept.clear()
-            kept[self.tokens.number] = made
-            untrack(kept)
-
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
+        before = self._origin
+        self._origin = before if tag.known is None else tag.known.origin
         try:
             content = self.lower(tag.content, f"{pointer}/content", ends)
         except SchemaError as error:
@@ -312,6 +306,7 @@ class Lowering:
             raise type(error)(message, pointer=error.pointer, keyword=error.keyword, hint=error.hint) from error
         except StructuralTagError as error:
             raise StructuralTagError(_of_tool(tag, error.message), pointer=error.pointer, hint=error.hint) from error
+        self._origin = before
         return capture(tag.capture, content, ends.as_bytes)
 
     def triggered_tags(self, it: f.TriggeredTagsFormat, pointer: str, ends: Ends) -> Expr:
@@ -331,7 +326,6 @@ class Lowering:
         lengths = sorted({len(trigger) for trigger in it.triggers})
         started: list[Started] = []
         idle = dict.fromkeys(it.triggers, True)
-        number = self.tokens.number
         for i, tag in enumerate(it.tags):
             begin = tag.begin
             if not isinstance(begin, str):
@@ -351,9 +345,8 @@ class Lowering:
                     f"no trigger is a prefix of this tag's begin, {begin[:60]!r}",
                     pointer=f"{pointer}/tags/{i}/begin",
                 )
-            known = tag.known
-            before = known.partial_tag.get(number) if known is not None else None
-            started.append((shortest, before or self._begin(tag, f"{pointer}/tags/{i}")))
+            found = None if tag.known is None else self._find(tag.known)
+            started.append((shortest, found or self._begin(tag, f"{pointer}/tags/{i}")))
         for i, trigger in enumerate(it.triggers):
             if idle[trigger]:
                 raise StructuralTagError(
@@ -400,7 +393,7 @@ class Lowering:
         return len({isinstance(token, int) for token in given}) == 1
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
-        item = alt(*[self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
+        item = any_of([self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
         if not it.stop_after_first:
             item = self.builder.add("tag", item)
             item = seq(item, star(seq(self.tokens.spell(it.separator), item)))

@@ -5,13 +5,12 @@
 Most places of most schemas are such leaves, and few of them are new. A leaf is known by its content without
 annotations, as bytes that tell 1, 1.0 and true apart. Kept is only what depends on nothing else: no place in the
 schema, no layout, no option, nothing refused or reported.
-Cost: about a microsecond to look up; at most _MAX_LEAVES small ones are kept, the oldest going first.
+Cost: about a microsecond to look up; only small ones are kept.
 Tested by tests/frontends/json_schema/normalise/test_schema_leaves.py.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Final
 
 from maskwright._kernel import canonical_bytes as bytes_of
@@ -23,9 +22,10 @@ from maskwright.frontends.json_schema.sets.numerals import Numbers
 from maskwright.frontends.json_schema.sets.scalars import NeedsRulesError, one_of, scalar_texts
 from maskwright.frontends.json_schema.sets.shape import FREE_ARRAYS, FREE_OBJECTS, NumberShape, Shape, StringShape
 from maskwright.ir import Expr, GrammarIR, Rule, subgrammar
+from maskwright.support.content_cache import ContentCache
 from maskwright.support.untracked import untrack
 
-_MAX_LEAVES: Final = 8192
+_LEAVES: Final = ContentCache(8192, 4 << 20)
 _MAX_CONTENT: Final = 2048  # bytes of one leaf's content
 
 LEAF_KEYWORDS: Final = frozenset(
@@ -42,9 +42,6 @@ STRUCTURAL_KEYWORDS: Final = APPLICATORS | frozenset(
     )
 )
 _MORE_THAN_TYPE: Final = STRUCTURAL_KEYWORDS | LEAF_KEYWORDS - {"type"}
-
-_leaves: dict[bytes, Shape] = {}
-_lock = threading.Lock()
 
 
 def free_place(schema: dict[str, Any], draft: int) -> Conj | None:
@@ -70,7 +67,7 @@ def canonical_bytes(schema: dict[Any, Any], dialect: str) -> bytes | None:
 
 def known_leaf(content: bytes) -> Shape | None:
     """Return the shape of a leaf with this content, if one was kept."""
-    return _leaves.get(content)
+    return _LEAVES.find(content)  # type: ignore[no-any-return]
 
 
 def keep_leaf(content: bytes, shape: Shape, numbers: Numbers) -> None:
@@ -83,10 +80,7 @@ def keep_leaf(content: bytes, shape: Shape, numbers: Numbers) -> None:
         return  # for the one who needs it to say where
     if not (shape.arrays or shape.objects):
         shape.text = _as_subgrammar(shape, one_of(texts))
-    with _lock:
-        if len(_leaves) >= _MAX_LEAVES:
-            del _leaves[next(iter(_leaves))]
-        _leaves[content] = shape
+    _LEAVES.keep(content, shape, len(content))
     untrack(shape, Shape, StringShape, NumberShape)  # shapes without sub-schemas are in no cycle
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _kernel
 from maskwright.structural_tag import get_model_structural_tag
-from maskwright.structural_tag.formats.kept_schemas import SCHEMAS
-from maskwright.structural_tag.known_tags import TAGS
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.support.untracked import untrack
 
 FAMILIES = ("hermes", "llama", "gemma_4", "qwen_3_coder", "harmony", "kimi_k3")
@@ -79,10 +78,9 @@ def test_what_is_kept_of_tools(family: str) -> None:
         gc.collect()
         return len(gc.get_objects())
 
-    SCHEMAS.clear()
-    TAGS.clear()
+    KEPT.clear()
     before = kept_by_collector(0)
-    known = len(TAGS)
+    known = KEPT.statistics().entries
     added = kept_by_collector(1000) - before
-    assert len(TAGS) >= known + 60
+    assert KEPT.statistics().entries >= known + 4 * 60
     assert added < 60 * 8  # of some fifty a tool

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from maskwright import Grammar
+from maskwright.structural_tag import get_model_structural_tag
+from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.support import memos
+from maskwright.support.content_cache import ContentCache
 from maskwright.support.memos import MOST_KEY_BYTES, remembered
 
 
@@ -38,7 +41,21 @@ def test_an_answer_is_made_once_and_counted() -> None:
     assert made == [("ab",), ("c",), ("ab",)]
 
 
-def test_past_the_budget_all_is_forgotten() -> None:
+def test_caches_by_content_are_counted_and_cleared_too() -> None:
+    cache = ContentCache(10, 1000)
+    cache.keep(b"abc", 1, 3)
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    Grammar.from_structural_tag(get_model_structural_tag("hermes", tools))
+    Grammar.from_json_schema({"type": "integer", "minimum": 3})
+    found = memos.statistics()
+    parts = [cache.statistics(), KEPT.statistics()]
+    assert all(part.entries for part in parts)
+    assert found.key_bytes > sum(part.key_bytes for part in parts) > 3  # that of a leaf as well
+    memos.clear()
+    assert memos.statistics() == cache.statistics() == KEPT.statistics() == (0, 0, 0, 0)
+
+
+def test_past_the_budget_all_answers_are_forgotten() -> None:
     @remembered(1000)
     def length(text: str) -> int:
         return len(text)
