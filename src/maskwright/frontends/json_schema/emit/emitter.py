@@ -30,6 +30,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     FREE_ARRAYS,
     FREE_OBJECTS,
     OBJECT,
+    UNKNOWN_SHAPE,
     Shape,
 )
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
@@ -149,12 +150,12 @@ class Emitter:
         return rule
 
     def refuse(self, refusal: Refusal) -> None:
-        self.norm.refuse(refusal)
+        self.norm.findings.refuse(refusal)
 
     def _shape(self, shape: Shape, depth: int) -> Expr:
         if shape.text is not None:
             return self._scalar(shape, shape.text)
-        if shape is ANY_SHAPE:
+        if shape is ANY_SHAPE or shape is UNKNOWN_SHAPE:
             return self.layout.styles[depth].value
         objects, arrays = shape.objects, shape.arrays
         parts: list[Expr] = []

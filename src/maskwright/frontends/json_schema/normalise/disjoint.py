@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from maskwright.frontends.json_schema.read.places import CircularError, Conj
+from maskwright.frontends.json_schema.read.places import CircularError, Conj, lists_values
 from maskwright.frontends.json_schema.sets.intersect import intersect_numbers, is_nothing, undeclared
 from maskwright.frontends.json_schema.sets.shape import OBJECT, STRING, ArrayShape, ObjectShape, Shape, StringShape
 from maskwright.frontends.json_schema.sets.strings import admits_string
@@ -37,9 +37,7 @@ def _required_by_all(objects: list[ObjectShape]) -> list[str]:
 def _is_tag(places: list[Conj], norm: Normaliser) -> bool:
     seen: set[str] = set()
     for place in places:
-        if not all(
-            isinstance(node.schema, dict) and ("const" in node.schema or "enum" in node.schema) for node in place
-        ):
+        if not all(map(lists_values, place)):
             return False
         shape = norm.shape_of(place)
         if shape.mask & ~STRING:

@@ -160,7 +160,7 @@ def _with_members(present: list[str], absent: list[str]) -> Shape:
 
 
 def _only_objects(shape: Shape) -> Shape:
-    return Shape(OBJECT & shape.mask, objects=shape.objects)
+    return Shape(OBJECT & shape.mask, objects=shape.objects, exact=shape.exact)
 
 
 def dependentRequired(context: SchemaContext, value: Any, keyword: str = "dependentRequired") -> None:
@@ -171,7 +171,7 @@ def dependentRequired(context: SchemaContext, value: Any, keyword: str = "depend
             raise context.malformed(keyword, "an object of arrays of strings", others)
         if set(others) - {name}:
             together = _only_objects(_with_members([name, *others], []))
-            context.applied.append(context.norm.union([_with_members([], [name]), together]))
+            context.applied.append(context.union([_with_members([], [name]), together]))
 
 
 def dependentSchemas(context: SchemaContext, value: Any, keyword: str = "dependentSchemas") -> None:
@@ -179,8 +179,8 @@ def dependentSchemas(context: SchemaContext, value: Any, keyword: str = "depende
         raise context.malformed(keyword, "an object of schemas", value)
     for name, schema in value.items():
         then = _only_objects(context.shape(keyword, schema, name))
-        guarded = context.norm.intersect(_with_members([name], []), then)
-        context.applied.append(context.norm.union([_with_members([], [name]), guarded]))
+        guarded = context.intersect(_with_members([name], []), then)
+        context.applied.append(context.union([_with_members([], [name]), guarded]))
 
 
 def dependencies(context: SchemaContext, value: Any) -> None:

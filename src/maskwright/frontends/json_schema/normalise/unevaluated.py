@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, TrackError
+from maskwright.frontends.json_schema.sets.intersect import intersect
 from maskwright.frontends.json_schema.sets.shape import (
     ALL_TYPES,
     ArrayShape,
@@ -65,10 +66,10 @@ def held_to(shape: Shape, context: SchemaContext) -> Shape:
     for keyword, place in context.unevaluated:
         if keyword == "unevaluatedProperties":
             objects = [part for one in shape.objects for part in _with_members(one, place, context)]
-            shape = Shape(shape.mask, shape.numbers, shape.strings, shape.arrays, tuple(objects))
+            shape = shape.with_objects(tuple(objects))
         else:
             arrays = [part for one in shape.arrays for part in _with_items(one, place, context)]
-            shape = Shape(shape.mask, shape.numbers, shape.strings, tuple(arrays), shape.objects)
+            shape = shape.with_arrays(tuple(arrays))
     return shape
 
 
@@ -81,7 +82,7 @@ def _with_members(part: ObjectShape, place: Conj, context: SchemaContext) -> tup
     other.properties = dict.fromkeys(seen.names, ANYTHING)
     other.extras = (Extras(tuple((pattern, path, ANYTHING) for pattern in seen.patterns), place),)
     other.seen = SeenMembers(frozenset(), (), True)
-    return context.norm.intersect(_only(objects=(part,)), _only(objects=(other,))).objects
+    return intersect(_only(objects=(part,)), _only(objects=(other,)), context.norm).objects
 
 
 def _with_items(part: ArrayShape, place: Conj, context: SchemaContext) -> tuple[ArrayShape, ...]:
@@ -94,7 +95,7 @@ def _with_items(part: ArrayShape, place: Conj, context: SchemaContext) -> tuple[
     other.prefix = (ANYTHING,) * seen.num_items
     other.rest = place
     other.seen = SeenItems(0, True, ())
-    return context.norm.intersect(_only(arrays=(part,)), _only(arrays=(other,))).arrays
+    return intersect(_only(arrays=(part,)), _only(arrays=(other,)), context.norm).arrays
 
 
 def _only(**parts: Any) -> Shape:
@@ -105,7 +106,7 @@ def all_subsets(shapes: list[Shape], context: SchemaContext) -> list[Shape]:
     """Return the shape of each choice of one or more of the shapes that a value might satisfy together."""
     out: list[Shape] = []
     for shape in shapes:
-        both = [context.norm.intersect(other, shape) for other in out]
+        both = [intersect(other, shape, context.norm) for other in out]
         out += [shape, *[other for other in both if other.mask]]
     return out
 
@@ -118,4 +119,4 @@ def blind(shape: Shape) -> Shape:
         array.seen = None
     for member in objects:
         member.seen = None
-    return Shape(shape.mask, shape.numbers, shape.strings, tuple(arrays), tuple(objects))
+    return shape.with_arrays(tuple(arrays)).with_objects(tuple(objects))
