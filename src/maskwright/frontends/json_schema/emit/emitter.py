@@ -108,8 +108,8 @@ class Emitter:
             raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
         shape = self.norm.shape(conj[0]) if len(conj) == 1 else self.norm.shape_of(conj)
         if shape.text is not None and not is_target:
-            expr = self._known[key] = self._scalar(shape, shape.text)
-            return expr
+            self._known[key] = shape.text
+            return shape.text
         if self._level >= _INLINE_LEVELS:
             rule = self._known[key] = self._declare(conj)
             self._queue.append((rule, conj, depth))
@@ -154,7 +154,7 @@ class Emitter:
 
     def _shape(self, shape: Shape, depth: int) -> Expr:
         if shape.text is not None:
-            return self._scalar(shape, shape.text)
+            return shape.text
         if shape is ANY_SHAPE or shape is UNKNOWN_SHAPE:
             return self.layout.styles[depth].value
         objects, arrays = shape.objects, shape.arrays
@@ -173,15 +173,7 @@ class Emitter:
         expr = one_of(parts)
         if not (objects or arrays):
             shape.text = expr
-            return self._scalar(shape, expr)
         return expr
-
-    def _scalar(self, shape: Shape, text: Expr) -> Expr:
-        """A pattern becomes a rule of its own, so that it keeps its masks, whatever object or array it stands in."""
-        for part in shape.strings:
-            if part.values is None and (part.patterns or part.formats):
-                return self.as_rule("string", text)
-        return text
 
 
 def _name(conj: Conj) -> str:

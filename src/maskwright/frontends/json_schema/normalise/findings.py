@@ -32,10 +32,6 @@ class Findings:
         """Whether anything can be left out: otherwise all shapes are exact."""
         return self._relaxes or self._coerces_one_of
 
-    @property
-    def count(self) -> int:
-        return len(self._report)
-
     def note(self, finding: Finding) -> None:
         if finding not in self._report:
             self._report.append(finding)

@@ -22,12 +22,6 @@ from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.normalise.complement import difference
 from maskwright.frontends.json_schema.normalise.findings import Findings
 from maskwright.frontends.json_schema.normalise.in_place import sub_schemas_in_place
-from maskwright.frontends.json_schema.normalise.leaves import (
-    STRUCTURAL_KEYWORDS,
-    canonical_bytes,
-    keep_leaf,
-    known_leaf,
-)
 from maskwright.frontends.json_schema.normalise.made_places import MadePlaces
 from maskwright.frontends.json_schema.normalise.schema_object import make_shape
 from maskwright.frontends.json_schema.normalise.simplify import Simplifications
@@ -79,7 +73,6 @@ class Normaliser(Judge):
         self.ignored = frozenset() if options.registry is None else ignored_keywords(document)
         self.findings = Findings(document.root, options, report)
         self.work = Work()
-        self._dialect = " ".join([str(document.draft), options.formats, options.numbers, *sorted(self.ignored)])
         self._shapes: dict[Any, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}  # None while it is made
         self._conjunctions: dict[Any, Shape] = {}
         self._depth = 0
@@ -97,9 +90,6 @@ class Normaliser(Judge):
         known = self._shapes.get(key)
         if known is not None:
             return known
-        if type(node[0]) is dict and STRUCTURAL_KEYWORDS.isdisjoint(node[0]):
-            shape = self._shapes[key] = self._leaf(node)
-            return shape
         if key in self._shapes:
             raise CircularError(
                 "this schema refers to itself at the same instance",
@@ -197,18 +187,6 @@ class Normaliser(Judge):
                 made = waiting.pop()
                 if made is not node:
                     self.shape(made)
-
-    def _leaf(self, node: Node) -> Shape:
-        interrupt_checkpoint()
-        self.findings.note_misspelled(node)
-        content = canonical_bytes(node.schema, self._dialect)
-        shape = None if content is None else known_leaf(content)
-        if shape is None:
-            num_findings = self.findings.count
-            shape = make_shape(node, self)
-            if content is not None and self.findings.count == num_findings:
-                keep_leaf(content, shape, self.options.numbers)
-        return shape
 
     def _narrowed(self, shape: Shape, node: Node) -> Shape:
         if type(node.schema) is Negation and self.is_exact(node.schema.negated):

@@ -7,7 +7,7 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from maskwright.frontends.json_schema.normalise.complement import complement
 from maskwright.frontends.json_schema.normalise.findings import schema_error
@@ -49,17 +49,41 @@ def make_shape(node: Node, norm: Normaliser) -> Shape:
         SchemaError: It is malformed.
     """
     schema = node.schema
-    if type(schema) is Negation:
-        return _negated(node, schema, norm)
-    if type(schema) is Union:
-        return union([norm.shape_of(place) for place in schema.places])
     if not isinstance(schema, dict):
-        hint = 'write {"type": "integer"} for int, or pass one class for all of it'
-        what = f"a schema must be an object or a boolean, not {type(schema).__name__}"
-        raise schema_error(node, None, what, hint if isinstance(schema, type) else "write {} or true")
+        return _without_keywords(node, schema, norm)
     if norm.ignored:
         schema = {keyword: value for keyword, value in schema.items() if keyword not in norm.ignored}
     context = SchemaContext(norm, node, schema)
+    _run_keywords(context)
+    shape = _own_shape(context)
+    if context.applied:
+        before, after = context.applied[: context.own_position], context.applied[context.own_position :]
+        for i, other in enumerate([*before, shape, *after]):
+            shape = other if i == 0 else context.intersect(shape, other)
+    for branches in context.exclusive:
+        shape = exactly_one(context, shape, branches)
+    if context.unevaluated:
+        shape = held_to(shape, context)
+    return shape if context.exact else shape.widened()
+
+
+def _without_keywords(node: Node, schema: Any, norm: Normaliser) -> Shape:
+    """The shape of a place that no one wrote; an error for what is no schema."""
+    if type(schema) is Union:
+        return union([norm.shape_of(place) for place in schema.places])
+    if type(schema) is not Negation:
+        hint = 'write {"type": "integer"} for int, or pass one class for all of it'
+        what = f"a schema must be an object or a boolean, not {type(schema).__name__}"
+        raise schema_error(node, None, what, hint if isinstance(schema, type) else "write {} or true")
+    shape = complement(schema.negated, norm, node.path)
+    if shape is None:
+        SchemaContext(norm, node, {}).refuse("not", "the negation of this schema cannot be expressed exactly")
+        return UNKNOWN_SHAPE
+    return shape
+
+
+def _run_keywords(context: SchemaContext) -> None:
+    norm, schema = context.norm, context.schema
     keywords = BY_DRAFT[norm.draft]
     if "$ref" in schema and norm.draft <= 7:
         keywords["$ref"](context, schema["$ref"])
@@ -68,31 +92,8 @@ def make_shape(node: Node, norm: Normaliser) -> Shape:
             function = keywords.get(keyword)
             if function is not None:
                 function(context, value)
-    shape = _combined(context)
-    return shape if context.exact else shape.widened()
-
-
-def _negated(node: Node, schema: Negation, norm: Normaliser) -> Shape:
-    shape = complement(schema.negated, norm, node.path)
-    if shape is None:
-        SchemaContext(norm, node, {}).refuse("not", "the negation of this schema cannot be expressed exactly")
-        return UNKNOWN_SHAPE
-    return shape
-
-
-def _combined(context: SchemaContext) -> Shape:
-    """The shape of a schema object's own assertions and of what it applies."""
-    if context.norm.tracks or context.unevaluated:
+    if norm.tracks or context.unevaluated:
         note_seen(context)
-    shape = _own_shape(context)
-    if context.applied:
-        before = context.applied[: context.own_position]
-        after = context.applied[context.own_position :]
-        for i, other in enumerate([*before, shape, *after]):
-            shape = other if i == 0 else context.intersect(shape, other)
-    for branches in context.exclusive:
-        shape = exactly_one(context, shape, branches)
-    return held_to(shape, context) if context.unevaluated else shape
 
 
 def _own_shape(context: SchemaContext) -> Shape:

@@ -16,8 +16,9 @@ Tested by tests/frontends/json_schema/normalise/test_schema_unevaluated.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from maskwright.frontends.json_schema.read.keyword_table import IN_PLACE
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, TrackError
 from maskwright.frontends.json_schema.sets.intersect import intersect
 from maskwright.frontends.json_schema.sets.shape import (
@@ -33,13 +34,6 @@ from maskwright.frontends.json_schema.sets.shape import (
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 
-APPLICATORS: Final = frozenset(
-    (
-        *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"),
-        *("dependentSchemas", "dependencies"),
-    )
-)
-
 
 def note_seen(context: SchemaContext) -> None:
     """Write down what a schema object's own keywords see, where that will be asked for."""
@@ -47,7 +41,7 @@ def note_seen(context: SchemaContext) -> None:
     if not context.norm.tracks:
         if not context.unevaluated:
             return
-        if not APPLICATORS.isdisjoint(schema):
+        if not IN_PLACE.isdisjoint(schema):
             raise TrackError
     if context.object is not None:
         names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
