@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 _CONSTANTS: Final = NULL | FALSE | TRUE
 _OBJECTS: Final = 3
+MAX_EXCLUSIONS: Final = 32  # of strings, one inside another: what they are written as nests as deep
 _WRITTEN: Final = (WRITTEN_INTEGER, WRITTEN_FRACTION)
 _T = TypeVar("_T")
 
@@ -147,7 +148,7 @@ def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: b
 
 
 def _without_strings(shape: StringShape) -> list[StringShape] | None:
-    if not known_formats(shape):
+    if not known_formats(shape) or shape.depth >= MAX_EXCLUSIONS:
         return None
     by_length = shape.min_length > 0 or shape.max_length is not None
     constrained = shape.patterns or shape.formats or shape.values is not None
@@ -156,7 +157,7 @@ def _without_strings(shape: StringShape) -> list[StringShape] | None:
     if constrained or shape.excluded:
         # In one piece: alternatives would multiply with those of other schemas.
         other = StringShape()
-        other.excluded = (shape,)
+        other.excluded, other.depth = (shape,), shape.depth + 1
         return [other]
     out = []
     if shape.min_length:

@@ -3,7 +3,7 @@
     work.spend(4)               counts; a `LimitError` past MAX_WORK
     if work.look(1000): …       a look into members, within 1000 more units of work, up to `look_up`
 
-Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py and tests/contract/test_hostile_inputs.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py and tests/contract/test_hostile.py.
 """
 
 from __future__ import annotations

@@ -157,6 +157,7 @@ def _intersect_strings(a: StringShape, b: StringShape) -> StringShape | None:
     out.patterns = a.patterns + tuple(p for p in b.patterns if p[0] not in known)
     out.formats = a.formats + tuple(f for f in b.formats if f not in a.formats)
     out.excluded = a.excluded + tuple(e for e in b.excluded if e not in a.excluded)
+    out.depth = max(a.depth, b.depth)
     if a.values is not None or b.values is not None:
         out.values = _remaining(a.values, b.values, out)
         if not out.values:

@@ -71,9 +71,12 @@ class NumberShape:
 
 
 class StringShape:
-    """Strings of bounded length that match all `patterns` and `formats` and none of `excluded`, or a finite set."""
+    """Strings of bounded length that match all `patterns` and `formats` and none of `excluded`, or a finite set.
 
-    __slots__ = ("excluded", "formats", "max_length", "min_length", "patterns", "values")
+    What is excluded may exclude others itself, `depth` times one inside another.
+    """
+
+    __slots__ = ("depth", "excluded", "formats", "max_length", "min_length", "patterns", "values")
 
     def __init__(self) -> None:
         self.min_length = 0
@@ -82,6 +85,7 @@ class StringShape:
         self.formats: tuple[str, ...] = ()
         self.values: dict[str, None] | None = None  # in their order
         self.excluded: tuple[StringShape, ...] = ()
+        self.depth = 0
 
     def is_finite(self) -> bool:
         """Whether it is no more than a finite set."""
