@@ -5,7 +5,8 @@
                 (resources.py); what a schema asks for itself (guidance.py)
     sets        sets of values by type (shape.py), calculated with, and their spellings: numbers, strings, scalars.py
     normalise   normaliser.py makes shapes, schema_object.py by running keywords*.py over each schema object;
-                complement.py, disjoint.py, one_of.py, simplify.py and unevaluated.py calculate with shapes
+                complement.py, disjoint.py, one_of.py, simplify.py and unevaluated.py calculate with shapes;
+                document_context.py is what they may ask about the document
     emit        emitter.py, with arrays.py and objects.py: from shapes to rules over bytes, counting.py where
                 something is counted, laid out as layout.py says
     report      contradiction.py: why no value is valid; reached.py: the keywords that apply, for `maskwright.check`

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from maskwright.frontends.json_schema.normalise.disjoint import disjoint_objects
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.simplify import minimal
 from maskwright.frontends.json_schema.normalise.witnesses import is_free, opposite, violations, without
 from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, OPEN, Conj, Path
@@ -47,9 +48,6 @@ from maskwright.frontends.json_schema.sets.shape import (
 )
 from maskwright.frontends.json_schema.sets.strings import known_formats
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
-
 _CONSTANTS: Final = NULL | FALSE | TRUE
 _OBJECTS: Final = 3
 MAX_EXCLUSIONS: Final = 32  # of strings, one inside another: what they are written as nests as deep
@@ -57,12 +55,12 @@ _WRITTEN: Final = (WRITTEN_INTEGER, WRITTEN_FRACTION)
 _T = TypeVar("_T")
 
 
-def complement(place: Conj, norm: Normaliser, path: Path) -> Shape | None:
+def complement(place: Conj, norm: DocumentContext, path: Path) -> Shape | None:
     """Return the shape of the values that do not satisfy a place; None if there is no exact one. `path` asks for it."""
     return difference(ANY_SHAPE, norm.shape_of(place), norm, path) if norm.is_exact(place) else None
 
 
-def difference(base: Shape, shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
+def difference(base: Shape, shape: Shape, norm: DocumentContext, path: Path) -> Shape | None:
     """Return the shape of the values that fit `base` but not `shape`, which is exact; None if there is no exact one."""
     parts: tuple[tuple[tuple[Any, ...], object, Callable[[Any], list[Any] | None]], ...] = (
         (shape.numbers, FREE_NUMBERS, _without_numbers),
@@ -92,7 +90,7 @@ def difference(base: Shape, shape: Shape, norm: Normaliser, path: Path) -> Shape
     return result
 
 
-def _apart(parts: tuple[ObjectShape, ...], alternative: ObjectShape, norm: Normaliser) -> list[ObjectShape]:
+def _apart(parts: tuple[ObjectShape, ...], alternative: ObjectShape, norm: DocumentContext) -> list[ObjectShape]:
     """Those of the parts of which it can be shown that they have no value in common with the alternative."""
     if not norm.work.look():
         return []
@@ -171,7 +169,7 @@ def _without_strings(shape: StringShape) -> list[StringShape] | None:
     return out
 
 
-def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | None:
+def _without_arrays(shape: ArrayShape, norm: DocumentContext) -> list[ArrayShape] | None:
     if shape.unique is not None:
         return None
     out = []
@@ -208,7 +206,7 @@ def _with(contains: Contains) -> ArrayShape:
     return shape
 
 
-def _without_objects(shape: ObjectShape, norm: Normaliser, path: Path) -> list[ObjectShape] | None:
+def _without_objects(shape: ObjectShape, norm: DocumentContext, path: Path) -> list[ObjectShape] | None:
     out = violations(shape, norm, path)
     for name in shape.required:
         place = shape.properties.get(name)

@@ -20,13 +20,10 @@ from typing import Any, Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.normalise.complement import difference
-from maskwright.frontends.json_schema.normalise.findings import Findings
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.in_place import sub_schemas_in_place
-from maskwright.frontends.json_schema.normalise.made_places import MadePlaces
 from maskwright.frontends.json_schema.normalise.schema_object import make_shape
 from maskwright.frontends.json_schema.normalise.simplify import Simplifications
-from maskwright.frontends.json_schema.normalise.vocabularies import ignored_keywords
-from maskwright.frontends.json_schema.normalise.work import Work
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.read.documents import Document
 from maskwright.frontends.json_schema.read.places import (
@@ -34,58 +31,32 @@ from maskwright.frontends.json_schema.read.places import (
     Conj,
     Negation,
     Node,
-    Path,
     identity,
     identity_of,
     lists_values,
 )
 from maskwright.frontends.json_schema.read.pointers import pointer_of
-from maskwright.frontends.json_schema.sets.intersect import Judge, intersect, is_nothing
+from maskwright.frontends.json_schema.sets.intersect import intersect, is_nothing
 from maskwright.frontends.json_schema.sets.shape import ANY_SHAPE, NO_SHAPE, Shape
-from maskwright.frontends.json_schema.sets.strings import name_matches
 from maskwright.support.interruption import interrupt_checkpoint
 
 _DEEP: Final = 20  # levels of recursion, beyond which sub-schemas in place are made from the inside out
 MAX_IN_PLACE_DEPTH: Final = 40  # where complements open more on the way
 
 
-class Normaliser(Judge):
-    """Makes the shapes of one document: what keywords, the algebra of shapes and the emitter may ask about it.
-
-    Attributes:
-        document: The schemas, and where references lead.
-        draft: Which keywords there are: 4, 6, 7, 2019 or 2020.
-        options: What the caller chose.
-        tracks: Whether shapes carry what keywords have seen: see unevaluated.py.
-        ignored: Keywords to which a metaschema gives no meaning.
-        findings: Refuses what cannot be enforced, and reports.
-        work: Limits the work on pairs of alternatives.
-    """
+class Normaliser(DocumentContext):
+    """Makes the shapes of one document."""
 
     def __init__(
         self, document: Document, options: JsonSchemaOptions, report: list[Finding], tracks: bool = False
     ) -> None:
-        self.document = document
-        self.draft = document.draft
-        self.options = options
-        self.tracks = tracks
-        # A metaschema with vocabularies can only come from a registry.
-        self.ignored = frozenset() if options.registry is None else ignored_keywords(document)
-        self.findings = Findings(document.root, options, report)
-        self.work = Work()
+        super().__init__(document, options, report, tracks)
         self._shapes: dict[Any, Shape | None] = {id(True): ANY_SHAPE, id(False): NO_SHAPE}  # None while it is made
         self._conjunctions: dict[Any, Shape] = {}
-        self._depth = 0
-        self._places = MadePlaces(document.node)
         self._simplifications = Simplifications()
+        self._depth = 0
 
     def shape(self, node: Node) -> Shape:
-        """Return the shape of one schema.
-
-        Raises:
-            SchemaError: The schema is malformed.
-            LimitError: It nests too deep at one instance, or has too many alternatives.
-        """
         key = identity(node) if node[1][2] else id(node[0])
         known = self._shapes.get(key)
         if known is not None:
@@ -112,7 +83,6 @@ class Normaliser(Judge):
         return shape
 
     def shape_of(self, conj: Conj) -> Shape:
-        """Return the shape of what satisfies all these places."""
         if len(conj) == 1:
             return self.shape(conj[0])
         if not conj:
@@ -128,13 +98,6 @@ class Normaliser(Judge):
             shape = self._conjunctions[key[: n + 1]] = self._narrowed(shape, conj[n])
         return shape
 
-    def is_exact(self, conj: Conj) -> bool:
-        """Whether nothing was left out of these places, so that they have a complement."""
-        return not self.findings.may_leave_out or self.shape_of(conj).exact
-
-    def matches(self, pattern: str, name: str) -> bool:
-        return name_matches(pattern, None, name)
-
     def is_empty(self, conj: Conj) -> bool:
         if len(conj) < 2:
             return is_nothing(conj)
@@ -147,25 +110,6 @@ class Normaliser(Judge):
 
     def joined(self, a: Conj, b: Conj) -> Conj:
         return self._simplifications.joined(a, b, self)
-
-    def spend(self, units: int) -> None:
-        self.work.spend(units)
-
-    def made(self, schema: Any, beside: Node, path: Path) -> Node:
-        """Return the place of a schema that no one wrote."""
-        return self._places.made(schema, beside, path)
-
-    def negation(self, conj: Conj) -> Conj:
-        """Return the place of all values that do not satisfy `conj`."""
-        return self._places.negation(conj)
-
-    def constant(self, value: Any) -> Conj:
-        """Return the place of one scalar."""
-        return self._places.constant(value)
-
-    def any_of(self, node: Node, keyword: str, places: tuple[Conj, ...]) -> Conj:
-        """Return the place of all values that satisfy one of `places`, as a keyword of a schema object asks."""
-        return self._places.any_of(node, keyword, places)
 
     def _make_inside(self, node: Node) -> None:
         """Make the shapes of the sub-schemas in place, the innermost first, so that recursion goes no deeper."""

@@ -5,9 +5,10 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from maskwright.errors import SchemaError
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.findings import schema_error
 from maskwright.frontends.json_schema.options import Finding
 from maskwright.frontends.json_schema.read.places import Conj, Node, Refusal
@@ -23,9 +24,6 @@ from maskwright.frontends.json_schema.sets.shape import (
     StringShape,
     union,
 )
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 
 
 class SchemaContext:
@@ -56,7 +54,7 @@ class SchemaContext:
         "unevaluated",
     )  # fmt: skip
 
-    def __init__(self, norm: Normaliser, node: Node, schema: dict[str, Any]) -> None:
+    def __init__(self, norm: DocumentContext, node: Node, schema: dict[str, Any]) -> None:
         self.norm = norm
         self.node = node
         self.schema = schema

@@ -7,9 +7,10 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.complement import complement
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.findings import schema_error
 from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.normalise.one_of import exactly_one
@@ -32,9 +33,6 @@ from maskwright.frontends.json_schema.sets.shape import (
     union,
 )
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
-
 _FREE: Final = {ANY_KIND: FREE_NUMBERS, INTEGER: FREE_INTEGERS, WRITTEN_INTEGER: FREE_WRITTEN_INTEGERS}
 # Those of draft 4's integers are written differently by option, and shapes keep their texts.
 _SIMPLE: Final = {
@@ -42,7 +40,7 @@ _SIMPLE: Final = {
 }
 
 
-def make_shape(node: Node, norm: Normaliser) -> Shape:
+def make_shape(node: Node, norm: DocumentContext) -> Shape:
     """Return the shape of the schema of a place.
 
     Raises:
@@ -67,7 +65,7 @@ def make_shape(node: Node, norm: Normaliser) -> Shape:
     return shape if context.exact else shape.widened()
 
 
-def _without_keywords(node: Node, schema: Any, norm: Normaliser) -> Shape:
+def _without_keywords(node: Node, schema: Any, norm: DocumentContext) -> Shape:
     """The shape of a place that no one wrote; an error for what is no schema."""
     if type(schema) is Union:
         return union([norm.shape_of(place) for place in schema.places])

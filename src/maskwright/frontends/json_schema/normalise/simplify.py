@@ -18,17 +18,15 @@ Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py and test_s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from maskwright._kernel import canonical_bytes
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema.normalise.disjoint import disjoint_places
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.read.places import NOTHING, Conj, Negation, Node, identity, identity_of
 from maskwright.frontends.json_schema.sets.intersect import is_nothing, join, undeclared
 from maskwright.frontends.json_schema.sets.shape import ObjectShape, Shape
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 
 _MAX_WORK: Final = 1000  # for one place
 
@@ -40,7 +38,7 @@ class Simplifications:
         self._known: dict[Any, Conj] = {}
         self._meanings: dict[Any, Any] = {}
 
-    def joined(self, a: Conj, b: Conj, norm: Normaliser) -> Conj:
+    def joined(self, a: Conj, b: Conj, norm: DocumentContext) -> Conj:
         """Return the place of what satisfies both."""
         if len(b) == 1 and a and type(b[0].schema) is Negation:
             return self._with_negation(a, b[0], norm)
@@ -48,7 +46,7 @@ class Simplifications:
             return self._with_negation(b, a[0], norm)
         return join(a, b)
 
-    def _with_negation(self, rest: Conj, negation: Node, norm: Normaliser) -> Conj:
+    def _with_negation(self, rest: Conj, negation: Node, norm: DocumentContext) -> Conj:
         key = (identity_of(rest), identity(negation))
         known = self._known.get(key)
         if known is None:
@@ -60,7 +58,7 @@ class Simplifications:
                 norm.work.look_up()
         return known
 
-    def _simplified(self, rest: Conj, negation: Node, norm: Normaliser) -> Conj:
+    def _simplified(self, rest: Conj, negation: Node, norm: DocumentContext) -> Conj:
         """The rest alone if that implies the negation, NOTHING if not both."""
         negated = negation.schema.negated
         both = (*rest, negation)
@@ -75,7 +73,7 @@ class Simplifications:
         except (SchemaError, LimitError):
             return both  # it is refused where it is used
 
-    def _targets(self, place: Conj, norm: Normaliser) -> set[Any]:
+    def _targets(self, place: Conj, norm: DocumentContext) -> set[Any]:
         """What the nodes of a place say, or what they refer to does."""
         return {self._meaning(norm.document.follow(node)) for node in place}
 
@@ -89,14 +87,14 @@ class Simplifications:
         return known
 
 
-def minimal(shape: Shape, norm: Normaliser) -> Shape:
+def minimal(shape: Shape, norm: DocumentContext) -> Shape:
     """Return the same values with no alternative of objects inside another."""
     if len(shape.objects) < 2 or norm.tracks:
         return shape
     return shape.with_objects(tuple(without_contained(shape.objects, norm)))
 
 
-def without_contained(parts: Iterable[ObjectShape], norm: Normaliser) -> list[ObjectShape]:
+def without_contained(parts: Iterable[ObjectShape], norm: DocumentContext) -> list[ObjectShape]:
     """Return the alternatives that are not plainly contained in another one."""
     kept: list[ObjectShape] = []
     for part in parts:
@@ -108,7 +106,7 @@ def without_contained(parts: Iterable[ObjectShape], norm: Normaliser) -> list[Ob
     return kept
 
 
-def _contains(outer: ObjectShape, inner: ObjectShape, norm: Normaliser) -> bool:
+def _contains(outer: ObjectShape, inner: ObjectShape, norm: DocumentContext) -> bool:
     """Whether it is plain that all values of `inner` are values of `outer`."""
     if not outer.required.keys() <= inner.required.keys() or outer.min_properties > inner.min_properties:
         return False
