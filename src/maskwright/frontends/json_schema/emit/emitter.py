@@ -83,8 +83,8 @@ class Emitter:
         if self.layout.depth_matters:
             key = (key, depth)
         if key in self._known:
-            return self._again(key, conj)
-        return self._first(key, conj, depth, is_target)
+            return self._used_again(key, conj)
+        return self._used_first(key, conj, depth, is_target)
 
     @property
     def captures_members(self) -> bool:
@@ -103,7 +103,7 @@ class Emitter:
             known = self._targets[key] = document.follow(node)
         return known
 
-    def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
+    def _used_first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
         if len(self._known) >= MAX_PLACES:
             raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
         shape = self.norm.shape(conj[0]) if len(conj) == 1 else self.norm.shape_of(conj)
@@ -127,7 +127,7 @@ class Emitter:
         self._known[key] = expr
         return expr
 
-    def _again(self, key: Any, conj: Conj) -> Expr:
+    def _used_again(self, key: Any, conj: Conj) -> Expr:
         expr = self._known[key]
         if expr is None:
             expr = self._known[key] = self._declare(conj)

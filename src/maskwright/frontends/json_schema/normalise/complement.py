@@ -92,12 +92,12 @@ def difference(base: Shape, shape: Shape, norm: DocumentContext, path: Path) -> 
 
 def _apart(parts: tuple[ObjectShape, ...], alternative: ObjectShape, norm: DocumentContext) -> list[ObjectShape]:
     """Those of the parts of which it can be shown that they have no value in common with the alternative."""
-    if not norm.work.look():
+    if not norm.work.begin_look():
         return []
     try:
         return [part for part in parts if disjoint_objects(part, alternative, norm)]
     finally:
-        norm.work.look_up()
+        norm.work.end_look()
 
 
 def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:

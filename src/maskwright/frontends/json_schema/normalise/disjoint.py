@@ -20,7 +20,7 @@ from maskwright.frontends.json_schema.sets.strings import admits_string
 _DEPTH: Final = 4
 
 
-def told_apart(shapes: list[Shape], norm: DocumentContext) -> bool:
+def is_tagged_union(shapes: list[Shape], norm: DocumentContext) -> bool:
     """Whether one required member has other values in each shape: the usual tagged union, in linear time."""
     if any(shape.mask != OBJECT or len(shape.objects) != 1 for shape in shapes):
         return False

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from typing import Any
 
 from maskwright.frontends.json_schema.normalise.findings import Findings
-from maskwright.frontends.json_schema.normalise.made_places import MadePlaces
+from maskwright.frontends.json_schema.normalise.synthetic_places import SyntheticPlaces
 from maskwright.frontends.json_schema.normalise.vocabularies import ignored_keywords
 from maskwright.frontends.json_schema.normalise.work import Work
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
@@ -49,7 +49,7 @@ class DocumentContext(Judge):
         self.ignored = frozenset() if options.registry is None else ignored_keywords(document)
         self.findings = Findings(document.root, options, report)
         self.work = Work()
-        self._places = MadePlaces(document.node)
+        self._places = SyntheticPlaces(document.node)
 
     @abstractmethod
     def shape(self, node: Node) -> Shape:
@@ -74,9 +74,9 @@ class DocumentContext(Judge):
     def spend(self, units: int) -> None:
         self.work.spend(units)
 
-    def made(self, schema: Any, beside: Node, path: Path) -> Node:
+    def new_place(self, schema: Any, beside: Node, path: Path) -> Node:
         """Return the place of a schema that no one wrote."""
-        return self._places.made(schema, beside, path)
+        return self._places.new_place(schema, beside, path)
 
     def negation(self, conj: Conj) -> Conj:
         """Return the place of all values that do not satisfy `conj`."""

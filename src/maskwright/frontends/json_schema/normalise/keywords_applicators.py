@@ -9,7 +9,7 @@ from typing import Any
 
 from maskwright.frontends.json_schema.normalise.complement import complement
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
-from maskwright.frontends.json_schema.normalise.unevaluated import all_subsets, blind
+from maskwright.frontends.json_schema.normalise.unevaluated import all_subsets, without_seen
 from maskwright.frontends.json_schema.read.places import DynamicError
 from maskwright.frontends.json_schema.sets.shape import ANY_SHAPE, Shape
 
@@ -44,7 +44,7 @@ def not_(context: SchemaContext, value: Any) -> None:
     if isinstance(value, dict) and value.keys() == {"not"}:
         path = ((context.node.path, "not"), "not")
         inner = context.norm.document.child(context.child("not", value), value["not"], path)
-        context.applied.append(blind(context.norm.shape(inner)))
+        context.applied.append(without_seen(context.norm.shape(inner)))
         return
     node = context.child("not", value)
     shape = complement((node,), context.norm, node.path)

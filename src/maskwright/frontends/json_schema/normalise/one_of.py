@@ -12,7 +12,7 @@ from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.normalise.complement import difference
-from maskwright.frontends.json_schema.normalise.disjoint import disjoint, told_apart
+from maskwright.frontends.json_schema.normalise.disjoint import disjoint, is_tagged_union
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.sets.shape import Shape
 
@@ -27,7 +27,7 @@ def exactly_one(context: SchemaContext, base: Shape, branches: list[Shape]) -> S
     """Return the shape of what satisfies `base` and exactly one of the branches, which are exact."""
     shapes = [context.intersect(base, branch) for branch in branches]
     try:
-        if told_apart(shapes, context.norm):
+        if is_tagged_union(shapes, context.norm):
             return context.union(shapes)
         overlaps = _overlaps(context, shapes)
         exclusive = context.union([_without(context, i, overlaps[i], shapes, branches) for i in range(len(shapes))])

@@ -15,7 +15,7 @@ from maskwright.frontends.json_schema.normalise.findings import schema_error
 from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.normalise.one_of import exactly_one
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
-from maskwright.frontends.json_schema.normalise.unevaluated import held_to, note_seen
+from maskwright.frontends.json_schema.normalise.unevaluated import narrowed_by_unevaluated, note_seen
 from maskwright.frontends.json_schema.read.places import Negation, Node, Union
 from maskwright.frontends.json_schema.sets.shape import (
     ALL_TYPES,
@@ -61,7 +61,7 @@ def make_shape(node: Node, norm: DocumentContext) -> Shape:
     for branches in context.exclusive:
         shape = exactly_one(context, shape, branches)
     if context.unevaluated:
-        shape = held_to(shape, context)
+        shape = narrowed_by_unevaluated(shape, context)
     return shape if context.exact else shape.widened()
 
 

@@ -50,12 +50,12 @@ class Simplifications:
         key = (identity_of(rest), identity(negation))
         known = self._known.get(key)
         if known is None:
-            if not norm.work.look(_MAX_WORK):
+            if not norm.work.begin_look(_MAX_WORK):
                 return join(rest, (negation,))
             try:
                 known = self._known[key] = self._simplified(rest, negation, norm)
             finally:
-                norm.work.look_up()
+                norm.work.end_look()
         return known
 
     def _simplified(self, rest: Conj, negation: Node, norm: DocumentContext) -> Conj:

@@ -16,8 +16,9 @@ Tested by tests/frontends/json_schema/normalise/test_schema_unevaluated.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.read.keyword_table import IN_PLACE
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, TrackError
 from maskwright.frontends.json_schema.sets.intersect import intersect
@@ -30,9 +31,6 @@ from maskwright.frontends.json_schema.sets.shape import (
     SeenMembers,
     Shape,
 )
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 
 
 def note_seen(context: SchemaContext) -> None:
@@ -55,7 +53,7 @@ def note_seen(context: SchemaContext) -> None:
         context.arrays().seen = SeenItems(count, everything, contained)
 
 
-def held_to(shape: Shape, context: SchemaContext) -> Shape:
+def narrowed_by_unevaluated(shape: Shape, context: SchemaContext) -> Shape:
     """Return the values of a shape whose unseen members and items satisfy what a schema object asks of them."""
     for keyword, place in context.unevaluated:
         if keyword == "unevaluatedProperties":
@@ -105,7 +103,7 @@ def all_subsets(shapes: list[Shape], context: SchemaContext) -> list[Shape]:
     return out
 
 
-def blind(shape: Shape) -> Shape:
+def without_seen(shape: Shape) -> Shape:
     """Return the same values with nothing seen: what is under a `not` sees nothing."""
     arrays = [part.copy() if part.seen else part for part in shape.arrays]
     objects = [part.copy() if part.seen else part for part in shape.objects]

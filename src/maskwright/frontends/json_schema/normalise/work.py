@@ -1,7 +1,7 @@
 """How much work the algebra of shapes may do: alternatives multiply, and looks into members open more members.
 
-    work.spend(4)               counts; a `LimitError` past MAX_WORK
-    if work.look(1000): …       a look into members, within 1000 more units of work, up to `look_up`
+    work.spend(4)                   counts; a `LimitError` past MAX_WORK
+    if work.begin_look(1000): …     a look into members, within 1000 more units of work, up to `end_look`
 
 Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py and tests/contract/test_hostile.py.
 """
@@ -43,7 +43,7 @@ class Work:
                 hint="write the alternatives out, or nest fewer of these keywords",
             )
 
-    def look(self, most: int = MAX_WORK) -> bool:
+    def begin_look(self, most: int = MAX_WORK) -> bool:
         """Begin a look into members, within so many units of work; False inside too many others."""
         if len(self._limits_outside) >= MAX_LOOKS:
             return False
@@ -51,6 +51,6 @@ class Work:
         self._limit = min(self._limit, self._done + most)
         return True
 
-    def look_up(self) -> None:
+    def end_look(self) -> None:
         """End the last look that was begun."""
         self._limit = self._limits_outside.pop()

@@ -86,11 +86,11 @@ class Blame:
         data = read_schema(schema)
         self._options = replace(layout_options(data, options), on_unsupported="relax")
         self._letters = allowed_escapes(data)
-        self._document, self._tracks = normalised(data, self._options, [], self._tried)
+        self._document, self._tracks = normalised(data, self._options, [], self._needs)
         self._thinned: dict[Any, tuple[Node, Node]] = {}
         self._kept: OrderedDict[Any, tuple[Any, _kernel.CompiledGrammar | None]] = OrderedDict()
 
-    def _tried(self, norm: Normaliser) -> tuple[Document, bool]:
+    def _needs(self, norm: Normaliser) -> tuple[Document, bool]:
         """What the whole schema turns out to need."""
         Emitter(norm, layout_of(self._options)).root((norm.document.node,))
         return norm.document, norm.tracks

@@ -14,7 +14,7 @@ from typing import Final
 
 from maskwright.frontends.json_schema.read.places import Path, Refusal
 from maskwright.frontends.json_schema.sets.decimals import is_integral
-from maskwright.frontends.json_schema.sets.doubles import speaks_of_more
+from maskwright.frontends.json_schema.sets.doubles import mentions_more_than_doubles
 from maskwright.frontends.json_schema.sets.last_digits import multiple_text
 from maskwright.frontends.json_schema.sets.multiples import TooManyStatesError, multiples_rule
 from maskwright.frontends.json_schema.sets.numerals import (
@@ -141,7 +141,7 @@ def _number_text(part: NumberShape, numbers: Numbers, refuse: Callable[[Refusal]
         return and_(text, *[allowed for allowed in by_digits if allowed is not None])
     try:
         divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
-        if numbers == "plain" and not speaks_of_more(part):
+        if numbers == "plain" and not mentions_more_than_doubles(part):
             return multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=is_long(part))
         if numbers == "plain" and part.kind not in INTEGERS:
             short = multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=True)

@@ -1,4 +1,4 @@
-"""Places that no one wrote: of complements, of unions, of constants.
+"""Synthetic places, which no one wrote: of complements, of unions, of constants.
 
     negation(place)     all values that do not satisfy it, unopened: one place each, and its negation is the first one
     constant(3)         just 3
@@ -22,7 +22,7 @@ from maskwright.frontends.json_schema.read.places import (
 )
 
 
-class MadePlaces:
+class SyntheticPlaces:
     """Makes the places of one document."""
 
     def __init__(self, root: Node) -> None:
@@ -31,7 +31,7 @@ class MadePlaces:
         self._negations: dict[Any, Conj] = {}
         self._constants: dict[Any, Conj] = {}
 
-    def made(self, schema: Any, beside: Node, path: Path) -> Node:
+    def new_place(self, schema: Any, beside: Node, path: Path) -> Node:
         """Return the place of a schema, in the document of another place."""
         self._kept.append(schema)
         return Node(schema, beside.resource, path)
@@ -44,7 +44,7 @@ class MadePlaces:
         known = self._negations.get(key)
         if known is None:
             first = conj[0]
-            known = self._negations[key] = (self.made(Negation(conj), first, (first.path, "not")),)
+            known = self._negations[key] = (self.new_place(Negation(conj), first, (first.path, "not")),)
         return known
 
     def constant(self, value: Any) -> Conj:
@@ -52,11 +52,11 @@ class MadePlaces:
         key = (type(value), value)
         known = self._constants.get(key)
         if known is None:
-            known = self._constants[key] = (self.made({"enum": [value]}, self._root, None),)
+            known = self._constants[key] = (self.new_place({"enum": [value]}, self._root, None),)
         return known
 
     def any_of(self, node: Node, keyword: str, places: tuple[Conj, ...]) -> Conj:
         """Return the place of all values that satisfy one of `places`, as a keyword of a schema object asks."""
         if not all(places):
             return ANYTHING
-        return (self.made(Union(places), node, (node.path, keyword)),)
+        return (self.new_place(Union(places), node, (node.path, keyword)),)
