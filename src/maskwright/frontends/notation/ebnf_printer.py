@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.notation.printer import ATOM, REPEAT, SEQ, Printer, Shown
-from maskwright.frontends.notation.spellings import char_class, escaped, ranges_of
+from maskwright.frontends.notation.spellings import char_class, ranges_of
 from maskwright.ir import OP_RECALL, OP_REMEMBER, OP_SCOPE, OP_SEQ, Expr, TokenSet
 
 
@@ -50,9 +50,6 @@ class EbnfPrinter(Printer):
 
     def legal_name(self, wanted: str) -> str:
         return "r" + re.sub(r"[^A-Za-z0-9_]+", "_", wanted)
-
-    def literal(self, text: str) -> Shown:
-        return Shown('"' + "".join(escaped(c, '"\\') for c in text) + '"', ATOM)
 
     def characters(self, chars: CodePointSet) -> Shown:
         return Shown(char_class(chars, "[]^-\\"), ATOM)

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.notation.parameter_notation import shown_condition, shown_steps
 from maskwright.frontends.notation.printer import ALT, AND, ATOM, Printer, Shown
-from maskwright.frontends.notation.spellings import REGEX_CLASS, char_class, escaped
+from maskwright.frontends.notation.spellings import REGEX_CLASS, char_class
 from maskwright.ir import OP_GUARD, Expr, GrammarIR, uses_parameter
 
 
@@ -53,9 +53,6 @@ class LarkPrinter(Printer):
 
     def legal_name(self, wanted: str) -> str:
         return "r_" + re.sub(r"[^a-z0-9_]+", "_", wanted.lower())
-
-    def literal(self, text: str) -> Shown:
-        return Shown('"' + "".join(escaped(c, '"\\') for c in text) + '"', ATOM)
 
     def characters(self, chars: CodePointSet) -> Shown:
         return Shown(f"/{char_class(chars, REGEX_CLASS)}/", ATOM)

@@ -18,7 +18,7 @@ from maskwright.errors import GrammarError, LimitError
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.notation.characters import branches, pieces
 from maskwright.frontends.notation.option_rules import is_written, with_options_as_rules
-from maskwright.frontends.notation.spellings import count, ranges_of
+from maskwright.frontends.notation.spellings import count, escaped, ranges_of
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
@@ -216,7 +216,7 @@ class Printer:
         raise NotImplementedError
 
     def literal(self, text: str) -> Shown:
-        raise NotImplementedError
+        return Shown('"' + "".join(escaped(c, '"\\') for c in text) + '"', ATOM)
 
     def characters(self, chars: CodePointSet) -> Shown:
         raise NotImplementedError

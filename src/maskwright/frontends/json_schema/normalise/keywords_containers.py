@@ -32,9 +32,7 @@ def _free_place(schema: dict[str, Any], draft: int) -> Conj | None:
 
     Integers of draft 4 have none: see `WRITTEN_INTEGER`.
     """
-    if not _MORE_THAN_TYPE.isdisjoint(schema):
-        return None
-    if misspelled(schema):
+    if not _MORE_THAN_TYPE.isdisjoint(schema) or misspelled(schema):
         return None
     if "type" not in schema:
         return OPEN

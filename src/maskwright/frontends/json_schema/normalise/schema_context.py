@@ -36,24 +36,6 @@ class SchemaContext:
     left out.
     """
 
-    __slots__ = (
-        "applied",
-        "array",
-        "contained",
-        "exact",
-        "exclusive",
-        "kind",
-        "mask",
-        "node",
-        "norm",
-        "number",
-        "object",
-        "own_position",
-        "schema",
-        "string",
-        "unevaluated",
-    )  # fmt: skip
-
     def __init__(self, norm: DocumentContext, node: Node, schema: dict[str, Any]) -> None:
         self.norm = norm
         self.node = node
