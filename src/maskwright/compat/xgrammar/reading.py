@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from maskwright.errors import LimitError, SchemaError
 from maskwright.frontends.json_schema import JsonSchemaKeywords
+from maskwright.frontends.json_schema.read.keyword_table import KEYWORDS, holding
 from maskwright.frontends.json_schema.sets.decimals import as_written
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.structural_tag.formats.tag import parsed
@@ -32,19 +33,17 @@ TAG_OPTIONS: Final[JsonSchemaKeywords] = {
 }
 
 _IN_TAGS: Final = ("format", "content", "elements", "tags", "rules")
-_IN_SCHEMAS: Final = (
-    *("additionalItems", "additionalProperties", "contains", "contentSchema", "items", "propertyNames"),
-    *("unevaluatedItems", "unevaluatedProperties", "prefixItems"),
-)
-_SAME_INSTANCE: Final = ("allOf", "anyOf", "else", "if", "not", "oneOf", "then")
-_BY_NAME: Final = ("$defs", "definitions", "patternProperties", "properties")
+_IN_PLACE: Final = frozenset(name for name, row in KEYWORDS.items() if row.in_place)
+_IN_SCHEMAS: Final = holding("one", "list", "list or one") - _IN_PLACE
+_SAME_INSTANCE: Final = holding("one", "list") & _IN_PLACE
+_BY_NAME: Final = holding("by name") - _IN_PLACE
 _SAY_MEMBERS: Final = frozenset(
     (
         *("additionalProperties", "patternProperties", "properties", "required", "unevaluatedProperties"),
         *("dependencies", "dependentRequired", "dependentSchemas"),
     )
 )
-_SAY_MORE: Final = frozenset((*_SAY_MEMBERS, *_SAME_INSTANCE, "$ref", "$dynamicRef", "$recursiveRef"))
+_SAY_MORE: Final = _SAY_MEMBERS | _IN_PLACE
 
 
 def schema_options(

@@ -18,8 +18,8 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright._kernel import canonical_bytes as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError, type_name
+from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS, DEFINITIONS, KEYWORDS
 from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_part
-from maskwright.frontends.json_schema.read.misspelled import ANNOTATIONS, ASSERTING, NAMES
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
@@ -123,7 +123,7 @@ def check_size(schema: Any) -> None:
 
 def _check_is_schema(schema: Any) -> None:
     """Refuse `{"name": str}`, which as a schema would admit anything."""
-    if isinstance(schema, dict) and not schema.keys() & (ASSERTING | ANNOTATIONS | NAMES):
+    if isinstance(schema, dict) and KEYWORDS.keys().isdisjoint(schema):
         for name, value in schema.items():
             if isinstance(value, type):
                 raise SchemaError(
@@ -337,23 +337,4 @@ class Document:
 
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-
-
-_SAYS_NOTHING: Final = frozenset(
-    (
-        "$ref",
-        "$defs",
-        "definitions",
-        "$schema",
-        "$id",
-        "$comment",
-        "$anchor",
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-    )
-)
+_SAYS_NOTHING: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "$schema", "$id", "$anchor"}
