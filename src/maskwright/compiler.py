@@ -12,13 +12,14 @@ Tested by tests/contract.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, CompileFuture, Workers
-from maskwright.errors import MaskwrightError, UnsatisfiableError, wrong_argument
+from maskwright.errors import GrammarError, MaskwrightError, TokenizerError, UnsatisfiableError, wrong_argument
 from maskwright.explainer import Explainer
 from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.inputs.option_signatures import takes_schema_options
@@ -26,9 +27,10 @@ from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
 from maskwright.report.rejection import Rejection
 from maskwright.report.sources import Source
+from maskwright.saved_grammars import read_ir, read_notes, written
 from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
 from maskwright.support.interruption import compiling, interrupt_checkpoint
-from maskwright.token_sets import token_ids
+from maskwright.token_sets import ids_of_saved, token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
 
 if TYPE_CHECKING:
@@ -88,15 +90,79 @@ class CompiledGrammar:
 
     __slots__ = ("_capture_program", "_explainer", "_has_captures", "_native", "grammar", "tokenizer_info")
 
-    def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
+    def __init__(
+        self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int, saved: bytes | None = None
+    ) -> None:
+        """`saved` are the bytes of this grammar, if it is there to be read from them."""
         self.grammar = instance("grammar", grammar, Grammar, "use the compile_ methods of GrammarCompiler")
         self.tokenizer_info = instance("tokenizer_info", tokenizer_info, TokenizerInfo)
         limit = as_integer("memory_budget_bytes", memory_budget_bytes, at_least=0)
         self._capture_program: _kernel.CaptureProgram | None = None
         self._explainer: Explainer | None = None
         self._has_captures: bool | None = None
+        self._native = self._compiled(saved, min(limit, _MOST_BYTES))
+
+    def _compiled(self, saved: bytes | None, limit: int) -> _kernel.CompiledGrammar:
+        vocabulary = self.tokenizer_info.kernel_vocabulary
+        if saved is not None:
+            return _kernel.compile_bytes(vocabulary, saved, partial(ids_of_saved, self.tokenizer_info), limit)
         ir = self._ir_with_tokens()
-        self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, min(limit, _MOST_BYTES))
+        return _kernel.compile(vocabulary, ir.rules, ir.root, limit)
+
+    def serialize(self) -> bytes:
+        """Return the compiled grammar as bytes, for `deserialize` in any process that has the same release of
+        Maskwright and the same tokenizer. See `Grammar.serialize`; `Grammar.deserialize` reads them, too.
+
+        Raises:
+            LimitError: It is too large.
+        """
+        grammar = self.grammar.bound_to(self.tokenizer_info)
+        notes = replace(grammar.notes(), tokenizer=self.tokenizer_info.fingerprint, captures=self.has_captures)
+        return written(grammar.compact_ir, notes)
+
+    @classmethod
+    def deserialize(
+        cls, data: bytes, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int = _DEFAULT_GRAMMAR_BYTES
+    ) -> CompiledGrammar:
+        """Read what `serialize` returned, without the front-ends. The bytes may come from anybody.
+
+        Masks are those of the grammar that was saved. They are not among the bytes: they are computed anew when they
+        are needed, as the first ones take less than a millisecond.
+
+        Args:
+            data: The bytes. They are kept, as the grammar's rules are read from them when somebody asks for these.
+            tokenizer_info: The tokenizer for which it was compiled, or one with the same tokens.
+            memory_budget_bytes: What it may remember of configurations and masks; past it, it starts over.
+
+        Raises:
+            TokenizerError: It was compiled for another tokenizer.
+            GrammarError: The bytes are something else, were damaged, or were written in another version of the format.
+            LimitError: They are too many, or a limit on what is in them is passed.
+            ArgumentError, OptionError: An argument has the wrong type, or is out of range.
+
+        >>> info = TokenizerInfo.from_vocab(["a", "b", "</s>"], stop_token_ids=[2])
+        >>> saved = GrammarCompiler(info).compile_regex("a+").serialize()
+        >>> CompiledGrammar.deserialize(saved, info).grammar.dump()
+        'root ::= "a" "a"*'
+        """
+        given = instance("data", data, bytes, "pass what serialize() returned")
+        info = instance("tokenizer_info", tokenizer_info, TokenizerInfo)
+        notes = read_notes(given)
+        if notes.tokenizer is None:
+            raise GrammarError(
+                "the bytes are a grammar that was not compiled",
+                hint="read it with Grammar.deserialize, and compile it with GrammarCompiler.compile_grammar",
+            )
+        if notes.tokenizer != info.fingerprint:
+            raise TokenizerError(
+                "the grammar was compiled for another tokenizer, or one with other special or stop tokens",
+                hint="pass the TokenizerInfo with which it was compiled, or compile the grammar anew",
+            )
+        grammar = Grammar.saved(notes, lambda: read_ir(given, notes))
+        with compiling:
+            made = cls(grammar, info, memory_budget_bytes=memory_budget_bytes, saved=given)
+        made._has_captures = notes.captures
+        return made
 
     def precompute(self, budget_us: float) -> Precomputed:
         """Compute the masks that an output will need first, for at most so many microseconds.
@@ -180,7 +246,7 @@ class CompiledGrammar:
         return self  # what it holds is shared and does not change for its users
 
     def __reduce__(self) -> NoReturn:
-        refuse_pickling(self, "pickle its grammar and its tokenizer_info, and compile in the other process")
+        refuse_pickling(self, "pass what its serialize() returns, and deserialize it in the other process")
 
     def __repr__(self) -> str:
         return f"<CompiledGrammar: {self.grammar!r}, {self.tokenizer_info!r}>"
