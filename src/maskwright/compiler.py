@@ -11,6 +11,8 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -24,10 +26,9 @@ from maskwright.explainer import Explainer
 from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
-from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
+from maskwright.ir import OP_CAPTURE, GrammarIR, has_deferred, postorder, spelled_out
 from maskwright.report.rejection import Rejection
 from maskwright.report.sources import Source
-from maskwright.saved_grammars import read_ir, read_notes, written
 from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling
 from maskwright.support.interruption import compiling, interrupt_checkpoint
 from maskwright.token_sets import ids_of_saved, token_ids
@@ -37,10 +38,14 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from maskwright.frontends.json_schema import JsonSchemaKeywords
+    from maskwright.kept_grammars import KeptGrammars
+    from maskwright.saved_grammars import Notes
     from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
+_DEFAULT_CACHE_DIR_BYTES = 256 << 20
+_WORTH_KEEPING_S = 0.002  # to read a grammar takes a third of the time of compiling it, and some tenths of a millisecond
 _FRONT_ENDS = (
     *("maskwright.frontends.json_schema", "maskwright.frontends.regex", "maskwright.frontends.ebnf"),
     *("maskwright.frontends.lark", "maskwright.structural_tag.known_tags", "maskwright.structural_tag.lowering.lower"),
@@ -78,6 +83,8 @@ class CompilerStats(NamedTuple):
     num_grammars: int
     memory_bytes: int
     num_rule_groups: int  # automata that all grammars on the tokenizer share
+    disk_hits: int = 0  # of the misses, those that were on disk
+    disk_misses: int = 0  # those that were looked for there and compiled
 
 
 class CompiledGrammar:
@@ -116,6 +123,8 @@ class CompiledGrammar:
         Raises:
             LimitError: It is too large.
         """
+        from maskwright.saved_grammars import written
+
         grammar = self.grammar.bound_to(self.tokenizer_info)
         notes = replace(grammar.notes(), tokenizer=self.tokenizer_info.fingerprint, captures=self.has_captures)
         return written(grammar.compact_ir, notes)
@@ -145,6 +154,8 @@ class CompiledGrammar:
         >>> CompiledGrammar.deserialize(saved, info).grammar.dump()
         'root ::= "a" "a"*'
         """
+        from maskwright.saved_grammars import read_ir, read_notes
+
         given = instance("data", data, bytes, "pass what serialize() returned")
         info = instance("tokenizer_info", tokenizer_info, TokenizerInfo)
         notes = read_notes(given)
@@ -158,7 +169,8 @@ class CompiledGrammar:
                 "the grammar was compiled for another tokenizer, or one with other special or stop tokens",
                 hint="pass the TokenizerInfo with which it was compiled, or compile the grammar anew",
             )
-        grammar = Grammar.saved(notes, lambda: read_ir(given, notes))
+        grammar = Grammar.saved(notes)
+        grammar.let_go_of_ir(lambda: Grammar.saved(notes, read_ir(given, notes)))
         with compiling:
             made = cls(grammar, info, memory_budget_bytes=memory_budget_bytes, saved=given)
         made._has_captures = notes.captures
@@ -271,13 +283,18 @@ class GrammarCompiler:
             defaults of its `from_` method. Where the model's logits are wider than the tokenizer's vocabulary, make it
             yourself, with `vocab_size`.
         max_threads: The most threads that the `_async` methods compile in.
-        cache_enabled: Whether to keep compiled grammars.
+        cache_enabled: Whether to keep compiled grammars in memory.
         cache_limit_bytes: What the kept grammars may hold together.
+        cache_dir: A directory in which compiled grammars are kept for later processes, and for others that use it at
+            the same time; None for none. It is made if it is not there. Kept are those that took longer to compile
+            than they take to be read, but not grammars that were passed as a `Grammar`, had a registry, or have parts
+            that are compiled when they are first needed. They are written in the background.
+        cache_dir_limit_bytes: What the files there may hold together; those used least recently are removed.
         grammar_limit_bytes: What one grammar may remember of configurations and masks; past it, it starts over.
 
     Raises:
         ArgumentError: An argument has the wrong type.
-        OptionError: A number is out of range.
+        OptionError: A number is out of range, or `cache_dir` cannot be made.
         TokenizerError: The tokenizer cannot be read.
     """
 
@@ -289,6 +306,8 @@ class GrammarCompiler:
         cache_enabled: bool = True,
         cache_limit_bytes: int = _DEFAULT_CACHE_BYTES,
         grammar_limit_bytes: int = _DEFAULT_GRAMMAR_BYTES,
+        cache_dir: str | os.PathLike[str] | None = None,
+        cache_dir_limit_bytes: int = _DEFAULT_CACHE_DIR_BYTES,
     ) -> None:
         self.tokenizer_info = info_of(tokenizer_info)
         self.max_threads = as_integer("max_threads", max_threads, at_least=1)
@@ -301,6 +320,16 @@ class GrammarCompiler:
         for front_end in _FRONT_ENDS:
             import_module(front_end)
         _ = self.tokenizer_info.kernel_vocabulary
+        self._kept = self._kept_in(cache_dir, as_integer("cache_dir_limit_bytes", cache_dir_limit_bytes, at_least=0))
+
+    def _kept_in(self, directory: str | os.PathLike[str] | None, limit_bytes: int) -> KeptGrammars | None:
+        if directory is None:
+            return None
+        if not isinstance(directory, str | os.PathLike):
+            raise wrong_argument("cache_dir", directory, "a path")
+        from maskwright.kept_grammars import KeptGrammars
+
+        return KeptGrammars(directory, limit_bytes, self.tokenizer_info)
 
     @takes_schema_options
     def compile_json_schema(self, schema: Any, **options: Unpack[JsonSchemaKeywords]) -> CompiledGrammar:
@@ -392,7 +421,8 @@ class GrammarCompiler:
         """Return what is kept at present; hits and misses count since the compiler was made."""
         cache = self._cache
         groups = self.tokenizer_info.kernel_vocabulary.num_rule_groups
-        return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups)
+        disk = (0, 0) if self._kept is None else (self._kept.hits, self._kept.misses)
+        return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups, *disk)
 
     def __reduce__(self) -> NoReturn:
         refuse_pickling(self, "pickle its tokenizer_info, and make a compiler in the other process")
@@ -410,6 +440,12 @@ class GrammarCompiler:
             return self._bound(task)
 
     def _bound(self, task: _Task) -> CompiledGrammar:
+        key = self._kept.key(task.key) if self._kept is not None and task.is_by_content else None
+        if self._kept is not None and key is not None:
+            loaded = self._kept.load(key, partial(self._loaded, task))
+            if loaded is not None:
+                return loaded
+        began = time.thread_time()
         grammar = task.read()
         try:
             compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
@@ -417,9 +453,38 @@ class GrammarCompiler:
             if task.why_unsatisfiable is None:
                 raise
             raise task.why_unsatisfiable() from None
+        if key is not None and time.thread_time() - began >= _WORTH_KEEPING_S and not has_deferred(grammar.compact_ir):
+            self._keep(key, grammar.compact_ir, grammar.notes())
         if task.read_again is not None:
             grammar.let_go_of_ir(task.read_again)
         return compiled
+
+    def _loaded(self, task: _Task, data: bytes, notes: Notes) -> CompiledGrammar:
+        """Make a grammar of an entry on disk. What it was read from is at hand, for when somebody asks for it."""
+        grammar = Grammar.saved(notes)
+        grammar.let_go_of_ir(task.read_again or task.read)
+        limit = self._grammar_limit_bytes
+        compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=limit, saved=data)
+        compiled._has_captures = notes.captures
+        if notes.warnings:
+            from maskwright.frontends.warnings.grammar_warnings import issue
+
+            issue(notes.warnings)
+        return compiled
+
+    def _keep(self, key: str, ir: GrammarIR, notes: Notes) -> None:
+        """Write a grammar to the disk, after what the workers are asked for already."""
+        kept = self._kept
+        assert kept is not None
+
+        def keep() -> None:
+            with compiling:
+                kept.store(key, ir, replace(notes, captures=_has_captures(spelled_out(ir))))
+
+        try:
+            self._workers.run(keep)
+        except RuntimeError:  # the interpreter is on its way out
+            pass
 
 
 def _has_captures(ir: GrammarIR) -> bool:
@@ -448,13 +513,15 @@ class _Task(NamedTuple):
     """Something to compile: what tells it from others (None: nothing does), and how its grammar is made.
 
     `read_again` makes the grammar from what cannot change, if that is at hand. `why_unsatisfiable` makes the error for
-    a grammar that turns out to admit nothing, if more can be said than that.
+    a grammar that turns out to admit nothing, if more can be said than that. `is_by_content` says that the key means
+    the same in other processes.
     """
 
     key: Hashable
     read: Callable[[], Grammar]
     read_again: Callable[[], Grammar] | None = None
     why_unsatisfiable: Callable[[], UnsatisfiableError] | None = None
+    is_by_content: bool = True
 
 
 def _json_schema_task(schema: Any, given: JsonSchemaKeywords) -> _Task:
@@ -493,7 +560,7 @@ def _regex_task(pattern: str, flags: str) -> _Task:
 def _grammar_task(grammar: Grammar | str, root_rule_name: str) -> _Task:
     if isinstance(grammar, Grammar):
         # By identity: what is kept holds the grammar, so the id stays its own.
-        return _Task(("grammar", id(grammar)), lambda: grammar)
+        return _Task(("grammar", id(grammar)), lambda: grammar, is_by_content=False)
     if not isinstance(grammar, str):
         hint = "use compile_json_schema for schemas" if isinstance(grammar, Mapping) else None
         hint = "use compile_structural_tag" if type(grammar).__name__ == "StructuralTag" else hint

@@ -131,13 +131,9 @@ class Grammar:
         return cls.saved(notes, read_ir(given, notes))
 
     @classmethod
-    def saved(cls, notes: Notes, ir: GrammarIR | Callable[[], GrammarIR]) -> Grammar:
-        """Make a grammar that was saved, of its rules, or of what reads them when they are asked for."""
-        made = cls(_NOTHING, notes.report, notes.warnings, source=notes.source)
-        if isinstance(ir, GrammarIR):
-            made._ir = ir
-        else:
-            made._ir, made._read_again = None, lambda: cls(ir())
+    def saved(cls, notes: Notes, rules: GrammarIR | None = None) -> Grammar:
+        """Make a grammar that was saved with these notes; without its rules, `let_go_of_ir` must say how to read it."""
+        made = cls(rules or _NOTHING, notes.report, notes.warnings, source=notes.source)
         if notes.is_unbound and notes.source is not None and notes.source.kind == "structural_tag":
             made._tag = notes.source.text
         return made

@@ -50,6 +50,7 @@ from maskwright.ir.ops import (
 from maskwright.ir.parameters import COND_ALL, Condition, Value
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import operands, postorder
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAGIC: Final = b"\x89MWG"
 VERSION: Final = 3
@@ -96,6 +97,7 @@ class _Writer:
         """Write an expression, unless it was written, and return its place."""
         for expr in postorder(root, lambda part: () if id(part) in self.places else operands(part)):
             if id(expr) not in self.places:
+                interrupt_checkpoint()
                 self._write(expr)
                 self.places[id(expr)] = len(self.places)
         if len(self.places) > self.max_nodes:
