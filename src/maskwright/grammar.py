@@ -100,6 +100,7 @@ class Grammar:
 
         Raises:
             LimitError: It is too large.
+            GrammarError: It is a structural tag that was read without a tokenizer and holds more than plain data.
 
         >>> saved = Grammar.from_regex("[ab]c?").serialize()
         >>> Grammar.deserialize(saved).dump()

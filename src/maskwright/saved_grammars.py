@@ -21,13 +21,15 @@ from typing import Any, TypeVar
 
 import maskwright
 from maskwright._kernel import canonical_bytes
-from maskwright.errors import GrammarWarning
+from maskwright.errors import GrammarError, GrammarWarning
 from maskwright.frontends.json_schema.options import Finding
 from maskwright.ir import GrammarIR, spelled_out
 from maskwright.ir.portable import MAX_NODES, to_bytes
 from maskwright.ir.portable_reading import from_bytes, notes_of, refuse
 from maskwright.report.sources import Source
 from maskwright.structural_tag import StructuralTag
+from maskwright.structural_tag.formats.kept_schemas import KeptSchema
+from maskwright.structural_tag.known_tags import content_key
 
 _T = TypeVar("_T")
 _TEXTS = ("ebnf", "lark", "regex")
@@ -53,6 +55,7 @@ def written(ir: GrammarIR, notes: Notes) -> bytes:
 
     Raises:
         LimitError: It is too large.
+        GrammarError: It is a structural tag that is lowered again for each tokenizer, but holds more than plain data.
     """
     spelled = spelled_out(ir)
     data: dict[str, Any] = {"maskwright": maskwright.__version__, "rules": [rule.name for rule in spelled.rules]}
@@ -63,7 +66,13 @@ def written(ir: GrammarIR, notes: Notes) -> bytes:
         if value is not None:
             data[name] = value
     source = None if notes.source is None else _source_data(notes.source)
-    return to_bytes(spelled, MAX_NODES, _json(data if source is None else {**data, "source": source}) or _json(data))
+    text = None if source is None else _json({**data, "source": source})
+    if text is None and notes.is_unbound:
+        raise GrammarError(
+            "the structural tag holds more than plain data, so it cannot be saved before a tokenizer is known",
+            hint="pass tokenizer_info to from_structural_tag, or save it compiled",
+        )
+    return to_bytes(spelled, MAX_NODES, _json(data) if text is None else text)
 
 
 def read_notes(data: bytes) -> Notes:
@@ -103,23 +112,39 @@ def read_ir(data: bytes, notes: Notes) -> GrammarIR:
     return from_bytes(data, notes.rules)
 
 
-def _json(data: dict[str, Any]) -> bytes:
-    """JSON text; none of data with a number too long to be written."""
+def _json(data: dict[str, Any]) -> bytes | None:
+    """JSON text; None of data with a number too long to be written."""
     try:
         return json.dumps(data, separators=(",", ":")).encode()
     except ValueError:
-        return b""
+        return None
 
 
 def _source_data(source: Source) -> dict[str, Any] | None:
     """A source as data; None if it is more than that."""
     text = source.text
     if isinstance(text, StructuralTag):
-        text = text.to_dict()
+        if content_key(text.format) is None:  # a registry
+            return None
+        text = _with_schemas(text.to_dict())
     elif isinstance(text, bytes):
         text = text.decode("utf-8", "surrogateescape")
     data = {"kind": source.kind, "text": text, "options": dict(source.options)}
     return None if canonical_bytes(data) is None else data
+
+
+def _with_schemas(value: Any) -> Any:
+    """The data of a tag, its schemas as data instead of what is known of them. Formats nest no deeper than is read."""
+    if isinstance(value, KeptSchema):
+        return value.data
+    if isinstance(value, list):
+        return [_with_schemas(each) for each in value]
+    if isinstance(value, dict):
+        return {
+            name: each if name == "json_schema" and isinstance(each, dict) else _with_schemas(each)
+            for name, each in value.items()
+        }
+    return value
 
 
 def _source(value: Any) -> Source:

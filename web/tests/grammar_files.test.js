@@ -48,8 +48,8 @@ test("token sets are looked up by name and by number", () => {
 
 test("damaged files are refused", () => {
   const cases = /** @type {[RegExp, Uint8Array][]} */ ([
-    [/not a grammar file/, new Uint8Array()],
-    [/not a grammar file/, new TextEncoder().encode("{\"type\": \"object\"}")],
+    [/not a saved grammar/, new Uint8Array()],
+    [/not a saved grammar/, new TextEncoder().encode("{\"type\": \"object\"}")],
     [/version 2/, file([0], { version: 2 })],
     [/checksum/, file([1, ...LITERAL_A, 1, 0, 0, 0], { crc: 1 })],
     [/ends too early/, file([1, 2, 9, 0x61])],

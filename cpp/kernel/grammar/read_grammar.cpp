@@ -24,7 +24,7 @@ constexpr uint64_t kMaxTokensSeen = 64'000'000;
 constexpr uint64_t kRangeCost = 64;
 
 [[noreturn]] void refuse(const char* what) {
-  throw MalformedGrammar(std::string("the grammar file is damaged: ") + what);
+  throw MalformedGrammar(std::string("the saved grammar is damaged: ") + what);
 }
 
 // Of one byte, and of that byte with zeros behind it.
@@ -59,12 +59,12 @@ uint32_t crc32(std::string_view data) {
 // Checks the header and returns the body.
 std::string_view body_of(std::string_view data) {
   if (data.size() < kHeaderBytes || data.substr(0, kMagic.size()) != kMagic)
-    throw MalformedGrammar("not a grammar file: it does not begin with 89 4D 57 47");
+    throw MalformedGrammar("the bytes are not a saved grammar: they do not begin with 89 4D 57 47");
   const auto version = static_cast<uint8_t>(data[kMagic.size()]);
   if (version != kVersion)
-    throw MalformedGrammar("the grammar file has version " + std::to_string(version) + "; this kernel reads version " +
+    throw MalformedGrammar("the saved grammar has version " + std::to_string(version) + "; this kernel reads version " +
                            std::to_string(kVersion));
-  if (data.size() > kMaxBytes) throw LimitExceeded("grammar_size", "the grammar file has more than 256 MiB");
+  if (data.size() > kMaxBytes) throw LimitExceeded("grammar_size", "the saved grammar has more than 256 MiB");
   uint32_t expected = 0;
   for (int i = 3; i >= 0; --i) expected = expected << 8 | static_cast<uint8_t>(data[kMagic.size() + 1 + i]);
   data.remove_prefix(kHeaderBytes);
