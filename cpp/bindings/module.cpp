@@ -194,7 +194,8 @@ void bind_compile(nb::module_& m) {
       },
       nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"), nb::arg("memory_budget_bytes"));
 
-  using PyIdsOf = nb::typed<nb::callable, nb::list(nb::typed<nb::list, nb::bytes>, nb::list, bool)>;
+  using PyIdsOf = nb::typed<nb::callable, std::vector<int64_t>(nb::typed<nb::list, nb::bytes>,
+                                                               std::vector<std::pair<int64_t, int64_t>>, bool)>;
   m.def(
       "compile_bytes",
       [](const PyVocabulary& vocabulary, const nb::bytes& data, const PyIdsOf& ids_of, size_t memory_budget_bytes) {

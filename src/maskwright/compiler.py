@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
 _DEFAULT_CACHE_DIR_BYTES = 256 << 20
-_WORTH_KEEPING_S = 0.002  # to read a grammar takes a third of the time of compiling it, and some tenths of a millisecond
+_WORTH_KEEPING_S = (
+    0.002  # to read a grammar takes a third of the time of compiling it, and some tenths of a millisecond
+)
 _FRONT_ENDS = (
     *("maskwright.frontends.json_schema", "maskwright.frontends.regex", "maskwright.frontends.ebnf"),
     *("maskwright.frontends.lark", "maskwright.structural_tag.known_tags", "maskwright.structural_tag.lowering.lower"),
@@ -481,10 +484,8 @@ class GrammarCompiler:
             with compiling:
                 kept.store(key, ir, replace(notes, captures=_has_captures(spelled_out(ir))))
 
-        try:
+        with suppress(RuntimeError):  # the interpreter is on its way out
             self._workers.run(keep)
-        except RuntimeError:  # the interpreter is on its way out
-            pass
 
 
 def _has_captures(ir: GrammarIR) -> bool:

@@ -26,6 +26,7 @@ import re
 import stat
 import tempfile
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +38,7 @@ _ENTRY = re.compile(r"[0-9a-f]{64}\.mwg")
 _PREFIX = ".unfinished-"
 _UNFINISHED_FOR_S = 3600.0
 _SUFFIXES = (".py", ".txt", ".lark")
+_USERS_OF_GRAMMARS = ("bitmask", "cli", "compat", "engine", "integrations", "lm", "sampling", "serve", "show")
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 # A link, or a pipe that nobody writes to, must not be followed or waited for.
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -126,10 +128,8 @@ class DiskCache:
         return found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
 
     def _touch(self, path: str) -> None:
-        try:
+        with suppress(OSError):
             os.utime(path)
-        except OSError:
-            pass
 
     def _is_time_to_look(self, num_bytes: int) -> bool:
         self._written += num_bytes  # a thread may overwrite another one's count: then the next look is a little later
@@ -152,21 +152,18 @@ class DiskCache:
     def _files(self) -> list[_File]:
         """The entries. Files that were never finished are removed."""
         found = []
-        try:
-            with os.scandir(self._directory) as listed:
-                for each in listed:
-                    is_unfinished = each.name.startswith(_PREFIX)
-                    if not is_unfinished and not _ENTRY.fullmatch(each.name):
-                        continue
-                    at = _stat(each)
-                    if at is None:
-                        continue
-                    if is_unfinished and time.time() - at.st_mtime > _UNFINISHED_FOR_S:
-                        _remove(each.path)
-                    elif not is_unfinished:
-                        found.append(_File(at.st_mtime, at.st_size, each.name))
-        except OSError:
-            pass
+        with suppress(OSError), os.scandir(self._directory) as listed:
+            for each in listed:
+                is_unfinished = each.name.startswith(_PREFIX)
+                if not is_unfinished and not _ENTRY.fullmatch(each.name):
+                    continue
+                at = _stat(each)
+                if at is None:
+                    continue
+                if is_unfinished and time.time() - at.st_mtime > _UNFINISHED_FOR_S:
+                    _remove(each.path)
+                elif not is_unfinished:
+                    found.append(_File(at.st_mtime, at.st_size, each.name))
         return found
 
 
@@ -178,22 +175,22 @@ def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 
 def _remove(path: str) -> None:
-    try:
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass
 
 
 @cache
 def code_digest() -> bytes:
-    """A digest of this release and of all Python code in it, which decides what a structure means.
+    """A digest of this release and of the Python code in it that decides what a structure means.
 
     Another release, or a front-end changed by hand, has another one. Some milliseconds, once a process.
     """
     digest = hashlib.sha256(maskwright.__version__.encode())
     package = Path(maskwright.__file__).parent
-    for path in sorted(path for path in package.rglob("*") if path.suffix in _SUFFIXES):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
-        digest.update(content)
+    folders = sorted(each for each in package.iterdir() if each.name not in _USERS_OF_GRAMMARS)
+    for path in (path for each in folders for path in ((each,) if each.is_file() else sorted(each.rglob("*")))):
+        if path.suffix in _SUFFIXES:
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+            digest.update(content)
     return digest.digest()

@@ -53,6 +53,8 @@ class KeptGrammars:
 
     def key(self, structure: Hashable) -> str | None:
         """Return the name of a structure's entry; None if the structure cannot be told apart from others by content."""
+        if structure is None:
+            return None
         parts: list[bytes] = [self._context]
         try:
             _add(structure, parts)

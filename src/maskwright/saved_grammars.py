@@ -66,13 +66,13 @@ def written(ir: GrammarIR, notes: Notes) -> bytes:
         if value is not None:
             data[name] = value
     source = None if notes.source is None else _source_data(notes.source)
-    text = None if source is None else _json({**data, "source": source})
-    if text is None and notes.is_unbound:
+    text = b"" if source is None else _json({**data, "source": source})
+    if not text and notes.is_unbound:
         raise GrammarError(
             "the structural tag holds more than plain data, so it cannot be saved before a tokenizer is known",
             hint="pass tokenizer_info to from_structural_tag, or save it compiled",
         )
-    return to_bytes(spelled, MAX_NODES, _json(data) if text is None else text)
+    return to_bytes(spelled, MAX_NODES, text or _json(data))
 
 
 def read_notes(data: bytes) -> Notes:
@@ -112,12 +112,12 @@ def read_ir(data: bytes, notes: Notes) -> GrammarIR:
     return from_bytes(data, notes.rules)
 
 
-def _json(data: dict[str, Any]) -> bytes | None:
-    """JSON text; None of data with a number too long to be written."""
+def _json(data: dict[str, Any]) -> bytes:
+    """JSON text; none of data with a number too long to be written."""
     try:
         return json.dumps(data, separators=(",", ":")).encode()
     except ValueError:
-        return None
+        return b""
 
 
 def _source_data(source: Source) -> dict[str, Any] | None:

@@ -40,9 +40,7 @@ def token_ids(info: TokenizerInfo, token_set: TokenSet) -> list[int]:
     return sorted(members)
 
 
-def ids_of_saved(
-    info: TokenizerInfo, names: list[bytes], id_ranges: list[tuple[int, int]], negated: bool
-) -> list[int]:
+def ids_of_saved(info: TokenizerInfo, names: list[bytes], id_ranges: list[tuple[int, int]], negated: bool) -> list[int]:
     """As `token_ids`, of a set as the kernel reads it from a saved grammar."""
     decoded = tuple([name.decode("utf-8", "replace") for name in names])
     return token_ids(info, TokenSet(decoded, tuple(id_ranges), negated))

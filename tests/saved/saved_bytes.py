@@ -1,4 +1,4 @@
-"""What the tests of saved bytes share: a vocabulary of all bytes, bytes with a checksum that fits, the masks of a text."""
+"""What the tests of saved bytes share: a vocabulary with all bytes, checksums that fit, the masks of a text."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from maskwright import structural_tag
 from maskwright.ir.portable import to_bytes
 
 sys.path.append(str(Path(__file__).parents[1] / "corpus"))
-from test_grammar_corpus import CASES, WORKING, grammar_of, texts_of  # noqa: E402
+from test_grammar_corpus import CASES, WORKING, grammar_of, texts_of
 
 REGISTRY = Registry().with_resource("urn:x", DRAFT202012.create_resource({"type": "integer"}))
 COMPILER = mw.GrammarCompiler(INFO)
@@ -30,7 +30,14 @@ SCHEMAS: list[Any] = [
     '{"type": "number", "minimum": 0.1, "description": "a text, with its numbers as they are"}',
     True,
 ]
-SCHEMA_TEXTS = [b'{"day": "2024-02-29", "n": 0.3}', b'{"next": {"next": 3}}', b"[1, 2, 2]", b'{"ab": 1, "": 2}', b"0.05", b"nul"]
+SCHEMA_TEXTS = [
+    b'{"day": "2024-02-29", "n": 0.3}',
+    b'{"next": {"next": 3}}',
+    b"[1, 2, 2]",
+    b'{"ab": 1, "": 2}',
+    b"0.05",
+    b"nul",
+]
 TAG = {
     "type": "tag",
     "begin": "<think>",

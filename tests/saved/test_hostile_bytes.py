@@ -23,7 +23,9 @@ from oracle.comparing import mask_of, scaled, seeded
 
 SECONDS = 2
 SMALL = mw.TokenizerInfo.from_vocab(
-    [*(bytes((b,)) for b in b'abc12<>{}[]":,x '), b"</s>", b"<think>", b"ab"], special_token_ids=[16, 17], stop_token_ids=[16]
+    [*(bytes((b,)) for b in b'abc12<>{}[]":,x '), b"</s>", b"<think>", b"ab"],
+    special_token_ids=[16, 17],
+    stop_token_ids=[16],
 )
 ANY = mw.Grammar.from_regex("a")
 
@@ -149,10 +151,11 @@ def test_damage_is_seen() -> None:
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         if rng.random() < 0.5:
             del data[rng.randrange(len(data)) :]
-        if bytes(data) in SEEDS:
+        given = bytes(data)
+        if given in SEEDS:
             continue
         for read in (mw.Grammar.deserialize, by_kernel, partial(mw.CompiledGrammar.deserialize, tokenizer_info=INFO)):
-            assert isinstance(outcome(lambda read=read: read(bytes(data))), mw.GrammarError)  # type: ignore[misc]
+            assert isinstance(outcome(partial(read, given)), mw.GrammarError)
 
 
 def test_random_bytes() -> None:
@@ -186,7 +189,9 @@ HOSTILE = {
     ),
     "a chain": of_nodes([A, *[b"\x06\x01\x00\x02"] * 300_000], b"\x01" + number(300_000)),
     "a chain of complements": of_nodes([A, *[b"\x0a\x01"] * 100_000], b"\x01" + number(100_000)),
-    "rules without end": of_nodes([b"\x07" + number(i) for i in range(50_000)], number(50_000) + b"".join(map(number, range(50_000)))),
+    "rules without end": of_nodes(
+        [b"\x07" + number(i) for i in range(50_000)], number(50_000) + b"".join(map(number, range(50_000)))
+    ),
     "many rules of one expression": of_nodes([A], number(500_000) + bytes(500_000)),
     "more expressions than there are bytes": sealed(SEEDS[0][:5] + bytes(5) + number(3_999_999)),
     "more expressions than are allowed": sealed(SEEDS[0][:5] + bytes(5) + number(2**63)),
@@ -194,11 +199,15 @@ HOSTILE = {
     "wide conditions": of_nodes([A, b"\x0b\x01\x03" + number(200_000) + b"\x02\0" * 200_000], b"\x01\x01"),
     "a count of many": of_nodes([A, b"\x06\x01" + number(2**62) + number(2**63 - 1)], b"\x01\x01"),
     "counts in counts": of_nodes([A, *[b"\x06\x01" + number(1000) + number(2000)] * 60], b"\x01" + number(60)),
-    "token sets of everything": of_nodes([A], token_sets=number(1_000) + (b"\0\0\0" + number(400) + (b"\0" + number(2**31 - 1)) * 400) * 1_000),
+    "token sets of everything": of_nodes(
+        [A], token_sets=number(1_000) + (b"\0\0\0" + number(400) + (b"\0" + number(2**31 - 1)) * 400) * 1_000
+    ),
     "many names of tokens": of_nodes([A], token_sets=b"\x01\0\0" + number(300_000) + b"\x02ab" * 300_000 + b"\0"),
     "many ranges of tokens": of_nodes([A], token_sets=b"\x01\0\0\0" + number(300_000) + b"\0\x11" * 300_000),
     "many tokens of none": of_nodes([b"\x08\0" + number(400_000) + b"\x01" * 400_000]),
-    "long notes": sealed(SEEDS[0][:5] + bytes(4) + number(1 << 20) + b'"' * (1 << 20) + to_bytes(from_bytes(SEEDS[0]))[HEADER + 1 :]),
+    "long notes": sealed(
+        SEEDS[0][:5] + bytes(4) + number(1 << 20) + b'"' * (1 << 20) + to_bytes(from_bytes(SEEDS[0]))[HEADER + 1 :]
+    ),
 }
 
 

@@ -105,8 +105,8 @@ Vocabulary::Vocabulary(const std::vector<std::string_view>& token_bytes, const s
   build_char_counts();
 }
 
-// By their bytes, the first eight of which decide most comparisons. Those of shorter tokens are filled up with zeros, and
-// what is the same then is compared as a whole.
+// By their bytes, the first eight of which decide most comparisons. Those of shorter tokens are filled up with zeros,
+// and what is the same then is compared as a whole.
 void Vocabulary::sort_tokens() {
   struct Keyed {
     uint64_t beginning;

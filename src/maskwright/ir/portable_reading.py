@@ -4,9 +4,9 @@
     from_bytes(data, names)      the grammar, its rules named so
 
 The kernel reads the same bytes by itself (cpp/kernel/grammar/read_grammar.cpp): this is for what is done to a grammar
-in Python. What one of them refuses, the other refuses; where neither does, the expressions are exactly those that were
-written, made without the smart constructors, which compare their operands: of equal towers of shared expressions, that
-takes forever.
+in Python. Both refuse the same bytes, but for what only the kernel knows, such as a text that is recalled where none is
+remembered. Expressions are exactly those that were written, made without the smart constructors: these compare their
+operands, which of two equal towers of shared expressions takes forever.
 
 Invariants: everything is checked before it is used, and memory is bounded by the number of bytes. No recursion but into
 conditions, to a fixed depth. Cost: a microsecond an expression.
@@ -268,7 +268,7 @@ class _Reader:
         if count < 2:
             refuse("an expression has too few operands")
         places = [self._operand() for _ in range(count)]
-        regular = all([self.regular[place] for place in places])
+        regular = False not in [self.regular[place] for place in places]
         if op == OP_AND and not regular:
             refuse("an operand of an intersection is not regular")
         self._add(Expr((op, *[self.exprs[place] for place in places])), regular)
@@ -278,7 +278,9 @@ class _Reader:
         place = self._operand()
         inner, regular = self.exprs[place], self.regular[place]
         if op in (OP_NOT, OP_REMEMBER) and not regular:
-            refuse("the operand of a complement is not regular" if op == OP_NOT else "what is remembered is not regular")
+            refuse(
+                "the operand of a complement is not regular" if op == OP_NOT else "what is remembered is not regular"
+            )
         if op == OP_NOT:
             self._add(Expr((op, inner)), True)
         elif op == OP_REPEAT:

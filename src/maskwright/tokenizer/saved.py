@@ -21,7 +21,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple, NoReturn
 
 from maskwright.errors import TokenizerError
@@ -74,7 +74,7 @@ def read(data: bytes) -> Fields:
     ends = list(accumulate(ids[num_special + num_stop :], initial=end))
     if ends[-1] != len(data):
         _refuse("its tokens have other lengths")
-    tokens = [data[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    tokens = [data[a:b] for a, b in pairwise(ends)]
     special, stop = ids[:num_special], ids[num_special : num_special + num_stop]
     return Fields(tuple(tokens), vocab_size, tuple(special), tuple(stop), bool(drops))
 
