@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "deferred.h"
+#include "grammar/read_grammar.h"
 #include "py_matcher.h"
 #include "read_ir.h"
 #include "rotation.h"
@@ -79,6 +80,25 @@ struct PyVocabulary {
     return reader.read(context->rules, rules, root, with_captures);
   }
 };
+
+// A grammar as bytes. `ids_of(names, id_ranges, negated)` says which tokens are meant, in ascending order.
+GrammarIr read_bytes(const PyVocabulary& vocabulary, const nb::bytes& data, const nb::callable& ids_of) {
+  const uint32_t vocab_size = vocabulary.context->vocabulary->vocab_size();
+  GrammarFile file;
+  {
+    const Unlocked unlocked;
+    file = read_grammar({data.c_str(), data.size()}, vocab_size, false);
+  }
+  for (const NamedTokens& each : file.named_tokens) {
+    nb::list names;
+    for (const std::string& name : each.names) names.append(nb::bytes(name.data(), name.size()));
+    auto ids = nb::cast<std::vector<TokenId>>(ids_of(names, each.id_ranges, each.negated));
+    for (const TokenId id : ids)
+      if (id < 0 || static_cast<uint32_t>(id) >= vocab_size) throw nb::type_error("a token is not in the vocabulary");
+    supply_tokens(file.ir, each, std::move(ids));
+  }
+  return std::move(file.ir);
+}
 
 // Whether a token begins with this text and goes on.
 bool begins_longer_token(const PyVocabulary& self, const nb::bytes& text) {
@@ -173,6 +193,20 @@ void bind_compile(nb::module_& m) {
                                                  memory_budget_bytes);
       },
       nb::arg("vocabulary"), nb::arg("rules"), nb::arg("root"), nb::arg("memory_budget_bytes"));
+
+  using PyIdsOf = nb::typed<nb::callable, std::vector<int64_t>(nb::typed<nb::list, nb::bytes>,
+                                                               std::vector<std::pair<int64_t, int64_t>>, bool)>;
+  m.def(
+      "compile_bytes",
+      [](const PyVocabulary& vocabulary, const nb::bytes& data, const PyIdsOf& ids_of, size_t memory_budget_bytes) {
+        GrammarIr ir = read_bytes(vocabulary, data, ids_of);
+        const Unlocked unlocked;
+        rotation().leave();
+        Program program = link(ir, vocabulary.context->rules);
+        return std::make_shared<CompiledGrammar>(vocabulary.context, std::move(ir), std::move(program),
+                                                 memory_budget_bytes);
+      },
+      nb::arg("vocabulary"), nb::arg("data"), nb::arg("ids_of"), nb::arg("memory_budget_bytes"));
 }
 
 }  // namespace maskwright

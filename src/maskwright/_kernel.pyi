@@ -54,6 +54,12 @@ class CaptureProgram:
 def compile(
     vocabulary: Vocabulary, rules: tuple[object, ...], root: int, memory_budget_bytes: int
 ) -> CompiledGrammar: ...
+def compile_bytes(
+    vocabulary: Vocabulary,
+    data: bytes,
+    ids_of: Callable[[list[bytes], Sequence[tuple[int, int]], bool], Sequence[int]],
+    memory_budget_bytes: int,
+) -> CompiledGrammar: ...
 
 class Matcher:
     @overload

@@ -246,6 +246,11 @@ def _hand_over(done: Future[_T], own: Future[_T]) -> None:
 _to_renew_in_child: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
+def renew_in_child(thing: Any) -> None:
+    """Have the `forget` of this thing called in a forked child: its locks may be held there by nobody."""
+    _to_renew_in_child.add(thing)
+
+
 def _renew_in_child() -> None:
     for each in list(_to_renew_in_child):
         each.forget()

@@ -11,35 +11,45 @@ Tested by tests/contract.
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from maskwright import _kernel
 from maskwright.compile_cache import CompileCache, CompileFuture, Workers
-from maskwright.errors import MaskwrightError, UnsatisfiableError, wrong_argument
+from maskwright.errors import GrammarError, MaskwrightError, TokenizerError, UnsatisfiableError, wrong_argument
 from maskwright.explainer import Explainer
 from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
-from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
+from maskwright.ir import OP_CAPTURE, GrammarIR, has_deferred, postorder, spelled_out
 from maskwright.report.rejection import Rejection
 from maskwright.report.sources import Source
 from maskwright.support.arguments import as_integer, as_number, check_pattern, instance, refuse_pickling, text_hint
 from maskwright.support.interruption import compiling, interrupt_checkpoint
-from maskwright.token_sets import token_ids
+from maskwright.token_sets import ids_of_saved, token_ids
 from maskwright.tokenizer import TokenizerInfo, info_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from maskwright.frontends.json_schema import JsonSchemaKeywords
+    from maskwright.kept_grammars import KeptGrammars
+    from maskwright.saved_grammars import Notes
     from maskwright.structural_tag import StructuralTag
 
 _DEFAULT_CACHE_BYTES = 512 << 20
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
+_DEFAULT_CACHE_DIR_BYTES = 256 << 20
+_WORTH_KEEPING_S = (
+    0.002  # to read a grammar takes a third of the time of compiling it, and some tenths of a millisecond
+)
 _FRONT_ENDS = (
     *("maskwright.frontends.json_schema", "maskwright.frontends.regex", "maskwright.frontends.ebnf"),
     *("maskwright.frontends.lark", "maskwright.structural_tag.lowering.lower"),
@@ -77,6 +87,8 @@ class CompilerStats(NamedTuple):
     num_grammars: int
     memory_bytes: int
     num_rule_groups: int  # automata that all grammars on the tokenizer share
+    disk_hits: int = 0  # of the misses, those that were on disk
+    disk_misses: int = 0  # those that were looked for there and compiled
 
 
 class CompiledGrammar:
@@ -89,15 +101,84 @@ class CompiledGrammar:
 
     __slots__ = ("_capture_program", "_explainer", "_has_captures", "_native", "grammar", "tokenizer_info")
 
-    def __init__(self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int) -> None:
+    def __init__(
+        self, grammar: Grammar, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int, saved: bytes | None = None
+    ) -> None:
+        """`saved` are the bytes of this grammar, if it is there to be read from them."""
         self.grammar = instance("grammar", grammar, Grammar, "use the compile_ methods of GrammarCompiler")
         self.tokenizer_info = instance("tokenizer_info", tokenizer_info, TokenizerInfo)
         limit = as_integer("memory_budget_bytes", memory_budget_bytes, at_least=0)
         self._capture_program: _kernel.CaptureProgram | None = None
         self._explainer: Explainer | None = None
         self._has_captures: bool | None = None
+        self._native = self._compiled(saved, min(limit, _MOST_BYTES))
+
+    def _compiled(self, saved: bytes | None, limit: int) -> _kernel.CompiledGrammar:
+        vocabulary = self.tokenizer_info.kernel_vocabulary
+        if saved is not None:
+            return _kernel.compile_bytes(vocabulary, saved, partial(ids_of_saved, self.tokenizer_info), limit)
         ir = self._ir_with_tokens()
-        self._native = _kernel.compile(tokenizer_info.kernel_vocabulary, ir.rules, ir.root, min(limit, _MOST_BYTES))
+        return _kernel.compile(vocabulary, ir.rules, ir.root, limit)
+
+    def serialize(self) -> bytes:
+        """Return the compiled grammar as bytes, for `deserialize` in any process that has the same release of
+        Maskwright and the same tokenizer. See `Grammar.serialize`; `Grammar.deserialize` reads them, too.
+
+        Raises:
+            LimitError: It is too large.
+        """
+        from maskwright.saved_grammars import written
+
+        grammar = self.grammar.bound_to(self.tokenizer_info)
+        notes = replace(grammar.notes(), tokenizer=self.tokenizer_info.fingerprint, captures=self.has_captures)
+        return written(grammar.compact_ir, notes)
+
+    @classmethod
+    def deserialize(
+        cls, data: bytes, tokenizer_info: TokenizerInfo, *, memory_budget_bytes: int = _DEFAULT_GRAMMAR_BYTES
+    ) -> CompiledGrammar:
+        """Read what `serialize` returned, without the front-ends. The bytes may come from anybody.
+
+        Masks are those of the grammar that was saved. They are not among the bytes: they are computed anew when they
+        are needed, as the first ones take less than a millisecond.
+
+        Args:
+            data: The bytes. They are kept, as the grammar's rules are read from them when somebody asks for these.
+            tokenizer_info: The tokenizer for which it was compiled, or one with the same tokens.
+            memory_budget_bytes: What it may remember of configurations and masks; past it, it starts over.
+
+        Raises:
+            TokenizerError: It was compiled for another tokenizer.
+            GrammarError: The bytes are something else, were damaged, or were written in another version of the format.
+            LimitError: They are too many, or a limit on what is in them is passed.
+            ArgumentError, OptionError: An argument has the wrong type, or is out of range.
+
+        >>> info = TokenizerInfo.from_vocab(["a", "b", "</s>"], stop_token_ids=[2])
+        >>> saved = GrammarCompiler(info).compile_regex("a+").serialize()
+        >>> CompiledGrammar.deserialize(saved, info).grammar.dump()
+        'root ::= "a" "a"*'
+        """
+        from maskwright.saved_grammars import read_ir, read_notes
+
+        given = instance("data", data, bytes, "pass what serialize() returned")
+        info = instance("tokenizer_info", tokenizer_info, TokenizerInfo)
+        notes = read_notes(given)
+        if notes.tokenizer is None:
+            raise GrammarError(
+                "the bytes are a grammar that was not compiled",
+                hint="read it with Grammar.deserialize, and compile it with GrammarCompiler.compile_grammar",
+            )
+        if notes.tokenizer != info.fingerprint:
+            raise TokenizerError(
+                "the grammar was compiled for another tokenizer, or one with other special or stop tokens",
+                hint="pass the TokenizerInfo with which it was compiled, or compile the grammar anew",
+            )
+        grammar = Grammar.saved(notes)
+        grammar.release_ir(lambda: Grammar.saved(notes, read_ir(given, notes)))
+        with compiling:
+            made = cls(grammar, info, memory_budget_bytes=memory_budget_bytes, saved=given)
+        made._has_captures = notes.captures
+        return made
 
     def precompute(self, budget_us: float) -> Precomputed:
         """Compute the masks that an output will need first, for at most `budget_us` microseconds.
@@ -181,7 +262,7 @@ class CompiledGrammar:
         return self  # what it holds is shared and does not change for its users
 
     def __reduce__(self) -> NoReturn:
-        refuse_pickling(self, "pickle its grammar and its tokenizer_info, and compile in the other process")
+        refuse_pickling(self, "pass what its serialize() returns, and deserialize it in the other process")
 
     def __repr__(self) -> str:
         return f"<CompiledGrammar: {self.grammar!r}, {self.tokenizer_info!r}>"
@@ -208,12 +289,17 @@ class GrammarCompiler:
         max_threads: The largest number of threads in which the `_async` methods compile.
         cache_enabled: Whether to cache compiled grammars.
         cache_limit_bytes: The largest total size of the cached grammars.
+        cache_dir: A directory in which compiled grammars are kept for later processes, and for others that use it at
+            the same time; None for none. It is created if it does not exist. It gets the grammars that took longer to
+            compile than they take to read, except those passed as a `Grammar`, those with a registry, and those with
+            parts that are compiled when they are first needed. They are written in the background.
+        cache_dir_limit_bytes: The largest total size of the files there; the least recently used are removed.
         grammar_limit_bytes: The largest size of one grammar's cached configurations and masks; beyond it, that cache is
             cleared.
 
     Raises:
         ArgumentError: An argument has the wrong type.
-        OptionError: A number is out of range.
+        OptionError: A number is out of range, or `cache_dir` cannot be made.
         TokenizerError: The tokenizer cannot be read.
     """
 
@@ -225,6 +311,8 @@ class GrammarCompiler:
         cache_enabled: bool = True,
         cache_limit_bytes: int = _DEFAULT_CACHE_BYTES,
         grammar_limit_bytes: int = _DEFAULT_GRAMMAR_BYTES,
+        cache_dir: str | os.PathLike[str] | None = None,
+        cache_dir_limit_bytes: int = _DEFAULT_CACHE_DIR_BYTES,
     ) -> None:
         self.tokenizer_info = info_of(tokenizer_info)
         self.max_threads = as_integer("max_threads", max_threads, at_least=1)
@@ -237,6 +325,16 @@ class GrammarCompiler:
         for front_end in _FRONT_ENDS:
             import_module(front_end)
         _ = self.tokenizer_info.kernel_vocabulary
+        self._kept = self._kept_in(cache_dir, as_integer("cache_dir_limit_bytes", cache_dir_limit_bytes, at_least=0))
+
+    def _kept_in(self, directory: str | os.PathLike[str] | None, limit_bytes: int) -> KeptGrammars | None:
+        if directory is None:
+            return None
+        if not isinstance(directory, str | os.PathLike):
+            raise wrong_argument("cache_dir", directory, "a path")
+        from maskwright.kept_grammars import KeptGrammars
+
+        return KeptGrammars(directory, limit_bytes, self.tokenizer_info)
 
     @takes_schema_options
     def compile_json_schema(self, schema: Any, **options: Unpack[JsonSchemaKeywords]) -> CompiledGrammar:
@@ -328,7 +426,8 @@ class GrammarCompiler:
         """Return what is cached at present; hits and misses are counted since the compiler was made."""
         cache = self._cache
         groups = self.tokenizer_info.kernel_vocabulary.num_rule_groups
-        return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups)
+        disk = (0, 0) if self._kept is None else (self._kept.hits, self._kept.misses)
+        return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups, *disk)
 
     def __reduce__(self) -> NoReturn:
         refuse_pickling(self, "pickle its tokenizer_info, and make a compiler in the other process")
@@ -346,6 +445,12 @@ class GrammarCompiler:
             return self._bound(task)
 
     def _bound(self, task: _Task) -> CompiledGrammar:
+        key = self._kept.key(task.key) if self._kept is not None and task.is_by_content else None
+        if self._kept is not None and key is not None:
+            loaded = self._kept.load(key, partial(self._loaded, task))
+            if loaded is not None:
+                return loaded
+        began = time.thread_time()
         grammar = task.read()
         try:
             compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=self._grammar_limit_bytes)
@@ -355,9 +460,36 @@ class GrammarCompiler:
             if grammar.source is not None and grammar.source.kind == "regex":
                 raise UnsatisfiableError("no text matches this regular expression", hint=_WHOLE_OUTPUT) from None
             raise
+        if key is not None and time.thread_time() - began >= _WORTH_KEEPING_S and not has_deferred(grammar.compact_ir):
+            self._keep(key, grammar.compact_ir, grammar.notes())
         if task.read_again is not None:
             grammar.release_ir(task.read_again)
         return compiled
+
+    def _loaded(self, task: _Task, data: bytes, notes: Notes) -> CompiledGrammar:
+        """Make a grammar of an entry on disk. What it was read from is at hand, for when somebody asks for it."""
+        grammar = Grammar.saved(notes)
+        grammar.release_ir(task.read_again or task.read)
+        limit = self._grammar_limit_bytes
+        compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=limit, saved=data)
+        compiled._has_captures = notes.captures
+        if notes.warnings:
+            from maskwright.frontends.warnings.grammar_warnings import issue
+
+            issue(notes.warnings)
+        return compiled
+
+    def _keep(self, key: str, ir: GrammarIR, notes: Notes) -> None:
+        """Write a grammar to the disk, after what the workers are asked for already."""
+        kept = self._kept
+        assert kept is not None
+
+        def keep() -> None:
+            with compiling:
+                kept.store(key, ir, replace(notes, captures=_has_captures(spelled_out(ir))))
+
+        with suppress(RuntimeError):  # the interpreter is on its way out
+            self._workers.run(keep)
 
 
 def _has_captures(ir: GrammarIR) -> bool:
@@ -391,13 +523,15 @@ class _Task(NamedTuple):
     """Something to compile: what tells it from others (None: nothing does), and how its grammar is made.
 
     `read_again` makes the grammar from what cannot change, if that is at hand. `why_unsatisfiable` makes the error for
-    a grammar that turns out to admit nothing, if more can be said than that.
+    a grammar that turns out to admit nothing, if more can be said than that. `is_by_content` says that the key means
+    the same in other processes.
     """
 
     key: Hashable
     read: Callable[[], Grammar]
     read_again: Callable[[], Grammar] | None = None
     why_unsatisfiable: Callable[[], UnsatisfiableError] | None = None
+    is_by_content: bool = True
 
 
 def _json_schema_task(schema: Any, given: JsonSchemaKeywords) -> _Task:
@@ -436,7 +570,7 @@ def _regex_task(pattern: str, flags: str) -> _Task:
 def _grammar_task(grammar: Grammar | str, root_rule_name: str) -> _Task:
     if isinstance(grammar, Grammar):
         # By identity: what is kept holds the grammar, so the id stays its own.
-        return _Task(("grammar", id(grammar)), lambda: grammar)
+        return _Task(("grammar", id(grammar)), lambda: grammar, is_by_content=False)
     if not isinstance(grammar, str):
         raise wrong_argument("grammar", grammar, "a Grammar or an EBNF text", _instead_of_a_grammar(grammar))
     instance("root_rule_name", root_rule_name, str)

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from maskwright.frontends.json_schema import Finding, JsonSchemaKeywords
+    from maskwright.saved_grammars import Notes
     from maskwright.structural_tag import StructuralTag
     from maskwright.tokenizer import TokenizerInfo
 
 # Front-ends are imported where they are used: a program that only matches JSON Schemas does not pay for the others.
+
+_NOTHING = GrammarIR((ir.Rule("root", ir.never()),), 0)
 
 
 class Grammar:
@@ -88,6 +91,54 @@ class Grammar:
     def release_ir(self, read_again: Callable[[], Grammar]) -> None:
         """Forget the IR and the source until they are asked for. `read_again` must return this very grammar."""
         self._ir, self._source, self._read_again = None, None, read_again
+
+    def serialize(self) -> bytes:
+        """Return the grammar as bytes, for `deserialize` in any process that has the same release of Maskwright.
+
+        With it go its report, its warnings and what it was read from, unless that is more than plain data, such as a
+        schema with a registry: then no keyword is named where a text is rejected. What would be compiled when it is
+        first needed, such as the arguments of tools, is compiled now. `maskwright compile` writes such bytes, too.
+
+        Raises:
+            LimitError: It is too large.
+            GrammarError: It is a structural tag that was read without a tokenizer and holds more than plain data.
+
+        >>> saved = Grammar.from_regex("[ab]c?").serialize()
+        >>> Grammar.deserialize(saved).dump()
+        'root ::= [a-b] "c"?'
+        """
+        from maskwright.saved_grammars import written
+
+        return written(self.compact_ir, self.notes())
+
+    def notes(self) -> Notes:
+        """What is saved of it beside its rules."""
+        from maskwright.saved_grammars import Notes
+
+        return Notes(self.report, self.warnings, self.source, self._tag is not None)
+
+    @classmethod
+    def deserialize(cls, data: bytes) -> Grammar:
+        """Read what `serialize` returned, of a grammar or of a compiled one. The bytes may come from anybody.
+
+        Raises:
+            GrammarError: They are something else, were damaged, or were written in another version of the format.
+            StructuralTagError: The structural tag in them is malformed.
+            LimitError: They are too many, or a limit on what is in them is passed.
+        """
+        from maskwright.saved_grammars import read_ir, read_notes
+
+        given = instance("data", data, bytes, "pass what serialize() returned")
+        notes = read_notes(given)
+        return cls.saved(notes, read_ir(given, notes))
+
+    @classmethod
+    def saved(cls, notes: Notes, rules: GrammarIR | None = None) -> Grammar:
+        """Make a grammar that was saved with these notes; without its rules, `release_ir` must say how to read it."""
+        made = cls(rules or _NOTHING, notes.report, notes.warnings, source=notes.source)
+        if notes.is_unbound and notes.source is not None and notes.source.kind == "structural_tag":
+            made._tag = notes.source.text
+        return made
 
     @classmethod
     @takes_schema_options

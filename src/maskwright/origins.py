@@ -19,7 +19,7 @@ from typing import Any
 from maskwright import _kernel
 from maskwright.errors import MaskwrightError
 from maskwright.grammar import Grammar
-from maskwright.ir import GrammarIR, Rule, capture
+from maskwright.ir import GrammarIR, Rule, capture, spelled_out
 from maskwright.report.continuation import History
 from maskwright.report.left_recursion import left_recursive
 from maskwright.report.regex_places import located, place_in
@@ -72,7 +72,7 @@ def _schema_origins(source: Source, grammar: Grammar, info: TokenizerInfo) -> Or
     from maskwright.frontends.json_schema.report.blame import Blame
 
     options = read_options(source.options)
-    if schema_to_ir(source.text, options, []) != grammar.compact_ir:
+    if spelled_out(schema_to_ir(source.text, options, [])) != grammar.ir:
         return Origins()  # its owner has changed it since
     return _InSchema(Blame(source.text, options), info)
 

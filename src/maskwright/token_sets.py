@@ -26,16 +26,24 @@ def token_ids(info: TokenizerInfo, token_set: TokenSet) -> list[int]:
         GrammarError: The tokenizer has no token of that name, or fewer ids than the set names.
     """
     members: set[int] = set()
-    for first, last in token_set.id_ranges:
+    seen = -1
+    for first, last in sorted(token_set.id_ranges):
         if last >= info.vocab_size:
             raise GrammarError(f"there is no token {last}: the tokenizer has {info.vocab_size:,} ids")
-        members.update(range(first, last + 1))
+        members.update(range(max(first, seen + 1), last + 1))  # each once, however many ranges hold it
+        seen = max(seen, last)
     for name in token_set.names:
         members.update(_named(info, name))
     if token_set.negated:
         stops = set(info.stop_token_ids)
         return [t for t, text in enumerate(info.token_bytes) if text and t not in members and t not in stops]
     return sorted(members)
+
+
+def ids_of_saved(info: TokenizerInfo, names: list[bytes], id_ranges: list[tuple[int, int]], negated: bool) -> list[int]:
+    """As `token_ids`, of a set as the kernel reads it from a saved grammar."""
+    decoded = tuple([name.decode("utf-8", "replace") for name in names])
+    return token_ids(info, TokenSet(decoded, tuple(id_ranges), negated))
 
 
 def _named(info: TokenizerInfo, name: str) -> list[int]:

@@ -17,8 +17,8 @@
 #include "engine/draft.h"
 #include "engine/matcher.h"
 #include "engine/precompute.h"
-#include "read_grammar.h"
 #include "support/errors.h"
+#include "token_texts.h"
 
 #define EXPORT extern "C" EMSCRIPTEN_KEEPALIVE
 
@@ -96,9 +96,16 @@ void append(Number number) {
   last.data.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
+GrammarIr read(std::string_view source, const Tokenizer& tokenizer, bool with_captures) {
+  const Vocabulary& vocabulary = *tokenizer.context->vocabulary;
+  GrammarFile file = read_grammar(source, vocabulary.vocab_size(), with_captures);
+  for (const NamedTokens& each : file.named_tokens)
+    supply_tokens(file.ir, each, find_tokens(each, vocabulary, tokenizer.texts));
+  return std::move(file.ir);
+}
+
 GrammarIr ir_with_captures(const Grammar& grammar) {
-  const Tokenizer& tokenizer = *grammar.tokenizer;
-  return read_grammar(grammar.source, *tokenizer.context->vocabulary, tokenizer.texts, true);
+  return read(grammar.source, *grammar.tokenizer, true);
 }
 
 CaptureTracker& tracker(Sequence& self) {
@@ -187,7 +194,7 @@ EXPORT std::shared_ptr<Grammar>* mw_grammar(std::shared_ptr<Tokenizer>* tokenize
   return guarded([&] {
     TokenizerContext& context = *(*tokenizer)->context;
     std::string source(data, size);
-    GrammarIr ir = read_grammar(source, *context.vocabulary, (*tokenizer)->texts, false);
+    GrammarIr ir = read(source, **tokenizer, false);
     Program program = link(ir, context.rules);
     auto compiled =
         std::make_shared<CompiledGrammar>((*tokenizer)->context, std::move(ir), std::move(program), budget_bytes);

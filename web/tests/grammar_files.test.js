@@ -13,8 +13,9 @@ before(() => load());
 
 const info = () => TokenizerInfo.fromVocab(["a", "b", "<think>", "</s>"], { specialTokenIds: [2, 3], stopTokenIds: [3] });
 
-/** A file with this body. @param {number[]} body */
-function file(body, { version = 2, crc = crc32(Uint8Array.from(body)) } = {}) {
+/** A file with this body behind its notes, which are empty. @param {number[]} grammar */
+function file(grammar, { version = 3, notes = [0], crc = crc32(Uint8Array.from([...notes, ...grammar])) } = {}) {
+  const body = [...notes, ...grammar];
   return Uint8Array.from([0x89, 0x4d, 0x57, 0x47, version, ...[0, 8, 16, 24].map((s) => (crc >>> s) & 0xff), ...body]);
 }
 
@@ -31,6 +32,10 @@ test("a small file", () => {
   assert.deepEqual(firstTokens(file([1, ...LITERAL_A, 1, 0, 0, 0])), [0]);
 });
 
+test("notes are not looked at", () => {
+  assert.deepEqual(firstTokens(file([1, ...LITERAL_A, 1, 0, 0, 0], { notes: [3, 0xff, 0, 0x7b] })), [0]);
+});
+
 test("token sets are looked up by name and by number", () => {
   const set = (/** @type {number[]} */ ...fields) => file([1, ...LITERAL_A, 1, 0, 0, 1, 0, ...fields]);
   const think = [7, ...new TextEncoder().encode("<think>")];
@@ -43,12 +48,14 @@ test("token sets are looked up by name and by number", () => {
 
 test("damaged files are refused", () => {
   const cases = /** @type {[RegExp, Uint8Array][]} */ ([
-    [/not a grammar file/, new Uint8Array()],
-    [/not a grammar file/, new TextEncoder().encode("{\"type\": \"object\"}")],
-    [/version 3/, file([0], { version: 3 })],
+    [/not a saved grammar/, new Uint8Array()],
+    [/not a saved grammar/, new TextEncoder().encode("{\"type\": \"object\"}")],
+    [/version 2/, file([0], { version: 2 })],
     [/checksum/, file([1, ...LITERAL_A, 1, 0, 0, 0], { crc: 1 })],
     [/ends too early/, file([1, 2, 9, 0x61])],
     [/ends too early/, file([])],
+    [/ends too early/, file([], { notes: [] })],
+    [/ends too early/, file([1, ...LITERAL_A, 1, 0, 0, 0], { notes: [100] })],
     [/something follows/, file([1, ...LITERAL_A, 1, 0, 0, 0, 0])],
     [/root names no rule/, file([1, ...LITERAL_A, 1, 0, 1, 0])],
     [/no expression/, file([1, ...LITERAL_A, 1, 5, 0, 0])],
@@ -89,7 +96,7 @@ test("bytes changed at random, with a checksum that fits", async (t) => {
   const tokenizer = info();
   for (const { file: text } of cases.filter((/** @type {any} */ each) => each.file.length < 2000)) {
     for (let round = 0; round < 10; ++round) {
-      const body = [...fromBase64(text).subarray(9)];
+      const body = [...fromBase64(text).subarray(10)];  // no notes
       for (let i = 0; i <= random(3); ++i) body[random(body.length)] = random(256);
       try {
         const grammar = new CompiledGrammar(tokenizer, file(body));

@@ -98,14 +98,34 @@ Vocabulary::Vocabulary(const std::vector<std::string_view>& token_bytes, const s
     }
     offsets_.push_back(static_cast<uint32_t>(pool_.size()));
   }
-  std::sort(sorted_.begin(), sorted_.end(), [this](TokenId a, TokenId b) {
-    const int order = text(a).compare(text(b));
-    return order != 0 ? order < 0 : a < b;
-  });
+  sort_tokens();
   build_trie();
   build_char_classes();
   build_classes_before();
   build_char_counts();
+}
+
+// By their bytes, the first eight of which decide most comparisons. Those of shorter tokens are filled up with zeros,
+// and what is the same then is compared as a whole.
+void Vocabulary::sort_tokens() {
+  struct Keyed {
+    uint64_t beginning;
+    TokenId token;
+  };
+  std::vector<Keyed> keyed;
+  keyed.reserve(sorted_.size());
+  for (const TokenId token : sorted_) {
+    uint64_t beginning = 0;
+    const std::string_view bytes = text(token);
+    for (size_t i = 0; i < 8; ++i) beginning = beginning << 8 | (i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0);
+    keyed.push_back({beginning, token});
+  }
+  std::sort(keyed.begin(), keyed.end(), [this](const Keyed& a, const Keyed& b) {
+    if (a.beginning != b.beginning) return a.beginning < b.beginning;
+    const int order = text(a.token).compare(text(b.token));
+    return order != 0 ? order < 0 : a.token < b.token;
+  });
+  for (size_t i = 0; i < keyed.size(); ++i) sorted_[i] = keyed[i].token;
 }
 
 void Vocabulary::build_trie() {

@@ -113,6 +113,7 @@ class Vocabulary {
   size_t memory_bytes() const;
 
  private:
+  void sort_tokens();
   void build_trie();
   void build_char_classes();
   void build_char_counts();

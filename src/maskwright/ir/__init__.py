@@ -86,6 +86,7 @@ from maskwright.ir.remembered import remembering as remembering
 from maskwright.ir.remembered import with_scopes as with_scopes
 from maskwright.ir.subgrammars import Promised as Promised
 from maskwright.ir.subgrammars import deferred_subgrammar as deferred_subgrammar
+from maskwright.ir.subgrammars import has_deferred as has_deferred
 from maskwright.ir.subgrammars import spelled_out as spelled_out
 from maskwright.ir.subgrammars import subgrammar as subgrammar
 from maskwright.ir.walks import changed as changed

@@ -1,19 +1,21 @@
-"""A grammar as bytes: what `maskwright compile` writes, and the WebAssembly kernel reads, without Python.
+"""A grammar as bytes: what `Grammar.serialize` and `maskwright compile` write, and the kernel reads without Python.
 
     header   89 4D 57 47 ("\\x89MWG"), a version byte, the CRC-32 of the body (4 bytes, little-endian)
-    body     expressions, rules, the root, token sets
+    body     notes, expressions, rules, the root, token sets
 
 Numbers are LEB128, seven bits a byte, the lowest first. An expression is its op (ops.py), then its fields; operands are
 written before what they are part of and named by how far back they stand, so what is shared is written once. Strings
 are their length and their bytes. Subgrammars are written out as rules. Token sets keep names and ranges of ids: they
-are looked up in the tokenizer with which the bytes are loaded.
+are looked up in the tokenizer with which the bytes are loaded. The notes are a string that the kernel passes over: what
+else there is to know of the grammar (saved_grammars.py), or nothing.
 
     >>> from maskwright.ir.expressions import text
     >>> to_bytes(GrammarIR((Rule("root", text("hi")),), 0))[9:].hex()
-    '010202686901000000'
+    '00010202686901000000'
 
-Readers refuse other versions; a change of what is written here is a new version. The reader, with its limits, is
-web/kernel/read_grammar.cpp. Tested by tests/test_portable.py, and with the reader in web/tests.
+Readers refuse other versions; a change of what is written here is a new version. Bytes are read here by
+portable_reading.py, and by cpp/kernel/grammar/read_grammar.cpp, natively and in the browser.
+Tested by tests/test_portable.py, tests/saved/test_grammars.py, and in the browser by web/tests.
 """
 
 from __future__ import annotations
@@ -48,16 +50,17 @@ from maskwright.ir.ops import (
 from maskwright.ir.parameters import COND_ALL, Condition, Value
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import operands, postorder
+from maskwright.support.interruption import interrupt_checkpoint
 
 MAGIC: Final = b"\x89MWG"
-VERSION: Final = 2
+VERSION: Final = 3
 MAX_NODES: Final = 4_000_000  # the reader's limits
 MAX_BYTES: Final = 256 << 20
-_SET_BYTES: Final = 32
+SET_BYTES: Final = 32
 
 
-def to_bytes(grammar: GrammarIR, max_nodes: int = MAX_NODES) -> bytes:
-    """Write a grammar of at most `max_nodes` expressions.
+def to_bytes(grammar: GrammarIR, max_nodes: int = MAX_NODES, notes: bytes = b"") -> bytes:
+    """Write a grammar of at most `max_nodes` expressions, with these notes.
 
     Raises:
         LimitError: It has more expressions, or more bytes than a reader takes.
@@ -66,6 +69,7 @@ def to_bytes(grammar: GrammarIR, max_nodes: int = MAX_NODES) -> bytes:
     spelled = spelled_out(grammar)
     rules = [writer.expression(rule.body) for rule in spelled.rules]
     out = bytearray()
+    _string(out, notes)
     _number(out, len(writer.places))
     out += writer.out
     _number(out, len(rules))
@@ -93,6 +97,7 @@ class _Writer:
         """Write an expression, unless it was written, and return its place."""
         for expr in postorder(root, lambda part: () if id(part) in self.places else operands(part)):
             if id(expr) not in self.places:
+                interrupt_checkpoint()
                 self._write(expr)
                 self.places[id(expr)] = len(self.places)
         if len(self.places) > self.max_nodes:
@@ -110,7 +115,7 @@ class _Writer:
             self._operand(expr[1])
             _fields(out, op, expr)
         elif op == OP_SET:
-            out += expr[1].to_bytes(_SET_BYTES, "little")
+            out += expr[1].to_bytes(SET_BYTES, "little")
         elif op == OP_LITERAL:
             _string(out, expr[1])
         elif op == OP_RECALL:

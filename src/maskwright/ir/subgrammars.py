@@ -122,6 +122,21 @@ def deferred_grammar(number: int) -> GrammarIR:
     return leaf.ir
 
 
+def has_deferred(grammar: GrammarIR) -> bool:
+    """Whether any of its subgrammars, or of theirs, is deferred."""
+    seen: set[int] = set()
+    waiting = [grammar]
+    while waiting:
+        for leaf in [leaf for rule in waiting.pop().rules for leaf in _leaves(rule.body)]:
+            known: Subgrammar = leaf[1]
+            if known.deferred is not None:
+                return True
+            if known.number not in seen:
+                seen.add(known.number)
+                waiting.append(known.ir)
+    return False
+
+
 def spelled_out(grammar: GrammarIR) -> GrammarIR:
     """Return the same grammar with the rules of its subgrammars among its own, which stay where they are."""
     found = {id(leaf): leaf for rule in grammar.rules for leaf in _leaves(rule.body)}

@@ -8,8 +8,9 @@
 
 Invariants: immutable; every id below `vocab_size` is a text token, special, or empty; ids from `len(token_bytes)` on
 are the padding of the model's output layer. Ids are unique in the sorted tuples. The kernel's trie is built on first
-use, once, and kept; neither it nor the tokenizer that this was read from is pickled. Equality and hash go by content.
-Cost: reading 200,000 tokens takes 0.1 to 0.5 s, the fingerprint 25 ms. Tested by tests/tokenizer/.
+use, once, and kept; neither it nor the tokenizer that this was read from is
+pickled or serialized. Equality and hash go by content.
+Cost: reading 200,000 tokens takes 0.1 to 0.5 s, the fingerprint 15 ms. Tested by tests/tokenizer/.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from maskwright.tokenizer import (
     from_sentencepiece,
     from_tiktoken,
     from_vocab,
+    saved,
 )
 from maskwright.tokenizer.raw import RawTokenizer, check_vocab_size
 
@@ -190,13 +192,32 @@ class TokenizerInfo:
             raise _stop_tokens_cut(declared, info.vocab_size) if declared else _no_stop_token(info)
         return info
 
+    def serialize(self) -> bytes:
+        """Return it as bytes, for `deserialize` in any process: without the tokenizer that it was read from, and
+        without that tokenizer's library.
+
+        >>> info = TokenizerInfo.from_vocab(["a", "</s>"], stop_token_ids=[1])
+        >>> TokenizerInfo.deserialize(info.serialize()) == info
+        True
+        """
+        return saved.write(saved.Fields(*self._data()))
+
+    @classmethod
+    def deserialize(cls, data: bytes) -> TokenizerInfo:
+        """Read what `serialize` returned. The bytes may come from anybody. The result cannot `encode`.
+
+        Raises:
+            TokenizerError: They are something else, were damaged, or were written in another version of the format.
+        """
+        return cls(*saved.read(instance("data", data, bytes, "pass what serialize() returned")))
+
     @cached_property
     def fingerprint(self) -> str:
         """A hex digest of everything that can change a mask; the same on every machine and in every process."""
         digest = hashlib.sha256()
-        lengths = [len(token) for token in self.token_bytes]
-        ids = (self.vocab_size, self.special_token_ids, self.stop_token_ids, self.drops_leading_space, lengths)
+        ids = (self.vocab_size, self.special_token_ids, self.stop_token_ids, self.drops_leading_space)
         digest.update(repr(ids).encode())
+        digest.update(saved.numbers(map(len, self.token_bytes)))
         digest.update(b"".join(self.token_bytes))
         return digest.hexdigest()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import maskwright
@@ -37,9 +38,14 @@ def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tu
         rule = rules.rules[finding.rule].name
         line, column = place_of(rule, source, sign) or (None, None)
         found.append(GrammarWarning(finding.message, rule=rule, line=line, column=column, hint=finding.hint))
+    issue(found)
+    return tuple(found)
+
+
+def issue(found: Iterable[GrammarWarning]) -> None:
+    """Issue warnings where the caller's code is."""
     for warning in found:
         warnings.warn(warning, stacklevel=_levels_to_caller())
-    return tuple(found)
 
 
 def place_of(rule: str, source: str, sign: str) -> tuple[int, int] | None:

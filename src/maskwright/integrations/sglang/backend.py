@@ -22,8 +22,9 @@ from sglang.srt.constrained.base_grammar_backend import (
 )
 from sglang.srt.constrained.torch_ops.token_filter_torch_ops import set_token_filter_torch
 
-from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
+from maskwright import CompiledGrammar, TokenizerInfo
 from maskwright.errors import MaskwrightError, OptionError, TokenizerError
+from maskwright.integrations.environment import compiler_of
 from maskwright.integrations.sglang.cache import BoundedCache
 from maskwright.integrations.sglang.grammar import MaskwrightGrammar, allocate, apply
 from maskwright.tokenizer import info_of
@@ -57,7 +58,7 @@ class MaskwrightBackend(BaseGrammarBackend):  # type: ignore[misc, unused-ignore
         self.cache = BoundedCache()
         self.executor = ThreadPoolExecutor(max_workers=_MOST_COMPILING)
         self._info = tokenizer_info
-        self._compiler = GrammarCompiler(tokenizer_info)
+        self._compiler = compiler_of(tokenizer_info)
         self._framing_compiler = self._compiler
         self._json_options = json_options
 
@@ -94,7 +95,7 @@ class MaskwrightBackend(BaseGrammarBackend):  # type: ignore[misc, unused-ignore
         framing = TokenizerInfo(
             info.token_bytes, info.vocab_size, tuple(special), info.stop_token_ids, info.drops_leading_space
         )
-        self._framing_compiler = GrammarCompiler(framing)
+        self._framing_compiler = compiler_of(framing)
 
     def compile_framed_grammar(
         self, grammar: MaskwrightGrammar, frame: Callable[[dict[str, Any]], dict[str, Any]]

@@ -16,6 +16,7 @@ from typing import Any
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
 from maskwright.errors import TokenizerError
+from maskwright.integrations.environment import compiler_of
 from maskwright.openai_shapes import vllm_schema_options
 
 _MAX_COMPILERS = 8
@@ -43,7 +44,7 @@ def compiler_for(tokenizer: Any, vocab_size: int) -> GrammarCompiler:
             same = [compiler for _, compiler in _compilers.values() if compiler.tokenizer_info == info]
             while len(_compilers) >= _MAX_COMPILERS:
                 del _compilers[next(iter(_compilers))]
-            _compilers[key] = (tokenizer, same[0] if same else GrammarCompiler(info))
+            _compilers[key] = (tokenizer, same[0] if same else compiler_of(info))
         return _compilers[key][1]
 
 

@@ -1,46 +1,70 @@
-#include "read_grammar.h"
+#include "grammar/read_grammar.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "grammar/capture_name.h"
+#include "grammar/loops.h"
 #include "support/errors.h"
 
 namespace maskwright {
 namespace {
 
 constexpr std::string_view kMagic = "\x89MWG";
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersion = 3;
 constexpr size_t kHeaderBytes = 9;
 constexpr size_t kMaxBytes = size_t{256} << 20;
 constexpr uint64_t kMaxNodes = 4'000'000;
 constexpr int kMaxConditionDepth = 64;
-constexpr uint64_t kMaxTokensSeen = 64'000'000;  // in all token sets together
+// In all token sets together; a name is looked for among all tokens, and a range takes some room itself.
+constexpr uint64_t kMaxTokensSeen = 64'000'000;
+constexpr uint64_t kRangeCost = 64;
 
 [[noreturn]] void refuse(const char* what) {
-  throw MalformedGrammar(std::string("the grammar file is damaged: ") + what);
+  throw MalformedGrammar(std::string("the saved grammar is damaged: ") + what);
 }
 
+// Of one byte, and of that byte with zeros behind it.
+constexpr auto kCrcTables = [] {
+  std::array<std::array<uint32_t, 256>, 8> out{};
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+    out[0][byte] = crc;
+  }
+  for (size_t zeros = 1; zeros < out.size(); ++zeros)
+    for (size_t byte = 0; byte < 256; ++byte)
+      out[zeros][byte] = out[zeros - 1][byte] >> 8 ^ out[0][out[zeros - 1][byte] & 0xFF];
+  return out;
+}();
+
+// Eight bytes at a time: a grammar's checksum would else take as long as reading it.
 uint32_t crc32(std::string_view data) {
   uint32_t crc = ~0u;
-  for (const char c : data) {
-    crc ^= static_cast<uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+  for (; data.size() >= 8; data.remove_prefix(8)) {
+    uint32_t next = 0;
+    for (size_t i = 0; i < 8; ++i) {
+      const uint32_t before = i < 4 ? crc >> (8 * i) & 0xFF : 0;
+      next ^= kCrcTables[7 - i][before ^ static_cast<uint8_t>(data[i])];
+    }
+    crc = next;
   }
+  for (const char c : data) crc = crc >> 8 ^ kCrcTables[0][(crc ^ static_cast<uint8_t>(c)) & 0xFF];
   return ~crc;
 }
 
 // Checks the header and returns the body.
 std::string_view body_of(std::string_view data) {
   if (data.size() < kHeaderBytes || data.substr(0, kMagic.size()) != kMagic)
-    throw MalformedGrammar("not a grammar file: it does not begin with 89 4D 57 47");
+    throw MalformedGrammar("the bytes are not a saved grammar: they do not begin with 89 4D 57 47");
   const auto version = static_cast<uint8_t>(data[kMagic.size()]);
   if (version != kVersion)
-    throw MalformedGrammar("the grammar file has version " + std::to_string(version) + "; this kernel reads version " +
+    throw MalformedGrammar("the saved grammar has version " + std::to_string(version) + "; this kernel reads version " +
                            std::to_string(kVersion));
-  if (data.size() > kMaxBytes) throw LimitExceeded("grammar_size", "the grammar file has more than 256 MiB");
+  if (data.size() > kMaxBytes) throw LimitExceeded("grammar_size", "the saved grammar has more than 256 MiB");
   uint32_t expected = 0;
   for (int i = 3; i >= 0; --i) expected = expected << 8 | static_cast<uint8_t>(data[kMagic.size() + 1 + i]);
   data.remove_prefix(kHeaderBytes);
@@ -157,10 +181,11 @@ ValueFunction read_value(Input& in) {
 
 class GrammarBytes {
  public:
-  GrammarBytes(std::string_view data, const Vocabulary& vocabulary, const TokenTexts& texts, bool with_captures)
-      : in_(body_of(data)), vocabulary_(vocabulary), texts_(texts), with_captures_(with_captures) {}
+  GrammarBytes(std::string_view data, uint32_t vocab_size, bool with_captures)
+      : in_(body_of(data)), vocab_size_(vocab_size), with_captures_(with_captures) {}
 
-  GrammarIr read() {
+  GrammarFile read() {
+    in_.string();  // the notes
     const uint64_t num_nodes = in_.number();
     if (num_nodes > kMaxNodes)
       throw LimitExceeded("grammar_size", "the grammar has more than " + std::to_string(kMaxNodes) + " expressions");
@@ -170,9 +195,10 @@ class GrammarBytes {
     for (size_t i = 0; i < num_rules; ++i) ir_.rules.push_back(read_place());
     ir_.root = in_.number_below(num_rules, "the root names no rule");
     const size_t num_token_sets = in_.count();
-    for (size_t i = 0; i < num_token_sets; ++i) read_token_set();
+    for (size_t i = 0; i < num_token_sets; ++i) read_named_tokens();
     if (!in_.is_empty()) refuse("something follows its end");
-    return std::move(ir_);
+    uncount_loops(ir_);
+    return {std::move(ir_), std::move(named_tokens_)};
   }
 
  private:
@@ -358,7 +384,7 @@ class GrammarBytes {
       const uint64_t step = in_.number();
       if (i > 0 && step == 0) refuse("token ids do not ascend");
       if (step > INT32_MAX || (id += step) > INT32_MAX) refuse("a token id does not fit in an int32");
-      if (id < vocabulary_.vocab_size()) set.ids.push_back(static_cast<TokenId>(id));
+      if (id < vocab_size_) set.ids.push_back(static_cast<TokenId>(id));
     }
     ir_.token_sets.push_back(std::move(set));
     node.begin = last_of(ir_.token_sets);
@@ -380,58 +406,37 @@ class GrammarBytes {
     add(node, false);
   }
 
-  // A rule whose body the tokenizer supplies (src/maskwright/token_sets.py).
-  void read_token_set() {
-    const uint32_t rule = in_.number_below(ir_.rules.size(), "a token set stands for no rule");
-    const bool negated = in_.flag();
-    std::vector<bool> members(vocabulary_.vocab_size());
+  void read_named_tokens() {
+    NamedTokens out{.rule = in_.number_below(ir_.rules.size(), "a token set stands for no rule"),
+                    .negated = in_.flag(),
+                    .names = {},
+                    .id_ranges = {}};
+    spend(vocab_size_);
     const size_t num_names = in_.count();
-    for (size_t i = 0; i < num_names; ++i) add_named(in_.string(), members);
+    for (size_t i = 0; i < num_names; ++i) {
+      spend(vocab_size_);
+      out.names.emplace_back(in_.string());
+    }
     const size_t num_ranges = in_.count();
     for (size_t i = 0; i < num_ranges; ++i) {
       const uint64_t first = in_.number(), last = in_.number();
       if (first > last) refuse("a range of token ids ends before it begins");
-      if (last >= members.size())
-        throw TokenizerMismatch("there is no token " + std::to_string(last) + ": the tokenizer has " +
-                                std::to_string(members.size()) + " ids");
-      if ((spent_ += last - first) > kMaxTokensSeen)
-        throw LimitExceeded("grammar_size", "the token sets are too large");
-      std::fill(members.begin() + static_cast<int64_t>(first), members.begin() + static_cast<int64_t>(last) + 1, true);
+      if (last > INT32_MAX) refuse("a token id does not fit in an int32");
+      spend(last - first + kRangeCost);
+      out.id_ranges.emplace_back(static_cast<TokenId>(first), static_cast<TokenId>(last));
     }
-    if ((spent_ += members.size()) > kMaxTokensSeen)
-      throw LimitExceeded("grammar_size", "the token sets are too large");
-    set_body(rule, negated, members);
+    named_tokens_.push_back(std::move(out));
   }
 
-  void add_named(std::string_view name, std::vector<bool>& members) {
-    bool found = false;
-    if ((spent_ += texts_.size()) > kMaxTokensSeen) throw LimitExceeded("grammar_size", "the token sets are too large");
-    for (size_t token = 0; token < texts_.size(); ++token)
-      if (texts_[token] == name) found = members[token] = true;
-    if (!found) throw TokenizerMismatch("the tokenizer has no token '" + std::string(name.substr(0, 60)) + "'");
-  }
-
-  void set_body(uint32_t rule, bool negated, const std::vector<bool>& members) {
-    TokenSet set{.ids = {}, .by_exclusion = negated};
-    const auto& stops = vocabulary_.stop_tokens();
-    for (size_t token = 0; token < members.size(); ++token) {
-      const auto id = static_cast<TokenId>(token);
-      const bool can_stand =
-          token < texts_.size() && !texts_[token].empty() && std::find(stops.begin(), stops.end(), id) == stops.end();
-      if (negated ? can_stand && !members[token] : members[token]) set.ids.push_back(id);
-    }
-    ExprNode node{.op = set.ids.empty() ? Op::Never : Op::Tokens};
-    ir_.token_sets.push_back(std::move(set));
-    node.begin = last_of(ir_.token_sets);
-    ir_.nodes.push_back(node);
-    ir_.rules[rule] = static_cast<ExprId>(ir_.nodes.size() - 1);
+  void spend(uint64_t tokens) {
+    if ((spent_ += tokens) > kMaxTokensSeen) throw LimitExceeded("grammar_size", "the token sets are too large");
   }
 
   Input in_;
-  const Vocabulary& vocabulary_;
-  const TokenTexts& texts_;
+  const uint32_t vocab_size_;
   const bool with_captures_;
   GrammarIr ir_;
+  std::vector<NamedTokens> named_tokens_;
   std::vector<Place> places_;
   size_t largest_rule_ = 0;
   bool names_rules_ = false;
@@ -440,9 +445,16 @@ class GrammarBytes {
 
 }  // namespace
 
-GrammarIr read_grammar(std::string_view data, const Vocabulary& vocabulary, const TokenTexts& texts,
-                       bool with_captures) {
-  return GrammarBytes(data, vocabulary, texts, with_captures).read();
+GrammarFile read_grammar(std::string_view data, uint32_t vocab_size, bool with_captures) {
+  return GrammarBytes(data, vocab_size, with_captures).read();
+}
+
+void supply_tokens(GrammarIr& ir, const NamedTokens& named, std::vector<TokenId> ids) {
+  ExprNode node{.op = ids.empty() ? Op::Never : Op::Tokens};
+  ir.token_sets.push_back({std::move(ids), named.negated});
+  node.begin = static_cast<uint32_t>(ir.token_sets.size() - 1);
+  ir.nodes.push_back(node);
+  ir.rules[named.rule] = static_cast<ExprId>(ir.nodes.size() - 1);
 }
 
 }  // namespace maskwright

@@ -1,15 +1,13 @@
-// From the bytes that src/maskwright/ir/portable.py writes to the kernel's flat form.
-//
-// The bytes may be anybody's: they are checked against their checksum, and everything in them against what the kernel
-// relies on (cpp/kernel/grammar/ir.h, src/maskwright/ir/expressions.py). The work is bounded by their length.
+// Which tokens a grammar file names, as src/maskwright/token_sets.py finds them where there is Python.
 // Tested by web/tests/grammar_files.test.js.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "grammar/ir.h"
+#include "grammar/read_grammar.h"
 #include "vocabulary/vocabulary.h"
 
 namespace maskwright {
@@ -32,8 +30,7 @@ struct TokenTexts {
   }
 };
 
-// With captures as rules, or without them but with spans (cpp/bindings/read_ir.cpp does the same with Python's tuples).
-GrammarIr read_grammar(std::string_view data, const Vocabulary& vocabulary, const TokenTexts& texts,
-                       bool with_captures);
+// In ascending order.
+std::vector<TokenId> find_tokens(const NamedTokens& named, const Vocabulary& vocabulary, const TokenTexts& texts);
 
 }  // namespace maskwright
