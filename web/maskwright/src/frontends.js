@@ -65,7 +65,7 @@ export class FrontEnds {
    * @param {string} source
    * @param {Record<string, unknown>} options
    * @param {(number | string)[][]} specialTokens
-   * @returns {Promise<{file: Uint8Array, report: unknown[]}>}
+   * @returns {Promise<{file: Uint8Array, report: import("./compiler.js").Finding[]}>}
    */
   compile(kind, source, options, specialTokens) {
     return this.#enqueue({ kind, source, options, specialTokens });
