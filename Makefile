@@ -13,8 +13,8 @@ BUILD_TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" "mypy[mypyc]>=2.4" cmak
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE tools/compile_front_ends.py \
   $(shell find src cpp cmake -type f -not -name '*.pyc')
-CPP_FILES := $(shell find cpp -name '*.cpp' -o -name '*.h')
-PYTHON_FILES := src tests benchmarks tools examples
+CPP_FILES := $(shell find cpp web/kernel -name '*.cpp' -o -name '*.h')
+PYTHON_FILES := src tests benchmarks tools examples web
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 

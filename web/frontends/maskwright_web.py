@@ -22,6 +22,12 @@ from maskwright.tokenizer.info import TokenizerInfo
 
 _FIELDS = ("hint", "pointer", "pointers", "line", "column", "span", "rule", "keyword", "option", "limit", "argument")
 _EXPECTED = (errors.MaskwrightError, RecursionError)
+_WAYS_OUT = {
+    "pass a dict, or the text of a JSON object": "pass an object, or its JSON text",
+    "pass a dict, a bool, or a JSON text": "pass an object, a boolean, or a JSON text",
+    "or pass root_rule_name": "or pass rootRuleName",
+    "or pass a registry": "or pass it in registry, an object of documents by their URIs",
+}
 
 
 def compile_structure(request: str) -> dict[str, Any]:
@@ -32,7 +38,7 @@ def compile_structure(request: str) -> dict[str, Any]:
         grammar = _READERS[data["kind"]](data["source"], _tokenizer(data["specialTokens"]), options)
         if data.get("as") == "ebnf":
             return {"ebnf": grammar.to_ebnf()}
-        return {"file": to_bytes(grammar.compact_ir), "report": [str(finding) for finding in grammar.report]}
+        return {"file": to_bytes(grammar.compact_ir), "report": [finding._asdict() for finding in grammar.report]}
     except _EXPECTED as error:
         return {"error": json.dumps(_described(error))}
 
@@ -42,7 +48,20 @@ def _described(error: Exception) -> dict[str, Any]:
         return {"type": "LimitError", "message": "the structure nests too deep", "fields": {"limit": "depth"}}
     fields = {name: getattr(error, name, None) for name in _FIELDS}
     given = {name: value for name, value in fields.items() if value is not None}
-    return {"type": type(error).__name__, "message": str(error), "fields": given}
+    return {"type": type(error).__name__, **_for_javascript(error, given)}
+
+
+def _for_javascript(error: Exception, fields: dict[str, Any]) -> dict[str, Any]:
+    """Message and fields, with options and ways out as a caller from JavaScript has them."""
+    message, hint = str(error), fields.get("hint", "")
+    if isinstance(error, errors.OptionError):
+        named = {name: _camel_case(value) if isinstance(value, str) else value for name, value in fields.items()}
+        return {"message": _camel_case(message).replace("True or False", "true or false"), "fields": named}
+    for python, javascript in _WAYS_OUT.items():
+        if python in hint:
+            fields = {**fields, "hint": hint.replace(python, javascript)}
+            message = message.replace(hint, fields["hint"])
+    return {"message": message, "fields": fields}
 
 
 def _tokenizer(special_tokens: list[tuple[int, str]]) -> TokenizerInfo:
@@ -58,8 +77,25 @@ def _snake_case(name: str) -> str:
     return re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name)
 
 
+def _camel_case(text: str) -> str:
+    return re.sub("(?<=[a-z])_([a-z])", lambda match: match[1].upper(), text)
+
+
 def _schema(source: str, info: TokenizerInfo, options: dict[str, Any]) -> Grammar:
+    if "registry" in options:
+        options["registry"] = _registry(options["registry"])
     return Grammar.from_json_schema(source, **options)
+
+
+def _registry(documents: dict[str, Any]) -> Any:
+    """Documents by their URIs, in which references are looked up."""
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    if not isinstance(documents, dict) or not all(isinstance(each, (dict, bool)) for each in documents.values()):
+        raise errors.OptionError("registry must be an object of documents by their URIs", option="registry")
+    resources = {uri: Resource.from_contents(each, default_specification=DRAFT202012) for uri, each in documents.items()}
+    return Registry().with_resources(resources.items())
 
 
 def _lark(source: str, info: TokenizerInfo, options: dict[str, Any]) -> Grammar:

@@ -40,6 +40,29 @@ for (const isolated of [false, true]) {
       assert.ok(numCalls >= 250);
     });
 
+    test("a worker with a kernel of its own takes the bytes of a grammar", async () => {
+      const found = await page.evaluate(async () => {
+        const { fromBase64 } = await import("/web/tests/replay.js".toString());
+        const { cases } = await (await fetch("/build/web/cases/corpus.json")).json();
+        const { file } = cases.find((/** @type {any} */ { name }) => name === String.raw`regex: \d{3}-\d{4}`);
+        const source = `
+          import { GrammarCompiler, GrammarMatcher, TokenizerInfo, load } from "${location.origin}/web/maskwright/src/index.js";
+          const info = TokenizerInfo.fromVocab([..."0123456789-"], { stopTokenIds: [] });
+          onmessage = async ({ data }) => {
+            await load();
+            const matcher = new GrammarMatcher(new GrammarCompiler(info).compileGrammarFile(data.file));
+            postMessage([matcher.acceptString("555-"), matcher.acceptString("x"), matcher.acceptString("1234"), matcher.isCompleted()]);
+          };`;
+        const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })), { type: "module" });
+        return new Promise((resolve, reject) => {
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.onerror = ({ message }) => reject(new Error(message));
+          worker.postMessage({ file: fromBase64(file) });
+        });
+      });
+      assert.deepEqual(found, [true, false, true, true]);
+    });
+
     test("structures are compiled in a worker, errors keep their type, and a hostile one does not freeze the page", async (t) => {
       const found = await page.evaluate(async () => {
         const maskwright = await import("/web/maskwright/src/index.js".toString());

@@ -21,14 +21,6 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests")]
 
-from oracle.grammars import (  # noqa: E402
-    one_rule_grammars,
-    random_grammar,
-    random_parametric_grammar,
-    two_rule_grammars,
-)
-from oracle.vocabularies import SMALL, Vocab, random_vocab  # noqa: E402
-
 from maskwright import (  # noqa: E402
     CompiledGrammar,
     Grammar,
@@ -39,6 +31,13 @@ from maskwright import (  # noqa: E402
 from maskwright.errors import MaskwrightError  # noqa: E402
 from maskwright.ir import GrammarIR  # noqa: E402
 from maskwright.ir.portable import to_bytes  # noqa: E402
+from oracle.grammars import (  # noqa: E402
+    one_rule_grammars,
+    random_grammar,
+    random_parametric_grammar,
+    two_rule_grammars,
+)
+from oracle.vocabularies import SMALL, Vocab, random_vocab  # noqa: E402
 
 EDGE_IDS = (3, SMALL.special[0], SMALL.stop[1])
 STEPS = 12

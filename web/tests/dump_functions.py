@@ -148,9 +148,12 @@ def apply_cases() -> list[dict[str, Any]]:
     """Rows of logits and of masks, and the logits after."""
     rng = np.random.default_rng(5)
     out = []
-    for num_rows, size, words in ((1, 64, 2), (3, 70, 3), (2, 290, 10), (1, 100, 3), (2, 40, 2)):
+    sizes = ((1, 64, 2), (3, 70, 3), (2, 290, 10), (1, 100, 3), (2, 40, 2), (4, 1000, 32), (3, 1030, 32))
+    for num_rows, size, words in sizes:
         logits = rng.standard_normal((num_rows, size)).astype(np.float32)
         bitmask = rng.integers(-(2**31), 2**31, (num_rows, words)).astype(np.int32)
+        bitmask[rng.random(bitmask.shape) < 0.3] = 0
+        bitmask[rng.random(bitmask.shape) < 0.2] = -1
         bitmask[0, 0], bitmask[-1, -1] = -1, 0
         before = logits.tolist()
         apply_token_bitmask_inplace(logits, bitmask)

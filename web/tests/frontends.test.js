@@ -45,6 +45,18 @@ test("references go through the libraries that come with the front-ends", async 
   assert.ok(accepts(await compiler.compileJsonSchema(schema), "null"));
 });
 
+test("documents in a registry", async () => {
+  const registry = { "https://example.com/n": { type: "integer" } };
+  assert.ok(accepts(await compiler.compileJsonSchema({ $ref: "https://example.com/n" }, { registry }), "12"));
+  await assert.rejects(compiler.compileJsonSchema({}, { registry: [1] }), { name: "OptionError", option: "registry" });
+});
+
+test("what of a schema does not constrain the output is reported", async () => {
+  const { report } = await compiler.compileJsonSchema({ type: "string", minLenght: 3 });
+  assert.deepEqual(report, [{ pointer: "/minLenght", keyword: "minLenght", outcome: "annotation",
+    reason: "unknown keyword 'minLenght'; did you mean 'minLength'?" }]);
+});
+
 test("tools, with special tokens", async () => {
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
   const matcher = new GrammarMatcher(await compiler.compileTools("hermes", tools, "required"));
@@ -61,6 +73,18 @@ test("errors keep their type, and say where", async () => {
     name: "UnsatisfiableError", pointers: ["/minimum", "/maximum", "/type"],
   });
   await assert.rejects(compiler.compileGrammar('root ::= "(" root ")"'), { name: "UnsatisfiableError" });
+});
+
+test("errors name options and ways out as they are here", async () => {
+  await assert.rejects(compiler.compileJsonSchema({}, { anyWhitespce: true }), {
+    name: "OptionError", option: "anyWhitespce", hint: "did you mean 'anyWhitespace'?",
+    message: "unknown option 'anyWhitespce'\n  hint: did you mean 'anyWhitespace'?",
+  });
+  await assert.rejects(compiler.compileJsonSchema("{"), { name: "SchemaError", message: /hint: pass an object, or its JSON text$/ });
+  await assert.rejects(compiler.compileGrammar('a_b ::= "x"'), {
+    name: "EbnfSyntaxError", hint: "the rules are: a_b; or pass rootRuleName",
+  });
+  await assert.rejects(compiler.compileJsonSchema({ $ref: "https://example.com/n" }), { hint: /registry, an object/ });
 });
 
 test("a structure that takes too long ends with its worker, and the next one works", async () => {

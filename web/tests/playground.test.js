@@ -92,10 +92,42 @@ describe("playground", { skip }, () => {
     await shows("error", /objekt/);
     await page.waitForSelector(".cm-lintRange-error");
     assert.match((await page.locator(".cm-lintRange-error").allTextContents()).join(""), /^"type": "objekt"$/);
+    await write('{"properties": [1,}');
+    await page.waitForFunction(() => document.querySelector(".cm-lintRange-error")?.textContent === "}");
     await page.selectOption("#kind", "regex");
     await write("ab(c");
     await shows("error", /not closed/);
     await page.waitForFunction(() => document.querySelector(".cm-lintRange-error")?.textContent === "(");
+  });
+
+  test("what of a schema is not enforced is listed, until the next one", async () => {
+    await page.selectOption("#kind", "json_schema");
+    await write('{"type": "string", "minLenght": 3}');
+    await shows("report", /^Not enforced:\/minLenght unknown keyword 'minLenght'; did you mean 'minLength'\?$/);
+    await write('{"type": "strin"}');
+    await shows("error", /not 'strin'/);
+    assert.equal(await page.isVisible("#report"), false);
+  });
+
+  test("a tokenizer.json is used, and one that cannot be leaves the last one", async () => {
+    await page.selectOption("#kind", "regex");
+    const vocab = Object.fromEntries(["a", "b", "ab", "</s>"].map((token, id) => [token, id]));
+    const tokenizer = { normalizer: null, post_processor: null, model: { type: "BPE", vocab, merges: [["a", "b"]] }, added_tokens: [{ id: 3, content: "</s>", special: true }],
+      pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, use_regex: false }, decoder: { type: "ByteLevel" } };
+    const give = (/** @type {string} */ name, /** @type {object} */ data) => page.setInputFiles("#tokenizer-file",
+      { name, mimeType: "application/json", buffer: Buffer.from(JSON.stringify(data)) });
+    await write("[ab]+");
+    await page.fill("#text", "abb");
+    await give("mine.json", tokenizer);
+    await shows("figures", /mask4 bytes/);
+    await shows("verdict", /Accepted: the text is complete/);
+    assert.deepEqual(await page.locator("#tokens .accepted").allTextContents(), ["ab", "b"]);
+    assert.equal(await page.locator("#tokenizer option:checked").textContent(), "mine.json");
+    await give("other.json", {});
+    await shows("verdict", /The tokenizer cannot be used/);
+    assert.equal(await page.locator("#tokenizer option:checked").textContent(), "mine.json");
+    await page.selectOption("#tokenizer", "gpt2");
+    await shows("figures", /6,284 bytes/);
   });
 
   test("a structure that would take forever does not freeze the page, and the next one works", async (t) => {

@@ -16,6 +16,8 @@ import { TokenizerInfo } from "./tokenizer.js";
 const GRAMMAR_BYTES = 64 << 20;
 const CACHE_BYTES = 256 << 20;
 
+/** @typedef {{pointer: string, keyword: string, outcome: "annotation" | "relaxed", reason: string}} Finding */
+
 /** A grammar bound to a tokenizer, ready for any number of matchers. */
 export class CompiledGrammar {
   /** @type {Handle} */
@@ -32,7 +34,7 @@ export class CompiledGrammar {
     this.tokenizerInfo = instance("tokenizerInfo", tokenizerInfo, TokenizerInfo);
     /** The bytes that it was made from, as of `maskwright compile`. */
     this.file = file;
-    /** What of a JSON Schema does not constrain the output. @type {unknown[]} */
+    /** What of a JSON Schema does not constrain the output. @type {Finding[]} */
     this.report = [];
     const tokenizer = tokenizerInfo.handle;
     const [at] = place(file);
@@ -92,7 +94,8 @@ export class GrammarCompiler {
 
   /**
    * @param {unknown} schema data, or a JSON text
-   * @param {Record<string, unknown>} [options] the fields of the Python API's `JsonSchemaOptions`, in camel case
+   * @param {Record<string, unknown>} [options] the fields of the Python API's `JsonSchemaOptions`, in camel case;
+   *     `registry` is an object of documents by their URIs
    */
   compileJsonSchema(schema, options = {}) {
     return this.#get("json_schema", typeof schema === "string" ? schema : JSON.stringify(schema), options);

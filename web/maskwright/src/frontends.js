@@ -3,6 +3,7 @@
  * first structure is compiled. A structure that takes too long ends with its worker, and the page stays responsive.
  */
 import { ArgumentError, LimitError, MaskwrightError, errorsByName } from "./errors.js";
+import { absolute } from "./kernel.js";
 
 const TIMEOUT_MS = 30_000;
 
@@ -45,10 +46,11 @@ export class FrontEnds {
 
   /** @param {FrontEndOptions} options */
   constructor(options) {
+    // Absolute, since the worker has another base than the page.
     this.#options = {
-      frontends: absolute(options.frontends) ?? String(new URL("../frontends.zip", import.meta.url)),
-      wasm: absolute(options.wasm) ?? String(new URL("../maskwright.wasm", import.meta.url)),
-      pyodide: absolute(options.pyodide),
+      frontends: absolute(options.frontends ?? new URL("../frontends.zip", import.meta.url)),
+      wasm: absolute(options.wasm ?? new URL("../maskwright.wasm", import.meta.url)),
+      pyodide: options.pyodide === undefined ? undefined : absolute(options.pyodide),
     };
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }
@@ -63,7 +65,7 @@ export class FrontEnds {
    * @param {string} source
    * @param {Record<string, unknown>} options
    * @param {(number | string)[][]} specialTokens
-   * @returns {Promise<{file: Uint8Array, report: unknown[]}>}
+   * @returns {Promise<{file: Uint8Array, report: import("./compiler.js").Finding[]}>}
    */
   compile(kind, source, options, specialTokens) {
     return this.#enqueue({ kind, source, options, specialTokens });
@@ -161,17 +163,11 @@ export class FrontEnds {
   }
 }
 
-/** The worker has another base than the page. @param {string | URL | undefined} url */
-function absolute(url) {
-  const base = globalThis.location?.href ?? `file://${globalThis.process?.cwd()}/`;
-  return url === undefined ? undefined : new URL(url, base).href;
-}
-
+/** In the form in which bundlers look for workers. */
 async function newWorker() {
-  const url = new URL("./frontends.worker.js", import.meta.url);
-  if (typeof Worker !== "undefined") return new Worker(url, { type: "module" });
-  const { Worker: NodeWorker } = await import(/* @vite-ignore */ "node:worker_threads".toString());
-  return new NodeWorker(url);
+  if (typeof Worker !== "undefined") return new Worker(new URL("./frontends.worker.js", import.meta.url), { type: "module" });
+  const { Worker: NodeWorker } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads".toString());
+  return new NodeWorker(new URL(/* webpackIgnore: true */ /* @vite-ignore */ "./frontends.worker.js", import.meta.url));
 }
 
 /** @param {{type: string, message: string, fields: Record<string, unknown>}} error */

@@ -8,28 +8,36 @@ import { load } from "./kernel.js";
 import { TokenizerInfo } from "./tokenizer.js";
 
 const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
-const port = isNode
-  ? (await import(/* @vite-ignore */ "node:worker_threads".toString())).parentPort
-  : /** @type {any} */ (globalThis);
 
 /** @type {any} */
 let compileStructure;
 
-const answer = async (/** @type {any} */ { id, ...request }) => {
+/** @param {{id: number} & Record<string, any>} request */
+async function answer({ id, ...request }) {
   try {
-    const result = request.kind === "start" ? await start(request) : compile(request);
-    port.postMessage(result.error ? { id, error: JSON.parse(result.error) } : { id, result });
+    const result = request.kind === "start" ? await start(/** @type {any} */ (request)) : compile(request);
+    return result.error ? { id, error: JSON.parse(result.error) } : { id, result };
   } catch (error) {
     const { name, message } = /** @type {Error} */ (error);
-    port.postMessage({ id, error: { type: name, message, fields: {} } });
+    return { id, error: { type: name, message, fields: {} } };
   }
-};
-if (isNode) port.on("message", answer);
-else port.onmessage = (/** @type {MessageEvent} */ event) => answer(event.data);
+}
+
+async function listen() {
+  if (!isNode) {
+    globalThis.onmessage = async ({ data }) => globalThis.postMessage(await answer(data));
+    return;
+  }
+  const { parentPort } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads".toString());
+  parentPort.on("message", async (/** @type {any} */ request) => parentPort.postMessage(await answer(request)));
+}
+
+// Not awaited: bundlers make workers of which many are no modules.
+listen();
 
 /** @param {{pyodide?: string, frontends: string, wasm: string}} options */
 async function start({ pyodide, frontends, wasm }) {
-  const { loadPyodide } = await import(pyodideModule(pyodide));
+  const { loadPyodide } = await import(/* webpackIgnore: true */ /* @vite-ignore */ pyodideModule(pyodide));
   const [python, archive] = await Promise.all([
     loadPyodide(pyodide === undefined || isNode ? {} : { indexURL: withSlash(pyodide) }),
     bytesOf(frontends),
@@ -64,7 +72,7 @@ const withSlash = (url) => (url.endsWith("/") ? url : `${url}/`);
 /** @param {string} url */
 async function bytesOf(url) {
   if (url.startsWith("file:")) {
-    const { readFile } = await import(/* @vite-ignore */ "node:fs/promises".toString());
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises".toString());
     return new Uint8Array(await readFile(new URL(url)));
   }
   const response = await fetch(url);

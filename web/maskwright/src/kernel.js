@@ -18,7 +18,7 @@ let loading;
  *
  * @param {object} [options]
  * @param {string | URL | BufferSource | Response | WebAssembly.Module} [options.wasm] where the kernel is, or the kernel
- *     itself; by default `maskwright.wasm` beside this package's `src`
+ *     itself; by default `maskwright.wasm` beside this package's `src`, and what is relative is relative to the page
  * @returns {Promise<void>}
  */
 export function load({ wasm = new URL("../maskwright.wasm", import.meta.url) } = {}) {
@@ -56,14 +56,19 @@ async function compiled(wasm) {
     return WebAssembly.compile(/** @type {BufferSource} */ (wasm));
   }
   if (typeof Response !== "undefined" && wasm instanceof Response) return fromResponse(wasm);
-  const url = new URL(wasm, import.meta.url);
+  const url = new URL(absolute(wasm));
   if (url.protocol === "file:") {
-    const { readFile } = await import(/* @vite-ignore */ "node:fs/promises".toString());
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises".toString());
     return WebAssembly.compile(await readFile(url));
   }
   const response = await fetch(url);
   if (!response.ok) throw new MaskwrightError(`cannot load the kernel from ${url}: HTTP status ${response.status}`);
   return fromResponse(response);
+}
+
+/** Relative to the page, or the worker, and in Node to the working directory. @param {string | URL} url @returns {string} */
+export function absolute(url) {
+  return new URL(url, globalThis.location?.href ?? `file://${globalThis.process?.cwd()}/`).href;
 }
 
 /** @param {Response} response */

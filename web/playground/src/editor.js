@@ -6,7 +6,7 @@
  *     editor.show(error);   // with line, column and span, or with a JSON pointer
  */
 import {
-  Compartment, EditorState, EditorView, HighlightStyle, json, jsonParseLinter, lintGutter, minimalSetup, setDiagnostics,
+  Compartment, EditorState, EditorView, HighlightStyle, json, lintGutter, minimalSetup, setDiagnostics,
   syntaxHighlighting, syntaxTree, tags,
 } from "../vendor/editor.js";
 
@@ -58,14 +58,20 @@ export class StructureEditor {
   #places(error) {
     const { state } = this.#view;
     if (error.span) return [spanIn(this.text, error.span)];
-    if (this.#isJson) {
-      const [mistake] = jsonParseLinter()(this.#view);
-      if (mistake) return [{ from: mistake.from, to: Math.min(mistake.from + 1, state.doc.length) }];
-    }
+    const mistake = this.#isJson && error.message.match(/not valid JSON.*line (\d+) column (\d+)/);
+    if (mistake) return [characterAt(state.doc, Number(mistake[1]), Number(mistake[2]))];
     const pointers = error.pointers ?? (error.pointer === undefined ? [] : [error.pointer]);
     const places = pointers.map((/** @type {string} */ pointer) => placeOf(state, pointer)).filter(Boolean);
     return places.length > 0 ? places : [{ from: 0, to: state.doc.length }];
   }
+}
+
+/** A character, or where the text ends too early, the last. @param {any} doc @param {number} line @param {number} column */
+function characterAt(doc, line, column) {
+  const { from } = doc.line(Math.min(line, doc.lines));
+  const last = Math.max(0, doc.length - 1);
+  const at = Math.min(from + column - 1, last);
+  return { from: at, to: Math.min(at + 1, doc.length) };
 }
 
 /** Python counts characters, JavaScript units of UTF-16. @param {string} text @param {number[]} span */

@@ -9,6 +9,8 @@ const LOADING_MS = 90_000;
 export class Engine {
   /** @type {Worker | undefined} */
   #worker;
+  /** Whether Python has been loaded. */
+  #isWarm = false;
   #next = 0;
   /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
   #open = new Map();
@@ -22,9 +24,16 @@ export class Engine {
     return result;
   }
 
-  /** @param {string} kind @param {string} source */
-  async compile(kind, source) {
+  /**
+   * @param {string} kind
+   * @param {string} source
+   * @param {(what: string) => void} say what the visitor waits for
+   */
+  async compile(kind, source, say) {
+    if (!this.#isWarm) say("Loading Python, about 7 MB, once…");
     await this.#ask({ op: "warmUp" }, LOADING_MS);
+    this.#isWarm = true;
+    say("Compiling…");
     return this.#ask({ op: "compile", kind, source });
   }
 
@@ -76,6 +85,7 @@ export class Engine {
   #stop(error) {
     this.#worker?.terminate();
     this.#worker = undefined;
+    this.#isWarm = false;
     for (const { reject } of this.#open.values()) reject(error);
     this.#open.clear();
   }

@@ -40,7 +40,7 @@ const operations = {
     grammar = undefined;
     const began = performance.now();
     grammar = await compileAs[kind](source);
-    return { report: grammar.report.map(String), fileBytes: grammar.file.length, ms: performance.now() - began };
+    return { report: grammar.report, fileBytes: grammar.file.length, ms: performance.now() - began };
   },
 
   async ebnf({ kind, source }) {

@@ -19,6 +19,8 @@ const view = new TokenView(engine);
 let kind = "json_schema";
 let tokenizer = "gpt2";
 let isCompiled = false;
+/** The tokenizer of a file, in the list while it is used. */
+const loaded = make("option", { value: "loaded", hidden: true });
 /** Until then, nothing is compiled. */
 let hasTokenizer = false;
 /** Grows with each change: an answer to an older question is dropped. */
@@ -42,17 +44,17 @@ async function structureChanged() {
   const [of, source] = [kind, editor.text];
   remember();
   isCompiled = false;
-  say("Compiling…");
   try {
-    const { ms, fileBytes, report } = await engine.compile(of, source);
+    const { ms, fileBytes, report } = await engine.compile(of, source, (what) => mine === turn && say(what));
     if (mine !== turn) return;
     isCompiled = true;
     say(`Compiled in ${ms.toFixed(0)} ms; ${count(fileBytes)} bytes as a grammar file.`);
     showError(undefined);
-    element("report").replaceChildren(...report.map((/** @type {string} */ line) => make("li", { textContent: line })));
-    element("report").hidden = report.length === 0;
+    showReport(report);
   } catch (error) {
-    if (mine === turn) showError(/** @type {Error} */ (error));
+    if (mine !== turn) return;
+    showError(/** @type {Error} */ (error));
+    showReport([]);
   }
   if (mine !== turn) return;
   await textChanged();
@@ -63,11 +65,20 @@ async function structureChanged() {
 function showError(error) {
   editor.show(error);
   element("error").hidden = !error;
-  element("error").textContent = error ? error.message : "";
+  // What to pass is a hint for programs.
+  element("error").textContent = error ? error.message.replace(/\n *hint: pass .*/, "") : "";
   if (error) say(`${error.name}: nothing is compiled.`);
 }
 
+/** @param {{pointer: string, reason: string}[]} report */
+function showReport(report) {
+  element("report").hidden = report.length === 0;
+  element("findings").replaceChildren(...report.map(({ pointer, reason }) =>
+    make("li", {}, make("code", { textContent: pointer || "#" }), ` ${reason}`)));
+}
+
 async function textChanged() {
+  clearTimeout(timers.get(textChanged));
   remember();
   if (isCompiled) await view.show(element("text").value);
   else view.clear("Compile a structure first.");
@@ -88,19 +99,27 @@ async function drawGrammar(of, source, mine) {
   }
 }
 
-/** @param {string} name @param {object} [source] @param {(text: string) => Promise<number[]>} [encode] */
+/**
+ * @param {string} name of TOKENIZERS, or of a file
+ * @param {object} [source] what the file holds
+ * @param {(text: string) => Promise<number[]>} [encode]
+ */
 async function chooseTokenizer(name, source, encode) {
   say("Loading the tokenizer…");
   try {
     await engine.setTokenizer(source ?? (name === "bytes" ? { kind: "bytes" } : { kind: "ranks", name }));
-    tokenizer = name;
+    tokenizer = source ? "loaded" : name;
     view.encode = encode;
     hasTokenizer = true;
   } catch (error) {
-    say(`The tokenizer cannot be used: ${/** @type {Error} */ (error).message}`);
     element("tokenizer").value = tokenizer;
+    await structureChanged();
+    element("verdict").textContent = `The tokenizer cannot be used: ${/** @type {Error} */ (error).message}`;
     return;
   }
+  if (source) loaded.textContent = name;
+  loaded.hidden = tokenizer !== "loaded";
+  element("tokenizer").value = tokenizer;
   await structureChanged();
 }
 
@@ -115,7 +134,7 @@ function chooseKind(next, from = EXAMPLES[next]) {
 
 /** Keeps the address's fragment true. */
 function remember() {
-  const name = TOKENIZERS.some(([known]) => known === tokenizer) && tokenizer !== "file" ? tokenizer : "gpt2";
+  const name = tokenizer === "loaded" ? "gpt2" : tokenizer;
   const state = { kind, source: editor.text, text: element("text").value, tokenizer: name };
   history.replaceState(null, "", toFragment(state));
 }
@@ -133,6 +152,7 @@ async function share() {
 
 for (const [name, { label }] of Object.entries(EXAMPLES)) element("kind").append(make("option", { value: name, textContent: label }));
 for (const [name, label] of TOKENIZERS) element("tokenizer").append(make("option", { value: name, textContent: label }));
+element("tokenizer").append(loaded);
 element("kind").addEventListener("change", () => chooseKind(element("kind").value));
 element("text").addEventListener("input", () => soon(textChanged));
 element("share").addEventListener("click", share);
@@ -142,13 +162,11 @@ element("tokenizer").addEventListener("change", () => {
 });
 element("tokenizer-file").addEventListener("change", async () => {
   const [file] = element("tokenizer-file").files;
-  if (file) await chooseTokenizer("file", { kind: "json", text: await file.text() });
+  element("tokenizer-file").value = ""; // the same file may be chosen again
+  if (file) await chooseTokenizer(file.name, { kind: "json", text: await file.text() });
 });
 element("tokenizer-file").addEventListener("cancel", () => (element("tokenizer").value = tokenizer));
-new LanguageModelPanel(engine, (name, source, encode) => {
-  element("tokenizer").append(make("option", { value: "model", textContent: `of ${name}`, disabled: true, selected: true }));
-  return chooseTokenizer("model", source, encode);
-});
+new LanguageModelPanel(engine, chooseTokenizer);
 
 const shared = fromFragment(location.hash);
 chooseKind(shared?.kind ?? kind, shared);

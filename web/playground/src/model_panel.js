@@ -87,7 +87,7 @@ function figures(steps) {
   const mean = (/** @type {(step: import("./model.js").Step) => number} */ of, /** @type {any[]} */ all) => all.reduce((sum, step) => sum + of(step), 0) / all.length;
   const perToken = rest.length > 0 ? `, then ${mean((step) => step.modelMs, rest).toFixed(0)} ms per token` : "";
   const masks = steps.some((step) => step.maskUs > 0) ? `, of which the mask ${duration(mean((step) => step.maskUs, steps))}` : "";
-  return `${steps.length} tokens: the first after ${first ? first.modelMs.toFixed(0) : "–"} ms${perToken}${masks}.`;
+  return `${steps.length} token${steps.length === 1 ? "" : "s"}: the first after ${first ? first.modelMs.toFixed(0) : "–"} ms${perToken}${masks}.`;
 }
 
 /** @param {string} text */

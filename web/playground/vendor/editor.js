@@ -1,5 +1,5 @@
 // CodeMirror, as one module (build.js).
-export { json, jsonParseLinter } from "@codemirror/lang-json";
+export { json } from "@codemirror/lang-json";
 export { HighlightStyle, syntaxHighlighting, syntaxTree } from "@codemirror/language";
 export { lintGutter, setDiagnostics } from "@codemirror/lint";
 export { Compartment, EditorState } from "@codemirror/state";
