@@ -267,6 +267,14 @@ bool Recognizer::may_have_another(const Item& list) const {
   return !would_hold_all(*list.state->rule->element(), last.parent, cell(last.value).size, byte, find);
 }
 
+bool Recognizer::stay_open(std::span<const Frame> lists, uint64_t reg) const {
+  const std::string text = text_of(Spelled::of(reg).text);
+  return std::ranges::all_of(lists, [&](const Frame& list) {
+    return !list.target || stays_open(*list.target->rule->element(), Chosen::of(list.reg).set, text,
+                                      [this](CellId id) -> const Cell& { return cell(id); });
+  });
+}
+
 std::string Recognizer::text_of(CellId text) const {
   std::string out(cell(text).size, '\0');
   for (size_t i = out.size(); i-- > 0; text = cell(text).parent) out[i] = static_cast<char>(cell(text).value);

@@ -142,6 +142,8 @@ class Recognizer {
   void reset_after_element(const StackStore& store, std::span<const Frame> frames, uint64_t reg, std::string_view more,
                            bool checks);
   std::string text_of(CellId text) const;
+  // Whether every one of these lists can have another element after the one that has this register, whatever becomes of it.
+  bool stay_open(std::span<const Frame> lists, uint64_t reg) const;
   // Of a list of distinct elements: whether another one may follow, or the rest of what comes before it.
   bool may_have_another(const Item& list) const;
   // The only item, or nullptr if there are several or none.

@@ -93,6 +93,24 @@ bool would_hold_all(Rule& element, CellId set, uint32_t size, ByteAt&& byte_at, 
   return true;
 }
 
+// Whether the automaton can read more than is in a set and one text more, whatever that is, if it has this beginning.
+template <class Find>
+bool stays_open(Rule& element, CellId set, std::string_view beginning, Find&& cell) {
+  DfaState* state = element.start();
+  for (size_t i = 0; i <= beginning.size(); ++i) {
+    const int next = i < beginning.size() ? static_cast<uint8_t>(beginning[i]) : -1;
+    int open = state->final && !holds_end(set, cell);
+    state->live.for_each([&](uint8_t byte) {
+      open += byte != next && open < 2 && below(set, byte, cell) != kAllTexts && element.next(*state, byte);
+    });
+    if (open >= (next < 0 ? 2 : 1)) return true;
+    if (next < 0) return false;
+    set = below(set, static_cast<uint8_t>(next), cell);
+    state = element.next(*state, static_cast<uint8_t>(next));
+  }
+  return false;
+}
+
 // The set with something else below a key. `add` gives a cell a number.
 template <class Find, class Add>
 CellId with_branch(CellId set, uint32_t key, CellId value, Find&& cell, Add&& add) {
