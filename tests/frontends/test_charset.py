@@ -17,7 +17,7 @@ from maskwright.frontends.charset import (
     NO_CHARACTERS,
     CodePointSet,
     json_string_chars,
-    told_apart,
+    partition,
     utf8,
 )
 from maskwright.ir import star
@@ -172,7 +172,7 @@ def test_results_are_kept() -> None:
 
 @given(st.lists(small_sets, max_size=4))
 def test_sets_are_told_apart_by_classes_of_their_characters(sets: list[CodePointSet]) -> None:
-    classes = told_apart(sets, 256)
+    classes = partition(sets, 256)
     assert classes is not None
     assert set(classes) == set(sets)
     for one, other in itertools.product(classes, repeat=2):
@@ -182,5 +182,5 @@ def test_sets_are_told_apart_by_classes_of_their_characters(sets: list[CodePoint
 
 def test_classes_of_characters_are_limited() -> None:
     singles = [CodePointSet.from_code_points([c]) for c in range(10)]
-    assert told_apart(singles, 10) == {one: 1 << i for i, one in enumerate(singles)}
-    assert told_apart(singles, 9) is None
+    assert partition(singles, 10) == {one: 1 << i for i, one in enumerate(singles)}
+    assert partition(singles, 9) is None

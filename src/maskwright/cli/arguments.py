@@ -6,11 +6,11 @@ Tested by tests/cli/test_arguments.py.
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Callable, Sequence
 
 from maskwright import __version__
 
+from .commands import Commands, add_command
 from .numbers import non_negative, positive, share, temperature
 from .serve_arguments import add_serve
 from .structure_arguments import add_strictness, add_structure
@@ -92,20 +92,19 @@ def parse(argv: Sequence[str] | None) -> Callable[[], int]:
     _add_compile(commands)
     _add_check(commands)
     _add_demo(commands)
-    add_serve(commands).set_defaults(run=_command("serve"))
+    add_serve(commands)
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     return lambda: run(arguments)
 
 
-def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_generate(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "generate",
         help="generate text that follows a JSON Schema, a regex, a grammar, tools or a list of choices",
         description="Generate text that follows a structure. The text is streamed to stdout, statistics go to stderr.",
         epilog=_GENERATE_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_structure(command)
     model = command.add_argument_group("model")
@@ -118,18 +117,16 @@ def _add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         default=True,
         help="print statistics to stderr at the end (default: yes)",
     )
-    command.set_defaults(run=_command("generate"))
 
 
-def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_explain(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "explain",
         help="say where and why a text does not follow a structure",
         description="Say whether a text follows a structure; if not, where it leaves it, which keyword or rule says "
         "so, what was expected there, and a shortest valid way to go on.",
         epilog=_EXPLAIN_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_structure(command)
     add_text(command, required=True)
@@ -139,18 +136,16 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--max-tokens", type=positive, metavar="N", help="the budget: the text must be complete within N tokens"
     )
     command.add_argument("--json", action="store_true", help="print JSON; see below")
-    command.set_defaults(run=_command("explain"))
 
 
-def _add_show(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_show(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "show",
         help="make a page of a grammar and of an output held to it",
         description="Make one self-contained page: the rules as railroad diagrams, and an output token by token, with "
         "how many tokens are allowed, likely ones that are refused and why, forced text, and the cost of each mask.",
         epilog=_SHOW_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_structure(command, with_file=True)
     output = add_text(command, required=False)
@@ -161,7 +156,6 @@ def _add_show(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--max-tokens", type=positive, metavar="N", help="the budget: the masks leave what fits into it"
     )
     command.add_argument("-o", "--output", required=True, metavar="OUT", help="the page to write, such as page.html")
-    command.set_defaults(run=_command("show"))
 
 
 def _add_tokenizer(group: argparse._ActionsContainer, purpose: str, default: str | None = None) -> None:
@@ -209,14 +203,13 @@ def _add_sampling(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_demo(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "demo",
         help="show a model with and without a structure, side by side",
         description="Show what a structure does to a language model's output, and what it costs.",
         epilog=_DEMO_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     command.add_argument(
         "--seed",
@@ -235,40 +228,37 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command.add_argument(
         "--plain", action="store_true", help="no colors and no columns, as when the output is not a terminal"
     )
-    command.set_defaults(run=_command("demo"))
 
 
-def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_lint(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "lint",
         help="look for mistakes in a grammar file",
         description="Look for rules that are unused, match nothing or lead back to themselves, and print statistics.",
         epilog="exit codes: 0 nothing found   1 problems found   2 the grammar cannot be read",
-        allow_abbrev=False,
     )
     _add_file(command)
-    command.set_defaults(run=_command("lint"))
 
 
-def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_convert(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "convert",
         help="convert a grammar file to another language",
         description="Read a grammar, a regex or a JSON Schema; write it as EBNF, Lark, a regex or the internal rules.",
-        allow_abbrev=False,
     )
     _add_file(command)
     command.add_argument("--to", required=True, choices=("ebnf", "lark", "regex", "ir"), help="the language to write")
-    command.set_defaults(run=_command("convert"))
 
 
-def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_compile(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "compile",
         help="compile a grammar file for the browser",
         description="Read a grammar, a regex, a JSON Schema, a structural tag or tools; write what the WebAssembly "
         "kernel loads without Python.",
-        allow_abbrev=False,
     )
     _add_file(command, ("ebnf", "lark", "regex", "schema", "tag", "tools"))
     command.add_argument("--model-family", metavar="NAME", help="with --from tools: the format of tool calls")
@@ -281,17 +271,15 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="with --from tag or tools: the model's tokenizer.json; names of its special tokens stand for these tokens",
     )
     command.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, such as grammar.mwg")
-    command.set_defaults(run=_command("compile"))
 
 
-def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = commands.add_parser(
+def _add_check(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "check",
         help="show how each keyword of JSON Schemas is handled",
         description="Show whether each keyword is enforced, an annotation, or refused; why; and what to do about it.",
         epilog=_CHECK_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     command.add_argument(
         "files", metavar="FILE", nargs="+", help="a schema, a directory of *.json files, or - for stdin"
@@ -300,7 +288,6 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--relax", action="store_true", help="leave out what cannot be enforced instead of refusing the schema"
     )
     command.add_argument("--json", action="store_true", help="print JSON; see below")
-    command.set_defaults(run=_command("check"))
 
 
 def _add_file(
@@ -314,13 +301,3 @@ def _add_file(
         help="the language to read (default: by the file extension)",
     )
     add_strictness(command)
-
-
-def _command(name: str) -> Callable[[argparse.Namespace], int]:
-    """The function `run` of a module beside this one, which is imported when it is called."""
-
-    def run(arguments: argparse.Namespace) -> int:
-        exit_code: int = importlib.import_module(f".{name}", __package__).run(arguments)
-        return exit_code
-
-    return run

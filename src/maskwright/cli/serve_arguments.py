@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
+from .commands import Commands, add_command
+
 API_KEY_VARIABLE: Final = "MASKWRIGHT_API_KEY"
 
 _EPILOG = f"""\
@@ -25,15 +27,13 @@ exit codes: 0 stopped by SIGTERM; with --dry-run, all accepted   1 with --dry-ru
 """
 
 
-def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Add the command and return its parser."""
-    command = commands.add_parser(
+def add_serve(commands: Commands) -> None:
+    command = add_command(
+        commands,
         "serve",
         help="serve a model with OpenAI's API",
         description="Serve a model with OpenAI's API: for development, small machines and tests of clients.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     _add_model(command.add_argument_group("model"))
     _add_network(command.add_argument_group("network"))
@@ -45,7 +45,6 @@ def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         metavar="FILE",
         help="do not serve: say of each schema, or request, whether the server would accept it; - for stdin",
     )
-    return command
 
 
 def _add_model(group: argparse._ArgumentGroup) -> None:

@@ -179,13 +179,13 @@ NO_CHARACTERS: Final = CodePointSet(())
 ALL_CHARACTERS: Final = ~NO_CHARACTERS
 
 
-def told_apart(sets: Iterable[CodePointSet], most: int) -> dict[CodePointSet, int] | None:
+def partition(sets: Iterable[CodePointSet], most: int) -> dict[CodePointSet, int] | None:
     """Return which classes of characters each set is made of, as bits: characters of one class are in the same sets.
 
     None if there are more than `most` classes.
 
     >>> vowels, letters = CodePointSet.from_string("aeiou"), CodePointSet.from_ranges([(0x61, 0x7A)])
-    >>> told_apart([vowels, letters], 256) == {vowels: 0b01, letters: 0b11}
+    >>> partition([vowels, letters], 256) == {vowels: 0b01, letters: 0b11}
     True
     """
     members = dict.fromkeys(sets, 0)

@@ -1,11 +1,12 @@
 """JSON Schema: `schema_to_ir` makes a grammar of the texts whose values a schema admits.
 
     text        what JSON text may look like: white space, separators, ASCII alone, some escapes only
-    read        documents.py: the text, `$schema`, where a reference points (resources.py); what a schema asks for
-                itself (guidance.py)
+    read        keyword_table.py: which keywords there are; documents.py: the text, `$schema`, where a reference points
+                (resources.py); what a schema asks for itself (guidance.py)
     sets        sets of values by type (shape.py), calculated with, and their spellings: numbers, strings, scalars.py
-    normalise   normaliser.py runs keywords*.py over each schema object; complement.py, disjoint.py, simplify.py and
-                unevaluated.py calculate with shapes; leaves.py shares those of schemas without sub-schemas
+    normalise   normaliser.py makes shapes, schema_object.py by running keywords*.py over each schema object;
+                complement.py, disjoint.py, one_of.py, simplify.py and unevaluated.py calculate with shapes;
+                document_context.py is what they may ask about the document
     emit        emitter.py, with arrays.py and objects.py: from shapes to rules over bytes, counting.py where
                 something is counted, laid out as layout.py says
     report      contradiction.py: why no value is valid; reached.py: the keywords that apply, for `maskwright.check`

@@ -9,6 +9,7 @@ import pytest
 from frontends.json_schema.checking import check, check_texts
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.json_schema import schema_to_ir
+from maskwright.frontends.json_schema.normalise.complement import MAX_EXCLUSIONS
 
 CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"not": {}}, [], [1, None]),
@@ -122,6 +123,18 @@ def test_what_might_be_in_a_format_is_not_outside_of_it() -> None:
     check({"type": "string", "not": {"format": "time"}}, ["24:00:00Z"], ["12:00:00Z", "12:07:60Z"])
     check({"not": {"not": {"format": "hostname"}, "type": "string"}}, ["a.b", 1], ["a..b"])
     check({"oneOf": [{"const": "xn--zca"}, {"type": "string", "format": "hostname"}]}, ["a"], ["xn--zca"])
+
+
+@pytest.mark.parametrize("levels", [MAX_EXCLUSIONS, MAX_EXCLUSIONS + 1])
+def test_strings_exclude_each_other_so_deep(levels: int) -> None:
+    schema: Any = {"type": "string", "pattern": "^a{" + str(levels) + "}"}
+    for length in reversed(range(levels)):
+        schema = {"type": "string", "pattern": "^a{" + str(length) + "}", "not": schema}
+    if levels > MAX_EXCLUSIONS:
+        with pytest.raises(UnsupportedSchemaError, match="the negation of this schema cannot be expressed exactly"):
+            schema_to_ir(schema)
+    else:
+        check(schema, ["", "aa", "b", "a" * levels], ["a", "aaa", "a" * (levels - 1)])
 
 
 def test_one_member_may_violate_several_rules_at_once() -> None:

@@ -100,6 +100,7 @@ def little_stack() -> Iterator[Callable[[int], None]]:
         lambda inner: {"not": {"type": "object", "properties": {"a": {"not": inner}}, "required": ["a"]}},
         lambda inner: {"type": "array", "contains": {"not": inner}, "minContains": 2},
         lambda inner: {"type": "object", "propertyNames": {"not": {"const": "a"}}, "additionalProperties": inner},
+        lambda inner: {"type": "string", "pattern": "^a", "not": inner},
     ],
 )
 @pytest.mark.parametrize("levels", [30, 400])

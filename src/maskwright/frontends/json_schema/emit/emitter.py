@@ -30,6 +30,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     FREE_ARRAYS,
     FREE_OBJECTS,
     OBJECT,
+    UNKNOWN_SHAPE,
     Shape,
 )
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
@@ -82,8 +83,8 @@ class Emitter:
         if self.layout.depth_matters:
             key = (key, depth)
         if key in self._known:
-            return self._again(key, conj)
-        return self._first(key, conj, depth, is_target)
+            return self._used_again(key, conj)
+        return self._used_first(key, conj, depth, is_target)
 
     @property
     def captures_members(self) -> bool:
@@ -102,13 +103,13 @@ class Emitter:
             known = self._targets[key] = document.follow(node)
         return known
 
-    def _first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
+    def _used_first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
         if len(self._known) >= MAX_PLACES:
             raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
         shape = self.norm.shape(conj[0]) if len(conj) == 1 else self.norm.shape_of(conj)
         if shape.text is not None and not is_target:
-            expr = self._known[key] = self._scalar(shape, shape.text)
-            return expr
+            self._known[key] = shape.text
+            return shape.text
         if self._level >= _INLINE_LEVELS:
             rule = self._known[key] = self._declare(conj)
             self._queue.append((rule, conj, depth))
@@ -126,7 +127,7 @@ class Emitter:
         self._known[key] = expr
         return expr
 
-    def _again(self, key: Any, conj: Conj) -> Expr:
+    def _used_again(self, key: Any, conj: Conj) -> Expr:
         expr = self._known[key]
         if expr is None:
             expr = self._known[key] = self._declare(conj)
@@ -149,12 +150,12 @@ class Emitter:
         return rule
 
     def refuse(self, refusal: Refusal) -> None:
-        self.norm.refuse(refusal)
+        self.norm.findings.refuse(refusal)
 
     def _shape(self, shape: Shape, depth: int) -> Expr:
         if shape.text is not None:
-            return self._scalar(shape, shape.text)
-        if shape is ANY_SHAPE:
+            return shape.text
+        if shape is ANY_SHAPE or shape is UNKNOWN_SHAPE:
             return self.layout.styles[depth].value
         objects, arrays = shape.objects, shape.arrays
         parts: list[Expr] = []
@@ -172,15 +173,7 @@ class Emitter:
         expr = one_of(parts)
         if not (objects or arrays):
             shape.text = expr
-            return self._scalar(shape, expr)
         return expr
-
-    def _scalar(self, shape: Shape, text: Expr) -> Expr:
-        """A pattern becomes a rule of its own, so that it keeps its masks, whatever object or array it stands in."""
-        for part in shape.strings:
-            if part.values is None and (part.patterns or part.formats):
-                return self.as_rule("string", text)
-        return text
 
 
 def _name(conj: Conj) -> str:

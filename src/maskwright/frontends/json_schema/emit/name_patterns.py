@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import Final
 
 from maskwright.errors import LimitError
-from maskwright.frontends.charset import ALL_CHARACTERS, told_apart, utf8
+from maskwright.frontends.charset import ALL_CHARACTERS, partition, utf8
 from maskwright.frontends.derivatives import overlap
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.sets.strings import opening_of, pattern_text, pattern_tree
@@ -106,7 +106,7 @@ def _over_one_alphabet(*patterns: str) -> list[Expr] | None:
     letters = Letters()
     try:
         texts = [lower(pattern_tree(pattern), letters.encode, pattern) for pattern in patterns]
-        classes = told_apart(letters.sets, _MAX_CLASSES)
+        classes = partition(letters.sets, _MAX_CLASSES)
         if classes is None:
             return None
         return [letters.spell(text, lambda characters: byte_set(classes[characters])) for text in texts]

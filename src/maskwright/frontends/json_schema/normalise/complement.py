@@ -15,16 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from maskwright.frontends.json_schema.normalise.disjoint import disjoint_objects
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.simplify import minimal
 from maskwright.frontends.json_schema.normalise.witnesses import is_free, opposite, violations, without
-from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, OPEN, Path
-from maskwright.frontends.json_schema.sets.intersect import is_nothing
+from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, OPEN, Conj, Path
+from maskwright.frontends.json_schema.sets.intersect import intersect, is_nothing
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
 from maskwright.frontends.json_schema.sets.shape import (
     ALL_TYPES,
     ANY_KIND,
+    ANY_SHAPE,
     FALSE,
     FREE_ARRAYS,
     FREE_NUMBERS,
@@ -45,53 +48,56 @@ from maskwright.frontends.json_schema.sets.shape import (
 )
 from maskwright.frontends.json_schema.sets.strings import known_formats
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
-
 _CONSTANTS: Final = NULL | FALSE | TRUE
 _OBJECTS: Final = 3
+MAX_EXCLUSIONS: Final = 32  # of strings, one inside another: what they are written as nests as deep
 _WRITTEN: Final = (WRITTEN_INTEGER, WRITTEN_FRACTION)
 _T = TypeVar("_T")
 
 
-def complement(shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
-    """Return the shape of the values that do not fit `shape`; None if there is no exact one. `path` asks for it."""
-    return difference(Shape(ALL_TYPES), shape, norm, path)
+def complement(place: Conj, norm: DocumentContext, path: Path) -> Shape | None:
+    """Return the shape of the values that do not satisfy a place; None if there is no exact one. `path` asks for it."""
+    return difference(ANY_SHAPE, norm.shape_of(place), norm, path) if norm.is_exact(place) else None
 
 
-def difference(base: Shape, shape: Shape, norm: Normaliser, path: Path) -> Shape | None:
-    """Return the shape of the values that fit `base` but not `shape`; None if there is no exact one."""
+def difference(base: Shape, shape: Shape, norm: DocumentContext, path: Path) -> Shape | None:
+    """Return the shape of the values that fit `base` but not `shape`, which is exact; None if there is no exact one."""
     parts: tuple[tuple[tuple[Any, ...], object, Callable[[Any], list[Any] | None]], ...] = (
         (shape.numbers, FREE_NUMBERS, _without_numbers),
         (shape.strings, FREE_STRINGS, _without_strings),
         (shape.arrays, FREE_ARRAYS, lambda part: _without_arrays(part, norm)),
         (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm, path)),
     )
-    result = Shape(
-        base.mask & (ALL_TYPES ^ shape.mask & _CONSTANTS), base.numbers, base.strings, base.arrays, base.objects
-    )
+    mask = base.mask & (ALL_TYPES ^ shape.mask & _CONSTANTS)
+    result = Shape(mask, base.numbers, base.strings, base.arrays, base.objects, base.exact)
     for i, (alternatives, free, violating) in enumerate(parts):
         if alternatives is free:
-            result = norm.intersect(result, _of_type(i, ()))
+            result = intersect(result, _of_type(i, ()), norm)
             continue
         for alternative in alternatives:
             left: Any = violating(alternative)
             if left is None:
                 return None
-            apart = norm.apart(result.objects, alternative) if i == _OBJECTS else []
+            apart = _apart(result.objects, alternative, norm) if i == _OBJECTS else []
             if apart:
                 # What is apart from an alternative stays as it is, instead of once for each way to violate that.
                 together = [part for part in result.objects if not any(part is other for other in apart)]
-                touched = norm.intersect(_of_type(i, tuple(together)), _of_type(i, tuple(left))).objects
-                result = _with_objects(result, (*apart, *touched))
+                touched = intersect(_of_type(i, tuple(together)), _of_type(i, tuple(left)), norm).objects
+                result = result.with_objects((*apart, *touched))
             else:
-                result = norm.intersect(result, _of_type(i, tuple(left)))
+                result = intersect(result, _of_type(i, tuple(left)), norm)
             result = minimal(result, norm)
     return result
 
 
-def _with_objects(shape: Shape, objects: tuple[ObjectShape, ...]) -> Shape:
-    return Shape(shape.mask, shape.numbers, shape.strings, shape.arrays, objects)
+def _apart(parts: tuple[ObjectShape, ...], alternative: ObjectShape, norm: DocumentContext) -> list[ObjectShape]:
+    """Those of the parts of which it can be shown that they have no value in common with the alternative."""
+    if not norm.work.begin_look():
+        return []
+    try:
+        return [part for part in parts if disjoint_objects(part, alternative, norm)]
+    finally:
+        norm.work.end_look()
 
 
 def _of_type(index: int, alternatives: tuple[Any, ...]) -> Shape:
@@ -140,7 +146,7 @@ def _numbers(low: Exact | None, low_open: bool, high: Exact | None, high_open: b
 
 
 def _without_strings(shape: StringShape) -> list[StringShape] | None:
-    if not known_formats(shape):
+    if not known_formats(shape) or shape.depth >= MAX_EXCLUSIONS:
         return None
     by_length = shape.min_length > 0 or shape.max_length is not None
     constrained = shape.patterns or shape.formats or shape.values is not None
@@ -149,7 +155,7 @@ def _without_strings(shape: StringShape) -> list[StringShape] | None:
     if constrained or shape.excluded:
         # In one piece: alternatives would multiply with those of other schemas.
         other = StringShape()
-        other.excluded = (shape,)
+        other.excluded, other.depth = (shape,), shape.depth + 1
         return [other]
     out = []
     if shape.min_length:
@@ -163,7 +169,7 @@ def _without_strings(shape: StringShape) -> list[StringShape] | None:
     return out
 
 
-def _without_arrays(shape: ArrayShape, norm: Normaliser) -> list[ArrayShape] | None:
+def _without_arrays(shape: ArrayShape, norm: DocumentContext) -> list[ArrayShape] | None:
     if shape.unique is not None:
         return None
     out = []
@@ -200,7 +206,7 @@ def _with(contains: Contains) -> ArrayShape:
     return shape
 
 
-def _without_objects(shape: ObjectShape, norm: Normaliser, path: Path) -> list[ObjectShape] | None:
+def _without_objects(shape: ObjectShape, norm: DocumentContext, path: Path) -> list[ObjectShape] | None:
     out = violations(shape, norm, path)
     for name in shape.required:
         place = shape.properties.get(name)

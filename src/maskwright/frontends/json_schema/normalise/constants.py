@@ -12,9 +12,10 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from maskwright.errors import SchemaError
+from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.read.places import NOTHING, Conj, Path
 from maskwright.frontends.json_schema.sets.decimals import exact
 from maskwright.frontends.json_schema.sets.shape import (
@@ -32,9 +33,6 @@ from maskwright.frontends.json_schema.sets.shape import (
     Shape,
     StringShape,
 )
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 
 
 def shape_of_values(context: SchemaContext, keyword: str, values: list[Any]) -> Shape:
@@ -91,7 +89,7 @@ def _numbers(values: list[Any]) -> tuple[NumberShape, ...]:
 
 
 def _constant(context: SchemaContext, value: Any, path: Path) -> Conj:
-    return (context.norm.made({"enum": [value]}, context.node, path),)  # draft 4 has no `const`
+    return (context.norm.new_place({"enum": [value]}, context.node, path),)  # draft 4 has no `const`
 
 
 def _array(context: SchemaContext, keyword: str, values: list[Any]) -> ArrayShape:

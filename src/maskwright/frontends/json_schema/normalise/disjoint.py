@@ -9,20 +9,18 @@ Cost: limited by _DEPTH levels of members. Tested by tests/frontends/json_schema
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from maskwright.frontends.json_schema.read.places import CircularError, Conj
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
+from maskwright.frontends.json_schema.read.places import CircularError, Conj, lists_values
 from maskwright.frontends.json_schema.sets.intersect import intersect_numbers, is_nothing, undeclared
 from maskwright.frontends.json_schema.sets.shape import OBJECT, STRING, ArrayShape, ObjectShape, Shape, StringShape
 from maskwright.frontends.json_schema.sets.strings import admits_string
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
-
 _DEPTH: Final = 4
 
 
-def told_apart(shapes: list[Shape], norm: Normaliser) -> bool:
+def is_tagged_union(shapes: list[Shape], norm: DocumentContext) -> bool:
     """Whether one required member has other values in each shape: the usual tagged union, in linear time."""
     if any(shape.mask != OBJECT or len(shape.objects) != 1 for shape in shapes):
         return False
@@ -34,12 +32,10 @@ def _required_by_all(objects: list[ObjectShape]) -> list[str]:
     return [name for name in objects[0].required if all(name in part.required for part in objects)]
 
 
-def _is_tag(places: list[Conj], norm: Normaliser) -> bool:
+def _is_tag(places: list[Conj], norm: DocumentContext) -> bool:
     seen: set[str] = set()
     for place in places:
-        if not all(
-            isinstance(node.schema, dict) and ("const" in node.schema or "enum" in node.schema) for node in place
-        ):
+        if not all(map(lists_values, place)):
             return False
         shape = norm.shape_of(place)
         if shape.mask & ~STRING:
@@ -51,7 +47,7 @@ def _is_tag(places: list[Conj], norm: Normaliser) -> bool:
     return True
 
 
-def disjoint(a: Shape, b: Shape, norm: Normaliser, depth: int = _DEPTH) -> bool:
+def disjoint(a: Shape, b: Shape, norm: DocumentContext, depth: int = _DEPTH) -> bool:
     """Whether it can be shown that no value fits both."""
     if not a.mask & b.mask:
         return True
@@ -80,7 +76,7 @@ def _disjoint_strings(a: StringShape, b: StringShape) -> bool:
     return any(x is b for x in a.excluded) or any(x is a for x in b.excluded)
 
 
-def disjoint_places(a: Conj, b: Conj, norm: Normaliser, depth: int = _DEPTH) -> bool:
+def disjoint_places(a: Conj, b: Conj, norm: DocumentContext, depth: int = _DEPTH) -> bool:
     """Whether it can be shown that no value satisfies both places."""
     if is_nothing(a) or is_nothing(b):
         return True
@@ -92,7 +88,7 @@ def disjoint_places(a: Conj, b: Conj, norm: Normaliser, depth: int = _DEPTH) -> 
         return False
 
 
-def _disjoint_arrays(a: ArrayShape, b: ArrayShape, norm: Normaliser, depth: int) -> bool:
+def _disjoint_arrays(a: ArrayShape, b: ArrayShape, norm: DocumentContext, depth: int) -> bool:
     least = max(a.min_items, b.min_items)
     if (a.max_items is not None and a.max_items < least) or (b.max_items is not None and b.max_items < least):
         return True
@@ -100,7 +96,7 @@ def _disjoint_arrays(a: ArrayShape, b: ArrayShape, norm: Normaliser, depth: int)
     return any(disjoint_places(a.item(i), b.item(i), norm, depth) for i in range(looked_at))
 
 
-def disjoint_objects(a: ObjectShape, b: ObjectShape, norm: Normaliser, depth: int = _DEPTH) -> bool:
+def disjoint_objects(a: ObjectShape, b: ObjectShape, norm: DocumentContext, depth: int = _DEPTH) -> bool:
     if (a.max_properties is not None and a.max_properties < max(b.min_properties, len(b.required))) or (
         b.max_properties is not None and b.max_properties < max(a.min_properties, len(a.required))
     ):
@@ -111,6 +107,6 @@ def disjoint_objects(a: ObjectShape, b: ObjectShape, norm: Normaliser, depth: in
     )
 
 
-def _member(shape: ObjectShape, name: str, norm: Normaliser) -> Conj:
+def _member(shape: ObjectShape, name: str, norm: DocumentContext) -> Conj:
     declared = shape.properties.get(name)
     return declared if declared is not None else undeclared(shape, name, norm)

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from maskwright.frontends.json_schema.read.keyword_table import KEYWORDS
 from maskwright.frontends.json_schema.read.places import Node
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema.read.documents import Document
 
-_LISTS: Final = ("allOf", "anyOf", "oneOf")
-_BY_NAME: Final = ("dependentSchemas", "dependencies")
+_LISTS: Final = tuple([name for name, row in KEYWORDS.items() if row.in_place and row.holds == "list"])
+_BY_NAME: Final = tuple([name for name, row in KEYWORDS.items() if row.in_place and row.holds == "by name"])
 
 
 def sub_schemas_in_place(document: Document, node: Node) -> list[Node]:

@@ -1,10 +1,10 @@
 """The keywords of JSON Schema, one function each, named as the standard names it.
 
 A function takes the `SchemaContext` of its schema object and the keyword's value, checks that the value is well-formed,
-and writes down what it asserts. `KEYWORDS` is the dispatch table; a keyword that is not in it is an annotation and
-ignored. A keyword speaks about one type and leaves the others free, unless it is an applicator to the same instance.
-What cannot be enforced is found out when the shape is emitted, so that it counts only where that type is possible at
-all.
+and writes down what it asserts. `FUNCTIONS` is the dispatch table; a keyword that is not in it is an annotation and
+ignored, or read by another one's function. A keyword speaks about one type and leaves the others free, unless it is an
+applicator to the same instance. What cannot be enforced is found out when the shape is emitted, so that it counts only
+where that type is possible at all. What else is known of keywords is in read/keyword_table.py.
 
 Sources: JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12, core and validation.
 Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py and test_schema_suite.py.
@@ -19,8 +19,9 @@ from maskwright.frontends.json_schema.normalise import keywords_applicators as a
 from maskwright.frontends.json_schema.normalise import keywords_containers as containers
 from maskwright.frontends.json_schema.normalise import keywords_scalars as scalars
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
+from maskwright.frontends.json_schema.read.keyword_table import KEYWORDS
 
-KEYWORDS: Final[dict[str, Callable[[SchemaContext, Any], None]]] = {
+FUNCTIONS: Final[dict[str, Callable[[SchemaContext, Any], None]]] = {
     "type": scalars.type_,
     "enum": scalars.enum,
     "const": scalars.const,
@@ -61,18 +62,10 @@ KEYWORDS: Final[dict[str, Callable[[SchemaContext, Any], None]]] = {
     "$recursiveRef": applicators.recursiveRef,
 }
 
-_SINCE: Final = {
-    6: ("const", "contains", "propertyNames"),
-    7: ("if",),
-    2019: ("dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties", "$recursiveRef"),
-    2020: ("prefixItems", "$dynamicRef"),
-}
+
+def _of_draft(draft: int) -> dict[str, Callable[[SchemaContext, Any], None]]:
+    """The keywords that a draft has. Those that later drafts dropped are understood in all of them."""
+    return {keyword: function for keyword, function in FUNCTIONS.items() if KEYWORDS[keyword].since <= draft}
 
 
-def keywords_of(draft: int) -> dict[str, Callable[[SchemaContext, Any], None]]:
-    """Return the keywords that a draft has. Those that later drafts dropped are understood in all of them."""
-    later = {keyword for since, keywords in _SINCE.items() if since > draft for keyword in keywords}
-    return {keyword: function for keyword, function in KEYWORDS.items() if keyword not in later}
-
-
-BY_DRAFT: Final = {draft: keywords_of(draft) for draft in (3, 4, 6, 7, 2019, 2020)}
+BY_DRAFT: Final = {draft: _of_draft(draft) for draft in (3, 4, 6, 7, 2019, 2020)}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from maskwright.frontends.json_schema.normalise.complement import complement
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
-from maskwright.frontends.json_schema.normalise.unevaluated import all_subsets, blind
+from maskwright.frontends.json_schema.normalise.unevaluated import all_subsets, without_seen
 from maskwright.frontends.json_schema.read.places import DynamicError
 from maskwright.frontends.json_schema.sets.shape import ANY_SHAPE, Shape
 
@@ -25,16 +26,16 @@ def allOf(context: SchemaContext, value: Any) -> None:
 
 def anyOf(context: SchemaContext, value: Any) -> None:
     branches = _branches(context, "anyOf", value)
-    context.applied.append(context.norm.union(all_subsets(branches, context) if context.norm.tracks else branches))
+    context.applied.append(context.union(all_subsets(branches, context) if context.norm.tracks else branches))
 
 
 def oneOf(context: SchemaContext, value: Any) -> None:
     branches = _branches(context, "oneOf", value)
     if len(branches) == 1:
         context.applied.extend(branches)
-    elif any(context.norm.is_wider((context.child("oneOf", schema, i),)) for i, schema in enumerate(value)):
+    elif not all(branch.exact for branch in branches):
         context.refuse("oneOf", "part of a branch is left out, so more branches than one may match")
-        context.applied.append(context.norm.union(branches))
+        context.applied.append(context.union(branches))
     else:
         context.exclusive.append(branches)
 
@@ -43,12 +44,10 @@ def not_(context: SchemaContext, value: Any) -> None:
     if isinstance(value, dict) and value.keys() == {"not"}:
         path = ((context.node.path, "not"), "not")
         inner = context.norm.document.child(context.child("not", value), value["not"], path)
-        context.applied.append(blind(context.norm.shape(inner)))
+        context.applied.append(without_seen(context.norm.shape(inner)))
         return
-    place = (context.child("not", value),)
-    shape = (
-        None if context.norm.is_wider(place) else context.norm.complement(context.shape("not", value), place[0].path)
-    )
+    node = context.child("not", value)
+    shape = complement((node,), context.norm, node.path)
     if shape is None:
         context.refuse("not", "the negation of this schema cannot be expressed exactly")
     else:
@@ -61,16 +60,16 @@ def if_(context: SchemaContext, value: Any) -> None:
         return
     condition = context.shape("if", value)
     if "then" not in schema and "else" not in schema:
-        context.applied.append(context.norm.union([ANY_SHAPE, condition]))
+        context.applied.append(context.union([ANY_SHAPE, condition]))
         return
-    place = (context.child("if", value),)
-    negation = None if context.norm.is_wider(place) else context.norm.complement(condition, place[0].path)
-    then = context.norm.intersect(condition, context.shape("then", schema.get("then", True)))
+    node = context.child("if", value)
+    negation = complement((node,), context.norm, node.path)
+    then = context.intersect(condition, context.shape("then", schema.get("then", True)))
     if negation is None:
         context.refuse("if", "the negation of this schema cannot be expressed exactly")
         return
-    otherwise = context.norm.intersect(negation, context.shape("else", schema.get("else", True)))
-    context.applied.append(context.norm.union([then, otherwise]))
+    otherwise = context.intersect(negation, context.shape("else", schema.get("else", True)))
+    context.applied.append(context.union([then, otherwise]))
 
 
 def ref_(context: SchemaContext, value: Any) -> None:

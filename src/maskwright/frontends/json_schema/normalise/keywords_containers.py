@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.keywords_scalars import count_of
-from maskwright.frontends.json_schema.normalise.leaves import free_place
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
-from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, OPEN, Conj, node_at
+from maskwright.frontends.json_schema.read.keyword_table import ASSERTING, READ_BY
+from maskwright.frontends.json_schema.read.misspelled import misspelled
+from maskwright.frontends.json_schema.read.places import ANYTHING, FREE_PLACES, NOTHING, OPEN, Conj, node_at
 from maskwright.frontends.json_schema.sets.intersect import join
 from maskwright.frontends.json_schema.sets.shape import ALL_TYPES, OBJECT, Contains, Extras, ObjectShape, Shape
+
+_MORE_THAN_TYPE: Final = ASSERTING - READ_BY.keys() - {"type"}
 
 
 def _place(context: SchemaContext, keyword: str, value: Any, token: str | None = None) -> Conj:
@@ -20,8 +23,23 @@ def _place(context: SchemaContext, keyword: str, value: Any, token: str | None =
         return OPEN
     if value is False:
         return NOTHING
-    place = free_place(value, context.norm.draft) if type(value) is dict and not context.norm.ignored else None
+    place = _free_place(value, context.norm.draft) if type(value) is dict and not context.norm.ignored else None
     return place if place is not None else (context.child(keyword, value, token),)
+
+
+def _free_place(schema: dict[str, Any], draft: int) -> Conj | None:
+    """Return the shared place of a schema that says no more than one type, or nothing; None for others.
+
+    Integers of draft 4 have none: see `WRITTEN_INTEGER`.
+    """
+    if not _MORE_THAN_TYPE.isdisjoint(schema):
+        return None
+    if misspelled(schema):
+        return None
+    if "type" not in schema:
+        return OPEN
+    name = schema["type"]
+    return FREE_PLACES.get(name) if type(name) is str and (draft > 4 or name != "integer") else None
 
 
 # Arrays
@@ -86,7 +104,7 @@ def properties(context: SchemaContext, value: Any) -> None:
         # As `document.child`, written out: this is the most frequent node by far.
         if type(name) is not str:
             raise context.malformed("properties", "an object of schemas by name", name)
-        place = free_place(schema, context.norm.draft) if all_meant and type(schema) is dict else None
+        place = _free_place(schema, context.norm.draft) if all_meant and type(schema) is dict else None
         if place is not None:
             declared[name] = place
         elif isinstance(schema, dict) and id_keyword in schema:
@@ -160,7 +178,7 @@ def _with_members(present: list[str], absent: list[str]) -> Shape:
 
 
 def _only_objects(shape: Shape) -> Shape:
-    return Shape(OBJECT & shape.mask, objects=shape.objects)
+    return Shape(OBJECT & shape.mask, objects=shape.objects, exact=shape.exact)
 
 
 def dependentRequired(context: SchemaContext, value: Any, keyword: str = "dependentRequired") -> None:
@@ -171,7 +189,7 @@ def dependentRequired(context: SchemaContext, value: Any, keyword: str = "depend
             raise context.malformed(keyword, "an object of arrays of strings", others)
         if set(others) - {name}:
             together = _only_objects(_with_members([name, *others], []))
-            context.applied.append(context.norm.union([_with_members([], [name]), together]))
+            context.applied.append(context.union([_with_members([], [name]), together]))
 
 
 def dependentSchemas(context: SchemaContext, value: Any, keyword: str = "dependentSchemas") -> None:
@@ -179,8 +197,8 @@ def dependentSchemas(context: SchemaContext, value: Any, keyword: str = "depende
         raise context.malformed(keyword, "an object of schemas", value)
     for name, schema in value.items():
         then = _only_objects(context.shape(keyword, schema, name))
-        guarded = context.norm.intersect(_with_members([name], []), then)
-        context.applied.append(context.norm.union([_with_members([], [name]), guarded]))
+        guarded = context.intersect(_with_members([name], []), then)
+        context.applied.append(context.union([_with_members([], [name]), guarded]))
 
 
 def dependencies(context: SchemaContext, value: Any) -> None:

@@ -164,7 +164,7 @@ def format_(context: SchemaContext, value: Any) -> None:
         if value in MAX_LENGTHS:
             maxLength(context, MAX_LENGTHS[value])
     else:
-        context.norm.note(unknown_format(value, (context.node.path, "format")))
+        context.norm.findings.note(unknown_format(value, (context.node.path, "format")))
 
 
 def unknown_format(name: str, path: Path) -> Finding:

@@ -5,12 +5,15 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from maskwright.errors import SchemaError
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
+from maskwright.frontends.json_schema.normalise.findings import schema_error
 from maskwright.frontends.json_schema.options import Finding
 from maskwright.frontends.json_schema.read.places import Conj, Node, Refusal
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of
+from maskwright.frontends.json_schema.sets.intersect import intersect
 from maskwright.frontends.json_schema.sets.shape import (
     ALL_TYPES,
     ANY_KIND,
@@ -19,10 +22,8 @@ from maskwright.frontends.json_schema.sets.shape import (
     ObjectShape,
     Shape,
     StringShape,
+    union,
 )
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 
 
 class SchemaContext:
@@ -31,13 +32,15 @@ class SchemaContext:
     `number`, `string`, `array` and `object` are None until a keyword says something about that type. `applied` are
     shapes that hold as well, in the order of the text; `own_position` is where in that order the own members come.
     `exclusive` are lists of branches of which exactly one holds. `contained` are the places of `contains`;
-    `unevaluated` are keywords for what no other keyword has seen, and their places.
+    `unevaluated` are keywords for what no other keyword has seen, and their places. It is `exact` until something is
+    left out.
     """
 
     __slots__ = (
         "applied",
         "array",
         "contained",
+        "exact",
         "exclusive",
         "kind",
         "mask",
@@ -51,7 +54,7 @@ class SchemaContext:
         "unevaluated",
     )  # fmt: skip
 
-    def __init__(self, norm: Normaliser, node: Node, schema: dict[str, Any]) -> None:
+    def __init__(self, norm: DocumentContext, node: Node, schema: dict[str, Any]) -> None:
         self.norm = norm
         self.node = node
         self.schema = schema
@@ -66,6 +69,7 @@ class SchemaContext:
         self.exclusive: list[list[Shape]] = []
         self.contained: tuple[Conj, ...] = ()
         self.unevaluated: tuple[tuple[str, Conj], ...] = ()
+        self.exact = True
 
     def numbers(self) -> NumberShape:
         if self.number is None:
@@ -97,6 +101,12 @@ class SchemaContext:
         """Return the shape of a sub-schema that applies to the same instance."""
         return self.norm.shape(self.child(keyword, schema, token))
 
+    def intersect(self, a: Shape, b: Shape) -> Shape:
+        return intersect(a, b, self.norm)
+
+    def union(self, shapes: list[Shape]) -> Shape:
+        return union(shapes, keep_all=self.norm.tracks)
+
     def any_of(self, keyword: str, places: tuple[Conj, ...]) -> Conj:
         """Return the place of the values that satisfy one of the places."""
         return self.norm.any_of(self.node, keyword, places)
@@ -104,15 +114,14 @@ class SchemaContext:
     def malformed(self, keyword: str, expected: str, value: Any, hint: str | None = None) -> SchemaError:
         if isinstance(value, tuple | set | frozenset):
             hint = "use a list, which is JSON's array"
-        return self.norm.error(
+        return schema_error(
             self.node, keyword, f"{keyword} must be {expected}, not {described(value)}", hint or f"write {expected}"
         )
 
-    def refusal(self, keyword: str, reason: str) -> Refusal:
-        return Refusal(keyword, (self.node.path, keyword), reason)
-
     def refuse(self, keyword: str, reason: str) -> None:
-        self.norm.refuse(self.refusal(keyword, reason))
+        """Refuse a keyword, or leave it out."""
+        self.norm.findings.refuse(Refusal(keyword, (self.node.path, keyword), reason))
+        self.exact = False
 
     def annotate(self, keyword: str, reason: str) -> None:
-        self.norm.note(Finding(pointer_of((self.node.path, keyword)), keyword, "annotation", reason))
+        self.norm.findings.note(Finding(pointer_of((self.node.path, keyword)), keyword, "annotation", reason))

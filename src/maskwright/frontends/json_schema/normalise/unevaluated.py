@@ -16,9 +16,12 @@ Tested by tests/frontends/json_schema/normalise/test_schema_unevaluated.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
+from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
+from maskwright.frontends.json_schema.read.keyword_table import IN_PLACE
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, TrackError
+from maskwright.frontends.json_schema.sets.intersect import intersect
 from maskwright.frontends.json_schema.sets.shape import (
     ALL_TYPES,
     ArrayShape,
@@ -29,16 +32,6 @@ from maskwright.frontends.json_schema.sets.shape import (
     Shape,
 )
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
-
-APPLICATORS: Final = frozenset(
-    (
-        *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"),
-        *("dependentSchemas", "dependencies"),
-    )
-)
-
 
 def note_seen(context: SchemaContext) -> None:
     """Write down what a schema object's own keywords see, where that will be asked for."""
@@ -46,7 +39,7 @@ def note_seen(context: SchemaContext) -> None:
     if not context.norm.tracks:
         if not context.unevaluated:
             return
-        if not APPLICATORS.isdisjoint(schema):
+        if not IN_PLACE.isdisjoint(schema):
             raise TrackError
     if context.object is not None:
         names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
@@ -60,15 +53,15 @@ def note_seen(context: SchemaContext) -> None:
         context.arrays().seen = SeenItems(count, everything, contained)
 
 
-def held_to(shape: Shape, context: SchemaContext) -> Shape:
+def narrowed_by_unevaluated(shape: Shape, context: SchemaContext) -> Shape:
     """Return the values of a shape whose unseen members and items satisfy what a schema object asks of them."""
     for keyword, place in context.unevaluated:
         if keyword == "unevaluatedProperties":
             objects = [part for one in shape.objects for part in _with_members(one, place, context)]
-            shape = Shape(shape.mask, shape.numbers, shape.strings, shape.arrays, tuple(objects))
+            shape = shape.with_objects(tuple(objects))
         else:
             arrays = [part for one in shape.arrays for part in _with_items(one, place, context)]
-            shape = Shape(shape.mask, shape.numbers, shape.strings, tuple(arrays), shape.objects)
+            shape = shape.with_arrays(tuple(arrays))
     return shape
 
 
@@ -81,7 +74,7 @@ def _with_members(part: ObjectShape, place: Conj, context: SchemaContext) -> tup
     other.properties = dict.fromkeys(seen.names, ANYTHING)
     other.extras = (Extras(tuple((pattern, path, ANYTHING) for pattern in seen.patterns), place),)
     other.seen = SeenMembers(frozenset(), (), True)
-    return context.norm.intersect(_only(objects=(part,)), _only(objects=(other,))).objects
+    return intersect(_only(objects=(part,)), _only(objects=(other,)), context.norm).objects
 
 
 def _with_items(part: ArrayShape, place: Conj, context: SchemaContext) -> tuple[ArrayShape, ...]:
@@ -94,7 +87,7 @@ def _with_items(part: ArrayShape, place: Conj, context: SchemaContext) -> tuple[
     other.prefix = (ANYTHING,) * seen.num_items
     other.rest = place
     other.seen = SeenItems(0, True, ())
-    return context.norm.intersect(_only(arrays=(part,)), _only(arrays=(other,))).arrays
+    return intersect(_only(arrays=(part,)), _only(arrays=(other,)), context.norm).arrays
 
 
 def _only(**parts: Any) -> Shape:
@@ -105,12 +98,12 @@ def all_subsets(shapes: list[Shape], context: SchemaContext) -> list[Shape]:
     """Return the shape of each choice of one or more of the shapes that a value might satisfy together."""
     out: list[Shape] = []
     for shape in shapes:
-        both = [context.norm.intersect(other, shape) for other in out]
+        both = [intersect(other, shape, context.norm) for other in out]
         out += [shape, *[other for other in both if other.mask]]
     return out
 
 
-def blind(shape: Shape) -> Shape:
+def without_seen(shape: Shape) -> Shape:
     """Return the same values with nothing seen: what is under a `not` sees nothing."""
     arrays = [part.copy() if part.seen else part for part in shape.arrays]
     objects = [part.copy() if part.seen else part for part in shape.objects]
@@ -118,4 +111,4 @@ def blind(shape: Shape) -> Shape:
         array.seen = None
     for member in objects:
         member.seen = None
-    return Shape(shape.mask, shape.numbers, shape.strings, tuple(arrays), tuple(objects))
+    return shape.with_arrays(tuple(arrays)).with_objects(tuple(objects))

@@ -12,29 +12,12 @@ from __future__ import annotations
 from typing import Final
 
 from maskwright.errors import UnsupportedSchemaError
-from maskwright.frontends.json_schema.normalise.leaves import LEAF_KEYWORDS
 from maskwright.frontends.json_schema.read.documents import Document
+from maskwright.frontends.json_schema.read.keyword_table import KEYWORDS
 
-_UNEVALUATED: Final = frozenset(("unevaluatedItems", "unevaluatedProperties"))
-_KEYWORDS: Final = {
-    "applicator": frozenset(
-        (
-            *("items", "prefixItems", "additionalItems", "contains"),
-            *("properties", "patternProperties", "additionalProperties", "propertyNames", "dependentSchemas"),
-            *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
-        )
-    ),
-    "validation": (LEAF_KEYWORDS - {"format"})
-    | frozenset(
-        (
-            *("minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
-            *("minProperties", "maxProperties", "required", "dependentRequired"),
-        )
-    ),
-    "unevaluated": _UNEVALUATED,
-    "format": frozenset(("format",)),
-    "format-annotation": frozenset(("format",)),
-    "format-assertion": frozenset(("format",)),
+_OF_VOCABULARY: Final = {
+    vocabulary: frozenset(name for name, row in KEYWORDS.items() if row.vocabulary == vocabulary.partition("-")[0])
+    for vocabulary in ("applicator", "validation", "unevaluated", "format", "format-annotation", "format-assertion")
 }
 _OTHERS: Final = frozenset(("core", "meta-data", "content"))  # they assert nothing, or always hold
 _STANDARD: Final = ("http://json-schema.org/", "https://json-schema.org/")
@@ -56,10 +39,10 @@ def ignored_keywords(document: Document) -> frozenset[str]:
     meant: set[str] = set()
     for vocabulary, is_required in vocabularies.items():
         name = vocabulary.rpartition("/vocab/")[2] if vocabulary.startswith(_STANDARD) else ""
-        if name in _KEYWORDS:
-            meant |= _KEYWORDS[name]
+        if name in _OF_VOCABULARY:
+            meant |= _OF_VOCABULARY[name]
             if name == "applicator" and document.draft == 2019:
-                meant |= _UNEVALUATED
+                meant |= _OF_VOCABULARY["unevaluated"]
         elif is_required and name not in _OTHERS:
             raise UnsupportedSchemaError(
                 f"{uri} requires a vocabulary that is not known: {vocabulary}",
@@ -67,4 +50,4 @@ def ignored_keywords(document: Document) -> frozenset[str]:
                 keyword="$schema",
                 hint="let the metaschema require the standard's vocabularies only",
             )
-    return frozenset().union(*_KEYWORDS.values()) - meant
+    return frozenset().union(*_OF_VOCABULARY.values()) - meant

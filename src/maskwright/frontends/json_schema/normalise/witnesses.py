@@ -11,16 +11,14 @@ Tested by tests/frontends/json_schema/normalise/test_schema_complement.py and te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.simplify import without_contained
 from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, Conj, Path
 from maskwright.frontends.json_schema.sets.intersect import is_closed, is_nothing, join, undeclared
 from maskwright.frontends.json_schema.sets.shape import Extras, ObjectShape, Witness
 from maskwright.frontends.json_schema.sets.strings import admits_string
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 
 _MAX_CHOICES: Final = 400
 _MAX_OTHERS: Final = 4
@@ -30,7 +28,7 @@ class WitnessError(Exception):
     """The witnesses of a shape have no exact form."""
 
 
-def violations(shape: ObjectShape, norm: Normaliser, path: Path) -> list[ObjectShape]:
+def violations(shape: ObjectShape, norm: DocumentContext, path: Path) -> list[ObjectShape]:
     """Return the objects with a member that a shape's rules for undeclared members or for names forbid."""
     found = []
     declared = frozenset(shape.properties)
@@ -57,14 +55,14 @@ def is_free(conj: Conj) -> bool:
     return all(node.schema is True for node in conj)
 
 
-def opposite(conj: Conj, norm: Normaliser) -> Conj:
+def opposite(conj: Conj, norm: DocumentContext) -> Conj:
     """Return the place of all other values."""
     if is_free(conj):
         return NOTHING
     return ANYTHING if any(node.schema is False for node in conj) else norm.negation(conj)
 
 
-def without(witness: Witness, norm: Normaliser) -> ObjectShape | None:
+def without(witness: Witness, norm: DocumentContext) -> ObjectShape | None:
     """Return the objects that have no such member; None if there is no exact shape for them."""
     shape = ObjectShape()
     shape.properties = dict.fromkeys(sorted(witness.excluded), ANYTHING)
@@ -84,7 +82,7 @@ def without(witness: Witness, norm: Normaliser) -> ObjectShape | None:
     return shape
 
 
-def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, tuple[Witness, ...]]]:
+def choices(shape: ObjectShape, norm: DocumentContext) -> list[tuple[ObjectShape, tuple[Witness, ...]]]:
     """Return the ways to choose a member for each witness: objects without witnesses, and those that are not declared.
 
     Raises:
@@ -114,7 +112,7 @@ def choices(shape: ObjectShape, norm: Normaliser) -> list[tuple[ObjectShape, tup
     return ways
 
 
-def _needed(witnesses: tuple[Witness, ...], norm: Normaliser) -> list[Witness]:
+def _needed(witnesses: tuple[Witness, ...], norm: DocumentContext) -> list[Witness]:
     """Those that are not another one as well, whatever that is."""
     needed: list[Witness] = []
     for witness in witnesses:
@@ -124,14 +122,14 @@ def _needed(witnesses: tuple[Witness, ...], norm: Normaliser) -> list[Witness]:
     return needed
 
 
-def _implies(a: Witness, b: Witness, norm: Normaliser) -> bool:
+def _implies(a: Witness, b: Witness, norm: DocumentContext) -> bool:
     asked_a, asked_b = ({(pattern, matched) for pattern, _, matched in one.patterns} for one in (a, b))
     if a.names is not b.names or not asked_b <= asked_a:
         return False
     return b.excluded <= a.excluded and is_nothing(norm.joined(opposite(b.value, norm), a.value))
 
 
-def _with_member(shape: ObjectShape, name: str, witness: Witness, norm: Normaliser) -> ObjectShape:
+def _with_member(shape: ObjectShape, name: str, witness: Witness, norm: DocumentContext) -> ObjectShape:
     declared = shape.properties.get(name)
     conj = undeclared(shape, name, norm) if declared is None else declared
     out = shape.copy()
@@ -140,7 +138,7 @@ def _with_member(shape: ObjectShape, name: str, witness: Witness, norm: Normalis
     return out
 
 
-def _admits(witness: Witness, name: str, norm: Normaliser) -> bool:
+def _admits(witness: Witness, name: str, norm: DocumentContext) -> bool:
     if name in witness.excluded:
         return False
     if any(norm.matches(pattern, name) != is_matched for pattern, _, is_matched in witness.patterns):
@@ -148,7 +146,7 @@ def _admits(witness: Witness, name: str, norm: Normaliser) -> bool:
     return not witness.names or any(admits_string(part, name) for part in norm.shape_of(witness.names).strings)
 
 
-def _finite_names(witness: Witness, norm: Normaliser) -> list[str] | None:
+def _finite_names(witness: Witness, norm: DocumentContext) -> list[str] | None:
     if not witness.names:
         return None
     names: list[str] = []

@@ -17,6 +17,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright._kernel import canonical_bytes as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
+from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS, DEFINITIONS
 from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_part
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
@@ -316,23 +317,4 @@ class Document:
 
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-
-
-_SAYS_NOTHING: Final = frozenset(
-    (
-        "$ref",
-        "$defs",
-        "definitions",
-        "$schema",
-        "$id",
-        "$comment",
-        "$anchor",
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-    )
-)
+_SAYS_NOTHING: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "$schema", "$id", "$anchor"}

@@ -13,14 +13,12 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from maskwright.frontends.json_schema.read.keyword_table import holding
 from maskwright.frontends.json_schema.read.places import Path
 
-_OF_SCHEMAS_BY_NAME: Final = ("definitions", "$defs", "properties", "patternProperties", "dependentSchemas")
-_OF_SCHEMAS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_OF_ONE: Final = (
-    *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not", "propertyNames"),
-    *("then", "unevaluatedItems", "unevaluatedProperties"),
-)
+_OF_SCHEMAS_BY_NAME: Final = holding("by name") - {"dependencies"}
+_OF_SCHEMAS: Final = holding("list")
+_OF_ONE: Final = holding("one", "list or one")
 _TEXTS: Final = ("$schema", "$anchor", "$dynamicAnchor")
 _URIS: Final = ("$schema", "$ref")
 _A_SCHEMA: Final = "an object or a boolean"
@@ -93,4 +91,4 @@ def _inside(name: Any, value: Any, path: Path) -> Malformed | list[tuple[Any, Pa
         if not isinstance(value, dict):
             return Malformed(path, name, "an object", value)
         return [(schema, (path, key), name) for key, schema in value.items() if not isinstance(schema, (list, str))]
-    return [(value, path, name)] if name in _OF_ONE or name == "items" else []
+    return [(value, path, name)] if name in _OF_ONE else []

@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
+from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS, ASSERTING, DEFINITIONS, KEYWORDS
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.memos import remembered
 
@@ -23,26 +24,6 @@ _CUTOFF: Final = 0.8
 _MIN_LENGTH: Final = 3
 _VENDORS: Final = ("x-", "x_", "_")
 
-ASSERTING: Final = frozenset(
-    (
-        *("type", "enum", "const", "minLength", "maxLength", "pattern", "format", "multipleOf"),
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-        *("items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "unevaluatedItems"),
-        *("contains", "minContains", "maxContains"),
-        *("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
-        *("minProperties", "maxProperties", "unevaluatedProperties"),
-        *("dependentRequired", "dependentSchemas", "dependencies"),
-        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
-        *("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions"),
-    )
-)
-ANNOTATIONS: Final = frozenset(
-    (
-        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
-        *("contentEncoding", "contentMediaType", "contentSchema"),
-    )
-)
-NAMES: Final = frozenset(("$schema", "$id", "id", "$vocabulary", "$anchor", "$dynamicAnchor", "$recursiveAnchor"))
 _OF_OLD_DRAFTS: Final = frozenset(("extends", "disallow", "divisibleBy", "requires", "optional", "links", "media"))
 _EXTENSIONS: Final = frozenset(
     (
@@ -70,14 +51,15 @@ _EXTENSIONS: Final = frozenset(
         *("javaType", "existingJavaType", "javaEnumNames", "tsType", "tsEnumNames", "goType", "parameters", "strict"),
     )
 )
-_KNOWN: Final = ASSERTING | ANNOTATIONS | NAMES | _OF_OLD_DRAFTS | _EXTENSIONS
+_MEANT: Final = ASSERTING | DEFINITIONS
+_KNOWN: Final = KEYWORDS.keys() | _OF_OLD_DRAFTS | _EXTENSIONS
 
 
 def _bare(keyword: str) -> str:
     return keyword.replace("_", "").replace("-", "").replace("$", "").lower()
 
 
-_BY_BARE_NAME: Final = {_bare(keyword): keyword for keyword in sorted(ASSERTING)}
+_BY_BARE_NAME: Final = {_bare(keyword): keyword for keyword in sorted(_MEANT)}
 
 
 def misspelled(schema: dict[Any, Any]) -> list[tuple[str, str]]:
@@ -98,16 +80,16 @@ def meant_by(keyword: str) -> str | None:
         return same
     interrupt_checkpoint()
     near = get_close_matches(keyword, _of_like_length(len(keyword)), 1, _CUTOFF)
-    return near[0] if near and near[0] in ASSERTING else None
+    return near[0] if near and near[0] in _MEANT else None
 
 
 def says_nothing(keyword: str) -> bool:
     """Whether a keyword says nothing of values, in any draft, and does not look misspelled either."""
-    return keyword not in ASSERTING and keyword not in NAMES and meant_by(keyword) is None
+    return (keyword not in KEYWORDS or keyword in ANNOTATIONS) and meant_by(keyword) is None
 
 
 @cache
 def _of_like_length(length: int) -> tuple[str, ...]:
     """The keywords whose length alone does not make them too different."""
-    known = ASSERTING | ANNOTATIONS
+    known = _MEANT | ANNOTATIONS
     return tuple([each for each in known if 2 * min(length, len(each)) >= _CUTOFF * (length + len(each))])

@@ -59,6 +59,11 @@ def identity_of(conj: Conj) -> Any:
     return tuple([identity(node) if node[1][2] else id(node[0]) for node in conj])
 
 
+def lists_values(node: Node) -> bool:
+    """Whether a schema says by `const` or `enum` which values there are."""
+    return isinstance(node.schema, dict) and ("const" in node.schema or "enum" in node.schema)
+
+
 class Negation:
     """A schema made from others: all values that do not satisfy `negated`."""
 

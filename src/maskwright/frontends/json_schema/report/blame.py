@@ -31,7 +31,7 @@ from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.frontends.json_schema.read.documents import Document, read_schema
 from maskwright.frontends.json_schema.read.guidance import allowed_escapes, layout_options
-from maskwright.frontends.json_schema.read.misspelled import ASSERTING
+from maskwright.frontends.json_schema.read.keyword_table import ASSERTING
 from maskwright.frontends.json_schema.read.places import Conj, Node, Path
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.report.open_values import OpenValue, open_values
@@ -46,7 +46,7 @@ _MAX_WAYS: Final = 16  # of combining branches of anyOf and oneOf
 _MAX_PARTS: Final = 64  # that apply to one value
 _MEMORY_BYTES: Final = 1 << 20
 _END: Final = 256
-_BLAMED: Final = ASSERTING - {"$defs", "definitions", "then", "else"}
+_BLAMED: Final = ASSERTING - {"then", "else"}
 _BRANCHES: Final = ("anyOf", "oneOf")
 _END_BYTES: Final = frozenset((b"", b",", b"]", b"}", b" ", b"\t", b"\r", b"\n"))  # b"": where the text ends
 _AT_CLOSING: Final = ("required", "minItems", "minProperties", "contains", "minContains")
@@ -86,11 +86,11 @@ class Blame:
         data = read_schema(schema)
         self._options = replace(layout_options(data, options), on_unsupported="relax")
         self._letters = allowed_escapes(data)
-        self._document, self._tracks = normalised(data, self._options, [], self._tried)
+        self._document, self._tracks = normalised(data, self._options, [], self._needs)
         self._thinned: dict[Any, tuple[Node, Node]] = {}
         self._kept: OrderedDict[Any, tuple[Any, _kernel.CompiledGrammar | None]] = OrderedDict()
 
-    def _tried(self, norm: Normaliser) -> tuple[Document, bool]:
+    def _needs(self, norm: Normaliser) -> tuple[Document, bool]:
         """What the whole schema turns out to need."""
         Emitter(norm, layout_of(self._options)).root((norm.document.node,))
         return norm.document, norm.tracks

@@ -20,17 +20,17 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from maskwright.frontends.json_schema.read.misspelled import ANNOTATIONS
+from maskwright.frontends.json_schema.read.keyword_table import ASSERTING, KEYWORDS
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.read.pointers import pointer_of, tokens_of
-from maskwright.frontends.json_schema.report.reached import HOLD_SCHEMAS, HOLD_SCHEMAS_BY_NAME, NAME_SCHEMAS
+from maskwright.frontends.json_schema.report.reached import HOLD_SCHEMAS, HOLD_SCHEMAS_BY_NAME
 
 _MOST_SHOWN: Final = 8
 _MOST_CHARACTERS: Final = 40
 # Parts of schemas that are looked at, all questions together; so much is half a second. Not final, as tests lower it.
 _MOST_WORK = 65_000
 _WORK_OF_A_RULE: Final = 10
-_NO_ASSERTIONS: Final = NAME_SCHEMAS | ANNOTATIONS | {"$id", "id"}
+_NO_ASSERTIONS: Final = KEYWORDS.keys() - ASSERTING
 _BY_POSITION: Final = frozenset(("allOf", "prefixItems"))
 _ONE_SCHEMA: Final = HOLD_SCHEMAS - _BY_POSITION - {"anyOf", "oneOf", "not", "if"}
 

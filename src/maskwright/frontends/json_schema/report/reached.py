@@ -14,32 +14,24 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from maskwright.errors import SchemaError
-from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT, KEYWORDS
+from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
 from maskwright.frontends.json_schema.read import guidance
 from maskwright.frontends.json_schema.read.documents import Document
-from maskwright.frontends.json_schema.read.misspelled import ANNOTATIONS, meant_by
+from maskwright.frontends.json_schema.read.keyword_table import (
+    ANNOTATIONS,
+    ASSERTING,
+    DEFINITIONS,
+    IDENTIFIERS,
+    READ_BY,
+    holding,
+)
+from maskwright.frontends.json_schema.read.misspelled import meant_by
 from maskwright.frontends.json_schema.read.places import Node, identity
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 
-# Read by the function of another keyword, which has to stand next to them.
-_READ_BY: Final = {
-    "then": "if",
-    "else": "if",
-    "minContains": "contains",
-    "maxContains": "contains",
-    "additionalItems": "items",
-}
-HOLD_SCHEMAS: Final = frozenset(
-    (
-        *("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"),
-        *("additionalProperties", "propertyNames", "unevaluatedProperties"),
-        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
-    )
-)
-HOLD_SCHEMAS_BY_NAME: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies"))
-NAME_SCHEMAS: Final = frozenset(
-    ("$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions")
-)
+HOLD_SCHEMAS: Final = holding("one", "list", "list or one") & ASSERTING
+HOLD_SCHEMAS_BY_NAME: Final = holding("by name") & ASSERTING
+_NAME_SCHEMAS: Final = (IDENTIFIERS | DEFINITIONS) - {"$id", "id"}
 
 
 class Reached(NamedTuple):
@@ -70,7 +62,7 @@ def reached_keywords(schema: Any, registry: Any = None) -> Iterator[Reached]:
         seen.add(key)
         found: list[Node] = []
         for keyword, value in node.schema.items():
-            if keyword in NAME_SCHEMAS or keyword == document.id_keyword:
+            if keyword in _NAME_SCHEMAS or keyword == document.id_keyword:
                 continue
             if keyword == guidance.KEYWORD and node is document.node:
                 yield from _guidance(value)
@@ -111,7 +103,7 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
         return "there is neither then nor else next to it", "add one of them, or remove it"
     if keyword in known:
         return None, None
-    reader = _READ_BY.get(keyword)
+    reader = READ_BY.get(keyword)
     if reader is not None:
         if reader not in known:
             return f"{_name_of(draft)} does not have {reader}", "let $schema name a later draft"
@@ -120,7 +112,7 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
         if keyword == "additionalItems" and not isinstance(schema[reader], list):
             return "there is no array of items next to it", "write items"
         return None, None
-    if keyword in KEYWORDS:
+    if keyword in ASSERTING:
         return f"{_name_of(draft)} does not have {keyword}", "let $schema name a later draft"
     if keyword in ANNOTATIONS:
         return "it is an annotation", None

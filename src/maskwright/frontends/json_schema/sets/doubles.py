@@ -121,7 +121,7 @@ def _natural_from(low: int, large: Expr) -> Expr:
     return alt(natural_range(str(low), str(_LARGE_FROM - 1)), large)
 
 
-def speaks_of_more(shape: NumberShape) -> bool:
+def mentions_more_than_doubles(shape: NumberShape) -> bool:
     """Whether a schema itself has bounds or divisors beyond safe integers or doubles: its integers may be so, too.
 
     Of other numbers, only what is written as an integer says so: 1e60 is a double.

@@ -9,8 +9,9 @@ Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, identity
 from maskwright.frontends.json_schema.sets.decimals import floor, is_integral, is_multiple
@@ -42,18 +43,22 @@ _PAIR: Final = 4  # units of work for the intersection of two alternatives
 _T = TypeVar("_T")
 
 
-class Judge(Protocol):
+class Judge(ABC):
     """What must be known about schemas to intersect them."""
 
+    @abstractmethod
     def matches(self, pattern: str, name: str) -> bool:
         """Whether a pattern of `patternProperties` takes a member's name."""
 
+    @abstractmethod
     def is_empty(self, conj: Conj) -> bool:
         """Whether it is easily seen that no value satisfies all these places."""
 
+    @abstractmethod
     def joined(self, a: Conj, b: Conj) -> Conj:
         """`join`, without negations that are plainly implied; NOTHING where one is plainly contradicted."""
 
+    @abstractmethod
     def spend(self, units: int) -> None:
         """Count work against a limit."""
 
@@ -73,7 +78,7 @@ def intersect(a: Shape, b: Shape, judge: Judge) -> Shape:
         arrays = _product(a.arrays, b.arrays, judge, _intersect_arrays)
     if objects is None:
         objects = _product(a.objects, b.objects, judge, lambda x, y: _intersect_objects(x, y, judge))
-    return Shape(mask, numbers, strings, arrays, objects)
+    return Shape(mask, numbers, strings, arrays, objects, a.exact and b.exact)
 
 
 def _narrower(a: tuple[_T, ...], b: tuple[_T, ...], free: object) -> tuple[_T, ...] | None:
@@ -152,11 +157,12 @@ def _intersect_strings(a: StringShape, b: StringShape) -> StringShape | None:
     out.patterns = a.patterns + tuple(p for p in b.patterns if p[0] not in known)
     out.formats = a.formats + tuple(f for f in b.formats if f not in a.formats)
     out.excluded = a.excluded + tuple(e for e in b.excluded if e not in a.excluded)
+    out.depth = max(a.depth, b.depth)
     if a.values is not None or b.values is not None:
         out.values = _remaining(a.values, b.values, out)
         if not out.values:
             return None
-        out.excluded = tuple(e for e in out.excluded if not is_finite(e))
+        out.excluded = tuple(e for e in out.excluded if not e.is_finite())
     return out
 
 
@@ -166,23 +172,14 @@ def _remaining(a: dict[str, None] | None, b: dict[str, None] | None, shape: Stri
     assert values is not None
     if others is not None and len(others) < len(values):  # such as one value of many, for each of these
         values, others = others, values
-    gone = [e.values for e in shape.excluded if is_finite(e) and e.values]
+    gone = [e.values for e in shape.excluded if e.is_finite() and e.values]
     return {
         value: None
         for value in values
-        if admits_length(shape, value)
+        if shape.admits_length(value)
         and (others is None or value in others)
         and not any(value in these for these in gone)
     }
-
-
-def is_finite(shape: StringShape) -> bool:
-    """Whether a shape is no more than a finite set."""
-    return shape.values is not None and not (shape.patterns or shape.formats or shape.excluded)
-
-
-def admits_length(shape: StringShape, value: str) -> bool:
-    return shape.min_length <= len(value) and (shape.max_length is None or len(value) <= shape.max_length)
 
 
 def _least(a: int | None, b: int | None) -> int | None:

@@ -33,9 +33,9 @@ from maskwright.frontends.json_schema.sets.doubles import (
     MAX_WHOLE_DIGITS,
     SAFE_INTEGER,
     SAFE_INTEGER_TEXT,
+    mentions_more_than_doubles,
     safe_integers_from,
     safe_integers_to,
-    speaks_of_more,
 )
 from maskwright.frontends.json_schema.sets.fractions import fractions_text, short_fractions_text
 from maskwright.frontends.json_schema.sets.intersect import admits_number
@@ -126,7 +126,7 @@ def _double_text(shape: NumberShape, as_operand: bool) -> Expr:
         by_rules = _FORM_BY_RULES if shape.kind == ANY_KIND and not as_operand else DOUBLE_FORM
         form = ANY_FORM if shape.kind == FRACTION else by_rules  # fractions are doubles already
         text = number_range(low, low_open, high, high_open, form)
-    if shape.kind == ANY_KIND and speaks_of_more(shape):
+    if shape.kind == ANY_KIND and mentions_more_than_doubles(shape):
         return alt(text, integers_text(shape))
     return text
 
@@ -143,7 +143,7 @@ def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr) -> Expr:
         if shape.kind == WRITTEN_INTEGER:
             return integer_range(low, high, minus_zero=True) if is_bounded else PLAIN_INTEGER
         return seq(integer_range(low, high, minus_zero=True), ZERO_FRACTION) if is_bounded else _ANY_INTEGER
-    if numbers == "plain" and not speaks_of_more(shape):
+    if numbers == "plain" and not mentions_more_than_doubles(shape):
         if low is None and high is None:
             return SAFE_INTEGER_TEXT
         if high is None and low is not None and low <= SAFE_INTEGER:

@@ -10,9 +10,12 @@ Sub-schemas of arrays and objects stay closed: a `Conj` is a tuple of `Node`s, t
 or member must satisfy all together. So shapes never nest, recursion in a schema is no trouble, and intersecting two
 shapes is type-wise: alternatives are multiplied out, and the conjunctions of equal names are joined.
 
+A shape that is not `exact` may have more values than the schema, as something that cannot be enforced was left out.
+What is made of it is not exact either, and it has no complement, which would lack values that the schema forbids.
+
 Invariants: a shape and its parts are never changed once `Shape` is made; a bit is set in `mask` iff its tuple is
 non-empty; `FREE_…` tuples stand, by identity, for "anything of this type".
-Cost: linear in the number of alternatives; the work for their products is limited (`Normaliser.spend`).
+Cost: linear in the number of alternatives; the work for their products is limited (normalise/work.py).
 Tested by tests/frontends/json_schema/normalise/test_schema_keywords.py.
 """
 
@@ -68,9 +71,12 @@ class NumberShape:
 
 
 class StringShape:
-    """Strings of bounded length that match all `patterns` and `formats` and none of `excluded`, or a finite set."""
+    """Strings of bounded length that match all `patterns` and `formats` and none of `excluded`, or a finite set.
 
-    __slots__ = ("excluded", "formats", "max_length", "min_length", "patterns", "values")
+    What is excluded may exclude others itself, `depth` times one inside another.
+    """
+
+    __slots__ = ("depth", "excluded", "formats", "max_length", "min_length", "patterns", "values")
 
     def __init__(self) -> None:
         self.min_length = 0
@@ -79,6 +85,14 @@ class StringShape:
         self.formats: tuple[str, ...] = ()
         self.values: dict[str, None] | None = None  # in their order
         self.excluded: tuple[StringShape, ...] = ()
+        self.depth = 0
+
+    def is_finite(self) -> bool:
+        """Whether it is no more than a finite set."""
+        return self.values is not None and not (self.patterns or self.formats or self.excluded)
+
+    def admits_length(self, value: str) -> bool:
+        return self.min_length <= len(value) and (self.max_length is None or len(value) <= self.max_length)
 
 
 class SeenItems(NamedTuple):
@@ -201,7 +215,7 @@ FREE_OBJECTS: Final = _only(ObjectShape())
 class Shape:
     """See the module's header. `text` is its expression once made, where that depends on nothing else."""
 
-    __slots__ = ("arrays", "mask", "numbers", "objects", "strings", "text")
+    __slots__ = ("arrays", "exact", "mask", "numbers", "objects", "strings", "text")
 
     def __init__(
         self,
@@ -210,6 +224,7 @@ class Shape:
         strings: tuple[StringShape, ...] = FREE_STRINGS,
         arrays: tuple[ArrayShape, ...] = FREE_ARRAYS,
         objects: tuple[ObjectShape, ...] = FREE_OBJECTS,
+        exact: bool = True,
     ) -> None:
         if not (mask & NUMBER and numbers):
             numbers, mask = (), mask & ~NUMBER
@@ -220,24 +235,38 @@ class Shape:
         if not (mask & OBJECT and objects):
             objects, mask = (), mask & ~OBJECT
         self.mask, self.numbers, self.strings, self.arrays, self.objects = mask, numbers, strings, arrays, objects
+        self.exact = exact
         self.text: Expr | None = None
+
+    def with_arrays(self, arrays: tuple[ArrayShape, ...]) -> Shape:
+        return Shape(self.mask, self.numbers, self.strings, arrays, self.objects, self.exact)
+
+    def with_objects(self, objects: tuple[ObjectShape, ...]) -> Shape:
+        return Shape(self.mask, self.numbers, self.strings, self.arrays, objects, self.exact)
+
+    def widened(self) -> Shape:
+        """Return the same shape, which is not exact."""
+        return Shape(self.mask, self.numbers, self.strings, self.arrays, self.objects, exact=False)
 
 
 ANY_SHAPE: Final = Shape(ALL_TYPES)
 NO_SHAPE: Final = Shape(0)
+UNKNOWN_SHAPE: Final = Shape(ALL_TYPES, exact=False)  # of what has no exact one
 
 
 def union(shapes: list[Shape], *, keep_all: bool = False) -> Shape:
     """Return the shape of values that fit any of `shapes`; with `keep_all`, no alternative is left out as contained."""
-    mask = 0
+    mask, exact = 0, True
     for shape in shapes:
         mask |= shape.mask
+        exact = exact and shape.exact
     return Shape(
         mask,
         _joined(FREE_NUMBERS, [s.numbers for s in shapes]),
         _joined(FREE_STRINGS, [s.strings for s in shapes]),
         _joined(None if keep_all else FREE_ARRAYS, [s.arrays for s in shapes]),
         _joined(None if keep_all else FREE_OBJECTS, [s.objects for s in shapes]),
+        exact,
     )
 
 

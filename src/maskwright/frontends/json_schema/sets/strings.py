@@ -26,7 +26,6 @@ from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_stri
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.formats import EXACT_FORMATS, WIDER_FORMATS, format_text
-from maskwright.frontends.json_schema.sets.intersect import admits_length, is_finite
 from maskwright.frontends.json_schema.sets.matching import matches
 from maskwright.frontends.json_schema.sets.shape import StringShape
 from maskwright.frontends.regex import anywhere, lower, parse
@@ -177,7 +176,7 @@ def _pattern_matches(pattern: str, data: bytes) -> bool:
 
 def admits_string(shape: StringShape, value: str, *, wide: bool = False) -> bool:
     """Whether a string fits the shape; with `wide`, also if it might, where formats are known in part."""
-    if not admits_length(shape, value) or (shape.values is not None and value not in shape.values):
+    if not shape.admits_length(value) or (shape.values is not None and value not in shape.values):
         return False
     if not all(name_matches(pattern, path, value) for pattern, path in shape.patterns):
         return False
@@ -237,10 +236,10 @@ def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
     if minimum or maximum != UNBOUNDED:
         parts.append(repeat(TEXT_CHARACTER if parts or shape.excluded else CHARACTER, minimum, maximum))
     excluded = [other for other in shape.excluded if _may_agree(other, shape)]
-    finite = [value for other in excluded if is_finite(other) for value in other.values or ()]
+    finite = [value for other in excluded if other.is_finite() for value in other.values or ()]
     if finite:
         parts.append(not_(alt(*map(_text_spellings, finite))))  # in one piece: automata grow with every complement
-    parts += [_complement(other, shape, wide) for other in excluded if not is_finite(other)]
+    parts += [_complement(other, shape, wide) for other in excluded if not other.is_finite()]
     if shape.excluded and all(part[0] == OP_NOT for part in parts):
         parts.append(_ANY_PLAIN_TEXT)
     return and_(*parts) if parts else ANY_TEXT

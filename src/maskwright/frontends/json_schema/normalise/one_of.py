@@ -1,0 +1,65 @@
+"""`oneOf`: exactly one of the branches holds.
+
+Branches of which it can be shown that no two have a value in common are a union. Others are a union once each has lost
+what it has in common with others, if that has an exact shape.
+Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Final
+
+from maskwright.errors import LimitError
+from maskwright.frontends.json_schema.normalise.complement import difference
+from maskwright.frontends.json_schema.normalise.disjoint import disjoint, is_tagged_union
+from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
+from maskwright.frontends.json_schema.sets.shape import Shape
+
+MAX_EXCLUSIVE: Final = 200  # object alternatives that telling the branches apart may make
+
+
+class _NotExact(Exception):
+    pass
+
+
+def exactly_one(context: SchemaContext, base: Shape, branches: list[Shape]) -> Shape:
+    """Return the shape of what satisfies `base` and exactly one of the branches, which are exact."""
+    shapes = [context.intersect(base, branch) for branch in branches]
+    try:
+        if is_tagged_union(shapes, context.norm):
+            return context.union(shapes)
+        overlaps = _overlaps(context, shapes)
+        exclusive = context.union([_without(context, i, overlaps[i], shapes, branches) for i in range(len(shapes))])
+        if len(exclusive.objects) > max(MAX_EXCLUSIVE, len(shapes)):
+            raise _NotExact
+        return exclusive
+    except (_NotExact, LimitError):
+        context.refuse("oneOf", "its branches may overlap in a way that cannot be excluded exactly")
+        return context.union(shapes)
+
+
+def _overlaps(context: SchemaContext, shapes: list[Shape]) -> list[list[int]]:
+    """For each shape, the indices of those with which it may have values in common."""
+    overlaps: list[list[int]] = [[] for _ in shapes]
+    for i, j in combinations(range(len(shapes)), 2):
+        if not disjoint(shapes[i], shapes[j], context.norm):
+            overlaps[i].append(j)
+            overlaps[j].append(i)
+    return overlaps
+
+
+def _without(
+    context: SchemaContext, index: int, overlapping: list[int], shapes: list[Shape], branches: list[Shape]
+) -> Shape:
+    """One branch less all others that it overlaps."""
+    shape = shapes[index]
+    for other in overlapping:
+        # What went away for one branch often was all that the next one overlapped.
+        if disjoint(shape, shapes[other], context.norm):
+            continue
+        rest = difference(shape, branches[other], context.norm, (context.node.path, "oneOf"))
+        if rest is None:
+            raise _NotExact
+        shape = rest
+    return shape

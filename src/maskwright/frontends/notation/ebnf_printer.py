@@ -1,0 +1,79 @@
+"""EBNF, printed. It can write all that grammars hold but parameters, which are unfolded.
+
+    root ::= "a" [^b-d]* | Byte("80-bf") | text1=[0-9]+ "-" $text1
+
+Tested by tests/frontends/test_printing.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from maskwright.frontends.charset import CodePointSet
+from maskwright.frontends.notation.printer import ATOM, REPEAT, SEQ, Printer, Shown
+from maskwright.frontends.notation.spellings import char_class, escaped, ranges_of
+from maskwright.ir import OP_RECALL, OP_REMEMBER, OP_SCOPE, OP_SEQ, Expr, TokenSet
+
+
+class EbnfPrinter(Printer):
+    name_pattern = re.compile(
+        r"(?!(?:Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte)\Z)[A-Za-z_][A-Za-z0-9_.\-]*"
+    )
+    root_name = "root"
+    defines = " ::="
+
+    def _join(self, node: Expr, parts: list[Shown]) -> Shown:
+        if node[0] == OP_SEQ:
+            parts = self._with_groups(self._parts_of[id(node)], parts)
+        return super()._join(node, parts)
+
+    def _with_groups(self, parts: Sequence[Expr | str | CodePointSet], shown: list[Shown]) -> list[Shown]:
+        """A name holds to the end of its group, so one ends where a text takes the place of an earlier one."""
+        out: list[Shown] = []
+        held: list[tuple[int, int]] = []  # numbers, and where they are remembered
+        for part, text in zip(parts, shown, strict=True):
+            if isinstance(part, Expr) and part[0] == OP_REMEMBER:
+                while held and held[-1][0] <= part[2]:
+                    begin = held.pop()[1]
+                    out[begin:] = [Shown(self.group(self._joined(out[begin:], SEQ, self.blank).text), ATOM)]
+                held.append((part[2], len(out)))
+            out.append(text)
+        return out
+
+    def remembered(self, node: Expr, parts: list[Shown]) -> Shown:
+        if node[0] == OP_RECALL:
+            return Shown(f"$text{node[1]}", ATOM)
+        if node[0] == OP_SCOPE:
+            return Shown(self.group(parts[0].text), ATOM)
+        return Shown(f"text{node[2]}={self._inside(parts[0], REPEAT)}", REPEAT)
+
+    def legal_name(self, wanted: str) -> str:
+        return "r" + re.sub(r"[^A-Za-z0-9_]+", "_", wanted)
+
+    def literal(self, text: str) -> Shown:
+        return Shown('"' + "".join(escaped(c, '"\\') for c in text) + '"', ATOM)
+
+    def characters(self, chars: CodePointSet) -> Shown:
+        return Shown(char_class(chars, "[]^-\\"), ATOM)
+
+    def tokens(self, token_set: TokenSet) -> str:
+        if all(re.fullmatch(r"<[^<>\s\[\],]+>", name) for name in token_set.names):
+            return token_set.dump()
+        members = [self.literal(name).text for name in token_set.names]
+        for first, last in token_set.id_ranges:
+            members += map(str, range(first, last + 1))
+        return f"{'ExcludeToken' if token_set.negated else 'Token'}({', '.join(members)})"
+
+    def substrings(self, chunks: list[str]) -> str:
+        return f"Substring({', '.join(self.literal(chunk).text for chunk in chunks)})"
+
+    def bytes(self, members: int | bytes) -> Shown:
+        if isinstance(members, bytes):
+            return Shown(" ".join(self.bytes(1 << b).text for b in members), SEQ)
+        shown = ",".join(f"{a:02x}" if a == b else f"{a:02x}-{b:02x}" for a, b in _byte_ranges(members))
+        return Shown(f'Byte("{shown}")', ATOM)
+
+
+def _byte_ranges(mask: int) -> list[tuple[int, int]]:
+    return ranges_of(b for b in range(256) if mask >> b & 1)
