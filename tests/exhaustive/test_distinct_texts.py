@@ -151,7 +151,9 @@ def test_too_many_ways_to_cut_a_text_into_distinct_elements() -> None:
 
 def test_lists_of_words() -> None:
     """Letters that are many, so that masks are taken over whole and subtrees are passed over."""
-    words = of(*strings(b"abcde", 2), "abcde", '"', '","', '"]', 'e"', 'abc",', '["', *map(chr, range(0x20, 0x7F)), padding=2)
+    words = of(
+        *strings(b"abcde", 2), "abcde", '"', '","', '"]', 'e"', 'abc",', '["', *map(chr, range(0x20, 0x7F)), padding=2
+    )
     quote = literal(b'"')
     string = seq(quote, star(ir.byte_set(ir.ALL_BYTES & ~(1 << ord('"')))), quote)
     short = seq(quote, repeat(bytes_in(b"abcdefgh"), 0, 2), quote)

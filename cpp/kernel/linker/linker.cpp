@@ -126,8 +126,9 @@ void Linker::intern(const std::vector<uint32_t>& component) {
       std::ranges::any_of(component, [this](uint32_t u) { return units_[u].memory.kind != MemoryRole::Kind::None; }))
     throw LimitExceeded("remembered_text",
                         "text is remembered inside of a rule with a parameter that leads back to itself");
-  if (num_members_ > 1 &&
-      std::ranges::any_of(component, [this](uint32_t u) { return units_[u].memory.kind == MemoryRole::Kind::Distinct; }))
+  if (num_members_ > 1 && std::ranges::any_of(component, [this](uint32_t u) {
+        return units_[u].memory.kind == MemoryRole::Kind::Distinct;
+      }))
     throw LimitExceeded("remembered_text", "what separates distinct elements leads back to them");
   callees_.clear();
   instance_places_.clear();

@@ -114,11 +114,12 @@ class Linker {
   bool starts_root_ = false;
   std::vector<ExprProperties> properties_;  // by expression, as is the next
   std::vector<Node> nodes_;
-  std::deque<Unit> units_;                             // the declared rules first, in order; then the subgrammars
-  uint32_t num_named_ = 0;                             // of these
-  std::unordered_map<uint64_t, uint32_t> counters_;    // by item and terminator
-  std::unordered_map<uint64_t, uint32_t> parts_;       // what counters and products call, by expression and unrolled
-  std::unordered_map<uint64_t, uint32_t> text_units_;  // what is remembered, recalled or an element, by it and the number
+  std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
+  uint32_t num_named_ = 0;                           // of these
+  std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
+  std::unordered_map<uint64_t, uint32_t> parts_;     // what counters and products call, by expression and unrolled
+  std::unordered_map<uint64_t, uint32_t>
+      text_units_;  // what is remembered, recalled or an element, by it and the number
   uint32_t visit_ = 0;
   std::vector<ExprId> walk_;  // what a walk over expressions comes to next
 

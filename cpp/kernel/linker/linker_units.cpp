@@ -74,8 +74,8 @@ uint32_t Linker::scope_unit(const ExprNode& scope) {
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
-// The unit of what is remembered in a scope, or of where that is recalled; or of an element that must be distinct. A text
-// is read by one automaton that calls nothing, so that each byte can be added to it.
+// The unit of what is remembered in a scope, or of where that is recalled; or of an element that must be distinct. A
+// text is read by one automaton that calls nothing, so that each byte can be added to it.
 uint32_t Linker::text_unit(ExprId expr, MemoryRole memory) {
   const bool recalls = memory.kind == MemoryRole::Kind::Recall;
   const uint64_t key =

@@ -81,8 +81,8 @@ std::string_view bytes_between(const Vocabulary& vocabulary, NodeId before, Node
   return bytes_before(vocabulary, node).substr(vocabulary.depth(before));
 }
 
-// Of the exits of an element's mask: what follows is the same behind all of them, up to where the next element begins, if
-// each list has elements left whatever this one becomes. The recogniser stands behind some element.
+// Of the exits of an element's mask: what follows is the same behind all of them, up to where the next element begins,
+// if each list has elements left whatever this one becomes. The recogniser stands behind some element.
 template <class Sink>
 void follow_elements(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer,
                      const StackStore& store, std::span<const Frame> frames, uint64_t reg, Sink& sink) {
@@ -111,8 +111,8 @@ void follow_elements(const Vocabulary& vocabulary, const StateMask& mask, Recogn
   }
 }
 
-// As follow_exits, where the mask is of a rule whose text is remembered, with a register. What follows may depend on all
-// of it, so each exit is followed for itself.
+// As follow_exits, where the mask is of a rule whose text is remembered, with a register. What follows may depend on
+// all of it, so each exit is followed for itself.
 template <class Sink>
 void follow_texts(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, const StackStore& store,
                   std::span<const Frame> frames, const Rule& rule, uint64_t reg, Sink& sink) {
@@ -392,8 +392,7 @@ class DistinctMask {
         if (cell(set).value != kAllTexts)
           open.push_back({child, at.state->rule->next(*at.state, byte), cell(set).value});
         else
-          for (uint32_t p = below.token_begin; p < below.token_end; ++p)
-            tokens_.push_back(vocabulary_.sorted_token(p));
+          for (uint32_t p = below.token_begin; p < below.token_end; ++p) tokens_.push_back(vocabulary_.sorted_token(p));
       }
     }
   }

@@ -16,8 +16,8 @@
 // returned from: its budget is kept here. That it can be kept to the end is seen to in budget.h.
 //
 // Of rules that have to do with remembered text (remembered.h), one that remembers takes each byte into its register,
-// and returns with it to its scope; one that recalls goes on as its register says. An element of a list of distinct ones
-// (text_sets.h) goes on only where it can still become another text than those before it.
+// and returns with it to its scope; one that recalls goes on as its register says. An element of a list of distinct
+// ones (text_sets.h) goes on only where it can still become another text than those before it.
 //
 // With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
 // reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
@@ -142,7 +142,8 @@ class Recognizer {
   void reset_after_element(const StackStore& store, std::span<const Frame> frames, uint64_t reg, std::string_view more,
                            bool checks);
   std::string text_of(CellId text) const;
-  // Whether every one of these lists can have another element after the one that has this register, whatever becomes of it.
+  // Whether every one of these lists can have another element after the one that has this register, whatever becomes of
+  // it.
   bool stay_open(std::span<const Frame> lists, uint64_t reg) const;
   // Of a list of distinct elements: whether another one may follow, or the rest of what comes before it.
   bool may_have_another(const Item& list) const;

@@ -27,7 +27,7 @@
 namespace maskwright {
 
 using CellId = uint32_t;
-inline constexpr CellId kNoCell = 0;  // the empty text, and the environment with nothing in it
+inline constexpr CellId kNoCell = 0;    // the empty text, and the environment with nothing in it
 inline constexpr CellId kAllTexts = 1;  // a set of texts that leaves nothing else to be read
 inline constexpr CellId kScratchCell = 0x80000000;
 

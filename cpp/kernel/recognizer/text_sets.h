@@ -8,12 +8,13 @@
 //     an element that has read "a"  may go on by "c" only: below "b" is ALL, as nothing else can follow there
 //
 // ALL stands for whatever can be read from a state of the element's automaton. A part of a set that has grown to hold
-// all of that becomes ALL at once, so "is a completion left" is the question whether the part is ALL: masks have no dead
-// ends, however few texts there are.
+// all of that becomes ALL at once, so "is a completion left" is the question whether the part is ALL: masks have no
+// dead ends, however few texts there are.
 //
-// A set is a list of branches, by ascending keys: 0 for a text that ends there, a byte + 1 for what lies below it. Equal
-// sets are equal numbers. Adding a text makes as many cells as it has bytes, and those of the branches before each. A set
-// with one more text may also be written as that, `Grown`, until it is looked into: most such sets never are.
+// A set is a list of branches, by ascending keys: 0 for a text that ends there, a byte + 1 for what lies below it.
+// Equal sets are equal numbers. Adding a text makes as many cells as it has bytes, and those of the branches before
+// each. A set with one more text may also be written as that, `Grown`, until it is looked into: most such sets never
+// are.
 //
 // Cost: a look below a byte takes a step for each branch. Source: Okasaki, Purely Functional Data Structures, 1998 (a
 // trie that shares what does not change). Tested by tests/exhaustive/test_distinct_texts.py.
@@ -68,9 +69,8 @@ bool holds_all(DfaState& state, CellId set, Find&& cell) {
   if (set == kAllTexts) return true;
   if (set == kNoTexts || (state.final && !holds_end(set, cell))) return false;
   bool all = true;
-  state.live.for_each([&](uint8_t byte) {
-    all = all && (below(set, byte, cell) == kAllTexts || !state.rule->next(state, byte));
-  });
+  state.live.for_each(
+      [&](uint8_t byte) { all = all && (below(set, byte, cell) == kAllTexts || !state.rule->next(state, byte)); });
   return all;
 }
 

@@ -18,7 +18,20 @@ from operator import is_
 from typing import Final
 
 from maskwright.ir.expr import Expr
-from maskwright.ir.expressions import alt, and_, call, capture, distinct, guard, not_, remember, repeat, scope, seq, span
+from maskwright.ir.expressions import (
+    alt,
+    and_,
+    call,
+    capture,
+    distinct,
+    guard,
+    not_,
+    remember,
+    repeat,
+    scope,
+    seq,
+    span,
+)
 from maskwright.ir.ops import (
     OP_ALT,
     OP_AND,

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.json_schema.emit.counting import TooManyError
-from maskwright.frontends.json_schema.read.places import Refusal
 from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
 from maskwright.frontends.json_schema.sets.ranges import DIGITS, MINUS, NATURAL, NONZERO, POINT
-from maskwright.frontends.json_schema.sets.scalars import NeedsRulesError, scalar_texts
+from maskwright.frontends.json_schema.sets.scalars import scalar_texts
 from maskwright.frontends.json_schema.sets.shape import (
     NUMBER,
     WRITTEN_FRACTION,
@@ -39,7 +38,6 @@ from maskwright.ir import (
     and_,
     distinct,
     literal,
-    never,
     not_,
     optional,
     repeat,
@@ -76,9 +74,7 @@ def distinct_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int
     item = _item_text(emitter, emitter.norm.shape_of(shape.rest))
     style = emitter.layout.styles[depth]
     most = UNBOUNDED if longest < 0 else longest
-    return style.array_of(
-        distinct(item, style.comma, max(shape.min_items, 1), most), may_be_empty=shape.min_items == 0
-    )
+    return style.array_of(distinct(item, style.comma, max(shape.min_items, 1), most), may_be_empty=shape.min_items == 0)
 
 
 def _item_text(emitter: Emitter, shape: Shape) -> Expr:
@@ -88,7 +84,7 @@ def _item_text(emitter: Emitter, shape: Shape) -> Expr:
     texts = [_string_text(part) for part in shape.strings]
     texts += [_number_text(emitter, part) for part in shape.numbers]
     literals = Shape(shape.mask & ~NUMBER, strings=())
-    texts += scalar_texts(literals, emitter.norm.options.numbers, _refuse_none, None)
+    texts += scalar_texts(literals, emitter.norm.options.numbers, emitter.refuse, emitter.builder)
     return alt(*texts)
 
 
@@ -107,19 +103,15 @@ def _number_text(emitter: Emitter, shape: NumberShape) -> Expr:
         raise TooManyError
     if shape.values is not None:
         return alt(*[literal(_decimal(value).encode()) for value in admitted_values(shape)])
-    try:
-        texts = scalar_texts(Shape(NUMBER, numbers=(shape,)), emitter.norm.options.numbers, _refuse_none, None)
-    except NeedsRulesError as error:
-        raise TooManyError from error
-    text = spelled_out(alt(*texts), lambda rule: emitter.layout.prelude[rule].body)
-    assert text is not None, "the rules that all schemas share for numbers are regular"
-    return and_(text, _NUMBER) if text[0] != OP_NEVER else never()
+    numbers = Shape(NUMBER, numbers=(shape,))
+    texts = scalar_texts(numbers, emitter.norm.options.numbers, emitter.refuse, emitter.builder)
+    shared = emitter.layout.prelude
+    text = spelled_out(alt(*texts), lambda rule: shared[rule].body if rule < len(shared) else None)
+    if text is None:  # remainders are computed by rules
+        raise TooManyError
+    return and_(text, _NUMBER) if text[0] != OP_NEVER else text
 
 
 def _decimal(value: Exact) -> str:
     negative, whole, fraction = digits_of(value)
     return f"{'-' if negative else ''}{whole}{'.' if fraction else ''}{fraction}"
-
-
-def _refuse_none(refusal: Refusal) -> None:
-    raise TooManyError
