@@ -155,7 +155,7 @@ class Reader {
     const Py_ssize_t size = PyTuple_Size(object);
     if (size < 1) throw nb::type_error("an expression must be a maskwright Expr");
     const long op = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (op < 0 || op > static_cast<long>(Op::Recall)) throw nb::type_error("an expression has an unknown op");
+    if (op < 0 || op > static_cast<long>(Op::Distinct)) throw nb::type_error("an expression has an unknown op");
     switch (static_cast<Op>(op)) {
       case Op::Seq:
       case Op::Alt:
@@ -169,6 +169,10 @@ class Reader {
       case Op::Remember:
         if (size < 2) throw nb::type_error("an expression has too few fields");
         open_.push_back({object, static_cast<Op>(op), 1, 2});
+        break;
+      case Op::Distinct:
+        if (size < 3) throw nb::type_error("an expression has too few fields");
+        open_.push_back({object, static_cast<Op>(op), 1, 3});
         break;
       default: add(object, leaf(object, static_cast<Op>(op)));
     }
@@ -264,6 +268,9 @@ class Reader {
     if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard || open.op == Op::Capture ||
         open.op == Op::Span || open.op == Op::Scope || open.op == Op::Remember) {
       node.begin = *operands;
+    } else if (open.op == Op::Distinct) {
+      node.begin = operands[0];
+      node.end = operands[1];
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
       ir_.children.insert(ir_.children.end(), operands, nodes_.end());
@@ -282,9 +289,11 @@ class Reader {
       node.end = static_cast<uint32_t>(ir_.conditions.size());
       ir_.conditions.push_back(read_condition(field(open.object, 2)));
     }
-    if (open.op == Op::Repeat) {
-      node.minimum = integer(field(open.object, 2));
-      node.maximum = integer(field(open.object, 3));
+    if (open.op == Op::Repeat || open.op == Op::Distinct) {
+      node.minimum = integer(field(open.object, open.end));
+      node.maximum = integer(field(open.object, open.end + 1));
+      if (open.op == Op::Distinct && (node.minimum < 1 || node.maximum == 0))
+        throw nb::type_error("a list of distinct elements has impossible bounds");
       if (node.minimum < 0 || node.maximum < kUnbounded || (node.maximum != kUnbounded && node.maximum < node.minimum))
         throw nb::type_error("a repetition has impossible bounds");
     }

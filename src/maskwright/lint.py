@@ -21,6 +21,7 @@ from maskwright.ir import (
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
     OP_NEVER,
@@ -195,6 +196,8 @@ def _combined(node: Expr, parts: list[bool], found: list[bool]) -> bool | None:
     if op == OP_ALT:
         return any(parts)
     if op in (OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER):
+        return parts[0]
+    if op == OP_DISTINCT:
         return parts[0]
     return parts[0] or bool(node[2] == 0) if op == OP_REPEAT else None
 

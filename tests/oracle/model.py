@@ -26,7 +26,7 @@ class Language:
         self._matches: dict[Word, bool] = {}
         self._viable: dict[Word, bool] = {}
         self.byte_groups = byte_groups(*(rule.body for rule in grammar.rules))
-        if any(part[0] == ir.OP_RECALL for rule in grammar.rules for part in ir.postorder(rule.body)):
+        if any(part[0] in (ir.OP_RECALL, ir.OP_DISTINCT) for rule in grammar.rules for part in ir.postorder(rule.body)):
             self.byte_groups = [[b] for group in self.byte_groups for b in group]  # a text tells bytes apart
         self.edge_ids = {t for rule in grammar.rules for t in _token_ids(rule.body)}
 

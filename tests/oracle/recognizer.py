@@ -18,6 +18,10 @@ with value w where r is called with w. Only what is reached counts, so a test's 
 Behind a text that is remembered, every text that it may be is a case of its own, in which a recall is a literal. At the
 last position of an open-ended input, a literal leads from it to itself, whatever the text goes on with.
 
+Of distinct elements, each way to read one is a case of its own, with the set of texts so far. At the last position of an
+open-ended input an element may go on with whatever its derivative by what has been read matches, but for what would make
+it an earlier one; and a list may end only if there are as many texts as it needs.
+
 Complements and intersections are regular: tests/oracle/derivatives.py follows them byte by byte.
 
     >>> grammar = ir.GrammarIR((ir.Rule("s", ir.alt(ir.seq(ir.ref(0), ir.ref(0)), ir.literal(b"ab"))),), 0)
@@ -31,11 +35,12 @@ Tested by tests/oracle/test_recognizer.py, against the enumeration of all string
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from maskwright import ir
 from maskwright.ir import Expr, GrammarIR
-from oracle.derivatives import derivative, is_empty, is_nullable
+from oracle.derivatives import byte_groups, derivative, is_empty, is_nullable
 
 Symbol: TypeAlias = "int | tuple[str, int]"
 Texts: TypeAlias = "frozenset[tuple[int, tuple[Symbol, ...]]]"  # by number
@@ -55,6 +60,51 @@ def is_viable(grammar: GrammarIR, symbols: Sequence[Symbol]) -> bool:
 def takes(e: Expr, symbol: Symbol) -> bool:
     """Does this set of tokens take the symbol?"""
     return isinstance(symbol, tuple) and symbol[1] in e[1] and not (symbol[0] == "named" and e[2])
+
+
+def derived(e: Expr, symbols: Sequence[Symbol]) -> Expr:
+    """What may follow these symbols in a regular expression."""
+    for symbol in symbols:
+        e = derivative(e, symbol) if isinstance(symbol, int) else ir.never()
+    return e
+
+
+def matches_all(e: Expr, symbols: Sequence[Symbol]) -> bool:
+    """Does a regular expression match these symbols, nothing following?"""
+    return is_nullable(derived(e, symbols))
+
+
+@lru_cache(maxsize=1 << 14)
+def can_become_another(e: Expr, begun: tuple[Symbol, ...], used: frozenset[tuple[Symbol, ...]]) -> bool:
+    """Can what has begun become a text of a regular expression that is none of those used?"""
+    endings = [bytes(text[len(begun) :]) for text in used if text[: len(begun)] == begun]
+    return not is_empty(ir.and_(derived(e, begun), *[ir.not_(ir.literal(ending)) for ending in endings]))
+
+
+@lru_cache(maxsize=1 << 10)
+def has_words(e: Expr, count: int) -> bool:
+    """Does a regular expression match so many strings?"""
+    found: list[bytes] = []
+    while len(found) < count:
+        rest = ir.and_(e, *[ir.not_(ir.literal(word)) for word in found])
+        if is_empty(rest):
+            return False
+        found.append(shortest_word(rest))
+    return True
+
+
+def shortest_word(e: Expr) -> bytes:
+    """The first shortest string that a regular expression matches. It is not empty."""
+    ways, pending = {e: b""}, [e]
+    for at in pending:  # grows meanwhile, shorter ways first
+        if is_nullable(at):
+            return ways[at]
+        for group in byte_groups(at):
+            after = derivative(at, group[0])
+            if after not in ways:
+                ways[after] = ways[at] + bytes(group[:1])
+                pending.append(after)
+    raise AssertionError("the expression matches nothing")
 
 
 class _Chart:
@@ -116,6 +166,8 @@ class _Chart:
             ir.OP_REMEMBER,
         ):  # what a span says is for tests/oracle/token_chart.py
             return self.ends(e[1], i, v, texts)
+        if op == ir.OP_DISTINCT:
+            return self.list_ends(e, i, v, frozenset()) if has_words(e[1], e[3]) else set()
         if op == ir.OP_RECALL:
             return self.ends(ir.literal(bytes(dict(texts)[e[1]])), i, v)
         assert op in (ir.OP_AND, ir.OP_NOT)
@@ -136,6 +188,24 @@ class _Chart:
                 return {j for end, known in readings for j in self.sequence_ends(parts[k + 1 :], end, v, known)}
             at = self.ends_from(part, at, v, texts)
         return at
+
+    def list_ends(self, e: Expr, i: int, v: int, used: frozenset[tuple[Symbol, ...]]) -> set[int]:
+        """The ends of elements, separated, at the first of which the elements in `used` are behind."""
+        _, element, separator, minimum, maximum = e
+        found, last = set(), len(self.symbols)
+        if self.open_ended and can_become_another(element, tuple(self.symbols[i:]), used):
+            found.add(last)
+        for j in self.ends(element, i, v):
+            text = tuple(self.symbols[i:j])
+            if text in used or (j == last and self.open_ended and not matches_all(element, text)):
+                continue
+            if len(used) + 1 >= minimum:
+                found.add(j)
+            if len(used) + 1 == maximum:
+                continue
+            for k in self.ends(separator, j, v):
+                found |= self.list_ends(e, k, v, used | {text})
+        return found
 
     def ends_from(self, e: Expr, starts: set[int], v: int, texts: Texts = _NO_TEXTS) -> set[int]:
         return {j for i in starts for j in self.ends(e, i, v, texts)}

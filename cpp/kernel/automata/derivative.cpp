@@ -84,7 +84,8 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Span:
       case Op::Scope:
       case Op::Remember:
-      case Op::Recall: break;  // excluded by the precondition
+      case Op::Recall:
+      case Op::Distinct: break;  // excluded by the precondition
     }
     done[id] = term;
   }

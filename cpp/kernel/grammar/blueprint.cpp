@@ -31,6 +31,8 @@ class BlueprintReader {
         case kMemory:
           memory_.kind = static_cast<MemoryRole::Kind>(number());
           memory_.number = static_cast<uint8_t>(number());
+          memory_.minimum = index();
+          memory_.maximum = index();
           break;
         case kUnit:
         case kParametricUnit: read_unit(tag == kParametricUnit); break;
@@ -90,7 +92,8 @@ class BlueprintReader {
       case Op::Span:
       case Op::Scope:
       case Op::Remember:
-      case Op::Recall: break;
+      case Op::Recall:
+      case Op::Distinct: break;
     }
     if (op == Op::Repeat || op == Op::Ref || op == Op::Call) {
       node.minimum = static_cast<int64_t>(number());
@@ -297,6 +300,8 @@ void BlueprintWriter::unit(const BlueprintUnit& unit) {
     text_.push_back(static_cast<char>(kMemory));
     number(static_cast<uint64_t>(unit.memory.kind));
     number(unit.memory.number);
+    number(unit.memory.minimum);
+    number(unit.memory.maximum);
   }
   text_.push_back(static_cast<char>(unit.parametric ? kParametricUnit : kUnit));
   text_.push_back(static_cast<char>(unit.kind));

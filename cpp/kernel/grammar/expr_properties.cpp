@@ -120,6 +120,10 @@ ExprProperties of_node(const GrammarIr& ir, const ExprNode& node, const Known& k
       out.uses_memory = true;
       out.form = Form::Irregular;
       return out;
+    case Op::Distinct:
+      out.loops = true;
+      out.form = Form::Irregular;
+      return out;
     default: return of_leaf(ir, node);
   }
 }

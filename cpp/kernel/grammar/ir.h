@@ -41,7 +41,8 @@ enum class Op : uint8_t {
   Substrings,
   Scope,
   Remember,
-  Recall
+  Recall,
+  Distinct
 };
 
 inline constexpr int64_t kUnbounded = -1;
@@ -62,8 +63,15 @@ struct MemoryRole {
     Scope,     // its register is an environment: what was remembered in it so far
     Remember,  // what it matches is remembered under the number by the scope that calls it
     Recall,    // it matches the text that its caller remembers under the number
+    Distinct,  // its register is a set of texts, and how many these are: what its elements were so far
+    Element,   // what it matches is none of the set of the rule that calls it, and is added to that
   } kind = Kind::None;
   uint8_t number = 0;
+  uint32_t minimum = 0;          // Distinct: of elements
+  uint32_t maximum = kAnyCount;  // at least 1
+  static constexpr uint32_t kAnyCount = 0xFFFFFFFF;
+  // A number of elements, as far as it matters.
+  uint32_t counted(uint32_t count) const { return std::min(count, maximum == kAnyCount ? minimum : maximum); }
   bool operator==(const MemoryRole&) const = default;
 };
 
@@ -83,10 +91,11 @@ struct ExprNode {
   // end = index into names; left out where captures are not asked for. Subgrammar: begin = index into subgrammars.
   // Span: begin = the operand, end = index into spans; left out where captures are. Substrings: begin = index into
   // chunk_lists. Scope: begin = the operand. Remember: begin = the operand, end = the number of the text. Recall:
-  // begin = a set of all bytes, which stand for those of the text, end = its number.
+  // begin = a set of all bytes, which stand for those of the text, end = its number. Distinct: begin = what an element
+  // is, end = what stands between two.
   uint32_t begin = 0;
   uint32_t end = 0;
-  int64_t minimum = 0;  // Repeat
+  int64_t minimum = 0;  // Repeat, Distinct
   int64_t maximum = 0;
   uint32_t depth = 1;  // nesting of the expression below this node
 };

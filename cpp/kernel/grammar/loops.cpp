@@ -65,6 +65,9 @@ class LoopWriter {
     } else if (node.op == Op::Repeat || node.op == Op::Not || node.op == Op::Guard || node.op == Op::Capture ||
                node.op == Op::Span || node.op == Op::Scope || node.op == Op::Remember || node.op == Op::Recall) {
       node.begin = number_[node.begin];
+    } else if (node.op == Op::Distinct) {
+      node.begin = number_[node.begin];
+      node.end = number_[node.end];
     }
     return add(node);
   }

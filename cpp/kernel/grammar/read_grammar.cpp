@@ -225,7 +225,7 @@ class GrammarBytes {
 
   void read_node() {
     const uint8_t number = in_.byte();
-    if (number > static_cast<uint8_t>(Op::Recall)) refuse("an expression has an unknown op");
+    if (number > static_cast<uint8_t>(Op::Distinct)) refuse("an expression has an unknown op");
     const auto op = static_cast<Op>(number);
     ExprNode node{.op = op};
     switch (op) {
@@ -244,6 +244,7 @@ class GrammarBytes {
       case Op::Scope:
       case Op::Remember: return read_one(node);
       case Op::Recall: return read_recall(node);
+      case Op::Distinct: return read_distinct(node);
       case Op::Ref:
       case Op::Call: return read_call(node);
       case Op::Tokens: return read_tokens(node);
@@ -333,6 +334,17 @@ class GrammarBytes {
     ir_.nodes.push_back({.op = Op::Set, .begin = last_of(ir_.sets)});
     node.begin = static_cast<uint32_t>(ir_.nodes.size() - 1);
     node.end = read_text_number();
+    add(node, false);
+  }
+
+  void read_distinct(ExprNode node) {
+    const Place element = operand(), separator = operand();
+    if (!element.regular) refuse("a distinct element is not regular");
+    node.begin = element.node;
+    node.end = separator.node;
+    node.depth = std::max(depth_above(element.node), depth_above(separator.node));
+    read_bounds(node);
+    if (node.minimum < 1 || node.maximum == 0) refuse("a list of distinct elements has impossible bounds");
     add(node, false);
   }
 

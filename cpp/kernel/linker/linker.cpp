@@ -126,6 +126,10 @@ void Linker::intern(const std::vector<uint32_t>& component) {
       std::ranges::any_of(component, [this](uint32_t u) { return units_[u].memory.kind != MemoryRole::Kind::None; }))
     throw LimitExceeded("remembered_text",
                         "text is remembered inside of a rule with a parameter that leads back to itself");
+  if (num_members_ > 1 && std::ranges::any_of(component, [this](uint32_t u) {
+        return units_[u].memory.kind == MemoryRole::Kind::Distinct;
+      }))
+    throw LimitExceeded("remembered_text", "what separates distinct elements leads back to them");
   callees_.clear();
   instance_places_.clear();
   writer_.clear();
@@ -149,7 +153,7 @@ void Linker::intern(const std::vector<uint32_t>& component) {
   for (uint32_t i = 0; i < num_members_; ++i) {
     units_[component[i]].rule = &group->rule(i);
     units_[component[i]].group = group;
-    if (units_[component[i]].memory.kind == MemoryRole::Kind::Remember && group->rule(i).nullable())
+    if (group->rule(i).remembers() && group->rule(i).nullable())
       throw MalformedGrammar("a text that is remembered may be empty");
   }
 }

@@ -85,7 +85,9 @@ class Linker {
   uint32_t capture_unit(const ExprNode& capture);
   uint32_t span_unit(const ExprNode& span);
   uint32_t scope_unit(const ExprNode& scope);
-  uint32_t text_unit(const ExprNode& node);
+  uint32_t text_unit(ExprId expr, MemoryRole memory);
+  uint32_t list_unit(ExprId id);
+  uint32_t element_unit(const ExprNode& list);
   void refuse_memory(ExprId expr, const char* where) const;
   uint32_t operand_unit(const Unit& product, ExprId operand);
   int64_t counted(ExprId operand) const;
@@ -93,6 +95,7 @@ class Linker {
   bool may_inline(const std::vector<uint32_t>& component);
   void intern(const std::vector<uint32_t>& component);
   void write_unit(uint32_t index);
+  ExprId write_list(const Unit& unit);
   ExprId write(ExprId root, bool regular);
   uint32_t called_unit(ExprId id, bool regular);
   bool is_outlined(ExprId id) const { return outlines_ && properties_[id].outlined; }
@@ -111,11 +114,12 @@ class Linker {
   bool starts_root_ = false;
   std::vector<ExprProperties> properties_;  // by expression, as is the next
   std::vector<Node> nodes_;
-  std::deque<Unit> units_;                             // the declared rules first, in order; then the subgrammars
-  uint32_t num_named_ = 0;                             // of these
-  std::unordered_map<uint64_t, uint32_t> counters_;    // by item and terminator
-  std::unordered_map<uint64_t, uint32_t> parts_;       // what counters and products call, by expression and unrolled
-  std::unordered_map<uint64_t, uint32_t> text_units_;  // what is remembered or recalled, by it and the number
+  std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
+  uint32_t num_named_ = 0;                           // of these
+  std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator
+  std::unordered_map<uint64_t, uint32_t> parts_;     // what counters and products call, by expression and unrolled
+  std::unordered_map<uint64_t, uint32_t>
+      text_units_;  // what is remembered, recalled or an element, by it and the number
   uint32_t visit_ = 0;
   std::vector<ExprId> walk_;  // what a walk over expressions comes to next
 

@@ -74,26 +74,48 @@ uint32_t Linker::scope_unit(const ExprNode& scope) {
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
-// The unit of what is remembered in a scope, or of where that is recalled. What is remembered is read by one automaton
-// that calls nothing, so that each byte can be added to the text.
-uint32_t Linker::text_unit(const ExprNode& node) {
-  const bool recalls = node.op == Op::Recall;
-  const uint64_t key = (recalls ? 0 : uint64_t{node.begin} << 16) | node.end << 8 | static_cast<uint64_t>(node.op);
+// The unit of what is remembered in a scope, or of where that is recalled; or of an element that must be distinct. A
+// text is read by one automaton that calls nothing, so that each byte can be added to it.
+uint32_t Linker::text_unit(ExprId expr, MemoryRole memory) {
+  const bool recalls = memory.kind == MemoryRole::Kind::Recall;
+  const uint64_t key =
+      (recalls ? 0 : uint64_t{expr} << 16) | uint32_t{memory.number} << 8 | static_cast<uint64_t>(memory.kind);
   const auto [it, fresh] = text_units_.try_emplace(key, static_cast<uint32_t>(units_.size()));
   if (!fresh) return it->second;
-  Unit unit{.kind = Kind::Expression, .expr = node.begin};
-  unit.memory = {recalls ? MemoryRole::Kind::Recall : MemoryRole::Kind::Remember, static_cast<uint8_t>(node.end)};
+  Unit unit{.kind = Kind::Expression, .expr = expr, .memory = memory};
   if (!recalls) {
-    if (properties_[node.begin].form == Form::Irregular)
+    if (properties_[expr].form == Form::Irregular)
       throw LimitExceeded("remembered_text",
                           "what is remembered must be regular: it cannot refer to a rule or a token");
-    if (properties_[node.begin].is_operand())
+    if (properties_[expr].is_operand())
       unit.unrolled = true;
     else
       unit.kind = Kind::Derivative;
   }
   units_.push_back(std::move(unit));
   return it->second;
+}
+
+// The unit of a list of distinct elements: an element, and any number of times a separator and an element.
+uint32_t Linker::list_unit(ExprId id) {
+  const ExprNode& list = ir_.nodes[id];
+  if (properties_[list.end].uses_parameter)
+    throw LimitExceeded("remembered_text", "what separates distinct elements uses a parameter");
+  refuse_memory(list.end, "a separator of distinct elements");
+  const auto bound = [](int64_t count) {
+    return count == kUnbounded ? MemoryRole::kAnyCount
+                               : static_cast<uint32_t>(std::min<int64_t>(count, MemoryRole::kAnyCount - 1));
+  };
+  if (list.minimum >= MemoryRole::kAnyCount)
+    throw LimitExceeded("repetition_bound", "a list needs more elements than can be counted");
+  units_.push_back({.kind = Kind::Expression,
+                    .expr = id,
+                    .memory = {MemoryRole::Kind::Distinct, 0, bound(list.minimum), bound(list.maximum)}});
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+uint32_t Linker::element_unit(const ExprNode& list) {
+  return text_unit(list.begin, {MemoryRole::Kind::Element});
 }
 
 // A text is remembered in the register of one rule, its scope's.
@@ -133,7 +155,10 @@ bool Linker::counts_exactly(ExprId operand) {
 void Linker::add_callees(uint32_t unit, std::vector<uint32_t>& out) {
   const Unit at = units_[unit];
   if (at.rule || at.unrolled) return;
-  if (at.kind == Kind::Expression) {
+  if (at.memory.kind == MemoryRole::Kind::Distinct) {
+    out.push_back(element_unit(ir_.nodes[at.expr]));
+    visit_callees(ir_.nodes[at.expr].end, out);
+  } else if (at.kind == Kind::Expression) {
     visit_callees(at.expr, out);
   } else if (at.kind == Kind::Counter) {
     out.push_back(part(at.expr, false));
@@ -170,8 +195,12 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         unit = span_unit(node);
       else if (node.op == Op::Scope)
         unit = scope_unit(node);
-      else if (node.op == Op::Remember || node.op == Op::Recall)
-        unit = text_unit(node);
+      else if (node.op == Op::Remember)
+        unit = text_unit(node.begin, {MemoryRole::Kind::Remember, static_cast<uint8_t>(node.end)});
+      else if (node.op == Op::Recall)
+        unit = text_unit(node.begin, {MemoryRole::Kind::Recall, static_cast<uint8_t>(node.end)});
+      else if (node.op == Op::Distinct)
+        unit = list_unit(id);
       else if (properties_[id].counting)
         unit = counter(id, -1);
       known.unit = unit;

@@ -12,7 +12,9 @@ void Linker::write_unit(uint32_t index) {
   const Unit& unit = units_[index];
   ExprId root = 0;
   switch (unit.kind) {
-    case Kind::Expression: root = write(unit.expr, unit.unrolled); break;
+    case Kind::Expression:
+      root = unit.memory.kind == MemoryRole::Kind::Distinct ? write_list(unit) : write(unit.expr, unit.unrolled);
+      break;
     case Kind::Derivative: root = write(unit.expr, true); break;
     case Kind::Counter: root = write_call(part(unit.expr, false), ir_.nodes[unit.expr]); break;
     case Kind::Product: {
@@ -34,6 +36,16 @@ void Linker::write_unit(uint32_t index) {
   std::optional<SpanRule> span;
   if (unit.span != kNone) span = ir_.spans[unit.span];
   writer_.unit({unit.kind, root, unit.terminator, is_parametric(index), std::move(capture), span, unit.memory});
+}
+
+// An element, and any number of times a separator and an element. How many is told by the rule's register.
+ExprId Linker::write_list(const Unit& unit) {
+  const ExprNode& list = ir_.nodes[unit.expr];
+  const ExprId separator = write(list.end, false);
+  const ExprId element = write_call(element_unit(list), list);
+  const ExprId further[] = {separator, element};
+  const ExprId whole[] = {element, writer_.repeat(writer_.many(Op::Seq, further), 0, kUnbounded)};
+  return writer_.many(Op::Seq, whole);
 }
 
 // An inlined rule stands for its body.

@@ -52,7 +52,7 @@ inline Loop find_uncounted_loop(const Vocabulary& vocabulary, const Recognizer& 
   Run longest;
   for (const Item& item : recognizer.items()) {
     DfaState& state = *item.state;
-    if (state.counter_head || !may_loop(state.live)) continue;
+    if (state.counter_head || !may_loop(state.live) || Recognizer::avoids(item)) continue;
     const Run run = state.rule->counts() ? Run{state.rule->loop_classes(state)} : run_from(state, seeks);
     if (std::popcount(run.classes) > std::popcount(longest.classes)) longest = run;
   }

@@ -94,6 +94,22 @@ void Recognizer::reset_after_text(const StackStore& store, std::span<const Frame
   if (!end_level()) levels_.push_back({0, 0, 0, 0, false});
 }
 
+void Recognizer::reset_after_element(const StackStore& store, std::span<const Frame> frames, uint64_t reg,
+                                     std::string_view more, bool checks) {
+  reset(store, {}, false);
+  auto [avoided, text] = Spelled::of(reg);
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  for (const char c : more) {
+    const auto byte = static_cast<uint8_t>(c);
+    avoided = below(avoided, byte, find);
+    text = extend(text, byte);
+  }
+  levels_.clear();
+  begin_level();
+  if (!checks || !holds_end(avoided, find)) add_to_lists(frames, text);
+  if (!end_level()) levels_.push_back({0, 0, 0, 0, false});
+}
+
 void Recognizer::begin_level() {
   levels_.push_back({items_.size(), frames_.size(), nodes_.size(), static_cast<uint32_t>(cells_.size()), false});
   num_pending_ = 0;
@@ -149,7 +165,14 @@ void Recognizer::scan(const Item& item, uint8_t byte) {
   if (!state.live.test(byte) && !state.rule->is_scope()) return;  // which may recall a text
   scan_own(item, byte);
   if (!may_repeat(state, item.reg)) return;
-  for (CallEdge& call : state.calls)
+  if (!state.rule->is_list()) return scan_calls(item, byte);
+  if (!may_have_another(item)) return;
+  const Chosen chosen = Chosen::of(item.reg);
+  scan_calls({&state, Chosen{chosen.count, looked_into(chosen.set, *state.rule)}.reg(), item.stack}, byte);
+}
+
+void Recognizer::scan_calls(const Item& item, uint8_t byte) {
+  for (CallEdge& call : item.state->calls)
     if (call.callee->first().test(byte)) add_call(item, call);
 }
 
@@ -158,10 +181,18 @@ void Recognizer::scan_own(const Item& item, uint8_t byte) {
   if (rule.recalls()) return scan_recalled(item, byte);
   if (may_terminate(*item.state, item.reg) && rule.terminator() == byte) add_item({rule.end(), 0, item.stack});
   if (!may_repeat(*item.state, item.reg)) return;
+  if (rule.is_list() && !may_have_another(item)) return;
   DfaState* t = rule.next(*item.state, byte);
   if (!t) return;
+  if (rule.is_element()) return scan_element(item, *t, byte);
   const uint64_t reg = rule.remembers() ? extend(static_cast<CellId>(item.reg), byte) : entering(*t, item.reg);
   if (may_complete(*t, reg)) add_item({t, reg, item.stack});
+}
+
+void Recognizer::scan_element(const Item& item, DfaState& target, uint8_t byte) {
+  const Spelled at = Spelled::of(item.reg);
+  const CellId avoided = below(at.avoided, byte, [this](CellId id) -> const Cell& { return cell(id); });
+  if (avoided != kAllTexts) add_item({&target, Spelled{avoided, extend(at.text, byte)}.reg(), item.stack});
 }
 
 // The automaton takes any byte and then ends; the text says which, and how often it begins again.
@@ -180,9 +211,12 @@ CellId Recognizer::add_cell(const Cell& cell) {
   const size_t begin = levels_.back().cells;
   spend(cells_.size() - begin);
   const auto it = std::find(cells_.begin() + static_cast<std::ptrdiff_t>(begin), cells_.end(), cell);
-  const auto id = kScratchCell + static_cast<CellId>(it - cells_.begin());
-  if (it == cells_.end()) cells_.push_back(cell);
-  return id;
+  return it == cells_.end() ? push_cell(cell) : kScratchCell + static_cast<CellId>(it - cells_.begin());
+}
+
+CellId Recognizer::push_cell(const Cell& cell) {
+  cells_.push_back(cell);
+  return kScratchCell + static_cast<CellId>(cells_.size() - 1);
 }
 
 CellId Recognizer::extend(CellId text, uint8_t byte) {
@@ -190,6 +224,7 @@ CellId Recognizer::extend(CellId text, uint8_t byte) {
 }
 
 uint64_t Recognizer::called_register(const Item& caller, const CallEdge& call) const {
+  if (call.callee->is_element()) return Spelled{Chosen::of(caller.reg).set, kNoCell}.reg();
   if (!call.callee->recalls()) return call.reg;
   const auto find = [this](CellId id) -> const Cell& { return cell(id); };
   return Recalled{text_in(static_cast<CellId>(caller.reg), call.callee->memory().number, find), 0}.reg();
@@ -204,9 +239,57 @@ void Recognizer::remember(std::span<const Frame> frames, uint8_t number, CellId 
       continue;
     }
     const CellId outside = outside_of(static_cast<CellId>(frame.reg), number, find);
-    const CellId inside = add_cell({outside, text, number, kNoCell, true});
+    const CellId inside = add_cell({outside, text, number, kNoCell, Cell::Kind::Environment});
     add_item({frame.target, inside, frame.parent});
   }
+}
+
+// Returns to lists with an element, which none of them has yet.
+void Recognizer::add_to_lists(std::span<const Frame> frames, CellId text) {
+  for (const Frame& frame : frames) {
+    if (!frame.target) {  // which list it is in is not known
+      levels_.back().complete = true;
+      continue;
+    }
+    const Chosen before = Chosen::of(frame.reg);
+    const CellId set = add_cell({before.set, text, 0, kNoCell, Cell::Kind::Grown});
+    add_item({frame.target, Chosen{frame.target->rule->memory().counted(before.count + 1), set}.reg(), frame.parent});
+  }
+}
+
+bool Recognizer::may_have_another(const Item& list) const {
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  const auto [count, set] = Chosen::of(list.reg);
+  if (set == kAllTexts || count >= list.state->rule->memory().maximum) return false;
+  const Cell& last = cell(set);
+  if (last.kind != Cell::Kind::Grown) return true;
+  const auto byte = [&](uint32_t i) { return byte_at(last.value, i, find); };
+  return !would_hold_all(*list.state->rule->element(), last.parent, cell(last.value).size, byte, find);
+}
+
+bool Recognizer::stay_open(std::span<const Frame> lists, uint64_t reg) const {
+  const std::string text = text_of(Spelled::of(reg).text);
+  return std::ranges::all_of(lists, [&](const Frame& list) {
+    return !list.target || stays_open(*list.target->rule->element(), Chosen::of(list.reg).set, text,
+                                      [this](CellId id) -> const Cell& { return cell(id); });
+  });
+}
+
+std::string Recognizer::text_of(CellId text) const {
+  std::string out(cell(text).size, '\0');
+  for (size_t i = out.size(); i-- > 0; text = cell(text).parent) out[i] = static_cast<char>(cell(text).value);
+  return out;
+}
+
+// A set in the form in which what lies below a byte can be found.
+CellId Recognizer::looked_into(CellId set, Rule& list) {
+  if (set == kAllTexts || cell(set).kind != Cell::Kind::Grown) return set;
+  const Cell grown = cell(set);
+  const std::string text = text_of(grown.value);
+  spend(text.size());
+  return with_text(
+      *list.element(), grown.parent, text, [this](CellId id) -> const Cell& { return cell(id); },
+      [this](const Cell& cell) { return push_cell(cell); });
 }
 
 void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
@@ -364,13 +447,22 @@ void Recognizer::complete_returns() {
   for (size_t i = levels_.back().items; i < items_.size(); ++i) {
     const Item item = items_[i];
     if (!may_end(*item.state, item.reg)) continue;
-    if (const MemoryRole& role = item.state->rule->memory(); role.kind == MemoryRole::Kind::Remember) {
-      const std::vector<Frame> frames(this->frames(item.stack).begin(), this->frames(item.stack).end());
-      remember(frames, role.number, static_cast<CellId>(item.reg));
-    } else {
+    const MemoryRole& role = item.state->rule->memory();
+    if (item.state->rule->remembers())
+      return_text(item);
+    else if (role.kind != MemoryRole::Kind::Distinct || Chosen::of(item.reg).count >= role.minimum)
       return_from(item.stack);
-    }
   }
+}
+
+void Recognizer::return_text(const Item& item) {
+  const std::vector<Frame> frames(this->frames(item.stack).begin(), this->frames(item.stack).end());
+  const MemoryRole& role = item.state->rule->memory();
+  const Spelled at = Spelled::of(item.reg);
+  if (role.kind == MemoryRole::Kind::Remember)
+    remember(frames, role.number, static_cast<CellId>(item.reg));
+  else if (!holds_end(at.avoided, [this](CellId id) -> const Cell& { return cell(id); }))
+    add_to_lists(frames, at.text);
 }
 
 ByteSet next_bytes(std::span<const Item> items) {
@@ -415,13 +507,13 @@ CellId import_cell(const Recognizer& recognizer, CellStore& store, CellId id, st
     Cell cell = recognizer.cell(at);
     if (!is_known(cell.parent)) {
       open.push_back(cell.parent);
-    } else if (cell.is_environment && !is_known(cell.value)) {
+    } else if (cell.kind != Cell::Kind::Text && !is_known(cell.value)) {
       open.push_back(cell.value);
     } else {
       open.pop_back();
       const auto find = [&](CellId other) -> const Cell& { return store.cell(other); };
-      if (cell.is_environment)
-        cell = {known(cell.parent), known(cell.value), cell.size, kNoCell, true};
+      if (cell.kind != Cell::Kind::Text)
+        cell = {known(cell.parent), known(cell.value), cell.size, kNoCell, cell.kind};
       else
         cell = longer(known(cell.parent), static_cast<uint8_t>(cell.value), find);
       moved[at - kScratchCell] = store.intern(cell);
@@ -444,11 +536,33 @@ class ImportedCells {
       case MemoryRole::Kind::Recall: {
         const Recalled at = Recalled::of(reg);
         reg = Recalled{import_cell(recognizer_, store_, at.text, moved_), at.position}.reg();
+        return;
+      }
+      case MemoryRole::Kind::Element: {
+        const Spelled at = Spelled::of(reg);
+        reg = Spelled{import_cell(recognizer_, store_, at.avoided, moved_),
+                      import_cell(recognizer_, store_, at.text, moved_)}
+                  .reg();
+        return;
+      }
+      case MemoryRole::Kind::Distinct: {
+        const Chosen chosen = Chosen::of(reg);
+        reg = Chosen{chosen.count, import_set(chosen.set, *state->rule)}.reg();
       }
     }
   }
 
  private:
+  // In the form in which equal sets are equal numbers.
+  CellId import_set(CellId set, Rule& list) {
+    const Cell grown = recognizer_.cell(set);
+    if (set == kAllTexts || grown.kind != Cell::Kind::Grown) return import_cell(recognizer_, store_, set, moved_);
+    return with_text(
+        *list.element(), import_cell(recognizer_, store_, grown.parent, moved_), recognizer_.text_of(grown.value),
+        [this](CellId id) -> const Cell& { return store_.cell(id); },
+        [this](const Cell& cell) { return store_.intern(cell); });
+  }
+
   const Recognizer& recognizer_;
   CellStore& store_;
   std::vector<CellId> moved_;

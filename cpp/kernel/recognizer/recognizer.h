@@ -16,7 +16,8 @@
 // returned from: its budget is kept here. That it can be kept to the end is seen to in budget.h.
 //
 // Of rules that have to do with remembered text (remembered.h), one that remembers takes each byte into its register,
-// and returns with it to its scope; one that recalls goes on as its register says.
+// and returns with it to its scope; one that recalls goes on as its register says. An element of a list of distinct
+// ones (text_sets.h) goes on only where it can still become another text than those before it.
 //
 // With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
 // reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
@@ -24,11 +25,13 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "recognizer/stack_store.h"
+#include "recognizer/text_sets.h"
 #include "rules/rule.h"
 #include "support/work.h"
 
@@ -130,6 +133,20 @@ class Recognizer {
   ByteSet next_bytes() const;
   // Those by which a text is recalled next.
   ByteSet recalled_bytes(const Item& item) const;
+  // Whether an element may not become every text that its automaton reads from where it is.
+  static bool avoids(const Item& item) {
+    return item.state->rule->memory().kind == MemoryRole::Kind::Element && Spelled::of(item.reg).avoided != kNoTexts;
+  }
+  // Starts over from what follows an element, made of one in progress and of these bytes; from nothing, if it would
+  // repeat an earlier one. `checks`: or else as if it did not.
+  void reset_after_element(const StackStore& store, std::span<const Frame> frames, uint64_t reg, std::string_view more,
+                           bool checks);
+  std::string text_of(CellId text) const;
+  // Whether every one of these lists can have another element after the one that has this register, whatever becomes of
+  // it.
+  bool stay_open(std::span<const Frame> lists, uint64_t reg) const;
+  // Of a list of distinct elements: whether another one may follow, or the rest of what comes before it.
+  bool may_have_another(const Item& list) const;
   // The only item, or nullptr if there are several or none.
   const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
 
@@ -163,13 +180,19 @@ class Recognizer {
   void add_call(const Item& caller, CallEdge& call);
   void add_tail_frames(Pending& pending, const Frame& frame);
   void scan(const Item& item, uint8_t byte);
+  void scan_calls(const Item& item, uint8_t byte);
   void scan_own(const Item& item, uint8_t byte);
+  void scan_element(const Item& item, DfaState& target, uint8_t byte);
   void scan_token(const Item& item, TokenId token, bool only_named);
   void scan_recalled(const Item& item, uint8_t byte);
   CellId add_cell(const Cell& cell);
+  CellId push_cell(const Cell& cell);
   CellId extend(CellId text, uint8_t byte);
   uint64_t called_register(const Item& caller, const CallEdge& call) const;
   void remember(std::span<const Frame> frames, uint8_t number, CellId text);
+  void add_to_lists(std::span<const Frame> frames, CellId text);
+  void return_text(const Item& item);
+  CellId looked_into(CellId set, Rule& list);
   template <class Scan>
   void run_calls(Scan&& scan);
   StackId stack_of(std::span<const Frame> frames, const StackMark& mark);

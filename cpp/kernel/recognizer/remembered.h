@@ -27,15 +27,22 @@
 namespace maskwright {
 
 using CellId = uint32_t;
-inline constexpr CellId kNoCell = 0;  // the empty text, and the environment with nothing in it
+inline constexpr CellId kNoCell = 0;    // the empty text, and the environment with nothing in it
+inline constexpr CellId kAllTexts = 1;  // a set of texts that leaves nothing else to be read
 inline constexpr CellId kScratchCell = 0x80000000;
 
 struct Cell {
+  enum class Kind : uint8_t {
+    Text,         // `value`: its last byte; `size`: in bytes
+    Environment,  // `value`: its last text; `size`: the number of that
+    Branch,       // of a set of texts (text_sets.h); `value`: what lies below; `size`: its key
+    Grown         // a set, the parent, with one text more: `value`
+  };
   CellId parent = kNoCell;
-  uint32_t value = 0;  // of a text, its last byte; of an environment, a text
-  uint32_t size = 0;   // of a text, in bytes; of an environment, the number of its last text
+  uint32_t value = 0;
+  uint32_t size = 0;
   CellId jump = kNoCell;
-  bool is_environment = false;
+  Kind kind = Kind::Text;
   bool operator==(const Cell&) const = default;
 };
 
@@ -52,7 +59,7 @@ template <class Find>
 Cell longer(CellId text, uint8_t byte, Find&& cell) {
   const Cell last = cell(text), jumped = cell(last.jump);
   const bool doubles = last.size - jumped.size == jumped.size - cell(jumped.jump).size;
-  return {text, byte, last.size + 1, doubles ? jumped.jump : text, false};
+  return {text, byte, last.size + 1, doubles ? jumped.jump : text, Cell::Kind::Text};
 }
 
 // The byte at a position of a text.
@@ -82,11 +89,14 @@ CellId text_in(CellId environment, uint32_t number, Find&& cell) {
 // Cells by content. Readers need no lock for those they have learnt from a published configuration.
 class CellStore {
  public:
-  CellStore() { add(Cell()); }
+  CellStore() {
+    add(Cell());
+    add({kNoCell, 0, 0, kNoCell, Cell::Kind::Grown});  // kAllTexts
+  }
   const Cell& cell(CellId id) const { return cells_[id]; }
   // The lock of the owner is held.
   CellId intern(const Cell& cell) {
-    const uint64_t hash = mix(mix(cell.parent, cell.value), cell.size * 2 + cell.is_environment);
+    const uint64_t hash = mix(mix(cell.parent, cell.value), uint64_t{cell.size} * 4 + static_cast<uint64_t>(cell.kind));
     const auto [first, last] = interned_.equal_range(hash);
     for (auto it = first; it != last; ++it)
       if (cells_[it->second] == cell) return it->second;

@@ -4,6 +4,7 @@
 
 #include "rules/rule.h"
 #include "support/components.h"
+#include "support/work.h"
 
 namespace maskwright {
 namespace {
@@ -13,6 +14,28 @@ constexpr uint32_t kMaxDecidedDepth = 500;  // deeper ones may be too deep for d
 // Of their automaton, an empty move to the end from each state among them.
 uint64_t most_edges(const ChunkList& chunks) {
   return 5 * chunks.size() + 2 * chunks.bytes.size();
+}
+
+// Whether a rule that calls nothing matches so many strings, counted by their lengths.
+bool matches_as_many(Rule& rule, uint64_t wanted) {
+  uint64_t found = 0;
+  std::unordered_map<DfaState*, uint64_t> ways{{rule.start(), 1}};  // to states, by strings of one length
+  while (!ways.empty() && found < wanted) {
+    std::unordered_map<DfaState*, uint64_t> longer;
+    for (const auto& [state, count] : ways) {
+      Work::spend(1);
+      state->live.for_each([&, state = state, count = count](uint8_t byte) {
+        DfaState* next = rule.next(*state, byte);
+        if (!next) return;
+        uint64_t& sum = longer[next];
+        sum = std::min(sum + count, wanted);
+      });
+    }
+    for (const auto& [state, count] : longer)
+      if (state->final) found = std::min(found + count, wanted);
+    ways = std::move(longer);
+  }
+  return found >= wanted;
 }
 
 bool is_call(const ExprNode& node) {
@@ -53,7 +76,10 @@ GroupFacts::GroupFacts(const Blueprint& blueprint, std::span<Rule* const> callee
   visited_.resize(blueprint.ir.nodes.size());
   describe_first();
   for (uint32_t u = 0; u < rules_.size(); ++u)
-    if (blueprint.units[u].kind >= BlueprintUnit::Kind::Product) describe_boolean(u);
+    if (blueprint.units[u].kind >= BlueprintUnit::Kind::Product)
+      describe_boolean(u);
+    else if (blueprint.units[u].memory.minimum > 1)
+      describe_list(u);
 }
 
 const RuleFacts& GroupFacts::callee(const ExprNode& node) const {
@@ -228,6 +254,14 @@ void GroupFacts::solve_infinite() {
     rules_[u].infinite = is(kInfinite, unit.root);
     rules_[u].finite = !has_calls_ && !rules_[u].infinite;
   }
+}
+
+// A list of distinct elements matches something if there are so many that it may end. It is alone in its component.
+void GroupFacts::describe_list(uint32_t unit) {
+  const auto is_element = [](const Rule* callee) { return callee->is_element(); };
+  Rule& element = **std::ranges::find_if(callees_, is_element);
+  if (element.productive() && !matches_as_many(element, blueprint_.units[unit].memory.minimum))
+    rules_[unit].productive = false;
 }
 
 // An & or ~ whose operands have no further ones inside. It certainly matches something if it takes finitely many

@@ -194,9 +194,16 @@ class Rule {
   // Whether it stays a rule of its own, as something is said of what it matches.
   bool is_kept() const { return capture_ || span_ || is_scope(); }
   const MemoryRole& memory() const { return memory_; }
-  bool is_scope() const { return memory_.kind == MemoryRole::Kind::Scope; }
-  bool remembers() const { return memory_.kind == MemoryRole::Kind::Remember; }
+  bool is_list() const { return memory_.kind == MemoryRole::Kind::Distinct; }
+  bool is_scope() const { return memory_.kind == MemoryRole::Kind::Scope || is_list(); }
+  bool is_element() const { return memory_.kind == MemoryRole::Kind::Element; }
+  bool remembers() const { return memory_.kind == MemoryRole::Kind::Remember || is_element(); }
   bool recalls() const { return memory_.kind == MemoryRole::Kind::Recall; }
+  // Of a list of distinct elements: the rule of an element.
+  Rule* element() const {
+    const auto it = std::ranges::find_if(callees_, [](const Callee& callee) { return callee.rule->is_element(); });
+    return it->rule;
+  }
   // Whether a byte of it has to do with a text besides its automaton.
   bool reads_text() const { return memory_.kind >= MemoryRole::Kind::Remember; }
   bool counts() const { return facts_.counts; }

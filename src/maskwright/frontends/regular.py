@@ -23,6 +23,7 @@ from maskwright.ir import (
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
@@ -49,7 +50,7 @@ MAX_SPELLED_OUT: Final = 500_000  # nodes
 MAX_SPELLED_DEPTH: Final = 2_000
 ASCII: Final = (1 << 128) - 1  # as a set of bytes
 
-_OF_TEXTS: Final = frozenset((OP_SCOPE, OP_REMEMBER, OP_RECALL))
+_OF_TEXTS: Final = frozenset((OP_SCOPE, OP_REMEMBER, OP_RECALL, OP_DISTINCT))
 _IRREGULAR: Final = _OF_TEXTS | {
     OP_REF,
     OP_CALL,

@@ -37,6 +37,7 @@ from maskwright.ir.expressions import byte_set as byte_set
 from maskwright.ir.expressions import bytes_in as bytes_in
 from maskwright.ir.expressions import call as call
 from maskwright.ir.expressions import capture as capture
+from maskwright.ir.expressions import distinct as distinct
 from maskwright.ir.expressions import guard as guard
 from maskwright.ir.expressions import literal as literal
 from maskwright.ir.expressions import never as never
@@ -63,6 +64,7 @@ from maskwright.ir.ops import OP_ALT as OP_ALT
 from maskwright.ir.ops import OP_AND as OP_AND
 from maskwright.ir.ops import OP_CALL as OP_CALL
 from maskwright.ir.ops import OP_CAPTURE as OP_CAPTURE
+from maskwright.ir.ops import OP_DISTINCT as OP_DISTINCT
 from maskwright.ir.ops import OP_EMPTY as OP_EMPTY
 from maskwright.ir.ops import OP_GUARD as OP_GUARD
 from maskwright.ir.ops import OP_LITERAL as OP_LITERAL

@@ -25,6 +25,7 @@ from maskwright.ir.ops import (
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
@@ -256,6 +257,22 @@ def remember(body: Expr, number: int) -> Expr:
 def recall(number: int) -> Expr:
     """The text with this number once more."""
     return Expr((OP_RECALL, number))
+
+
+def distinct(element: Expr, separator: Expr, minimum: int, maximum: int) -> Expr:
+    """Elements with separators between them, `minimum` to `maximum` (`UNBOUNDED`: any number), no two texts the same.
+
+    The element is regular and never empty.
+    """
+    if element[0] == OP_NEVER or maximum == 0:
+        return EMPTY if minimum == 0 else _NEVER
+    if maximum != UNBOUNDED and maximum < minimum:
+        return _NEVER
+    if maximum == 1 or separator[0] == OP_NEVER:
+        alone = element if minimum <= 1 else _NEVER
+    else:
+        alone = Expr((OP_DISTINCT, element, separator, max(minimum, 1), maximum))
+    return optional(alone) if minimum == 0 else alone
 
 
 def tokens(token_ids: Iterable[int], *, by_exclusion: bool = False) -> Expr:

@@ -6,6 +6,7 @@
     <[max_tokens=9] A>           A in at most so many tokens
     substrings("a", "b")         one or more that follow each other in the list
     @name                        a subgrammar, by the name of its root
+    distinct(A, B){2,}           A at least twice, no two texts the same, with B between them
     {#1=A B #1}                  A, remembered as text 1, B, and the text again; forgotten behind the braces
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
@@ -22,6 +23,7 @@ from maskwright.ir.ops import (
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
@@ -83,6 +85,9 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
         return f"{{{_shown(expr[1], names, _PRECEDENCE_ALT)}}}"
     if op == OP_REMEMBER:
         return f"#{expr[2]}={_shown(expr[1], names, _PRECEDENCE_ATOM)}"
+    if op == OP_DISTINCT:
+        parts = ", ".join(_shown(part, names, _PRECEDENCE_ALT) for part in expr[1:3])
+        return f"distinct({parts}){_suffix(expr[3], expr[4])}"
     if op == OP_RECALL:
         return f"#{expr[1]}"
     if op == OP_GUARD:

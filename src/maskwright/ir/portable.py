@@ -33,6 +33,7 @@ from maskwright.ir.ops import (
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_GUARD,
     OP_LITERAL,
     OP_NOT,
@@ -114,6 +115,10 @@ class _Writer:
         elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER):
             self._operand(expr[1])
             _fields(out, op, expr)
+        elif op == OP_DISTINCT:
+            self._operand(expr[1])
+            self._operand(expr[2])
+            _numbers(out, expr[3], expr[4] + 1)
         elif op == OP_SET:
             out += expr[1].to_bytes(SET_BYTES, "little")
         elif op == OP_LITERAL:

@@ -18,12 +18,26 @@ from operator import is_
 from typing import Final
 
 from maskwright.ir.expr import Expr
-from maskwright.ir.expressions import alt, and_, call, capture, guard, not_, remember, repeat, scope, seq, span
+from maskwright.ir.expressions import (
+    alt,
+    and_,
+    call,
+    capture,
+    distinct,
+    guard,
+    not_,
+    remember,
+    repeat,
+    scope,
+    seq,
+    span,
+)
 from maskwright.ir.ops import (
     OP_ALT,
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
@@ -93,6 +107,8 @@ def rebuilt(expr: Expr, parts: Sequence[Expr]) -> Expr:
         return scope(parts[0])
     if op == OP_REMEMBER:
         return remember(parts[0], expr[2])
+    if op == OP_DISTINCT:
+        return distinct(parts[0], parts[1], expr[3], expr[4])
     return span(parts[0], expr[2], expr[3]) if op == OP_SPAN else expr
 
 

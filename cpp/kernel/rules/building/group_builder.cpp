@@ -185,7 +185,8 @@ void GroupBuilder::draft_part(Member& member, const Part& part) {
     case Op::Span:
     case Op::Scope:
     case Op::Remember:
-    case Op::Recall: break;  // not live; units of their own
+    case Op::Recall:
+    case Op::Distinct: break;  // not live; units of their own
   }
 }
 

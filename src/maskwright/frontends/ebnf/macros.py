@@ -7,6 +7,7 @@ r"""The macros of EBNF: what they mean. What stands between their parentheses is
     ExcludeToken(1, 2)                              one token that is none of these
     TagDispatch(("<a>", rule), …, options)          free text in which a tag starts its rule
     TokenTagDispatch((1, rule), …, options)         the same with tokens
+    Distinct(name, ", ", min=1, max=9)             matches of a rule with separators between them, no two the same text
     Byte("80-bf,c2")                                one byte of a set, in hexadecimal, where it is not a character
 
 Tested by tests/frontends/test_ebnf_macros.py, tests/corpus/ebnf.toml.
@@ -23,7 +24,7 @@ from maskwright.frontends.dispatch import tag_dispatch, token_dispatch
 from maskwright.frontends.ebnf.arguments import Arguments, RuleName, Value
 from maskwright.frontends.ebnf.terminals import regex_expr
 from maskwright.frontends.substrings import substrings
-from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set
+from maskwright.ir import Expr, IRBuilder, TokenSet, byte_set, distinct, text
 
 MAX_ID: Final = 2**31 - 1
 
@@ -121,6 +122,30 @@ def byte_macro(arguments: Arguments, context: Context) -> Expr:
     return byte_set(mask)
 
 
+def distinct_macro(arguments: Arguments, context: Context) -> Expr:
+    """`Distinct(rule, separator, min=1, max=)`: the separator is a string or a rule."""
+    hint = 'write Distinct(name, ", "), Distinct(name, comma, min=2, max=9)'
+    unknown = [value for name, value in arguments.named.items() if name not in ("min", "max")]
+    if unknown:
+        raise _error("unknown option", unknown[0].span, context, hint)
+    if len(arguments.positional) != 2:
+        raise _error("expected a rule and a separator", Span(arguments.end - 1, arguments.end), context, hint)
+    element, separator = arguments.positional
+    least, most = [_count(arguments.named.get(name), default, context) for name, default in (("min", 1), ("max", -1))]
+    if 0 <= most < least:
+        raise _error("max is below min", arguments.named["max"].span, context)
+    between = text(separator.value) if _is_text(separator.value) else _rule(separator, context)
+    return distinct(_rule(element, context), between, least, most)
+
+
+def _count(value: Value | None, default: int, context: Context) -> int:
+    if value is None:
+        return default
+    if isinstance(value.value, int) and not isinstance(value.value, bool):
+        return value.value
+    raise _error("expected a number", value.span, context)
+
+
 MACROS: Final[Mapping[str, Callable[[Arguments, Context], Expr]]] = {
     "Substring": substring_macro,
     "Token": token_macro,
@@ -128,6 +153,7 @@ MACROS: Final[Mapping[str, Callable[[Arguments, Context], Expr]]] = {
     "TagDispatch": tag_dispatch_macro,
     "TokenTagDispatch": token_tag_dispatch_macro,
     "Byte": byte_macro,
+    "Distinct": distinct_macro,
 }
 
 

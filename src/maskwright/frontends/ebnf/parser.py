@@ -45,13 +45,15 @@ from maskwright.frontends.notation.rule_options import (
 from maskwright.frontends.notation.token_literals import token_set
 from maskwright.frontends.nullable import without_empty_budgets
 from maskwright.frontends.regex import regex_to_expr
-from maskwright.frontends.regular import SpelledOut, is_regular, spelled_out
+from maskwright.frontends.regular import SpelledOut, is_regular, matches_empty, spelled_out
 from maskwright.frontends.substrings import MAX_IN_RULES
 from maskwright.frontends.texts import ANY_CHARACTER
 from maskwright.frontends.warnings.notes import Notes
 from maskwright.ir import (
     EMPTY,
     MAX_TEXT_NUMBER,
+    OP_DISTINCT,
+    OP_REPEAT,
     UNBOUNDED,
     Copies,
     Expr,
@@ -59,7 +61,10 @@ from maskwright.ir import (
     IRBuilder,
     alt,
     and_,
+    changed,
+    distinct,
     not_,
+    optional,
     recall,
     remember,
     repeat,
@@ -77,7 +82,7 @@ _TOKEN: Final = re.compile(
     rf"""(?:
         ({STRING})
         | \[((?:[^\]\\\n]|\\.)*)\]
-        | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte)\s*\(
+        | (Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte|Distinct)\s*\(
         | ([A-Za-z_][A-Za-z0-9_]*)=(?=[^\s=|)])
         | (?=\.*[A-Za-z0-9_\-])([A-Za-z_.\-][A-Za-z0-9_.\-]*)
           ((?:\s*({BRACKETS}))?\s*::=)?
@@ -165,6 +170,7 @@ class _Parser:
         self.names: dict[int, str] = {}  # by index, if there are options
         self.rule: str | None = None
         self.remembered: dict[int, tuple[Expr, int]] = {}  # by identity: what is remembered, and where
+        self.lists: dict[int, tuple[Expr, int]] = {}  # by identity: lists of distinct elements, and where they stand
         self.group = _Group(0)
         self.stack: list[_Group] = []  # the groups around it
 
@@ -377,7 +383,10 @@ class _Parser:
         name, start = token[_IS_MACRO], token.start()
         if name != "Regex":
             given = parse_arguments(self.source, token.end())
-            self._push(MACROS[name](given, Context(self.source, self.builder, self._reference)), start)
+            made = MACROS[name](given, Context(self.source, self.builder, self._reference))
+            if name == "Distinct":
+                self.lists[id(made)] = made, start
+            self._push(made, start)
             return given.end
         given = parse_arguments(self.source, token.end())
         self._push(regex_macro(given, Span(start, token.end(_IS_MACRO)), self.source), start)
@@ -399,8 +408,10 @@ class _Parser:
                 self.rule = max((self.places[rule], rule) for rule in self.bodies if self.places[rule] <= place)[1]
                 raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
             self.builder.define(reference, self.bodies[name])
-        if self.options or self.remembered:
+        if self.options or self.remembered or self.lists:
             self.names = {reference[1]: name for name, reference in self.references.items()}
+        if self.lists:
+            self._spell_elements_out()
         if self.remembered:
             self._set_scopes()
         for name in self.options:
@@ -412,6 +423,30 @@ class _Parser:
             raise EbnfSyntaxError(f"there is no rule {root_rule_name[:60]!r}", hint=hint)
         grammar = self.builder.build(root)
         return without_empty_budgets(grammar) if any(map(has_empty_budget, self.options.values())) else grammar
+
+    def _spell_elements_out(self) -> None:
+        """Elements that must be distinct are regular, and never empty."""
+        spelled_rules, known = SpelledOut(), dict[int, Expr]()
+
+        def change(expr: Expr) -> Expr | None:
+            if id(expr) not in self.lists:
+                return None
+            place = self.lists[id(expr)][1]
+            bare = expr[1] if expr[0] == OP_REPEAT else expr  # min=0
+            element = spelled_out(bare[1] if bare[0] == OP_DISTINCT else bare, self._body_of, spelled_rules)
+            if element is None:
+                hint = "its rules may not be recursive, or hold tokens or remembered texts"
+                raise self.error("elements of Distinct must be regular", place, place + 1, hint)
+            if matches_empty(element):
+                hint = "let each have at least one character, by + instead of * or ?"
+                raise self.error("an element of Distinct may be empty", place, place + 1, hint)
+            spelled = distinct(element, *bare[2:]) if bare[0] == OP_DISTINCT else element
+            return optional(spelled) if bare is not expr else spelled
+
+        for name, body in self.bodies.items():
+            self.rule = name
+            self.bodies[name] = changed(body, change, known)
+            self.builder.define(self.references[name], self.bodies[name])
 
     def _set_scopes(self) -> None:
         copies, spelled_rules = Copies(), SpelledOut()

@@ -8,20 +8,24 @@ Tested by tests/frontends/test_printing.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.notation.printer import ATOM, REPEAT, SEQ, Printer, Shown
 from maskwright.frontends.notation.spellings import char_class, ranges_of
-from maskwright.ir import OP_RECALL, OP_REMEMBER, OP_SCOPE, OP_SEQ, Expr, TokenSet
+from maskwright.ir import OP_RECALL, OP_REMEMBER, OP_SCOPE, OP_SEQ, UNBOUNDED, Expr, GrammarIR, TokenSet
 
 
 class EbnfPrinter(Printer):
     name_pattern = re.compile(
-        r"(?!(?:Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte)\Z)[A-Za-z_][A-Za-z0-9_.\-]*"
+        r"(?!(?:Regex|Substring|TagDispatch|TokenTagDispatch|ExcludeToken|Token|Byte|Distinct)\Z)[A-Za-z_][A-Za-z0-9_.\-]*"
     )
     root_name = "root"
     defines = " ::="
+
+    def __init__(self, grammar: GrammarIR) -> None:
+        super().__init__(grammar)
+        self._helpers: dict[str, str] = {}  # what macros name: the bodies of rules for it, and their names
 
     def _join(self, node: Expr, parts: list[Shown]) -> Shown:
         if node[0] == OP_SEQ:
@@ -47,6 +51,25 @@ class EbnfPrinter(Printer):
         if node[0] == OP_SCOPE:
             return Shown(self.group(parts[0].text), ATOM)
         return Shown(f"text{node[2]}={self._inside(parts[0], REPEAT)}", REPEAT)
+
+    def distinct(self, node: Expr, parts: list[Shown]) -> Shown:
+        between = parts[1].text
+        arguments = [
+            self._named(parts[0].text, "element"),
+            between if re.fullmatch(r'"(?:[^"\\]|\\.)+"', between) else self._named(between, "separator"),
+        ]
+        arguments += [f"min={node[3]}"] * (node[3] > 1) + [f"max={node[4]}"] * (node[4] != UNBOUNDED)
+        return Shown(f"Distinct({', '.join(arguments)})", ATOM)
+
+    def _named(self, body: str, wanted: str) -> str:
+        if body in self._names.values():
+            return body
+        if body not in self._helpers:
+            self._helpers[body] = self._name(wanted, {*self._names.values(), *self._helpers.values()})
+        return self._helpers[body]
+
+    def helpers(self) -> Iterable[str]:
+        return [f"{name} ::= {body}" for body, name in self._helpers.items()]
 
     def legal_name(self, wanted: str) -> str:
         return "r" + re.sub(r"[^A-Za-z0-9_]+", "_", wanted)

@@ -24,6 +24,7 @@ from maskwright.ir import (
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
@@ -181,6 +182,8 @@ class Printer:
             return self.parametric(node, parts)
         if op in (OP_SCOPE, OP_REMEMBER, OP_RECALL):
             return self.remembered(node, parts)
+        if op == OP_DISTINCT:
+            return self.distinct(node, parts)
         return self.bytes(0 if op == OP_NEVER else node[1])
 
     def _joined(self, parts: list[Shown], level: int, joint: str) -> Shown:
@@ -211,6 +214,10 @@ class Printer:
     def remembered(self, node: Expr, parts: list[Shown]) -> Shown:
         hint = "use EBNF: Grammar.to_ebnf, or --to ebnf"
         raise GrammarError("the grammar remembers text, which this notation cannot write", hint=hint)
+
+    def distinct(self, node: Expr, parts: list[Shown]) -> Shown:
+        hint = "use EBNF: Grammar.to_ebnf, or --to ebnf"
+        raise GrammarError("the grammar has a list of distinct elements, which this notation cannot write", hint=hint)
 
     def legal_name(self, wanted: str) -> str:
         raise NotImplementedError

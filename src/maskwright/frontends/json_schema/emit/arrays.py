@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from maskwright.frontends.json_schema.emit.counted_arrays import counted_array
 from maskwright.frontends.json_schema.emit.counting import TooManyError
+from maskwright.frontends.json_schema.emit.distinct_items import distinct_array
 from maskwright.frontends.json_schema.emit.layout import Style
 from maskwright.frontends.json_schema.read.places import Refusal
 from maskwright.frontends.json_schema.sets.shape import ArrayShape
@@ -47,10 +48,12 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     if 0 <= longest < shape.min_items:
         return never()
     if shape.contains or (shape.unique is not None and not 0 <= longest <= 1):
-        try:
-            return counted_array(emitter, shape, longest, depth)
-        except TooManyError:
-            return array_text(emitter, _relaxed(emitter, shape), depth)
+        for way in (counted_array, distinct_array) if shape.unique is not None else (counted_array,):
+            try:
+                return way(emitter, shape, longest, depth)
+            except TooManyError:
+                pass
+        return array_text(emitter, _relaxed(emitter, shape), depth)
     if longest == 0:
         return style.array_of(never(), may_be_empty=True)
     if not prefix:
@@ -64,7 +67,8 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     return style.array_of(items, may_be_empty=shape.min_items == 0)
 
 
-_NOT_COMPARED: Final = "items must come from a small enum, so that they can be compared"
+_NOT_COMPARED: Final = "items that are arrays or objects cannot be compared, unless they come from a small enum"
+_NOT_COMPARED_BESIDE: Final = "beside prefixItems or contains, only items out of a small enum can be compared"
 _NOT_COUNTED: Final = "counting the items that match takes too many states"
 
 
@@ -72,7 +76,8 @@ def _relaxed(emitter: Emitter, shape: ArrayShape) -> ArrayShape:
     """Refuse what cannot be counted; if the caller wants that left out, return the shape without it."""
     unique = shape.unique is not None
     keyword, path = ("uniqueItems", shape.unique) if unique else ("contains", shape.contains[0].path)
-    emitter.refuse(Refusal(keyword, path, _NOT_COMPARED if unique else _NOT_COUNTED))
+    not_compared = _NOT_COMPARED_BESIDE if shape.prefix or shape.contains else _NOT_COMPARED
+    emitter.refuse(Refusal(keyword, path, not_compared if unique else _NOT_COUNTED))
     out = ArrayShape()
     out.prefix, out.rest, out.min_items, out.max_items = shape.prefix, shape.rest, shape.min_items, shape.max_items
     out.contains = shape.contains if unique else ()

@@ -1,0 +1,146 @@
+// Sets of texts, as tries in cells: what the elements of a list must not be again.
+//
+// A list of distinct elements (Op::Distinct) has a set in its register, and an element in progress has the part of the
+// set below what it has read: the endings that would repeat an earlier element. That part is mostly empty after a few
+// bytes, and then the element is as free as any.
+//
+//     elements "ab" | "ac" | "b"*   set after  ab, b     {a: {b: ALL}, b: {()}}
+//     an element that has read "a"  may go on by "c" only: below "b" is ALL, as nothing else can follow there
+//
+// ALL stands for whatever can be read from a state of the element's automaton. A part of a set that has grown to hold
+// all of that becomes ALL at once, so "is a completion left" is the question whether the part is ALL: masks have no
+// dead ends, however few texts there are.
+//
+// A set is a list of branches, by ascending keys: 0 for a text that ends there, a byte + 1 for what lies below it.
+// Equal sets are equal numbers. Adding a text makes as many cells as it has bytes, and those of the branches before
+// each. A set with one more text may also be written as that, `Grown`, until it is looked into: most such sets never
+// are.
+//
+// Cost: a look below a byte takes a step for each branch. Source: Okasaki, Purely Functional Data Structures, 1998 (a
+// trie that shares what does not change). Tested by tests/exhaustive/test_distinct_texts.py.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "recognizer/remembered.h"
+#include "rules/rule.h"
+
+namespace maskwright {
+
+inline constexpr CellId kNoTexts = kNoCell;
+
+// The register of a list: its elements, and how many there are, as far as that matters.
+struct Chosen {
+  uint32_t count;
+  CellId set;
+  static constexpr Chosen of(uint64_t reg) { return {static_cast<uint32_t>(reg >> 32), static_cast<CellId>(reg)}; }
+  constexpr uint64_t reg() const { return uint64_t{count} << 32 | set; }
+};
+
+// The register of an element: what it must not go on with, and what it has read.
+struct Spelled {
+  CellId avoided;
+  CellId text;
+  static constexpr Spelled of(uint64_t reg) { return {static_cast<CellId>(reg >> 32), static_cast<CellId>(reg)}; }
+  constexpr uint64_t reg() const { return uint64_t{avoided} << 32 | text; }
+};
+
+// What lies below a byte. `cell` finds a cell by its number.
+template <class Find>
+CellId below(CellId set, uint8_t byte, Find&& cell) {
+  const uint32_t key = uint32_t{byte} + 1;
+  for (; set != kNoTexts && set != kAllTexts; set = cell(set).parent) {
+    const Cell& branch = cell(set);
+    if (branch.size >= key) return branch.size == key ? branch.value : kNoTexts;
+  }
+  return set;
+}
+
+// Whether the text that ends here is in the set.
+template <class Find>
+bool holds_end(CellId set, Find&& cell) {
+  return set == kAllTexts || (set != kNoTexts && cell(set).size == 0);
+}
+
+// Whether all that an automaton can read from a state, the empty text too if it may end there, is in the set.
+template <class Find>
+bool holds_all(DfaState& state, CellId set, Find&& cell) {
+  if (set == kAllTexts) return true;
+  if (set == kNoTexts || (state.final && !holds_end(set, cell))) return false;
+  bool all = true;
+  state.live.for_each(
+      [&](uint8_t byte) { all = all && (below(set, byte, cell) == kAllTexts || !state.rule->next(state, byte)); });
+  return all;
+}
+
+// Whether a set with one text more, which is given by its bytes, is all that the automaton can read.
+template <class Find, class ByteAt>
+bool would_hold_all(Rule& element, CellId set, uint32_t size, ByteAt&& byte_at, Find&& cell) {
+  DfaState* state = element.start();
+  for (uint32_t i = 0; i <= size; ++i) {
+    if (i < size && state->final && !holds_end(set, cell)) return false;
+    bool others = true;  // are in the set
+    state->live.for_each([&](uint8_t byte) {
+      if (others && (i == size || byte != byte_at(i)))
+        others = below(set, byte, cell) == kAllTexts || !element.next(*state, byte);
+    });
+    if (!others) return false;
+    if (i == size) return true;
+    set = below(set, byte_at(i), cell);
+    state = element.next(*state, byte_at(i));
+  }
+  return true;
+}
+
+// Whether the automaton can read more than is in a set and one text more, whatever that is, if it has this beginning.
+template <class Find>
+bool stays_open(Rule& element, CellId set, std::string_view beginning, Find&& cell) {
+  DfaState* state = element.start();
+  for (size_t i = 0; i <= beginning.size(); ++i) {
+    const int next = i < beginning.size() ? static_cast<uint8_t>(beginning[i]) : -1;
+    int open = state->final && !holds_end(set, cell);
+    state->live.for_each([&](uint8_t byte) {
+      open += byte != next && open < 2 && below(set, byte, cell) != kAllTexts && element.next(*state, byte);
+    });
+    if (open >= (next < 0 ? 2 : 1)) return true;
+    if (next < 0) return false;
+    set = below(set, static_cast<uint8_t>(next), cell);
+    state = element.next(*state, static_cast<uint8_t>(next));
+  }
+  return false;
+}
+
+// The set with something else below a key. `add` gives a cell a number.
+template <class Find, class Add>
+CellId with_branch(CellId set, uint32_t key, CellId value, Find&& cell, Add&& add) {
+  std::vector<Cell> before;
+  for (; set != kNoTexts && cell(set).size < key; set = cell(set).parent) before.push_back(cell(set));
+  if (set != kNoTexts && cell(set).size == key) set = cell(set).parent;
+  set = add(Cell{set, value, key, kNoCell, Cell::Kind::Branch});
+  for (auto branch = before.rbegin(); branch != before.rend(); ++branch)
+    set = add(Cell{set, branch->value, branch->size, kNoCell, Cell::Kind::Branch});
+  return set;
+}
+
+// The set with one text more, which the automaton reads and the set does not hold.
+template <class Find, class Add>
+CellId with_text(Rule& element, CellId set, std::string_view text, Find&& cell, Add&& add) {
+  std::vector<DfaState*> states{element.start()};
+  std::vector<CellId> sets{set};
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    states.push_back(element.next(*states.back(), byte));
+    sets.push_back(below(sets.back(), byte, cell));
+  }
+  CellId out = with_branch(sets.back(), 0, kNoTexts, cell, add);
+  if (holds_all(*states.back(), out, cell)) out = kAllTexts;
+  for (size_t i = text.size(); i-- > 0;) {
+    const bool may_fill = out == kAllTexts;
+    out = with_branch(sets[i], uint32_t{static_cast<uint8_t>(text[i])} + 1, out, cell, add);
+    if (may_fill && holds_all(*states[i], out, cell)) out = kAllTexts;
+  }
+  return out;
+}
+
+}  // namespace maskwright
