@@ -1,4 +1,4 @@
-"""Lists of which no two elements may have the same text: every mask bit, and all that a matcher tells, against the oracle."""
+"""Lists of which no two elements may have the same text: every mask bit and every answer, against the oracle."""
 
 from __future__ import annotations
 

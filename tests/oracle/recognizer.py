@@ -18,9 +18,9 @@ with value w where r is called with w. Only what is reached counts, so a test's 
 Behind a text that is remembered, every text that it may be is a case of its own, in which a recall is a literal. At the
 last position of an open-ended input, a literal leads from it to itself, whatever the text goes on with.
 
-Of distinct elements, each way to read one is a case of its own, with the set of texts so far. At the last position of an
-open-ended input an element may go on with whatever its derivative by what has been read matches, but for what would make
-it an earlier one; and a list may end only if there are as many texts as it needs.
+Of distinct elements, each way to read one is a case of its own, with the set of texts so far. At the last position of
+an open-ended input, an element may go on with whatever its derivative by what has been read matches, except where that
+makes it an earlier element. A list matches nothing if there are fewer texts than it needs.
 
 Complements and intersections are regular: tests/oracle/derivatives.py follows them byte by byte.
 

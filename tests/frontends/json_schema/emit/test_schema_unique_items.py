@@ -1,4 +1,4 @@
-"""`uniqueItems` over scalars of any number: what is accepted, and random arrays and outputs against python-jsonschema."""
+"""`uniqueItems` over any number of scalars: random arrays and random outputs, against python-jsonschema."""
 
 from __future__ import annotations
 

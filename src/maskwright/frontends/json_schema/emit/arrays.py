@@ -48,12 +48,7 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     if 0 <= longest < shape.min_items:
         return never()
     if shape.contains or (shape.unique is not None and not 0 <= longest <= 1):
-        for way in (counted_array, distinct_array) if shape.unique is not None else (counted_array,):
-            try:
-                return way(emitter, shape, longest, depth)
-            except TooManyError:
-                pass
-        return array_text(emitter, _relaxed(emitter, shape), depth)
+        return _compared(emitter, shape, longest, depth)
     if longest == 0:
         return style.array_of(never(), may_be_empty=True)
     if not prefix:
@@ -65,6 +60,20 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
             tail = repeat(seq(style.comma, rest), least, -1 if longest < 0 else longest - len(prefix))
         items = _prefixed(emitter, prefix, tail, shape.min_items, style)
     return style.array_of(items, may_be_empty=shape.min_items == 0)
+
+
+def _compared(emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> Expr:
+    """Return the spellings of arrays of which elements are counted or must all differ."""
+    try:
+        return counted_array(emitter, shape, longest, depth)
+    except TooManyError:
+        pass
+    try:
+        if shape.unique is not None:
+            return distinct_array(emitter, shape, longest, depth)
+    except TooManyError:
+        pass
+    return array_text(emitter, _relaxed(emitter, shape), depth)
 
 
 _NOT_COMPARED: Final = "items that are arrays or objects cannot be compared, unless they come from a small enum"
