@@ -94,8 +94,9 @@ def _registry(documents: dict[str, Any]) -> Any:
 
     if not isinstance(documents, dict) or not all(isinstance(each, (dict, bool)) for each in documents.values()):
         raise errors.OptionError("registry must be an object of documents by their URIs", option="registry")
-    resources = {uri: Resource.from_contents(each, default_specification=DRAFT202012) for uri, each in documents.items()}
-    return Registry().with_resources(resources.items())
+    read = Resource.from_contents
+    resources = [(uri, read(each, default_specification=DRAFT202012)) for uri, each in documents.items()]
+    return Registry().with_resources(resources)
 
 
 def _lark(source: str, info: TokenizerInfo, options: dict[str, Any]) -> Grammar:
