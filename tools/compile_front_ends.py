@@ -27,8 +27,8 @@ FOLDERS = (
     "support",
 )
 # Packages say where their modules lie. Classes that mypyc does not make: one is a tuple, of one there are weak
-# references, some say themselves what they were given wrongly, and formats are copied by their dictionaries. Of what
-# supports all else, only the caches that front-ends ask are of use.
+# references, some say themselves what they were given wrongly, and formats are copied by their dictionaries, with their
+# schemas. Of what supports all else, only the caches that front-ends ask are of use.
 INTERPRETED = {
     *(f"{folder}/__init__.py" for folder in FOLDERS),
     *(
@@ -40,7 +40,10 @@ INTERPRETED = {
     ),
     *(
         f"structural_tag/{name}.py"
-        for name in ("formats/base", "formats/classes", "formats/tag", "texts/tokens", "families/registry")
+        for name in (
+            *("formats/base", "formats/classes", "formats/schemas", "formats/tag", "texts/tokens"),
+            "families/registry",
+        )
     ),
     *(f"support/{name}.py" for name in ("arguments", "interruption", "memos", "numbering", "untracked")),
 }

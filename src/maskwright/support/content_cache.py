@@ -38,7 +38,7 @@ class ContentCache:
 
     def __init__(self, most_kept: int, most_bytes: int) -> None:
         self._most_kept, self._most_bytes = most_kept, most_bytes
-        self._kept: dict[Hashable, tuple[Any, int]] = {}
+        self._kept: dict[Hashable, Any] = {}  # values with their bytes
         self._num_bytes = self._hits = self._misses = 0
         self._lock = threading.Lock()
         CACHES.append(self)
@@ -58,7 +58,7 @@ class ContentCache:
             known = self._kept.get(key)
             if known is not None:
                 return known[0]
-            kept = value, num_bytes
+            kept: Any = (value, num_bytes)  # one object, which a typed tuple is not where this is compiled
             self._kept[key] = kept
             untrack(key)
             untrack(kept)
@@ -72,7 +72,7 @@ class ContentCache:
         with self._lock:
             known = self._kept.get(key)
             if known is not None:
-                kept = value, known[1]
+                kept: Any = (value, known[1])
                 self._kept[key] = kept
                 untrack(kept)
         return value

@@ -42,7 +42,7 @@ from maskwright.structural_tag.formats.fields import (
     wrong,
 )
 from maskwright.structural_tag.formats.reading import read_format
-from maskwright.structural_tag.formats.schemas import OwnSchema, SchemaField
+from maskwright.structural_tag.formats.schemas import OwnSchema
 from maskwright.structural_tag.formats.xml_styles import STYLES
 
 
@@ -100,9 +100,25 @@ class ConstStringFormat(Format):
     value: str = read_by(string)
 
 
+class _SchemaField:
+    """A field that holds an `OwnSchema`. Those who read it get the data.
+
+    It is here, as compiled classes have no `__set__`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, it: Any, kind: Any = None) -> Any:
+        return self if it is None else it.__dict__[self._name].data
+
+    def __set__(self, it: Any, value: Any) -> None:
+        it.__dict__[self._name] = value
+
+
 def _owns_schema(cls: Any) -> Any:
     """Let those who read `json_schema` get the data anew, so that nobody changes what the format holds."""
-    cls.json_schema = SchemaField("json_schema")
+    cls.json_schema = _SchemaField("json_schema")
     return cls
 
 

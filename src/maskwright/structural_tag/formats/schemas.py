@@ -32,16 +32,3 @@ class OwnSchema:
 
 
 acyclic(OwnSchema)
-
-
-class SchemaField:
-    """The field of a format that holds an `OwnSchema`. Those who read it get the data."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, it: Any, kind: Any = None) -> Any:
-        return self if it is None else it.__dict__[self._name].data
-
-    def __set__(self, it: Any, value: Any) -> None:
-        it.__dict__[self._name] = value

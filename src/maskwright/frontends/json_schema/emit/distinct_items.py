@@ -3,8 +3,8 @@
     {"items": {"type": "string"}, "uniqueItems": true}   →   "[" distinct("\"" character* "\"", ",")? "]"
 
 The kernel compares texts (`ir.distinct`), the standard values. So each value has one text here: a string as
-`json.dumps(ensure_ascii=False)` writes it, a number in decimals, with no exponent, no sign of zero and no zeros at the end
-of the fraction. Items that are arrays or objects, or stand beside `prefixItems` or `contains`, are not compared.
+`json.dumps(ensure_ascii=False)` writes it, a number in decimals, with no exponent, no sign of zero and no zeros at the
+end of the fraction. Items that are arrays or objects, or stand beside `prefixItems` or `contains`, are not compared.
 Tested by tests/frontends/json_schema/emit/test_schema_unique_items.py.
 """
 
