@@ -1,6 +1,6 @@
 """How many tool calls of a small model are right through the server, with the constraint and without?
 
-    python benchmarks/bench_tool_accuracy.py --model smollm2 --questions 300
+    python benchmarks/serve/tool_accuracy.py --model smollm2 --questions 300
 
 The questions are those of tool_questions.py, in the manner of the Berkeley Function Calling Leaderboard. Each is asked
 in three ways, with the same prompt and temperature 0:
@@ -143,8 +143,8 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first question")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--clients", type=int, default=4)
-    parser.add_argument("--verdicts", type=Path, default=Path("build/bench_tool_accuracy.jsonl"))
-    parser.add_argument("--log", type=Path, default=Path("build/bench_tool_accuracy.log"))
+    parser.add_argument("--verdicts", type=Path, default=Path("build/tool_accuracy.jsonl"))
+    parser.add_argument("--log", type=Path, default=Path("build/tool_accuracy.log"))
     arguments = parser.parse_args()
     verdicts = Verdicts(arguments.verdicts, arguments.model)
     first, last = arguments.first, arguments.first + arguments.questions

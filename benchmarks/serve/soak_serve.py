@@ -1,6 +1,6 @@
 """Does the server lose, mix up or leak anything under load, and does it finish what it accepted when it is stopped?
 
-    python benchmarks/soak_serve.py --minutes 10 --clients 64
+    python benchmarks/serve/soak_serve.py --minutes 10 --clients 64
 
 Clients ask without a pause: a third of the requests is streamed, a tenth of the clients goes away in the middle, a
 tenth of the requests is wrong. Each reply is checked against what was asked: a JSON Schema with a constant of the
