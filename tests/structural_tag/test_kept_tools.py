@@ -20,6 +20,7 @@ from maskwright.structural_tag import (
     get_model_structural_tag,
     register_model_structural_tag,
 )
+from maskwright.structural_tag.families import registry
 from maskwright.structural_tag.formats.base import Format, shared
 from maskwright.structural_tag.formats.classes import ConstStringFormat, JSONSchemaFormat, SequenceFormat, TagFormat
 from maskwright.structural_tag.formats.content_keys import content_key
@@ -397,8 +398,8 @@ def test_the_contents_of_a_registry_are_not_known() -> None:
     leads_out = {"type": "object", "properties": {"x": {"$ref": "urn:there"}}}
     tool = {"type": "function", "function": {"name": "r", "parameters": leads_out}}
     for kind, text in (("integer", "1"), ("boolean", "true")):
-        registry = Registry().with_resource("urn:there", DRAFT202012.create_resource({"type": kind}))
-        tag = get_model_structural_tag("hermes", [tool], "required", registry=registry)
+        documents = Registry().with_resource("urn:there", DRAFT202012.create_resource({"type": kind}))
+        tag = get_model_structural_tag("hermes", [tool], "required", registry=documents)
         compiled = mw.GrammarCompiler(INFO).compile_structural_tag(tag)
         assert accepts(compiled, f'<tool_call>\n{{"name": "r", "arguments": {{"x": {text}}}}}\n</tool_call>')
 
@@ -414,7 +415,9 @@ def test_tools_that_moved_know_the_place_with_a_registry() -> None:
             assert error.value.pointer == f"/tools/{tools.index(tool)}/function/parameters/properties/x/$ref"
 
 
-def test_a_builder_that_makes_its_own_calls() -> None:
+def test_a_builder_that_makes_its_own_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
+
     def built(request: ToolRequest) -> Format:
         return OrFormat(
             tuple([request.call(tool, f"{tool.name}:", request.arguments(tool), ".") for tool in request.tools])
