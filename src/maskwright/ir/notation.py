@@ -86,8 +86,8 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_REMEMBER:
         return f"#{expr[2]}={_shown(expr[1], names, _PRECEDENCE_ATOM)}"
     if op == OP_DISTINCT:
-        parts = ", ".join(_shown(part, names, _PRECEDENCE_ALT) for part in expr[1:3])
-        return f"distinct({parts}){_suffix(expr[3], expr[4])}"
+        inside = ", ".join(_shown(part, names, _PRECEDENCE_ALT) for part in expr[1:3])
+        return f"distinct({inside}){_suffix(expr[3], expr[4])}"
     if op == OP_RECALL:
         return f"#{expr[1]}"
     if op == OP_GUARD:

@@ -32,6 +32,7 @@ from maskwright.ir.ops import (
     OP_AND,
     OP_CALL,
     OP_CAPTURE,
+    OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
@@ -249,6 +250,8 @@ class _Reader:
             self._add(EMPTY, True)
         elif op == OP_NEVER:
             self._add(never(), True)
+        elif op == OP_DISTINCT:
+            self._distinct()
         elif op == OP_RECALL:
             self._add(Expr((op, self._text_number())), False)
         elif op == OP_TOKENS:
@@ -300,6 +303,15 @@ class _Reader:
             self._add(Expr((op, inner)), False)
         else:
             self._add(Expr((op, inner, self._text_number())), False)
+
+    def _distinct(self) -> None:
+        element, separator = self._operand(), self._operand()
+        if not self.regular[element]:
+            refuse("a distinct element is not regular")
+        minimum, maximum = self._bounds()
+        if minimum < 1 or maximum == 0:
+            refuse("a list of distinct elements has impossible bounds")
+        self._add(Expr((OP_DISTINCT, self.exprs[element], self.exprs[separator], minimum, maximum)), False)
 
     def _bounds(self) -> tuple[int, int]:
         minimum, more = self.input.number(), self.input.number()
