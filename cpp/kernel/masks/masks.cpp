@@ -4,13 +4,13 @@
 #include <cassert>
 #include <cstring>
 #include <deque>
-#include <iterator>
 
 #include "masks/collector.h"
 #include "masks/comparison.h"
 #include "masks/counted_mask.h"
 #include "masks/departures.h"
-#include "masks/exits.h"
+#include "masks/distinct_mask.h"
+#include "masks/followed_exits.h"
 #include "masks/trie_walk.h"
 #include "support/optimisations.h"
 
@@ -19,126 +19,6 @@ namespace {
 
 constexpr size_t kMaxCallees = 24;  // rules that may begin at one place, beyond which one joint walk is cheaper
 constexpr size_t kMaxItems = 16;  // of a configuration: their returns share what they do, which only a joint walk sees
-
-// Walks what lies behind a mask's exits. The recogniser stands where the caller goes on.
-template <class Sink>
-void follow_exits(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, Sink& sink) {
-  if (!mask.has_exits() || recognizer.items().empty()) return;
-  for_each_exit(
-      vocabulary, mask, recognizer.next_bytes(), [&](uint8_t byte) { return recognizer.push(byte); },
-      [&](NodeId node) { walk(vocabulary, recognizer, node, sink); }, [&] { recognizer.pop(); });
-}
-
-// The bytes of a token up to the place before a node.
-std::string_view bytes_before(const Vocabulary& vocabulary, NodeId node) {
-  const TokenId token = vocabulary.sorted_token(vocabulary.node(node).token_begin);
-  return vocabulary.text(token).substr(0, vocabulary.depth(node) - 1);
-}
-
-// Whether an element of a list would begin by the byte of a node.
-bool begins_element(const Vocabulary& vocabulary, NodeId node, const Recognizer& recognizer) {
-  const uint8_t byte = vocabulary.byte(node);
-  return std::ranges::any_of(recognizer.items(), [byte](const Item& item) {
-    return item.state->rule->is_list() && std::ranges::any_of(item.state->calls, [byte](const CallEdge& call) {
-             return call.callee->is_element() && call.callee->first().test(byte);
-           });
-  });
-}
-
-// Whether an element may begin where another one has just ended.
-bool may_begin_element(const Recognizer& recognizer) {
-  return std::ranges::any_of(recognizer.items(), [](const Item& item) {
-    return std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->is_element(); });
-  });
-}
-
-// Hands on what a walk reports, up to where the next element of a list begins: that depends on the one before.
-template <class Sink>
-class UpToNextElement {
- public:
-  UpToNextElement(const Vocabulary& vocabulary, Sink& sink) : vocabulary_(vocabulary), sink_(sink) {}
-  static constexpr bool kSeesRefused = false;
-  void allow(uint32_t begin, uint32_t end) { sink_.allow(begin, end); }
-  void allow_short(uint32_t begin, uint32_t end, uint32_t limit) { sink_.allow_short(begin, end, limit); }
-  void exit(NodeId node) { sink_.exit(node); }
-  void exit_range(const StateMask::ExitRange& range) { sink_.exit_range(range); }
-  bool skips(NodeId child, const Recognizer& recognizer) {
-    if (!begins_element(vocabulary_, child, recognizer)) return false;
-    beginnings.emplace_back(exit_node, child);
-    return true;
-  }
-
-  NodeId exit_node = 0;  // behind which is walked
-  std::vector<std::pair<NodeId, NodeId>> beginnings;
-
- private:
-  const Vocabulary& vocabulary_;
-  Sink& sink_;
-};
-
-// The bytes of a token up to a node, from behind another one on.
-std::string_view bytes_between(const Vocabulary& vocabulary, NodeId before, NodeId node) {
-  return bytes_before(vocabulary, node).substr(vocabulary.depth(before));
-}
-
-// Of the exits of an element's mask: what follows is the same behind all of them, up to where the next element begins,
-// if each list has elements left whatever this one becomes. The recogniser stands behind some element.
-template <class Sink>
-void follow_elements(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer,
-                     const StackStore& store, std::span<const Frame> frames, uint64_t reg, Sink& sink) {
-  UpToNextElement<Sink> shared(vocabulary, sink);
-  const auto find = [&](CellId id) -> const Cell& { return store.cells().cell(id); };
-  const auto repeats = [&](NodeId exit_node) {
-    CellId avoided = Spelled::of(reg).avoided;
-    if (avoided == kNoTexts) return false;
-    for (const char c : bytes_before(vocabulary, exit_node)) avoided = below(avoided, static_cast<uint8_t>(c), find);
-    return holds_end(avoided, find);
-  };
-  for_each_exit(
-      vocabulary, mask, recognizer.next_bytes(), [&](uint8_t byte) { return recognizer.push(byte); },
-      [&](NodeId node) {
-        if (repeats(node)) return;
-        shared.exit_node = node;
-        walk(vocabulary, recognizer, node, shared);
-      },
-      [&] { recognizer.pop(); });
-  for (const auto& [exit_node, beginning] : shared.beginnings) {
-    recognizer.reset_after_element(store, frames, reg, bytes_before(vocabulary, exit_node), true);
-    bool alive = recognizer.push(vocabulary.byte(exit_node));
-    for (const char c : bytes_between(vocabulary, exit_node, beginning))
-      alive = alive && recognizer.push(static_cast<uint8_t>(c));
-    if (alive && recognizer.push(vocabulary.byte(beginning))) walk(vocabulary, recognizer, beginning, sink);
-  }
-}
-
-// As follow_exits, where the mask is of a rule whose text is remembered, with a register. What follows may depend on
-// all of it, so each exit is followed for itself.
-template <class Sink>
-void follow_texts(const Vocabulary& vocabulary, const StateMask& mask, Recognizer& recognizer, const StackStore& store,
-                  std::span<const Frame> frames, const Rule& rule, uint64_t reg, Sink& sink) {
-  if (!mask.has_exits()) return;
-  const auto go_on = [&](std::string_view more, bool checks) {
-    if (rule.is_element())
-      recognizer.reset_after_element(store, frames, reg, more, checks);
-    else
-      recognizer.reset_after_text(store, frames, rule.memory().number, static_cast<CellId>(reg), more);
-  };
-  go_on({}, false);  // with some other text
-  if (recognizer.items().empty()) return;
-  if (rule.is_element() && recognizer.stay_open(frames, reg) && !may_begin_element(recognizer))
-    return follow_elements(vocabulary, mask, recognizer, store, frames, reg, sink);
-  ByteSet bytes = recognizer.next_bytes();
-  for (const Item& item : recognizer.items())
-    for (const CallEdge& call : item.state->calls)
-      if (call.callee->recalls()) bytes = ~ByteSet();  // each text begins with a byte of its own
-  for_each_exit(
-      vocabulary, mask, bytes, [](uint8_t) { return true; },
-      [&](NodeId node) {
-        go_on(bytes_before(vocabulary, node), true);
-        if (recognizer.push(vocabulary.byte(node))) walk(vocabulary, recognizer, node, sink);
-      },
-      [] {});
-}
 
 const StateMask* known_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
   if (!state.rule->counts()) return state.mask.load(std::memory_order_acquire);
@@ -349,59 +229,6 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   }
   return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, Calls::ByMasks));
 }
-
-// A mask without what an element may not become. It holds as long as the mask and this object.
-class DistinctMask {
- public:
-  DistinctMask(const Vocabulary& vocabulary, const StateMask& mask, const StackStore& store, DfaState& state,
-               CellId avoided)
-      : vocabulary_(vocabulary), store_(store) {
-    find_avoided(state, avoided);
-    std::sort(tokens_.begin(), tokens_.end());
-    const auto is_avoided = [this](TokenId token) { return std::ranges::binary_search(tokens_, token); };
-    std::ranges::remove_copy_if(mask.sparse, std::back_inserter(mask_.sparse), is_avoided);
-    if (!mask.bits()) return;
-    mask_.base = mask.base ? mask.base : &mask;
-    std::ranges::copy_if(tokens_, std::back_inserter(mask_.removed),
-                         [&](TokenId token) { return has_bit(*mask.bits(), token); });
-    mask_.removed.insert(mask_.removed.end(), mask.removed.begin(), mask.removed.end());
-    std::sort(mask_.removed.begin(), mask_.removed.end());
-    mask_.removed.erase(std::unique(mask_.removed.begin(), mask_.removed.end()), mask_.removed.end());
-  }
-  const StateMask& mask() const { return mask_; }
-
- private:
-  // The tokens by which an element that is in some state would become one of those to avoid, or could become no other.
-  void find_avoided(DfaState& start, CellId avoided) {
-    struct Place {
-      NodeId node;
-      DfaState* state;
-      CellId avoided;
-    };
-    const auto cell = [this](CellId id) -> const Cell& { return store_.cells().cell(id); };
-    std::vector<Place> open{{Vocabulary::kRoot, &start, avoided}};
-    while (!open.empty()) {
-      const Place at = open.back();
-      open.pop_back();
-      for (CellId set = at.avoided; set != kNoTexts; set = cell(set).parent) {
-        if (cell(set).size == 0) continue;
-        const auto byte = static_cast<uint8_t>(cell(set).size - 1);
-        const NodeId child = vocabulary_.child(at.node, byte);
-        if (child == 0) continue;
-        const Vocabulary::Node& below = vocabulary_.node(child);
-        if (cell(set).value != kAllTexts)
-          open.push_back({child, at.state->rule->next(*at.state, byte), cell(set).value});
-        else
-          for (uint32_t p = below.token_begin; p < below.token_end; ++p) tokens_.push_back(vocabulary_.sorted_token(p));
-      }
-    }
-  }
-
-  const Vocabulary& vocabulary_;
-  const StackStore& store_;
-  std::vector<TokenId> tokens_;
-  StateMask mask_;
-};
 
 // What the mask of an item's state allows, whatever the stack; `distinct` has what is made for that.
 static void allow_text_of(const Vocabulary& vocabulary, const StackStore& store, const Item& item,
