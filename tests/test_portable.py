@@ -13,9 +13,15 @@ from maskwright.ir.portable import to_bytes
 
 def body(grammar: GrammarIR) -> bytes:
     data = to_bytes(grammar)
-    assert data[:5] == b"\x89MWG\x02"
+    assert data[:5] == b"\x89MWG\x03"
     assert int.from_bytes(data[5:9], "little") == zlib.crc32(data[9:])
-    return data[9:]
+    assert data[9] == 0  # no notes
+    return data[10:]
+
+
+def test_notes_come_first() -> None:
+    grammar = single(text("a"))
+    assert to_bytes(grammar, notes=b"x" * 300)[9:] == b"\xac\x02" + b"x" * 300 + body(grammar)
 
 
 def single(expr: object) -> GrammarIR:

@@ -318,7 +318,7 @@ def test_the_logits_processor() -> None:
 @pytest.mark.parametrize(
     ("thing", "hint"),
     [
-        (COMPILED, "its grammar and its tokenizer_info"),
+        (COMPILED, "its serialize()"),
         (COMPILER, "its tokenizer_info"),
         (matcher(), "token ids"),
         (batch(), "forks"),

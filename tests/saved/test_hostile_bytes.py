@@ -218,6 +218,19 @@ def test_hostile(name: str) -> None:
     outcome(lambda: mw.Grammar.deserialize(data))
 
 
+NAMES = [b"ab", "é€\U0001f600".encode(), b"\xed\xa0\x80", b"\xf4\x8f\xbf\xbf"]
+NO_NAMES = [
+    *(b"\xff", b"a\x80", b"\xc1\x81", b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80"),
+    *(b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xf5\x80\x80\x80"),
+]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *NO_NAMES])
+def test_names_are_texts(name: bytes) -> None:
+    data = of_nodes([A, b"\x0d\x01" + number(len(name)) + name + b"\0"], b"\x01\x01")
+    assert both(data, random.Random(1)) == (name in NAMES)
+
+
 def test_what_is_read_works() -> None:
     for data in SEEDS:
         compiled = by_kernel(data)

@@ -72,6 +72,20 @@ std::string_view body_of(std::string_view data) {
   return data;
 }
 
+// How many bytes the character at the beginning has, or 0 if it is not well-formed. Surrogates count as characters:
+// names may come from JSON texts that have one alone.
+size_t character_length(std::string_view text) {
+  const auto byte = [text](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
+  const uint8_t lead = byte(0), second = byte(1);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3 : 4;
+  if (length == 4 && (lead < 0xF0 || lead > 0xF4)) return 0;
+  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
 class Input {
  public:
   explicit Input(std::string_view data) : data_(data) {}
@@ -110,6 +124,15 @@ class Input {
     return static_cast<size_t>(out);
   }
   std::string_view string() { return bytes(count()); }
+  std::string_view name() {
+    const std::string_view out = string();
+    for (std::string_view rest = out; !rest.empty();) {
+      const size_t length = character_length(rest);
+      if (length == 0) refuse("a name is not UTF-8");
+      rest.remove_prefix(length);
+    }
+    return out;
+  }
   std::string_view bytes(size_t size) {
     if (size > data_.size()) refuse("it ends too early");
     const std::string_view out = data_.substr(0, size);
@@ -359,7 +382,7 @@ class GrammarBytes {
   }
 
   void read_capture(ExprNode& node) {
-    std::string name(in_.string());
+    std::string name(in_.name());
     if (name.find('\0') != std::string::npos) refuse("the name of a capture holds a zero byte");
     const size_t num_ends = in_.count();
     for (size_t i = 0; i < num_ends; ++i) add_capture_end(name, in_.string());
@@ -427,7 +450,7 @@ class GrammarBytes {
     const size_t num_names = in_.count();
     for (size_t i = 0; i < num_names; ++i) {
       spend(vocab_size_);
-      out.names.emplace_back(in_.string());
+      out.names.emplace_back(in_.name());
     }
     const size_t num_ranges = in_.count();
     for (size_t i = 0; i < num_ranges; ++i) {

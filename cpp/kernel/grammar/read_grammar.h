@@ -6,7 +6,7 @@
 // The bytes may be anybody's: they are checked against their checksum, and everything in them against what the kernel
 // relies on (ir.h, src/maskwright/ir/expressions.py). The work and the memory are bounded by their length. What the
 // notes say is not looked at.
-// Tested by tests/saved/test_hostile_bytes.py and web/tests/grammar_files.test.js.
+// Tested by tests/saved/test_hostile_bytes.py, and in the browser by web/tests.
 #pragma once
 
 #include <string>
