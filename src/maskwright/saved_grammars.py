@@ -28,8 +28,7 @@ from maskwright.ir.portable import MAX_NODES, to_bytes
 from maskwright.ir.portable_reading import from_bytes, notes_of, refuse
 from maskwright.report.sources import Source
 from maskwright.structural_tag import StructuralTag
-from maskwright.structural_tag.formats.kept_schemas import KeptSchema
-from maskwright.structural_tag.known_tags import content_key
+from maskwright.structural_tag.formats.content_keys import content_key
 
 _T = TypeVar("_T")
 _TEXTS = ("ebnf", "lark", "regex")
@@ -126,25 +125,11 @@ def _source_data(source: Source) -> dict[str, Any] | None:
     if isinstance(text, StructuralTag):
         if content_key(text.format) is None:  # a registry
             return None
-        text = _with_schemas(text.to_dict())
+        text = text.to_dict()
     elif isinstance(text, bytes):
         text = text.decode("utf-8", "surrogateescape")
     data = {"kind": source.kind, "text": text, "options": dict(source.options)}
     return None if canonical_bytes(data) is None else data
-
-
-def _with_schemas(value: Any) -> Any:
-    """The data of a tag, its schemas as data instead of what is known of them. Formats nest no deeper than is read."""
-    if isinstance(value, KeptSchema):
-        return value.data
-    if isinstance(value, list):
-        return [_with_schemas(each) for each in value]
-    if isinstance(value, dict):
-        return {
-            name: each if name == "json_schema" and isinstance(each, dict) else _with_schemas(each)
-            for name, each in value.items()
-        }
-    return value
 
 
 def _source(value: Any) -> Source:

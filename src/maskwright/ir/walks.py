@@ -187,4 +187,6 @@ def with_references(root: Expr, references: list[Expr], moved: dict[int, Expr]) 
 def _children(expr: Expr, op: int) -> tuple[Expr, ...]:
     if op in _LEAVES or op in _NAMES_RULES:
         return ()
+    if op == OP_DISTINCT:
+        return expr[1:3]
     return expr[1:2] if op in _ONE_OPERAND else expr[1:]
