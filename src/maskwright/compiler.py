@@ -156,7 +156,7 @@ class CompiledGrammar:
         >>> info = TokenizerInfo.from_vocab(["a", "b", "</s>"], stop_token_ids=[2])
         >>> saved = GrammarCompiler(info).compile_regex("a+").serialize()
         >>> CompiledGrammar.deserialize(saved, info).grammar.dump()
-        'root ::= "a" "a"*'
+        'root ::= "a"+'
         """
         from maskwright.saved_grammars import read_ir, read_notes
 
