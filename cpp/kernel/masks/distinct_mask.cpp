@@ -1,7 +1,6 @@
 #include "masks/distinct_mask.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "masks/collector.h"
 #include "rules/rule.h"
@@ -13,12 +12,12 @@ DistinctMask::DistinctMask(const Vocabulary& vocabulary, const StateMask& mask, 
     : vocabulary_(vocabulary), store_(store) {
   find_avoided(state, avoided);
   std::sort(tokens_.begin(), tokens_.end());
-  const auto is_avoided = [this](TokenId token) { return std::ranges::binary_search(tokens_, token); };
-  std::ranges::remove_copy_if(mask.sparse, std::back_inserter(mask_.sparse), is_avoided);
+  for (const TokenId token : mask.sparse)
+    if (!std::binary_search(tokens_.begin(), tokens_.end(), token)) mask_.sparse.push_back(token);
   if (!mask.bits()) return;
   mask_.base = mask.base ? mask.base : &mask;
-  std::ranges::copy_if(tokens_, std::back_inserter(mask_.removed),
-                       [&](TokenId token) { return has_bit(*mask.bits(), token); });
+  for (const TokenId token : tokens_)
+    if (has_bit(*mask.bits(), token)) mask_.removed.push_back(token);
   mask_.removed.insert(mask_.removed.end(), mask.removed.begin(), mask.removed.end());
   std::sort(mask_.removed.begin(), mask_.removed.end());
   mask_.removed.erase(std::unique(mask_.removed.begin(), mask_.removed.end()), mask_.removed.end());
