@@ -80,7 +80,8 @@ test("errors name options and ways out as they are here", async () => {
     name: "OptionError", option: "anyWhitespce", hint: "did you mean 'anyWhitespace'?",
     message: "unknown option 'anyWhitespce'\n  hint: did you mean 'anyWhitespace'?",
   });
-  await assert.rejects(compiler.compileJsonSchema("{"), { name: "SchemaError", message: /hint: pass an object, or its JSON text$/ });
+  await assert.rejects(compiler.compileJsonSchema("{"), { name: "SchemaError", message: /hint: the text ends too early: close what is open$/ });
+  await assert.rejects(compiler.compileJsonSchema("[1]"), { name: "SchemaError" });
   await assert.rejects(compiler.compileGrammar('a_b ::= "x"'), {
     name: "EbnfSyntaxError", hint: "the rules are: a_b; or pass rootRuleName",
   });

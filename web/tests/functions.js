@@ -17,7 +17,7 @@ const toBase64 = (data) => btoa(String.fromCharCode(...data));
 
 /** How JavaScript says what Python's errors say. @type {[RegExp, string][]} */
 const WORDS = [
-  [/an int\b/, "an integer"], [/a sequence of ints/, "an array of integers"],
+  [/an int\b/, "an integer"], [/\bint\(/, "Math.trunc("], [/a sequence of ints/, "an array of integers"],
   [/not (int|float)$/, "not number"], [/not str$/, "not string"], [/not None$/, "not null"], [/not -1\.0$/, "not -1"],
   [/a numpy array or a torch tensor, not NoneType/, "an Int32Array, not null"], [/maskwright\./, ""],
   [/stopTokenIds=\[/, "stopTokenIds: ["], [/vocabSize= if/, "vocabSize if"],

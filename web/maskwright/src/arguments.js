@@ -39,7 +39,9 @@ export function instance(argument, value, kind, hint) {
  */
 export function integer(argument, value, atLeast = -Infinity) {
   if (typeof value === "bigint") value = Number(value);
-  if (!Number.isInteger(value)) throw wrongArgument(argument, value, "an integer");
+  if (!Number.isInteger(value)) {
+    throw wrongArgument(argument, value, "an integer", typeof value === "number" ? "pass Math.trunc(value)" : undefined);
+  }
   if (/** @type {number} */ (value) < atLeast) {
     throw new ArgumentError(`${argument} must be >= ${atLeast}, not ${value}`, { argument });
   }
@@ -67,7 +69,7 @@ export function tokenIds(argument, value) {
   if (value instanceof Int32Array) return value;
   const items = /** @type {Iterable<unknown>} */ (value);
   if (value === null || typeof value !== "object" || typeof items[Symbol.iterator] !== "function") {
-    throw wrongArgument(argument, value, "an array of integers");
+    throw wrongArgument(argument, value, "an array of integers", typeof value === "number" ? "pass [value]" : undefined);
   }
   return Int32Array.from(items, (id) => tokenId(`each of ${argument}`, id));
 }
