@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,13 +20,25 @@ from .output import format_us
 if TYPE_CHECKING:
     from maskwright.engine import Engine
 
-    from .demo import Run, Side, View
+    from .demo_runs import Run, Side
 
 _HELD_TITLE = "with Maskwright"
 _FREE_TITLE = "same model, same seed, unconstrained"
 _FOOTNOTE = (
     "forced: tokens that were inserted without asking the model · µs/mask: average · 1st mask: compiling included"
 )
+
+
+class View(Protocol):
+    """Shows the demo to a person."""
+
+    def start(self, engine: Engine, seconds_to_load: float) -> None: ...
+
+    def showing(self, run: Run) -> AbstractContextManager[None]: ...
+
+    def update(self, run: Run) -> None: ...
+
+    def summary(self, runs: list[Run]) -> None: ...
 
 
 def make_view(*, plain: bool) -> View:

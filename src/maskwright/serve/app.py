@@ -22,10 +22,10 @@ from starlette.staticfiles import StaticFiles
 from maskwright.engine import Engine
 from maskwright.serve.endpoints.chat import chat
 from maskwright.serve.endpoints.completions import complete
+from maskwright.serve.endpoints.endpoint import Endpoint, Handler
 from maskwright.serve.endpoints.responses import respond
 from maskwright.serve.endpoints.tokens import detokenize, tokenize
 from maskwright.serve.errors import ApiError
-from maskwright.serve.http.exchange import Endpoint, Handler
 from maskwright.serve.http.hosts import HostCheck
 from maskwright.serve.observability import metrics
 from maskwright.serve.server import Server

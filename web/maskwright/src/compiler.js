@@ -9,8 +9,7 @@
  */
 import { encoded, instance, integer } from "./arguments.js";
 import { frontEnds } from "./frontends.js";
-import { Handle, call, kernel, place } from "./kernel.js";
-import { precompute } from "./matcher.js";
+import { Handle, call, kernel, place, precompute } from "./kernel.js";
 import { TokenizerInfo } from "./tokenizer.js";
 
 const GRAMMAR_BYTES = 64 << 20;
@@ -58,7 +57,7 @@ export class CompiledGrammar {
 
   /** Computes the masks that an output will need first, while the model reads the prompt. @param {number} budgetUs */
   precompute(budgetUs) {
-    return precompute(this, 0, budgetUs);
+    return precompute(this.#handle, 0, budgetUs);
   }
 
   /** Gives its memory back now. Its matchers stay valid. */

@@ -205,3 +205,17 @@ export class Handle {
     this.#at = 0;
   }
 }
+
+/** @typedef {{numMasks: number, numConfigurations: number, finished: boolean, elapsedUs: number}} Precomputed */
+
+/**
+ * @param {Handle} grammar
+ * @param {number} sequence 0 for the beginning of an output
+ * @param {number} budgetUs
+ * @returns {Precomputed}
+ */
+export function precompute(grammar, sequence, budgetUs) {
+  call("mw_precompute", grammar.at, sequence, Number(budgetUs));
+  const [numMasks, numConfigurations, finished, elapsedUs] = new Float64Array(leftData().buffer);
+  return { numMasks, numConfigurations, finished: finished !== 0, elapsedUs };
+}

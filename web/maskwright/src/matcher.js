@@ -8,7 +8,7 @@ import { encoded, instance, integer, tokenId, tokenIds, typeName } from "./argum
 import { wordsOf } from "./bitmask.js";
 import { CompiledGrammar } from "./compiler.js";
 import { BitmaskError, MatcherError, OptionError, TokenizerError } from "./errors.js";
-import { Handle, call, intsAt, kernel, leftData, place, rowScratch } from "./kernel.js";
+import { Handle, call, intsAt, kernel, leftData, place, precompute, rowScratch } from "./kernel.js";
 
 const MAX_TOKEN_BUDGET = 10 ** 9;
 const BITMASK_HINT = "create it with allocateTokenBitmask(batchSize, vocabSize)";
@@ -23,7 +23,7 @@ const BITMASK_HINT = "create it with allocateTokenBitmask(batchSize, vocabSize)"
  * @property {number} [defaultTemperature] what `temperature` returns where the grammar asks for none
  */
 /** @typedef {{name: string, data: Uint8Array, start: number, end: number}} Capture */
-/** @typedef {{numMasks: number, numConfigurations: number, finished: boolean, elapsedUs: number}} Precomputed */
+/** @typedef {import("./kernel.js").Precomputed} Precomputed */
 
 export class GrammarMatcher {
   /** @type {Handle} */
@@ -219,7 +219,7 @@ export class GrammarMatcher {
 
   /** Computes masks that will soon be needed. @param {number} budgetUs @returns {Precomputed} */
   precompute(budgetUs) {
-    return precompute(this.compiledGrammar, this.#handle.at, budgetUs);
+    return precompute(this.compiledGrammar.handle, this.#handle.at, budgetUs);
   }
 
   /** What the captures have matched so far, as [name, bytes]. @returns {[string, Uint8Array][]} */
@@ -430,18 +430,6 @@ class Records {
     this.#at += size;
     return this.#data.subarray(this.#at - size, this.#at);
   }
-}
-
-/**
- * @param {CompiledGrammar} grammar
- * @param {number} sequence 0 for the beginning of an output
- * @param {number} budgetUs
- * @returns {Precomputed}
- */
-export function precompute(grammar, sequence, budgetUs) {
-  call("mw_precompute", grammar.handle.at, sequence, Number(budgetUs));
-  const [numMasks, numConfigurations, finished, elapsedUs] = new Float64Array(leftData().buffer);
-  return { numMasks, numConfigurations, finished: finished !== 0, elapsedUs };
 }
 
 /**

@@ -26,8 +26,6 @@ from maskwright.ir import (
     UNBOUNDED,
     Expr,
     GrammarIR,
-    IRBuilder,
-    TokenSet,
     alt,
     capture,
     optional,
@@ -44,6 +42,7 @@ from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
+from maskwright.structural_tag.lowering.tag_rules import TagRules
 from maskwright.structural_tag.lowering.triggers import (
     Started,
     Triggers,
@@ -78,21 +77,17 @@ def _of_tool(tag: f.TagFormat, message: str) -> str:
     return message if name == (tag.capture or "") else f"tool {name!r}: {message}"
 
 
-class Lowering:
+class Lowering(TagRules):
     """Makes the rules of one structural tag."""
 
     def __init__(self, known: Tokens) -> None:
-        self.tokens = known
-        self.builder = IRBuilder()
+        super().__init__(known)
         self.report: list[Finding] = []
         self._ends: dict[Any, Ends] = {}
         # By identity, with those whose identity it is.
         self._in_several_places: dict[tuple[int, int], tuple[Expr, Format, Ends]] = {}
         self._depth = 0
         self._origin: str | None = None  # of the known tag that is being lowered
-        # Where there is no tokenizer: the names of the rules that stand for tokens, and how many tokens were not known.
-        self._names: dict[Expr, str] = {}
-        self._num_unknown = 0
 
     def lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         """Return the expression for a format and what ends it."""
@@ -124,10 +119,6 @@ class Lowering:
         self._depth -= 1
         return expr
 
-    def plain(self, strings: Sequence[str]) -> tuple[bytes, ...]:
-        """The strings that text could hold: those without special tokens."""
-        return tuple(s.encode() for s in strings if self.tokens.pieces(s) == (s,))
-
     def ends_of(self, tag: f.TagFormat, pointer: str) -> Ends:
         known = self._ends.get(tag.end)
         if known is None:
@@ -138,27 +129,6 @@ class Lowering:
         if isinstance(edge, f.TokenFormat):
             return (self.token_of(edge.token, f"{pointer}/token"),)
         return self.tokens.pieces(edge)
-
-    def token_of(self, token: int | str, pointer: str) -> Token:
-        """A token by its id; one that is given by text where there is no tokenizer, as the rule that stands for it."""
-        if self.tokens.is_known or isinstance(token, int):
-            return self.tokens.id_of(token, pointer)
-        self._num_unknown += 1
-        rule = self.builder.add_tokens(TokenSet(names=(token,)))
-        self._names[rule] = token
-        return rule
-
-    def tokens_of(self, given: Sequence[int | str], pointer: str) -> frozenset[Token]:
-        return frozenset(self.token_of(token, f"{pointer}/{i}") for i, token in enumerate(given))
-
-    def all_but(self, excluded: frozenset[Token]) -> Expr:
-        """One token, stop tokens aside, that is not excluded."""
-        if self.tokens.is_known:
-            return self.tokens.all_but(excluded)
-        self._num_unknown += 1
-        names = sorted(self._names[token] for token in excluded if not isinstance(token, int))
-        ids = sorted(token for token in excluded if isinstance(token, int))
-        return self.builder.add_tokens(TokenSet(tuple(names), tuple((i, i) for i in ids), negated=True))
 
     # One method a format, named after its type.
 
@@ -294,7 +264,7 @@ class Lowering:
 
     def _state(self) -> tuple[int, int, int]:
         """What changes when something is lowered to what is of no use to other grammars."""
-        return self.builder.num_rules, len(self.report), self._num_unknown
+        return self.builder.num_rules, len(self.report), self.num_unknown
 
     def _content(self, tag: f.TagFormat, pointer: str, ends: Ends) -> Expr:
         before = self._origin

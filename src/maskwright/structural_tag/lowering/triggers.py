@@ -15,19 +15,16 @@ Tested by tests/structural_tag/lowering/test_triggers.py against the oracle.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from maskwright.errors import StructuralTagError
 from maskwright.frontends.texts import ANY_BYTES
 from maskwright.ir import OP_SEQ, Expr, alt, alt_of_distinct, and_, capture, literal, not_, seq, star
 from maskwright.structural_tag.formats.partial_tag import PartialTag
+from maskwright.structural_tag.lowering.tag_rules import TagRules
 from maskwright.structural_tag.texts.ends import Ends
 from maskwright.structural_tag.texts.stops import Stops
 from maskwright.structural_tag.texts.tokens import Pieces, Token, one_token, spelled
-
-if TYPE_CHECKING:
-    from maskwright.structural_tag.lowering.lower import Lowering
-
 
 # Something that a trigger starts: the trigger, and what begins with it.
 Started: TypeAlias = "tuple[str, PartialTag]"
@@ -57,34 +54,34 @@ class Triggers(NamedTuple):
     separator: str = ""
 
 
-def text_with_triggers(low: Lowering, triggers: Triggers, ends: Ends) -> Expr:
-    """Return the expression for free text with triggers, and its end; `low` is where rules go."""
-    texts = _Texts(low, triggers, ends)
+def text_with_triggers(rules: TagRules, triggers: Triggers, ends: Ends) -> Expr:
+    """Return the expression for free text with triggers, and its end; `rules` is where rules go."""
+    texts = _Texts(rules, triggers, ends)
     first = any_of([tag.after(0) for _, tag in triggers.started]) if triggers.at_once else None
     to_trigger, last = texts.ways()
     if triggers.once or not triggers.separator:
-        return _looped(low, to_trigger, last, first, ends, triggers.once)
+        return _looped(rules, to_trigger, last, first, ends, triggers.once)
     mark = literal(triggers.separator.encode())
-    text, after = low.builder.declare("text"), low.builder.declare("text")
+    text, after = rules.builder.declare("text"), rules.builder.declare("text")
     to_next, last_after = texts.ways(not_(seq(mark, ANY_BYTES)))
-    low.builder.define(text, alt(last, seq(to_trigger, after)))
-    low.builder.define(after, alt(seq(mark, text), last_after, seq(to_next, after)))
+    rules.builder.define(text, alt(last, seq(to_trigger, after)))
+    rules.builder.define(after, alt(seq(mark, text), last_after, seq(to_next, after)))
     return text if first is None else seq(first, after)
 
 
 class _Texts:
     """The texts between tags, by what comes after them. Of the texts, `only` leaves those that match it as well."""
 
-    def __init__(self, low: Lowering, triggers: Triggers, ends: Ends) -> None:
+    def __init__(self, rules: TagRules, triggers: Triggers, ends: Ends) -> None:
         by_text, by_token = _by_start(triggers.started)
         self._ends, self._name = ends, triggers.name
-        self._stops = Stops(tuple(by_text), ends.encoded, (*low.plain(triggers.excluded), *ends.absent))
+        self._stops = Stops(tuple(by_text), ends.encoded, (*rules.plain(triggers.excluded), *ends.absent))
         _check(self._stops, triggers)
         self._tags_by_text = {
-            start: low.builder.add("tag", any_of([tag.after(0, len(start)) for t in group for tag in by_text[t]]))
+            start: rules.builder.add("tag", any_of([tag.after(0, len(start)) for t in group for tag in by_text[t]]))
             for start, group in self._stops.groups.items()
         }
-        self._tags_by_token = {leading: low.builder.add("tag", any_of(rests)) for leading, rests in by_token.items()}
+        self._tags_by_token = {leading: rules.builder.add("tag", any_of(rests)) for leading, rests in by_token.items()}
 
     def ways(self, only: Expr | None = None) -> tuple[Expr, Expr]:
         """Text up to what it starts, that included; and text in which nothing starts, with the end."""
@@ -126,7 +123,7 @@ def any_of(rests: list[Expr]) -> Expr:
 
 
 def tokens_with_triggers(
-    low: Lowering,
+    rules: TagRules,
     started: Sequence[tuple[Token, Expr]],
     ends: Ends,
     *,
@@ -136,18 +133,18 @@ def tokens_with_triggers(
 ) -> Expr:
     """As `text_with_triggers`, for tokens that start something: pairs of a token and what follows it."""
     stops = frozenset((*(token for token, _ in started), *excluded, *ends.tokens))
-    text = star(low.all_but(stops))
+    text = star(rules.all_but(stops))
     opened = alt(*[seq(one_token(token), rest) for token, rest in started])
-    return _looped(low, seq(text, opened), ends.after(text), opened if at_once else None, ends, once)
+    return _looped(rules, seq(text, opened), ends.after(text), opened if at_once else None, ends, once)
 
 
-def _looped(low: Lowering, to_trigger: Expr, last: Expr, first: Expr | None, ends: Ends, once: bool) -> Expr:
+def _looped(rules: TagRules, to_trigger: Expr, last: Expr, first: Expr | None, ends: Ends, once: bool) -> Expr:
     """Text with what it starts, once or again and again; `first` comes first if it is given."""
     if once:
         after = ends.alone
         return seq(first, after) if first is not None else alt(last, seq(to_trigger, after))
-    text = low.builder.declare("text")
-    low.builder.define(text, alt(last, seq(to_trigger, text)))
+    text = rules.builder.declare("text")
+    rules.builder.define(text, alt(last, seq(to_trigger, text)))
     return text if first is None else seq(first, text)
 
 

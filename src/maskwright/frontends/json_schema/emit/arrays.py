@@ -8,23 +8,21 @@ Tested by tests/frontends/json_schema/emit/test_schema_emit.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from maskwright.frontends.json_schema.emit.counted_arrays import counted_array
 from maskwright.frontends.json_schema.emit.counting import TooManyError
 from maskwright.frontends.json_schema.emit.distinct_items import distinct_array
 from maskwright.frontends.json_schema.emit.layout import Style
+from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.read.places import Refusal
 from maskwright.frontends.json_schema.sets.shape import ArrayShape
 from maskwright.ir import EMPTY, OP_NEVER, Expr, never, optional, repeat, seq
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.emit.emitter import Emitter
-
 _NESTED_OPTIONALS: Final = 16
 
 
-def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
+def array_text(emitter: SchemaRules, shape: ArrayShape, depth: int) -> Expr:
     """Return the spellings of a shape's arrays, inside containers of this depth."""
     longest = -1 if shape.max_items is None else shape.max_items
     style = emitter.layout.styles[depth]
@@ -62,7 +60,7 @@ def array_text(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr:
     return style.array_of(items, may_be_empty=shape.min_items == 0)
 
 
-def _compared(emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> Expr:
+def _compared(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int) -> Expr:
     """Return the spellings of arrays of which elements are counted or must all differ."""
     try:
         return counted_array(emitter, shape, longest, depth)
@@ -81,7 +79,7 @@ _NOT_COMPARED_BESIDE: Final = "beside prefixItems or contains, only items out of
 _NOT_COUNTED: Final = "counting the items that match takes too many states"
 
 
-def _relaxed(emitter: Emitter, shape: ArrayShape) -> ArrayShape:
+def _relaxed(emitter: SchemaRules, shape: ArrayShape) -> ArrayShape:
     """Refuse what cannot be counted; if the caller wants that left out, return the shape without it."""
     unique = shape.unique is not None
     keyword, path = ("uniqueItems", shape.unique) if unique else ("contains", shape.contains[0].path)
@@ -98,7 +96,7 @@ def _alike(item: Expr, least: int, longest: int, style: Style) -> Expr:
     return seq(item, further)
 
 
-def _prefixed(emitter: Emitter, prefix: list[Expr], tail: Expr, least: int, style: Style) -> Expr:
+def _prefixed(emitter: SchemaRules, prefix: list[Expr], tail: Expr, least: int, style: Style) -> Expr:
     """The elements of a prefix; those from `least` on may be missing, together with all after them."""
     for i in range(len(prefix) - 1, 0, -1):
         tail = seq(style.comma, prefix[i], tail)

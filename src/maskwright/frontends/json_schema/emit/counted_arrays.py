@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.emit.counting import MAX_STEPS, Automaton, TooManyError, apart_from_empty
 from maskwright.frontends.json_schema.emit.layout import CLOSE_ARRAY
+from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.read.places import Conj, identity_of
 from maskwright.frontends.json_schema.sets.intersect import join
 from maskwright.frontends.json_schema.sets.shape import FALSE, NULL, TRUE, ArrayShape, Contains, Shape
@@ -28,16 +29,13 @@ from maskwright.frontends.selections import Selection, permutation
 from maskwright.ir import OP_NEVER, Expr, alt, call, guard, never, seq
 from maskwright.ir.parameters import WHOLE, compare, increment
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.emit.emitter import Emitter
-
 _ArrayState: TypeAlias = "tuple[int, tuple[int, ...], int]"  # position, matches of each `contains`, values used as bits
 
 
 class _Array(Automaton):
     """Arrays of elements that match places, or are different."""
 
-    def __init__(self, emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> None:
+    def __init__(self, emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int) -> None:
         super().__init__(emitter, emitter.layout.styles[depth], "items", CLOSE_ARRAY)
         self.shape = shape
         self.longest = longest
@@ -121,7 +119,7 @@ class _NumberedArray(_Array):
     The number is the rules' parameter: how many elements came since.
     """
 
-    def __init__(self, emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> None:
+    def __init__(self, emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int) -> None:
         super().__init__(emitter, shape, longest, depth)
         last = max(len(shape.prefix), *[one.start for one in shape.contains])
         self.last = last if longest < 0 else min(last, longest)
@@ -194,7 +192,7 @@ def finite_values(shape: Shape) -> list[tuple[str, Any]] | None:
     return list(values)
 
 
-def counted_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> Expr:
+def counted_array(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int) -> Expr:
     """Return the spellings of arrays whose elements are counted or compared; `longest` is -1 for no limit.
 
     Raises:

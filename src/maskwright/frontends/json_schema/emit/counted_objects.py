@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from maskwright.frontends.json_schema.emit.counting import Automaton
 from maskwright.frontends.json_schema.emit.layout import CLOSE_OBJECT, Style
+from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.sets.shape import ObjectShape
 from maskwright.ir import Expr, alt, never, seq
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.emit.emitter import Emitter
 
 _END: Final = -1  # all declared members were written, and no more may come
 _PAST: Final = -2  # or others may
@@ -33,7 +31,7 @@ class _Object(Automaton):
     """
 
     def __init__(
-        self, emitter: Emitter, members: list[Member], extra: Expr, asked: ObjectShape, others: Others, style: Style
+        self, emitter: SchemaRules, members: list[Member], extra: Expr, asked: ObjectShape, others: Others, style: Style
     ) -> None:
         super().__init__(emitter, style, "members", CLOSE_OBJECT)
         self.least, self.most = asked.min_properties, asked.max_properties
@@ -93,7 +91,7 @@ class _Unordered(_Object):
 
 
 def counted_object(
-    emitter: Emitter,
+    emitter: SchemaRules,
     members: list[Member],
     extra: Expr,
     asked: ObjectShape,

@@ -13,13 +13,11 @@ Tested by tests/frontends/json_schema/emit/test_schema_counting.py.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from maskwright.frontends.json_schema.emit.layout import Style
+from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.ir import OP_ALT, OP_EMPTY, OP_NEVER, Expr, alt, never, seq
-
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.emit.emitter import Emitter
 
 MAX_STEPS: Final = 4096
 
@@ -31,7 +29,7 @@ class TooManyError(Exception):
 class Automaton:
     """Makes the rules of the states reachable from the first one. A subclass says what the states are."""
 
-    def __init__(self, emitter: Emitter, style: Style, name: str, close: Expr) -> None:
+    def __init__(self, emitter: SchemaRules, style: Style, name: str, close: Expr) -> None:
         self.emitter = emitter
         self.style = style
         self.name = name

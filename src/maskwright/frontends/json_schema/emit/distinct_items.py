@@ -10,10 +10,11 @@ Tested by tests/frontends/json_schema/emit/test_schema_unique_items.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.json_schema.emit.counting import TooManyError
+from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
 from maskwright.frontends.json_schema.sets.ranges import DIGITS, MINUS, NATURAL, NONZERO, POINT
@@ -45,9 +46,6 @@ from maskwright.ir import (
     star,
 )
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.emit.emitter import Emitter
-
 _SHORT_ESCAPES: Final = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: '"', 0x5C: "\\"}
 _CHARACTER: Final = alt(
     utf8(ALL_CHARACTERS - CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])),
@@ -63,7 +61,7 @@ _NUMBER: Final = and_(
 )
 
 
-def distinct_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int) -> Expr:
+def distinct_array(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int) -> Expr:
     """Return the spellings of arrays of scalars that all differ; `longest` is -1 for no limit.
 
     Raises:
@@ -77,7 +75,7 @@ def distinct_array(emitter: Emitter, shape: ArrayShape, longest: int, depth: int
     return style.array_of(distinct(item, style.comma, max(shape.min_items, 1), most), may_be_empty=shape.min_items == 0)
 
 
-def _item_text(emitter: Emitter, shape: Shape) -> Expr:
+def _item_text(emitter: SchemaRules, shape: Shape) -> Expr:
     """Scalars, each value by one text."""
     if shape.arrays or shape.objects:
         raise TooManyError
@@ -98,7 +96,7 @@ def _string_text(shape: StringShape) -> Expr:
     return seq(QUOTE, repeat(_CHARACTER, shape.min_length, most), QUOTE)
 
 
-def _number_text(emitter: Emitter, shape: NumberShape) -> Expr:
+def _number_text(emitter: SchemaRules, shape: NumberShape) -> Expr:
     if shape.kind in (WRITTEN_INTEGER, WRITTEN_FRACTION):  # told apart by their texts
         raise TooManyError
     if shape.values is not None:

@@ -19,8 +19,9 @@ from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.emit.arrays import array_text
 from maskwright.frontends.json_schema.emit.layout import Layout
 from maskwright.frontends.json_schema.emit.objects import object_text
-from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
-from maskwright.frontends.json_schema.read.places import Conj, Node, Refusal, identity_of
+from maskwright.frontends.json_schema.emit.schema_rules import SMALL, SchemaRules
+from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
+from maskwright.frontends.json_schema.read.places import Conj, Node, identity_of
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.scalars import one_of, scalar_texts
 from maskwright.frontends.json_schema.sets.shape import (
@@ -33,26 +34,20 @@ from maskwright.frontends.json_schema.sets.shape import (
     UNKNOWN_SHAPE,
     Shape,
 )
-from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
+from maskwright.ir import Expr
 
 # CPython keeps the frames of calls in chunks of 16 kB, and each call across the end of one maps and unmaps the next: of
 # schemas that nested deeper than some ten levels, that took half of the time.
 _INLINE_LEVELS: Final = 8
-_SMALL: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))
 MAX_PLACES: Final = 200_000
 
 
-class Emitter:
+class Emitter(SchemaRules):
     """Makes the rules of one schema."""
 
-    def __init__(self, norm: Normaliser, layout: Layout, capture_members: bool = False) -> None:
-        self.norm = norm
-        self.layout = layout
-        self.builder = layout.builder()
-        self.strict = layout.options.strict_mode
+    def __init__(self, norm: DocumentContext, layout: Layout, capture_members: bool = False) -> None:
+        super().__init__(norm, layout)
         self._known: dict[Any, Expr | None] = {}
-        self._rules: dict[Expr, Expr] = {}
-        self.names: dict[Any, Expr] = {}  # of members that are not declared: see objects.py
         self._targets: dict[tuple[str, int], Node] = {}
         self._queue: list[tuple[Expr, Conj, int]] = []
         self._level = 0
@@ -68,7 +63,6 @@ class Emitter:
         return expr
 
     def place(self, conj: Conj, depth: int) -> Expr:
-        """Return the expression for the values that satisfy all of `conj`, inside containers of this depth."""
         free = self.layout.styles[depth].free.get(id(conj))
         if free is not None and not (self._capture_members and self._level == 0):
             return free
@@ -88,7 +82,6 @@ class Emitter:
 
     @property
     def captures_members(self) -> bool:
-        """Whether the members of the object that is being made are captures."""
         return self._capture_members and self._level == 1
 
     def _target(self, node: Node) -> Node:
@@ -122,7 +115,7 @@ class Emitter:
         if declared is not None:  # it refers to itself
             self.builder.define(declared, expr)
             return declared
-        if is_target and expr[0] not in _SMALL:
+        if is_target and expr[0] not in SMALL:
             expr = self.builder.add(_name(conj), expr)
         self._known[key] = expr
         return expr
@@ -131,26 +124,12 @@ class Emitter:
         expr = self._known[key]
         if expr is None:
             expr = self._known[key] = self._declare(conj)
-        elif expr[0] not in _SMALL:
+        elif expr[0] not in SMALL:
             expr = self._known[key] = self.builder.add(_name(conj), expr)
         return expr
 
     def _declare(self, conj: Conj) -> Expr:
         return self.builder.declare(_name(conj))
-
-    def as_rule(self, name: str, expr: Expr) -> Expr:
-        """Return an expression that may be used many times."""
-        return expr if expr[0] in _SMALL else self.builder.add(name, expr)
-
-    def as_one_rule(self, name: str, expr: Expr) -> Expr:
-        """As `as_rule`, where equal expressions are likely: they become the same rule."""
-        rule = self._rules.get(expr)
-        if rule is None:
-            rule = self._rules[expr] = self.as_rule(name, expr)
-        return rule
-
-    def refuse(self, refusal: Refusal) -> None:
-        self.norm.findings.refuse(refusal)
 
     def _shape(self, shape: Shape, depth: int) -> Expr:
         if shape.text is not None:

@@ -19,13 +19,14 @@ Tested by tests/frontends/json_schema/emit/test_schema_objects.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.emit.counted_objects import Member, Others, counted_object
 from maskwright.frontends.json_schema.emit.counting import TooManyError, apart_from_empty
 from maskwright.frontends.json_schema.emit.layout import Style
 from maskwright.frontends.json_schema.emit.name_patterns import OverlapError, matching_names, sets_of_patterns
+from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.normalise.witnesses import WitnessError, choices
 from maskwright.frontends.json_schema.read.places import ANYTHING, Conj, Path, Refusal, identity_of
 from maskwright.frontends.json_schema.sets.intersect import is_nothing, join, undeclared
@@ -57,15 +58,12 @@ from maskwright.ir import (
     star,
 )
 
-if TYPE_CHECKING:
-    from maskwright.frontends.json_schema.emit.emitter import Emitter
-
 _BLOCK: Final = 8
 _NOT_COUNTED: Final = "there are too many optional members to count"
 _MAY_BE_ONE: Final = "undeclared members may repeat a name, so they cannot be counted"
 
 
-def object_text(emitter: Emitter, shape: ObjectShape, depth: int, closed: bool) -> Expr:
+def object_text(emitter: SchemaRules, shape: ObjectShape, depth: int, closed: bool) -> Expr:
     """Return the spellings of a shape's objects, inside containers of this depth.
 
     Where they are `closed`, they have no members of which the schema says nothing.
@@ -82,7 +80,7 @@ def object_text(emitter: Emitter, shape: ObjectShape, depth: int, closed: bool) 
     return alt(*[_object(emitter, part, witnesses, depth, closed) for part, witnesses in ways])
 
 
-def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...], depth: int, closed: bool) -> Expr:
+def _object(emitter: SchemaRules, shape: ObjectShape, witnesses: tuple[Witness, ...], depth: int, closed: bool) -> Expr:
     """Objects with some further members that are these witnesses; those of the shape are taken care of."""
     declared, required = shape.properties, shape.required
     if not required.keys() <= declared.keys():
@@ -118,7 +116,7 @@ def _object(emitter: Emitter, shape: ObjectShape, witnesses: tuple[Witness, ...]
 
 
 def _counted(
-    emitter: Emitter, shape: ObjectShape, members: list[Member], extra: Expr, others: Others, style: Style
+    emitter: SchemaRules, shape: ObjectShape, members: list[Member], extra: Expr, others: Others, style: Style
 ) -> Expr:
     """The object, with as many members as `minProperties` and `maxProperties` ask, and with its witnesses."""
     num_required = len(shape.required)
@@ -157,7 +155,7 @@ def _counted(
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
 
 
-def _permuted(emitter: Emitter, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
+def _permuted(emitter: SchemaRules, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
     """The object with its members in any order, each declared one at most once.
 
     Raises:
@@ -197,7 +195,7 @@ def _around_pivot(members: list[Member], extra: Expr, style: Style) -> list[Expr
     return parts
 
 
-def _any_of(emitter: Emitter, members: list[Member], extra: Expr, style: Style) -> Expr:
+def _any_of(emitter: SchemaRules, members: list[Member], extra: Expr, style: Style) -> Expr:
     """One or more of the members in their order, then any number of extra ones."""
     rest = never()
     if extra[0] != OP_NEVER:
@@ -223,12 +221,12 @@ def _choice(members: list[Expr], rest: Expr) -> Expr:
     return alt_of_distinct([*members, rest]) if members else rest
 
 
-def _admits_name(emitter: Emitter, shape: ObjectShape, name: str) -> bool:
+def _admits_name(emitter: SchemaRules, shape: ObjectShape, name: str) -> bool:
     return any(admits_string(strings, name) for strings in emitter.norm.shape_of(shape.names).strings)
 
 
 def _extra_member(
-    emitter: Emitter,
+    emitter: SchemaRules,
     shape: ObjectShape,
     witnesses: tuple[Witness, ...],
     declared: dict[str, Conj],
@@ -272,7 +270,7 @@ def _extra_member(
 
 
 def _any_value_matched(
-    emitter: Emitter,
+    emitter: SchemaRules,
     shape: ObjectShape,
     patterns: dict[str, Path],
     declared: dict[str, Conj],
@@ -310,20 +308,20 @@ def conj_of_extras(all_extras: tuple[Extras, ...], matched: frozenset[str]) -> C
     return conj
 
 
-def _member(emitter: Emitter, names: Expr | None, conj: Conj, style: Style, inner: int) -> Expr:
+def _member(emitter: SchemaRules, names: Expr | None, conj: Conj, style: Style, inner: int) -> Expr:
     if names is None and not conj and not emitter.captures_members:
         return style.member
     return _pair(emitter, STRING_RULE if names is None else names, emitter.place(conj, inner), style)
 
 
-def _pair(emitter: Emitter, name: Expr, value: Expr, style: Style) -> Expr:
+def _pair(emitter: SchemaRules, name: Expr, value: Expr, style: Style) -> Expr:
     if emitter.captures_members:
         name, value = capture("key", name), capture("value", value)
     return seq(name, style.colon, value)
 
 
 def _names(
-    emitter: Emitter, wanted: Conj, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
+    emitter: SchemaRules, wanted: Conj, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
 ) -> Expr | None:
     """The names of extra members that match just these patterns; None for all names."""
     if not (patterns or wanted or declared):
