@@ -120,7 +120,7 @@ async function run(event) {
   reset();
   $("legend").hidden = !$("stream").checked; // a whole reply does not say which text was forced
   const began = performance.now();
-  const result = { first: null, usage: null, reason: null, calls: [], shown: "" };
+  const result = { first: null, usage: null, reason: null, calls: [], unpainted: [], frame: 0 };
   running = new AbortController();
   showRunning(true);
   try {
@@ -151,6 +151,7 @@ async function run(event) {
       $("error").hidden = false;
     }
   } finally {
+    paint(result);
     running = null;
     showRunning(false);
     showMetrics();
@@ -190,40 +191,47 @@ function takeChunk(data, result, began) {
   for (const choice of data.choices) {
     for (const piece of choice.pieces || []) {
       if (result.first === null) result.first = performance.now() - began;
-      append(piece.text, piece.forced);
+      result.unpainted.push(piece);
     }
     for (const call of choice.delta.tool_calls || []) {
       const known = (result.calls[call.index] ||= { name: "", arguments: "" });
       known.name += call.function.name || "";
       known.arguments += call.function.arguments || "";
-      showCalls(result.calls);
     }
     if (choice.finish_reason) result.reason = choice.finish_reason;
   }
+  result.frame ||= requestAnimationFrame(() => paint(result));
 }
 
 function takeWhole(data, result) {
   const choice = data.choices[0];
   result.usage = data.usage;
   result.reason = choice.finish_reason;
-  append(choice.message.content || "", false);
+  result.unpainted.push({ text: choice.message.content || "", forced: false });
   result.calls = (choice.message.tool_calls || []).map((call) => call.function);
+}
+
+// Once a frame: pieces can come faster than the page is laid out, and its buttons have to react meanwhile.
+function paint(result) {
+  cancelAnimationFrame(result.frame);
+  result.frame = 0;
+  const output = $("output");
+  for (const piece of result.unpainted) append(output, piece);
+  result.unpainted = [];
+  output.scrollTop = output.scrollHeight;
   showCalls(result.calls);
 }
 
 // Text goes into text nodes only: what a model writes is never markup.
-function append(text, forced) {
-  const output = $("output");
+function append(output, { text, forced }) {
   const last = output.lastChild;
-  const isForced = last !== null && last.nodeName === "MARK";
-  if (last !== null && isForced === forced) {
-    last.append(text);
+  if (last !== null && (last.nodeName === "MARK") === forced) {
+    last.firstChild.appendData(text);
   } else {
     const part = document.createElement(forced ? "mark" : "span");
-    part.append(text);
+    part.append(document.createTextNode(text));
     output.append(part);
   }
-  output.scrollTop = output.scrollHeight;
 }
 
 function showCalls(calls) {
