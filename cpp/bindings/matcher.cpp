@@ -250,6 +250,20 @@ nb::list history(PyMatcher& self) {
   return out;
 }
 
+nb::object short_end(PyMatcher& self, nb::handle most) {
+  const int64_t limit = std::max<int64_t>(read_integer("most", most), 0);
+  const InUse in_use(self);
+  const auto pieces = with_deferred([&] {
+    const Unlocked unlocked;
+    return self.matcher.short_end(static_cast<size_t>(limit));
+  });
+  if (!pieces) return nb::none();
+  nb::list out;
+  for (const EndPiece& piece : *pieces)
+    piece.bytes.empty() ? out.append(piece.token) : out.append(nb::bytes(piece.bytes.data(), piece.bytes.size()));
+  return out;
+}
+
 // Whether the history still begins with this one.
 bool has_history(PyMatcher& self, size_t num_entries, uint64_t serial) {
   const InUse in_use(self);
@@ -353,6 +367,8 @@ void bind_matcher(nb::module_& m) {
              });
              return nb::bytes(out.data(), out.size());
            })
+      .def("short_end", &short_end, nb::arg("most"),
+           nb::sig("def short_end(self, most: int) -> list[int | bytes] | None"))
       .def("precompute_masks",
            [](PyMatcher& self, double budget_us) {
              const InUse in_use(self);

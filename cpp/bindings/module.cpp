@@ -1,9 +1,11 @@
 // The extension module maskwright._kernel.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <optional>
 
 #include "deferred.h"
 #include "grammar/read_grammar.h"
@@ -105,15 +107,24 @@ bool begins_longer_token(const PyVocabulary& self, const nb::bytes& text) {
   const Vocabulary& vocabulary = *self.context->vocabulary;
   NodeId at = Vocabulary::kRoot;
   for (size_t i = 0; i < text.size(); ++i) {
-    const Vocabulary::Node& node = vocabulary.node(at);
-    const auto byte = static_cast<uint8_t>(text.c_str()[i]);
-    NodeId child = node.first_child;
-    const NodeId end = child + node.num_children;
-    while (child < end && vocabulary.byte(child) != byte) ++child;
-    if (child == end) return false;
-    at = child;
+    at = vocabulary.child(at, static_cast<uint8_t>(text.c_str()[i]));
+    if (at == Vocabulary::kRoot) return false;
   }
   return vocabulary.node(at).num_children > 0;
+}
+
+// The longest token that the text begins with, the lowest id of equal ones.
+std::optional<TokenId> longest_token(const PyVocabulary& self, const nb::bytes& text) {
+  const Vocabulary& vocabulary = *self.context->vocabulary;
+  std::optional<TokenId> longest;
+  NodeId at = Vocabulary::kRoot;
+  for (size_t i = 0; i < text.size(); ++i) {
+    at = vocabulary.child(at, static_cast<uint8_t>(text.c_str()[i]));
+    if (at == Vocabulary::kRoot) break;
+    const Vocabulary::Node& node = vocabulary.node(at);
+    if (node.token_begin < node.token_own_end) longest = vocabulary.sorted_token(node.token_begin);
+  }
+  return longest;
 }
 
 using PyRules = nb::typed<nb::tuple, nb::object, nb::ellipsis>;
@@ -133,6 +144,7 @@ void bind_compile(nb::module_& m) {
           },
           nb::arg("token_bytes"), nb::arg("special_token_ids"), nb::arg("stop_token_ids"), nb::arg("vocab_size"))
       .def("begins_longer_token", &begins_longer_token, nb::arg("text"))
+      .def("longest_token", &longest_token, nb::arg("text"))
       .def_ro("build_us", &PyVocabulary::build_us)
       .def_prop_ro("vocab_size", [](const PyVocabulary& v) { return v.context->vocabulary->vocab_size(); })
       .def_prop_ro("num_nodes", [](const PyVocabulary& v) { return v.context->vocabulary->num_nodes(); })

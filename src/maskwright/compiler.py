@@ -463,13 +463,13 @@ class GrammarCompiler:
         if key is not None and time.thread_time() - began >= _WORTH_KEEPING_S and not has_deferred(grammar.compact_ir):
             self._keep(key, grammar.compact_ir, grammar.notes())
         if task.read_again is not None:
-            grammar.release_ir(task.read_again)
+            grammar.release_ir(task.read_again, task.source)
         return compiled
 
     def _loaded(self, task: _Task, data: bytes, notes: Notes) -> CompiledGrammar:
         """Make a grammar of an entry on disk. What it was read from is at hand, for when somebody asks for it."""
         grammar = Grammar.saved(notes)
-        grammar.release_ir(task.read_again or task.read)
+        grammar.release_ir(task.read_again or task.read, task.source)
         limit = self._grammar_limit_bytes
         compiled = CompiledGrammar(grammar, self.tokenizer_info, memory_budget_bytes=limit, saved=data)
         compiled._has_captures = notes.captures
@@ -522,14 +522,15 @@ _WHOLE_OUTPUT = "the pattern must match the whole output; ^, $, \\b and lookarou
 class _Task(NamedTuple):
     """Something to compile: what tells it from others (None: nothing does), and how its grammar is made.
 
-    `read_again` makes the grammar from what cannot change, if that is at hand. `why_unsatisfiable` makes the error for
-    a grammar that turns out to admit nothing, if more can be said than that. `is_by_content` says that the key means
-    the same in other processes.
+    `read_again` makes the grammar from what cannot change, if that is at hand, and `source` gives that.
+    `why_unsatisfiable` makes the error for a grammar that turns out to admit nothing, if more can be said than that.
+    `is_by_content` says that the key means the same in other processes.
     """
 
     key: Hashable
     read: Callable[[], Grammar]
     read_again: Callable[[], Grammar] | None = None
+    source: Callable[[], Source] | None = None
     why_unsatisfiable: Callable[[], UnsatisfiableError] | None = None
     is_by_content: bool = True
 
@@ -555,11 +556,18 @@ def _json_schema_task(schema: Any, given: JsonSchemaKeywords) -> _Task:
     if content is None:
         return _Task(None, read, why_unsatisfiable=why)
 
-    def read_again() -> Grammar:  # keeps the content alone, not the caller's data
-        return Grammar.from_json_schema(content if is_text else _kernel.from_canonical_bytes(content), **given)
+    # These keep the content alone, not the caller's data.
+    def again() -> Any:
+        return content if is_text else _kernel.from_canonical_bytes(content)
+
+    def read_again() -> Grammar:
+        return Grammar.from_json_schema(again(), **given)
+
+    def source() -> Source:
+        return Source("json_schema", again(), given, is_certain=True)
 
     kind = "json_schema" if is_text else "json_schema data"  # whose content no text can be taken for
-    return _Task((kind, content, options if given else None), read, read_again, why)
+    return _Task((kind, content, options if given else None), read, read_again, source, why)
 
 
 def _regex_task(pattern: str, flags: str) -> _Task:

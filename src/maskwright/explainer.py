@@ -15,7 +15,7 @@ from maskwright import _kernel
 from maskwright.errors import LimitError
 from maskwright.grammar import Grammar
 from maskwright.origins import Origins, origins_of
-from maskwright.report.continuation import Continuation, Continuations, greedy
+from maskwright.report.continuation import Continuation, find_continuation
 from maskwright.report.rejection import NOWHERE, Explanation, Origin, Reason, Rejection, expected, place_of
 from maskwright.tokenizer import TokenizerInfo
 
@@ -26,7 +26,6 @@ class Explainer:
     def __init__(self, native: _kernel.CompiledGrammar, grammar: Grammar, info: TokenizerInfo) -> None:
         self._native, self._grammar, self._info = native, grammar, info
         self._lock = threading.Lock()
-        self._continuations = Continuations(native, info)
 
     def rejection(self, data: bytes) -> Rejection | None:
         """Explain why a text is rejected, from the beginning of an output; None if it is a whole output.
@@ -38,16 +37,15 @@ class Explainer:
         offset = _accepted(matcher, data)
         if offset == len(data) and matcher.is_completed():
             return None
+        end = find_continuation(matcher, self._info)
         with self._lock:
-            end = self._continuations.find(matcher, [data[:offset]])
             origin = self._origin(matcher, data[offset:], end)
         line, column, found = place_of(data, offset)
         text, ids = (None, None) if end is None else end
         return Rejection(offset, line, column, found, expected(matcher), text, ids, origin)
 
-    def explanation(self, matcher: _kernel.Matcher, asked: int | bytes, *, quickly: bool = False) -> Explanation:
-        """Explain whether a token or a text is allowed where a matcher stands, which does not move. `quickly`, the way
-        to go on is a short one, not a shortest, and not given as tokens.
+    def explanation(self, matcher: _kernel.Matcher, asked: int | bytes) -> Explanation:
+        """Explain whether a token or a text is allowed where a matcher stands, which does not move.
 
         Raises:
             LimitError: The grammar is too ambiguous.
@@ -60,32 +58,27 @@ class Explainer:
         if allowed and not (is_over and asked):
             with self._lock:
                 origin = self._taken_by(matcher, twin, data)
-            after = self._end(twin, quickly)
+            after = self._end(twin)
             return _explained(True, "allowed", token_id, data, len(data), twin, after, origin)
         if is_over:
             return Explanation(False, "terminated", token_id, data, 0, (), b"", ())
         free = self._without_budget(matcher)
         fits = _kernel.Matcher(free)
         if fits.accept_bytes(asked) if isinstance(asked, bytes) else fits.accept_token(asked):
-            return _explained(False, "budget", token_id, data, 0, matcher, self._end(matcher, quickly), NOWHERE)
+            return _explained(False, "budget", token_id, data, 0, matcher, self._end(matcher), NOWHERE)
         reason: Reason = "structure"
         if token_id is not None and token_id in matcher.stop_token_ids:
             reason, data = "end", b""
         elif not data:
             reason = "special_token"
         offset = _accepted(free, data)
-        end = self._end(free, quickly)
+        end = self._end(free)
         with self._lock:
             origin = self._origin(free, data[offset:], end) if data else NOWHERE
         return _explained(False, reason, token_id, data, offset, free, end, origin)
 
-    def _end(self, matcher: _kernel.Matcher, quickly: bool) -> Continuation | None:
-        if matcher.is_terminated():
-            return Continuation(b"", ())
-        if quickly:
-            return greedy(matcher)
-        with self._lock:
-            return self._continuations.find(matcher, matcher.history())
+    def _end(self, matcher: _kernel.Matcher) -> Continuation | None:
+        return Continuation(b"", ()) if matcher.is_terminated() else find_continuation(matcher, self._info)
 
     def _without_budget(self, matcher: _kernel.Matcher) -> _kernel.Matcher:
         free = _kernel.Matcher(self._native, matcher.stop_token_ids, False)

@@ -63,7 +63,7 @@ class Grammar:
         hint = "use Grammar.from_json_schema, from_regex, from_ebnf, from_lark or from_choices"
         self._ir: GrammarIR | None = instance("ir", ir, GrammarIR, hint)
         self._read_again: Callable[[], Grammar] | None = None
-        self._source = source
+        self._source: Source | Callable[[], Source] | None = source
         self._tag: StructuralTag | None = None  # that it was read from, if without a tokenizer
         self.report = report
         self.warnings = warnings
@@ -86,11 +86,13 @@ class Grammar:
         """
         if self._source is None and self._read_again is not None:
             return self._read_again().source
-        return self._source
+        return self._source() if callable(self._source) else self._source
 
-    def release_ir(self, read_again: Callable[[], Grammar]) -> None:
-        """Forget the IR and the source until they are asked for. `read_again` must return this very grammar."""
-        self._ir, self._source, self._read_again = None, None, read_again
+    def release_ir(self, read_again: Callable[[], Grammar], source: Callable[[], Source] | None = None) -> None:
+        """Forget the IR and the source until they are asked for. `read_again` must return this very grammar; its source
+        is asked of that if not of `source`.
+        """
+        self._ir, self._source, self._read_again = None, source, read_again
 
     def serialize(self) -> bytes:
         """Return the grammar as bytes, for `deserialize` in any process that has the same release of Maskwright.

@@ -14,19 +14,20 @@ Tested by tests/report/test_explain.py.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from maskwright import _kernel
 from maskwright.errors import MaskwrightError
 from maskwright.grammar import Grammar
 from maskwright.ir import GrammarIR, Rule, capture, spelled_out
-from maskwright.report.continuation import History
 from maskwright.report.left_recursion import left_recursive
 from maskwright.report.regex_places import located, place_in
 from maskwright.report.rejection import MAX_SHOWN, NOWHERE, Origin, shortened
 from maskwright.report.sources import Source, rule_places
 from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
+
+History: TypeAlias = "list[int | bytes]"  # token ids, and text that was accepted as such
 
 
 class Origins:
@@ -72,7 +73,7 @@ def _schema_origins(source: Source, grammar: Grammar, info: TokenizerInfo) -> Or
     from maskwright.frontends.json_schema.report.blame import Blame
 
     options = read_options(source.options)
-    if spelled_out(schema_to_ir(source.text, options, [])) != grammar.ir:
+    if not source.is_certain and spelled_out(schema_to_ir(source.text, options, [])) != grammar.ir:
         return Origins()  # its owner has changed it since
     return _InSchema(Blame(source.text, options), info)
 

@@ -24,7 +24,7 @@ ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
     const NodeId node = vocabulary.root_child(byte);
     const Vocabulary::Node& at = vocabulary.node(node);
     const bool is_token = node != Vocabulary::kRoot && at.token_begin < at.token_own_end;
-    if (is_token || kind == ByteDistances::Bound::AtLeast) out.set(byte);
+    if (is_token || kind != ByteDistances::Bound::Enough) out.set(byte);
   }
   return out;
 }
@@ -73,7 +73,7 @@ std::optional<uint32_t> ByteDistances::known(const Place& place) const {
   Rule& rule = *place.state->rule;
   if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
   const uint32_t bytes = rule.bytes_to_end(*place.state);
-  const bool is_good_enough = kind_ == Bound::AtLeast || bytes <= kNearEnd || bytes > kFarEnd;
+  const bool is_good_enough = kind_ != Bound::Enough || bytes <= kNearEnd || bytes > kFarEnd;
   return is_good_enough ? std::optional(bytes) : std::nullopt;
 }
 

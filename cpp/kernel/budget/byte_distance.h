@@ -1,12 +1,14 @@
 // How few bytes or tokens a rule needs to end, from any state of its automaton: bounds on the tokens that it needs.
 //
-// Two bounds are found in the same way:
+// Three questions are answered in the same way:
 //   enough    by tokens of one byte each, by tokens that the grammar names, and where a rule leaves little choice, as
 //             names and enums do, by longer tokens that stay within the rule: a way that exists wherever tokens begin
 //             and end, so that lengths of rules one after the other add up. A vocabulary without some byte just has
 //             fewer ways. A rule that lies in at most N tokens and needs more has none.
 //   at least  the bytes of any way, whatever the vocabulary: divided by the longest token's, tokens that none can
 //   spare.
+//   bytes     the bytes of a way that exists, whatever the vocabulary, a named token counted as one: the fewest, but
+//   for what is said below of large families and products.
 //
 // Each question is one run of Dijkstra's algorithm over the states of a rule, which ends at the first way out; what a
 // place reached needs is searched only if it is not known yet. Calls weigh what their rules need. Those are found in
@@ -40,7 +42,7 @@ namespace maskwright {
 
 class ByteDistances {
  public:
-  enum class Bound { Enough, AtLeast };
+  enum class Bound { Enough, AtLeast, Bytes };
   static constexpr uint32_t kNever = 0xFFFFFFFF;
   static constexpr uint32_t kVeryFar = kNever - 1;  // as far, or farther: no budget is as large
   ByteDistances(const Vocabulary& vocabulary, Bound kind);

@@ -369,6 +369,14 @@ std::string Engine::forced_bytes(ConfigId config, size_t limit) {
   return out;
 }
 
+std::optional<std::vector<EndPiece>> Engine::short_end(ConfigId config, size_t most) {
+  const Work::Scope scope;
+  const Config& at = configs_[without_budgets(config)];
+  Recognizer recognizer;
+  recognizer.reset(stacks_, at.span(), at.complete, at.clock);
+  return ShortEnd(*vocabulary_, recognizer).find(most);
+}
+
 // At a limit of work, some may.
 bool Engine::bytes_may_follow(ConfigId config) {
   const Work::Scope scope;

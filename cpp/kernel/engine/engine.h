@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "budget/budget.h"
+#include "budget/short_end.h"
 #include "linker/program.h"
 #include "masks/masks.h"
 #include "recognizer/recognizer.h"
@@ -94,6 +95,9 @@ class Engine {
   bool steps_quickly(ConfigId config) const;
   // The bytes that every completion begins with. At most `limit`; whole or not, as they come.
   std::string forced_bytes(ConfigId config, size_t limit);
+  // A short way to the end of the output, of at most so many bytes and named tokens, or nothing (short_end.h). Token
+  // budgets have no say in it. Throws LimitExceeded.
+  std::optional<std::vector<EndPiece>> short_end(ConfigId config, size_t most);
   // Whether any byte may come next. Needs no mask.
   bool bytes_may_follow(ConfigId config);
 

@@ -69,6 +69,7 @@ class Matcher {
   std::string forced_bytes(size_t limit) {
     return terminated_ ? std::string() : engine_->forced_bytes(config(), limit);
   }
+  std::optional<std::vector<EndPiece>> short_end(size_t most) const { return engine_->short_end(config(), most); }
   std::shared_ptr<const Program> program() const { return grammar_->program(); }
   // Computes masks that will be needed soon (precompute.h).
   Precomputation precomputation();

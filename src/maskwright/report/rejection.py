@@ -88,8 +88,8 @@ class Rejection:
     column: int  # from 1, in characters
     found: str  # the character there; "" at the end of the text
     expected: tuple[str, ...]  # in words
-    continuation: bytes | None  # after the first `offset` bytes: one of the fewest tokens; None if unknown
-    continuation_token_ids: tuple[int, ...] | None = None  # the same as tokens; None if it is not known as tokens
+    continuation: bytes | None  # after the first `offset` bytes, a short one; None if unknown
+    continuation_token_ids: tuple[int, ...] | None = None  # the same as tokens; None if the vocabulary cannot spell it
     origin: Origin = NOWHERE  # what asks for something else
 
     @property
@@ -126,8 +126,8 @@ class Explanation:
         text: What was asked about, as bytes; of a special token, none.
         offset: How many of these bytes are allowed.
         expected: What may come after them, in words.
-        continuation: What completes the output after them, one of the fewest tokens; None if unknown.
-        continuation_token_ids: The same as tokens; None if it is not known as tokens.
+        continuation: What completes the output after them, a short text; None if unknown.
+        continuation_token_ids: The same as tokens; None if the vocabulary cannot spell it.
         origin: What takes the first byte, if it is allowed; what asks for something else, if it is not.
     """
 

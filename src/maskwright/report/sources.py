@@ -16,11 +16,15 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a grammar or a pattern, the schema, or the tag; and the options it was read with."""
+    """The text of a grammar or a pattern, the schema, or the tag; and the options it was read with.
+
+    `is_certain`: the grammar was made of this very content, which nobody can have changed since.
+    """
 
     kind: Literal["json_schema", "ebnf", "lark", "regex", "structural_tag"]
     text: Any
     options: Mapping[str, Any] = field(default_factory=dict)
+    is_certain: bool = False
 
 
 _HEADS = {

@@ -101,7 +101,7 @@ def _step(matcher: GrammarMatcher, token_id: int, wanted: Iterable[int]) -> Step
     forced = matcher.forced_bytes()
     num_allowed = int(allowed.sum())
     refused = [i for i in wanted if not allowed[i]][:_REFUSED]
-    reasons = tuple(matcher.compiled_grammar.explainer.explanation(matcher, i, quickly=True) for i in refused)
+    reasons = tuple(matcher.compiled_grammar.explainer.explanation(matcher, i) for i in refused)
     is_forced = num_allowed == 1 or (bool(text) and forced.startswith(text))
     return Step(token_id, text, num_allowed, first_us, again_us, is_forced, matcher.accept_token(token_id), reasons)
 
