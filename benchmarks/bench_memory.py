@@ -1,17 +1,19 @@
 """What is remembered, and does it stay bounded?
 
-    python benchmarks/bench_memory.py --schemas 10000
+    python benchmarks/bench_memory.py --schemas 10000 --limit-mb 256
+    python benchmarks/bench_memory.py --schemas 8000 --limit-mb 64 --data ../shared/corpora/maskbench-dev.jsonl.gz
 
 Prints, in bytes: the tokenizer's trie; a compiled grammar, its own and what it shares with others, when it is new and
 after a document; a matcher, by the length of its output; and how the process grows while one compiler compiles and uses
-thousands of distinct schemas, made from benchmarks/data by numbering their names. The compiler keeps its default
-budgets: growth must end when these are full.
+thousands of distinct schemas, made from benchmarks/data or --data by numbering their names. Growth must end when the
+compiler's limit is reached.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import gzip
 import itertools
 import json
 import os
@@ -32,8 +34,9 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
-def records() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in DATA.read_text().splitlines()]
+def records(path: Path = DATA) -> list[dict[str, Any]]:
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line) for line in data.decode().splitlines()]
 
 
 def numbered(value: Any, number: int) -> Any:
@@ -53,8 +56,8 @@ def numbered(value: Any, number: int) -> Any:
     return out
 
 
-def distinct_schemas() -> Iterator[Any]:
-    schemas = [record["schema"] for record in records()]
+def distinct_schemas(path: Path = DATA) -> Iterator[Any]:
+    schemas = [record["schema"] for record in records(path)]
     for number in itertools.count():
         for schema in schemas:
             yield numbered(schema, number)
@@ -112,9 +115,10 @@ def report_matchers(compiler: mw.GrammarCompiler, longest: Longest) -> None:
         print(f"matcher after {len(tokens):7,} tokens {per_matcher:12,.0f}   {per_matcher / len(tokens):6.1f} a token")
 
 
-def report_growth(compiler: mw.GrammarCompiler, bitmask: Any, num_schemas: int) -> None:
+def report_growth(compiler: mw.GrammarCompiler, bitmask: Any, num_schemas: int, path: Path) -> None:
+    schemas = itertools.islice(distinct_schemas(path), num_schemas)
     start, compiled = resident_bytes(), 0
-    for i, schema in enumerate(itertools.islice(distinct_schemas(), num_schemas), 1):
+    for i, schema in enumerate(schemas, 1):
         try:
             matcher = mw.GrammarMatcher(compiler.compile_json_schema(schema))
         except mw.MaskwrightError:
@@ -123,21 +127,23 @@ def report_growth(compiler: mw.GrammarCompiler, bitmask: Any, num_schemas: int) 
         walk(matcher, bitmask, 24)
         if i % max(1, num_schemas // 10) == 0:
             grown = (resident_bytes() - start) >> 20
-            kept = compiler.get_cache_size_bytes() >> 20
-            rules = compiler.tokenizer_info.kernel_vocabulary.rule_memory_bytes >> 20
+            stats = compiler.stats()
             print(
-                f"after {i:7,} schemas ({compiled:,} compiled): grown by {grown:6,} MiB;"
-                f" grammars kept {kept:5,} MiB, all rules {rules:5,} MiB"
+                f"after {i:7,} schemas ({compiled:,} compiled): grown by {grown:6,} MiB; kept are"
+                f" {stats.num_grammars:5,} grammars, {stats.memory_bytes >> 20:5,} MiB,"
+                f" and rules, {stats.rule_bytes >> 20:5,} MiB"
             )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemas", type=int, default=10_000)
+    parser.add_argument("--limit-mb", type=int, default=256, help="the compiler's cache_limit_bytes")
+    parser.add_argument("--data", type=Path, default=DATA, help="schemas in MaskBench's form")
     arguments = parser.parse_args()
     before = resident_bytes()
     name, info = load()
-    compiler = mw.GrammarCompiler(info)
+    compiler = mw.GrammarCompiler(info, cache_limit_bytes=arguments.limit_mb << 20)
     trie = info.kernel_vocabulary.memory_bytes
     print(
         f"vocabulary {name}: {info.vocab_size:,} tokens, trie {trie:,}, process grown by {resident_bytes() - before:,}"
@@ -147,7 +153,7 @@ def main() -> None:
     report_grammars(compiler, bitmask, longest)
     report_matchers(compiler, longest)
     compiler.clear_cache()
-    report_growth(compiler, bitmask, arguments.schemas)
+    report_growth(compiler, bitmask, arguments.schemas, arguments.data)
 
 
 if __name__ == "__main__":

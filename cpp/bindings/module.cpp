@@ -149,11 +149,15 @@ void bind_compile(nb::module_& m) {
       .def_prop_ro("vocab_size", [](const PyVocabulary& v) { return v.context->vocabulary->vocab_size(); })
       .def_prop_ro("num_nodes", [](const PyVocabulary& v) { return v.context->vocabulary->num_nodes(); })
       .def_prop_ro("num_rule_groups", [](const PyVocabulary& v) { return v.context->rules.size(); })
+      .def(
+          "keep_rules_within", [](PyVocabulary& v, size_t num_bytes) { v.context->rules.keep_within(num_bytes); },
+          nb::arg("num_bytes"))
       .def_prop_ro("rule_memory_bytes", [](const PyVocabulary& v) { return v.context->rules.memory_bytes(); })
       .def_prop_ro("memory_bytes", [](const PyVocabulary& v) { return v.context->vocabulary->memory_bytes(); });
 
   nb::class_<CompiledGrammar>(m, "CompiledGrammar")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
+      .def_prop_ro("own_bytes", &CompiledGrammar::own_bytes)
       .def_prop_ro("shared_memory_bytes", &CompiledGrammar::shared_memory_bytes)
       .def_prop_ro("num_flushes", &CompiledGrammar::num_flushes)
       .def_prop_ro("num_instances", &CompiledGrammar::num_instances)

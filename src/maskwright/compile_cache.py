@@ -5,6 +5,8 @@
 
 A failure is handed to all who wait for it and then forgotten. Each caller of `submit` gets a Future of its own, so that
 cancelling it concerns nobody else. A key of None is shared with nobody.
+The limit is for all that is kept: the entries, their keys, and what entries share, the rules of the tokenizer, of which
+those that no entry uses any more are kept as long as there is room.
 After a fork, the child has none of the parent's threads: what they were making is forgotten there, and `Workers` starts
 new ones. Tested by tests/contract/test_compile_async.py and test_cache_limit.py.
 """
@@ -28,7 +30,7 @@ _EVICTED_AT_ONCE = 8
 
 class _Sized(Protocol):
     @property
-    def memory_size_bytes(self) -> int: ...
+    def own_size_bytes(self) -> int: ...
 
 
 _T = TypeVar("_T", bound=_Sized)
@@ -68,10 +70,12 @@ class Workers:
 class _Key:
     """A key that knows its hash: of a request with many tools, that is the hash of thousands of parts."""
 
-    __slots__ = ("_hash", "_key")
+    __slots__ = ("_hash", "_key", "num_bytes")
 
     def __init__(self, key: Hashable) -> None:
         self._key, self._hash = key, hash(key)
+        parts = key if isinstance(key, tuple) else (key,)
+        self.num_bytes = sum(len(part) for part in parts if isinstance(part, str | bytes))
 
     def __hash__(self) -> int:
         return self._hash
@@ -85,10 +89,16 @@ def _hashed(key: Hashable) -> _Key | None:
 
 
 class CompileCache(Generic[_T]):
-    """Compiled grammars by key. Thread-safe. A `limit_bytes` of None keeps nothing."""
+    """Compiled grammars by key. Thread-safe.
 
-    def __init__(self, limit_bytes: int | None) -> None:
+    Args:
+        limit_bytes: The most that is kept; None keeps nothing.
+        shared: Keeps what entries share within so many bytes, as far as it is in no use, and returns its bytes.
+    """
+
+    def __init__(self, limit_bytes: int | None, shared: Callable[[int], int] = lambda _: 0) -> None:
         self._limit_bytes = limit_bytes
+        self._shared = shared
         self._entries: OrderedDict[_Key | None, _T] = OrderedDict()
         self.hits = self.misses = 0
         # What the entries weighed last, those weighed longest ago first: they grow while they are used, and the parts
@@ -139,11 +149,13 @@ class CompileCache(Generic[_T]):
             self._sizes.clear()
             self._total_bytes = 0
         entries.clear()  # without the lock, as they may be many
+        self._shared(0)
 
     def size_bytes(self) -> int:
+        """What the entries hold and their keys, without what they share."""
         with self._lock:
-            entries = list(self._entries.values())
-        return sum(entry.memory_size_bytes for entry in entries)
+            entries = list(self._entries.items())
+        return sum(_own_bytes(key, entry) for key, entry in entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -206,7 +218,7 @@ class CompileCache(Generic[_T]):
         return awaited
 
     def _weigh(self, key: _Key | None) -> None:
-        size = self._entries[key].memory_size_bytes
+        size = _own_bytes(key, self._entries[key])
         self._total_bytes += size - self._sizes.get(key, 0)
         self._sizes[key] = size
         self._sizes.move_to_end(key)
@@ -221,16 +233,21 @@ class CompileCache(Generic[_T]):
     def _evict(self, evicted: list[_T]) -> None:
         """Take out what was used least recently while there is too much: a little each time, so that nobody waits long.
 
-        An eighth of the limit is left for what the entries grow by until they are weighed again.
+        A sixteenth of the limit is left for what the entries grow by until they are weighed again.
         """
         limit_bytes = self._limit_bytes or 0
-        most = limit_bytes - limit_bytes // 8
+        most = limit_bytes - limit_bytes // 16
+        shared_bytes = self._shared(max(0, most - self._total_bytes))
         while self._entries and len(evicted) < _EVICTED_AT_ONCE:
-            if self._total_bytes <= most and len(self._entries) <= _MAX_CACHED:
+            if self._total_bytes + shared_bytes <= most and len(self._entries) <= _MAX_CACHED:
                 return
             key, entry = self._entries.popitem(last=False)
             self._total_bytes -= self._sizes.pop(key)
             evicted.append(entry)
+
+
+def _own_bytes(key: _Key | None, entry: _Sized) -> int:
+    return entry.own_size_bytes + (0 if key is None else key.num_bytes)
 
 
 def _hand_over(done: Future[_T], own: Future[_T]) -> None:

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from maskwright.saved_grammars import Notes
     from maskwright.structural_tag import StructuralTag
 
-_DEFAULT_CACHE_BYTES = 512 << 20
+_DEFAULT_CACHE_BYTES = 256 << 20
+_PYTHON_BYTES = 2048  # that a compiled grammar has in Python
 _DEFAULT_GRAMMAR_BYTES = 64 << 20
 _DEFAULT_CACHE_DIR_BYTES = 256 << 20
 _WORTH_KEEPING_S = (
@@ -80,15 +81,18 @@ class GrammarStats(NamedTuple):
 
 
 class CompilerStats(NamedTuple):
-    """What a compiler has cached, and how often that helped."""
+    """What a compiler has cached, and how often that helped. `memory_bytes` and `rule_bytes` together stay within
+    `cache_limit_bytes`, as far as what is in use lets them.
+    """
 
     hits: int
     misses: int
     num_grammars: int
-    memory_bytes: int
+    memory_bytes: int  # of the grammars, without the rules that they share
     num_rule_groups: int  # automata that all grammars on the tokenizer share
     disk_hits: int = 0  # of the misses, those that were on disk
     disk_misses: int = 0  # those that were looked for there and compiled
+    rule_bytes: int = 0  # of the rules: automata, and masks of their states
 
 
 class CompiledGrammar:
@@ -253,7 +257,12 @@ class CompiledGrammar:
     @property
     def memory_size_bytes(self) -> int:
         """Its memory: configurations, masks, its rules, and its share of the rules that other grammars use too."""
-        return self._native.memory_bytes
+        return self._native.memory_bytes + _PYTHON_BYTES
+
+    @property
+    def own_size_bytes(self) -> int:
+        """Its memory without the rules, which all grammars of the tokenizer share."""
+        return self._native.own_bytes + _PYTHON_BYTES
 
     def __copy__(self) -> CompiledGrammar:
         return self
@@ -273,6 +282,20 @@ class CompiledGrammar:
         return grammar_html(self)
 
 
+def compiled_cache(limit_bytes: int | None, info: TokenizerInfo) -> CompileCache[CompiledGrammar]:
+    """Return a cache of grammars of a tokenizer. Its limit is for their rules, too; of several caches of one tokenizer,
+    the one to which a grammar was added last says how many rules stay that no grammar uses.
+    """
+    vocabulary = info.kernel_vocabulary
+
+    def shared(num_bytes: int) -> int:
+        vocabulary.keep_rules_within(num_bytes)
+        rule_bytes: int = vocabulary.rule_memory_bytes
+        return rule_bytes
+
+    return CompileCache(limit_bytes, shared)
+
+
 class GrammarCompiler:
     """Compiles grammars for one tokenizer and caches them. Thread-safe.
 
@@ -288,7 +311,8 @@ class GrammarCompiler:
             `TokenizerInfo` yourself, with `vocab_size`.
         max_threads: The largest number of threads in which the `_async` methods compile.
         cache_enabled: Whether to cache compiled grammars.
-        cache_limit_bytes: The largest total size of the cached grammars.
+        cache_limit_bytes: The largest total size of what is kept: the cached grammars, and the rules of the tokenizer,
+            which all its grammars share.
         cache_dir: A directory in which compiled grammars are kept for later processes, and for others that use it at
             the same time; None for none. It is created if it does not exist. It gets the grammars that took longer to
             compile than they take to read, except those passed as a `Grammar`, those with a registry, and those with
@@ -317,7 +341,7 @@ class GrammarCompiler:
         self.tokenizer_info = info_of(tokenizer_info)
         self.max_threads = as_integer("max_threads", max_threads, at_least=1)
         cache_limit = as_integer("cache_limit_bytes", cache_limit_bytes, at_least=0)
-        self._cache: CompileCache[CompiledGrammar] = CompileCache(cache_limit if cache_enabled else None)
+        self._cache = compiled_cache(cache_limit if cache_enabled else None, self.tokenizer_info)
         self._workers = Workers(self.max_threads)
         self._grammar_limit_bytes = as_integer("grammar_limit_bytes", grammar_limit_bytes, at_least=0)
         # Done here rather than at the first schema and mask, so that no request waits for them, nor a serving engine's
@@ -419,15 +443,16 @@ class GrammarCompiler:
         self._cache.clear()
 
     def get_cache_size_bytes(self) -> int:
-        """The total size of the cached grammars."""
+        """The total size of the cached grammars, without the rules that they share."""
         return self._cache.size_bytes()
 
     def stats(self) -> CompilerStats:
         """Return what is cached at present; hits and misses are counted since the compiler was made."""
         cache = self._cache
-        groups = self.tokenizer_info.kernel_vocabulary.num_rule_groups
+        rules = self.tokenizer_info.kernel_vocabulary
         disk = (0, 0) if self._kept is None else (self._kept.hits, self._kept.misses)
-        return CompilerStats(cache.hits, cache.misses, len(cache), cache.size_bytes(), groups, *disk)
+        sizes = cache.size_bytes(), rules.num_rule_groups
+        return CompilerStats(cache.hits, cache.misses, len(cache), *sizes, *disk, rules.rule_memory_bytes)
 
     def __reduce__(self) -> NoReturn:
         refuse_pickling(self, "pickle its tokenizer_info, and make a compiler in the other process")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import maskwright as mw
 from maskwright.compile_cache import CompileCache
 
 LIMIT = 1000
@@ -9,7 +10,7 @@ LIMIT = 1000
 
 class Growing:
     def __init__(self, size: int) -> None:
-        self.memory_size_bytes = size
+        self.own_size_bytes = size
 
 
 def test_entries_that_grow_are_let_go_where_none_are_added() -> None:
@@ -17,7 +18,7 @@ def test_entries_that_grow_are_let_go_where_none_are_added() -> None:
     entries = [cache.get(i, lambda: Growing(50)) for i in range(10)]
     for _ in range(20):
         for i in range(5, 10):
-            entries[i].memory_size_bytes += 10
+            entries[i].own_size_bytes += 10
             assert cache.get(i, lambda: Growing(50)) is entries[i] or cache.size_bytes() <= LIMIT
             assert cache.size_bytes() <= LIMIT * 1.1
     assert cache.size_bytes() <= LIMIT
@@ -28,7 +29,7 @@ def test_what_was_used_last_is_weighed_first() -> None:
     cache: CompileCache[Growing] = CompileCache(LIMIT)
     for i in range(200):
         made = cache.get(i, lambda: Growing(8))
-        made.memory_size_bytes += 100
+        made.own_size_bytes += 100
         assert cache.size_bytes() <= LIMIT * 1.1, i
     assert len(cache) >= 5
 
@@ -37,3 +38,25 @@ def test_without_a_limit_nothing_is_kept() -> None:
     cache: CompileCache[Growing] = CompileCache(None)
     assert cache.get(1, lambda: Growing(8)) is not cache.get(1, lambda: Growing(8))
     assert len(cache) == 0
+
+
+def test_the_limit_is_for_grammars_and_their_rules() -> None:
+    """More schemas than the limit has room for, each with names of its own and used."""
+    vocabulary = [*(bytes((b,)) for b in range(256)), b"</s>"]
+    info = mw.TokenizerInfo.from_vocab(vocabulary, special_token_ids=[256], stop_token_ids=[256])
+    limit = 1 << 20
+    compiler = mw.GrammarCompiler(info, cache_limit_bytes=limit)
+    for i in range(200):
+        names = [f"name{i}_{j}" for j in range(20)]
+        schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": names}
+        matcher = mw.GrammarMatcher(compiler.compile_json_schema(schema))
+        assert matcher.accept_string('{"' + names[0])
+        stats = compiler.stats()
+        assert stats.memory_bytes + stats.rule_bytes < 1.1 * limit, i
+    assert 3 < stats.num_grammars < 200
+    assert stats.memory_bytes == compiler.get_cache_size_bytes()
+    before = info.kernel_vocabulary.rule_memory_bytes
+    del matcher
+    compiler.clear_cache()
+    assert compiler.get_cache_size_bytes() == 0
+    assert compiler.stats().rule_bytes < before / 2

@@ -26,7 +26,6 @@ class CompiledGrammar {
   CompiledGrammar(std::shared_ptr<TokenizerContext> context, GrammarIr ir, Program program, size_t engine_budget_bytes)
       : context_(std::move(context)),
         program_(std::make_shared<const Program>(std::move(program))),
-        source_bytes_(ir.num_nodes() * kSourceBytesPerNode),
         engine_budget_bytes_(engine_budget_bytes),
         engine_(new_engine()) {
     if (program_->group->leads_to_families()) ir_ = std::make_unique<const GrammarIr>(std::move(ir));
@@ -56,13 +55,18 @@ class CompiledGrammar {
     }
     return engine->size();
   }
-  // What it holds: its engine, its source, and of rules in common with others its part of them.
-  size_t memory_bytes() {
+  // What it holds without rules: its engine, and its source if it needs that.
+  size_t own_bytes() {
     const std::lock_guard guard(lock_);
-    size_t bytes = sizeof(*this) + source_bytes_;
+    return sizeof(*this) + (ir_ ? ir_->num_nodes() * kSourceBytesPerNode : 0) + engine_->memory_bytes();
+  }
+  // What it holds: its own, and of rules in common with others its part of them.
+  size_t memory_bytes() {
+    size_t bytes = own_bytes();
+    const std::lock_guard guard(lock_);
     for (RuleGroup* group : program_->groups())
       bytes += group->approximate_bytes() / static_cast<size_t>(std::max(group->weak_from_this().use_count(), 1L));
-    return bytes + engine_->memory_bytes();
+    return bytes;
   }
   // Of the rules it uses, shared with other grammars.
   size_t shared_memory_bytes() {
@@ -87,11 +91,10 @@ class CompiledGrammar {
   std::shared_ptr<Engine> new_engine() const {
     return std::make_shared<Engine>(context_->vocabulary, program_, engine_budget_bytes_, counters_);
   }
-  static constexpr size_t kSourceBytesPerNode = 128;  // Python's, if it is kept
+  static constexpr size_t kSourceBytesPerNode = 128;
   std::shared_ptr<TokenizerContext> context_;
   std::shared_ptr<const Program> program_;
   std::unique_ptr<const GrammarIr> ir_;  // if it has parametric rules
-  size_t source_bytes_;
   size_t engine_budget_bytes_;
   std::shared_ptr<MaskCounters> counters_ = std::make_shared<MaskCounters>();
   std::mutex lock_;

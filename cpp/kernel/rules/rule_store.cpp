@@ -45,7 +45,7 @@ std::shared_ptr<RuleGroup> RuleStore::insert(std::shared_ptr<RuleGroup> group) {
   entry.alive = group;
   group->entry_ = &entry;
   keep_recent(entry, group);
-  idle.splice(idle.begin(), take_idle());
+  idle.splice(idle.begin(), take_idle(kMostAtOnce));
   return group;
 }
 
@@ -108,11 +108,18 @@ void RuleStore::keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& grou
   entry.is_recent = true;
 }
 
-RuleStore::Recent RuleStore::take_idle() {
+void RuleStore::keep_within(size_t budget_bytes) {
+  budget_bytes_.store(budget_bytes, std::memory_order_relaxed);
+  Recent idle;  // dies after the lock is released
+  const std::lock_guard guard(lock_);
+  idle = take_idle(kMostWithin);
+}
+
+RuleStore::Recent RuleStore::take_idle(size_t most) {
   Recent idle;
-  const size_t bytes = memory_bytes();
-  size_t excess = bytes > budget_bytes_ ? bytes - budget_bytes_ : 0;
-  while (excess > 0 && idle.size() < kMostAtOnce && recent_.size() > 1) {
+  const size_t bytes = memory_bytes(), budget = budget_bytes_.load(std::memory_order_relaxed);
+  size_t excess = bytes > budget ? bytes - budget : 0;
+  while (excess > 0 && idle.size() < most && recent_.size() > 1) {
     const std::shared_ptr<RuleGroup>& group = recent_.back();
     if (group.use_count() == 1) excess -= std::min(excess, group->approximate_bytes());  // it dies with `idle`
     Entry& oldest = groups_.find(group->blueprint())->second;

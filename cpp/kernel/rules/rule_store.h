@@ -1,7 +1,8 @@
 // All rule groups of one tokenizer, by structure, so that grammars share automata and masks.
 //
 // The key of a group is its whole blueprint, not a hash of it. Groups in use by a grammar are always found; those that
-// are not stay alive, the most recent first, while all groups together are within a byte budget. A group takes its
+// are not stay alive, the most recent first, while all groups together are within a byte budget, which is what the
+// grammars in a compiler's cache leave of its limit. A group takes its
 // entry with it when it dies, so that the store holds nothing for what is gone. Subgrammars are found by their keys as
 // well, as long as their groups live. Tested by tests/exhaustive (several
 // grammars on one tokenizer), tests/kernel/test_link.py.
@@ -58,6 +59,8 @@ class RuleStore {
   std::mutex& linking_lock() { return linking_lock_; }
   uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
   size_t size();
+  // Sets the budget, and lets go of groups that are in no use, some at once and others as new ones come in.
+  void keep_within(size_t budget_bytes);
   // What all groups that are alive hold, as they last reported it.
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
   // What they have taken ever, those that are gone included.
@@ -69,7 +72,7 @@ class RuleStore {
 
  private:
   static constexpr size_t kFirstSweep = 1024;
-  static constexpr size_t kMostAtOnce = 16;
+  static constexpr size_t kMostAtOnce = 16, kMostWithin = 64;
   static constexpr size_t kMaxPairs = 4096;  // then they are forgotten, as most of the groups may be
   using Recent = StoreEntry::Recent;
   using Entry = StoreEntry;
@@ -86,12 +89,12 @@ class RuleStore {
   void keep_recent(Entry& entry, const std::shared_ptr<RuleGroup>& group);
   // Takes the least recent groups out while there are too many bytes: a few each time that one comes in, so that nobody
   // waits for many to be freed. The caller lets go of them without the lock.
-  Recent take_idle();
+  Recent take_idle(size_t most);
   std::atomic<uint64_t> next_id_{1};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> bytes_ever_{0};
   const uint32_t vocab_size_;
-  const size_t budget_bytes_;
+  std::atomic<size_t> budget_bytes_;
   std::mutex lock_;
   std::mutex linking_lock_;
   std::unordered_map<std::string_view, Entry> groups_;  // the keys belong to the groups

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo, openai_shapes
 from maskwright._kernel import canonical_bytes
-from maskwright.compile_cache import CompileCache, Workers
+from maskwright.compile_cache import Workers
+from maskwright.compiler import compiled_cache
 from maskwright.errors import MaskwrightError
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid
@@ -66,7 +67,7 @@ class Structures:
         self._settings = settings
         # What is kept is found by the content of requests, not by that of grammars.
         self._compiler = GrammarCompiler(tokenizer_info, cache_enabled=False)
-        self._cache: CompileCache[CompiledGrammar] = CompileCache(settings.structure_cache_bytes)
+        self._cache = compiled_cache(settings.structure_cache_bytes, tokenizer_info)
         self._workers = Workers(settings.max_compile_threads)
         self._family_reasons = default_reasoning(settings.tool_format) != "disabled"
 
