@@ -21,11 +21,12 @@ constexpr std::array<uint8_t, 256> make_ranks() {
 }
 
 constexpr std::array<uint8_t, 256> make_order() {
+  const std::array<uint8_t, 256> ranks = make_ranks();
   std::array<uint8_t, 256> out{};
   size_t size = 0;
   for (uint32_t rank = 0; rank <= kLastRank; ++rank)
     for (int b = 0; b < 256; ++b)
-      if (make_ranks()[static_cast<size_t>(b)] == rank) out[size++] = static_cast<uint8_t>(b);
+      if (ranks[static_cast<size_t>(b)] == rank) out[size++] = static_cast<uint8_t>(b);
   return out;
 }
 
