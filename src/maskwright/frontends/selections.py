@@ -20,7 +20,21 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError
-from maskwright.ir import EMPTY, OP_EMPTY, OP_NEVER, UNBOUNDED, Expr, IRBuilder, alt, call, guard, never, ref, seq
+from maskwright.ir import (
+    EMPTY,
+    OP_EMPTY,
+    OP_NEVER,
+    UNBOUNDED,
+    Expr,
+    IRBuilder,
+    alt,
+    alt_of_distinct,
+    call,
+    guard,
+    never,
+    ref,
+    seq,
+)
 from maskwright.ir.parameters import (
     FALSE,
     SELF,
@@ -90,7 +104,9 @@ def permutation(builder: IRBuilder, name: str, selection: Selection) -> Expr:
     free_choices = [taking(i, item, limits.step) for i, item in enumerate(free, len(needed))]
     if extra is not None and has_extra:
         free_choices.append(seq(extra, call(rest[1], limits.step)))
-    builder.define(choice, alt(*required_choices, *(guard(limits.more, c) for c in free_choices)))
+    choices = [*required_choices, *[guard(limits.more, c) for c in free_choices]]
+    possible = [each for each in choices if each[0] != OP_NEVER]  # each takes another bit
+    builder.define(choice, alt_of_distinct(possible) if possible else never())
     builder.define(rest, alt(guard(done, EMPTY), seq(selection.separator, call(choice[1], SELF))))
     return alt(EMPTY if done.holds(0) else never(), ref(choice[1]))
 

@@ -19,7 +19,7 @@ Tested by tests/test_parameters.py.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 # The kernel reads these numbers: cpp/kernel/grammar/parameter.h lists the same.
 STEP_MASK = 0  # (op, a, b)             v -> (v & a) | b
@@ -56,6 +56,8 @@ class Value(tuple[Any, ...]):
 
     def then(self, other: Value) -> Value:
         """First this, then the other."""
+        if not other:
+            return self
         steps = list(self)
         for step in other:
             if step[0] == STEP_MASK:
@@ -83,6 +85,8 @@ class Value(tuple[Any, ...]):
 
 
 SELF = Value()
+# Made once, as is _CLEAR: an object in any order sets and tests a bit for each of its members.
+_SETTING: Final = tuple([Value(((STEP_MASK, ALL_BITS & ~(1 << bit), 1 << bit),)) for bit in range(64)])
 
 
 def constant(value: int) -> Value:
@@ -97,7 +101,7 @@ def masked(keep: int, add: int) -> Value:
 
 def set_bit(bit: int) -> Value:
     """The parameter with this bit set."""
-    return masked(ALL_BITS, 1 << _bit(bit))
+    return _SETTING[_bit(bit)]
 
 
 def clear_bit(bit: int) -> Value:
@@ -137,6 +141,7 @@ class Condition(tuple[Any, ...]):
 
 TRUE = Condition((COND_ALL,))
 FALSE = Condition((COND_ANY,))
+_CLEAR: Final = tuple([Condition((COND_NUMBER, bit, bit + 1, 0, 0)) for bit in range(64)])
 
 
 def compare(relation: Relation, number: int, bits: Bits = WHOLE) -> Condition:
@@ -158,7 +163,7 @@ def bit_set(bit: int) -> Condition:
 
 def bit_clear(bit: int) -> Condition:
     """Whether this bit is clear."""
-    return compare("==", 0, (_bit(bit), bit + 1))
+    return _CLEAR[_bit(bit)]
 
 
 def is_zeros(bits: Bits = WHOLE) -> Condition:
