@@ -140,6 +140,20 @@ def test_branches_that_overlap_without_their_tag() -> None:
     check(schema, [{"tag": 3, "value": 7}, {"value": 0}, {"tag": 0}], [{}, {"value": 5}, {"name": "a"}, {"tag": 12}])
 
 
+def test_branches_that_overlap_only_where_their_tag_is_absent() -> None:
+    names = "abcdef"
+
+    def branch(i: int) -> dict[str, Any]:
+        return {"properties": {"tag": {"const": i}, **{name: {"minimum": i} for name in names}}}
+
+    tagged = {"type": "object", "dependentSchemas": {"tag": {"oneOf": [branch(i) for i in range(4)]}}}
+    check(tagged, [{}, {"tag": 2, "a": 2}, {"a": -1}, {"tag": 0}], [{"tag": 2, "a": 1}, {"tag": 4}])
+    required = {**tagged, "required": ["tag"]}
+    check(required, [{"tag": 2, "a": 2}, {"tag": 0}], [{}, {"tag": 2, "a": 1}, {"tag": 4}])
+    alternatives = {**required, "dependentSchemas": {"tag": {"anyOf": [branch(i) for i in range(4)]}}}
+    assert len(schema_to_ir(required).rules) == len(schema_to_ir(alternatives).rules)
+
+
 def test_branches_of_which_each_requires_a_member_of_its_own() -> None:
     schema = {"oneOf": [{"required": [name], "properties": {name: {"type": "integer"}}} for name in "abcdefghij"]}
     check({"type": "object", **schema}, [{"a": 1}, {"a": 1, "b": ""}], [{"a": 1, "b": 1}, {"a": ""}, {}])

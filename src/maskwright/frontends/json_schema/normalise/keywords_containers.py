@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.keywords_scalars import count_of
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
+from maskwright.frontends.json_schema.normalise.simplify import minimal
 from maskwright.frontends.json_schema.read.keyword_table import ASSERTING, READ_BY
 from maskwright.frontends.json_schema.read.misspelled import misspelled
 from maskwright.frontends.json_schema.read.places import ANYTHING, FREE_PLACES, NOTHING, OPEN, Conj, node_at
@@ -202,7 +203,8 @@ def dependentSchemas(context: SchemaContext, value: Any, keyword: str = "depende
         raise context.malformed(keyword, "an object of schemas", value)
     for name, schema in value.items():
         then = _only_objects(context.shape(keyword, schema, name))
-        guarded = context.intersect(_with_members([name], []), then)
+        # Branches of a oneOf that only this member tells apart are many alternatives as long as it may be absent.
+        guarded = minimal(context.intersect(_with_members([name], []), then), context.norm)
         context.applied.append(context.union([_with_members([], [name]), guarded]))
 
 
