@@ -74,7 +74,9 @@ def _compared(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int)
     return array_text(emitter, _relaxed(emitter, shape), depth)
 
 
-_NOT_COMPARED: Final = "items that are arrays or objects cannot be compared, unless they come from a small enum"
+_NOT_COMPARED: Final = (
+    "only items without undeclared properties and of limited depth can be compared, or those of a small enum"
+)
 _NOT_COMPARED_BESIDE: Final = "beside prefixItems or contains, only items out of a small enum can be compared"
 _NOT_COUNTED: Final = "counting the items that match takes too many states"
 
