@@ -46,7 +46,15 @@ def listed(element: Expr, minimum: int = 0, maximum: int = UNBOUNDED) -> Expr:
     return seq(OPEN, distinct(element, COMMA, minimum, maximum), CLOSE)
 
 
+INNER = seq(OPEN, optional(seq(AB, star(seq(COMMA, AB)))), CLOSE)  # with the separator of the list around it
+SHORT = seq(OPEN, optional(seq(A, COMMA)), AB, CLOSE)
+
 CHOSEN = [
+    grammar(listed(INNER)),
+    grammar(listed(alt(NAME, INNER), 2)),
+    grammar(listed(SHORT, 3, 4)),
+    grammar(listed(SHORT, 4)),
+    grammar(listed(seq(optional(seq(A, COMMA)), B))),
     grammar(listed(NAME)),
     grammar(listed(AB)),
     grammar(listed(AB, 2)),

@@ -54,6 +54,14 @@ def test_members_in_another_order() -> None:
     assert "any_order=True" in str(why)
 
 
+def test_members_of_distinct_items_come_in_declared_order_whatever_the_options() -> None:
+    schema = {"type": "array", "items": PERSON, "uniqueItems": True, "$defs": PERSON["$defs"]}
+    why = COMPILER.compile_json_schema(schema).explain_rejection('[{"name":"a","age":1}]')
+    assert why is not None
+    assert not why.origin.by_order
+    assert "any_order" not in str(why)
+
+
 def test_a_branch_that_the_text_has_chosen() -> None:
     branches = [
         {"type": "object", "properties": {"kind": {"const": kind}, "value": {"type": type_}}, "required": ["kind"]}

@@ -16,6 +16,11 @@ from maskwright.frontends.json_schema.report.open_values import open_values
 INFO = mw.TokenizerInfo.from_vocab([*(bytes((b,)) for b in range(256)), b""], stop_token_ids=[256])
 COMPILER = mw.GrammarCompiler(INFO)
 STRINGS = {"type": "object", "additionalProperties": {"type": "string"}}
+CLOSED = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+    "additionalProperties": False,
+}
 CASES: list[tuple[Any, Any]] = [
     ({"type": "integer"}, "x"),
     ({"minimum": 100}, 12),
@@ -41,6 +46,9 @@ CASES: list[tuple[Any, Any]] = [
     ({"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "null"}}}, {"a": 1}),
     ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1),
     ({"not": {"type": "string"}}, "a"),
+    ({"type": "array", "items": {"type": "string"}, "uniqueItems": True}, ["a", "b", "a"]),
+    ({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "uniqueItems": True}, [[1], [1]]),
+    ({"type": "array", "items": CLOSED, "uniqueItems": True}, [{"a": 1, "b": 2}, {"a": 1, "b": 2}]),
 ]
 
 

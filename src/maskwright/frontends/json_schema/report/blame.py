@@ -112,11 +112,18 @@ class Blame:
                 found = self._lifted(parts, prefix[values[depth].start :], rest, depth)
                 if found is not None:
                     instance = _instance(values[: depth + 1])
-                    return self._blamed(parts, *found, instance)
+                    index, keyword, by_order = found
+                    by_order = by_order and not self._has_one_order(places[:depth])
+                    return self._blamed(parts, index, keyword, by_order, instance)
         for depth in range(len(places) - 1, -1, -1):
             for conj in places[depth]:
                 return Blamed(pointer_of(conj[0].path), None, None, _instance(values[: depth + 1]))
         return None
+
+    def _has_one_order(self, around: list[list[Conj]]) -> bool:
+        """Whether one of the values around may be an array of distinct items: their members come in one order."""
+        parts = [part.schema for ways in around for conj in ways for node in conj for part in self._parts(node)]
+        return any(isinstance(schema, dict) and schema.get("uniqueItems") is True for schema in parts)
 
     def _blamed(self, parts: list[Node], index: int, keyword: str, by_order: bool, instance: str) -> Blamed:
         node = parts[index]
@@ -341,7 +348,10 @@ def _bytes() -> TokenizerInfo:
 
 
 def _candidates(parts: list[Node], rejected: bytes) -> list[tuple[int, str]]:
-    """The keywords that may be to blame, those first that are about ends of containers where one is rejected."""
+    """The keywords that may be to blame, those first that are about ends of containers where one is rejected.
+
+    Before all others comes `uniqueItems`, which goes too where `items` does, as any values cannot be compared.
+    """
     found = [
         (i, keyword)
         for i, node in enumerate(parts)
@@ -351,6 +361,7 @@ def _candidates(parts: list[Node], rejected: bytes) -> list[tuple[int, str]]:
     ]
     if rejected in (b"}", b"]"):
         found.sort(key=lambda each: each[1] not in _AT_CLOSING)
+    found.sort(key=lambda each: each[1] != "uniqueItems")
     return found
 
 
