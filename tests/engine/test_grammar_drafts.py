@@ -10,6 +10,7 @@ from fake_models import FakeModel, scattered
 
 import maskwright as mw
 from maskwright.engine import GrammarDrafts, LocalEngine, Request, SamplingParams, complete
+from maskwright.errors import TokenizerError
 
 Start = Callable[..., LocalEngine]
 TOKENS = [*[bytes((c,)) for c in b'abcdefgh ,{}":'], b"</s>"]
@@ -53,6 +54,11 @@ def test_what_followed_there_is_proposed_whatever_stands_before(compiled: mw.Com
         assert text_of(drafts.propose(matcher, ids_of('"')[0])) == ', "b": "baab", "c": "'
         assert matcher.num_accepted_tokens == before
     assert drafts.propose(standing_at(compiled, '{"a": "'), ids_of('"')[0]) == []  # three ways to go on
+
+
+def test_forced_text_needs_a_tokenizer_that_encodes(compiled: mw.CompiledGrammar) -> None:
+    with pytest.raises(TokenizerError, match="no tokenizer to encode with"):
+        GrammarDrafts().propose(mw.GrammarMatcher(compiled), with_forced=True)
 
 
 def test_what_is_proposed_is_allowed(compiled: mw.CompiledGrammar) -> None:
@@ -103,15 +109,15 @@ def test_replaced_tokens_are_taken_back(compiled: mw.CompiledGrammar) -> None:
 
 
 def test_counts_are_bounded(monkeypatch: pytest.MonkeyPatch, compiled: mw.CompiledGrammar) -> None:
-    monkeypatch.setattr("maskwright.engine.grammar_drafts._MAX_PLACES", 50)
-    monkeypatch.setattr("maskwright.engine.grammar_drafts._MAX_GRAMMARS", 3)
+    monkeypatch.setattr("maskwright.grammar_drafts._MAX_PLACES", 50)
+    monkeypatch.setattr("maskwright.grammar_drafts._MAX_GRAMMARS", 3)
     drafts = GrammarDrafts()
     for letter in "abcdefgh":
         drafts.learn(compiled, written(letter * 9, "cage", letter * 9))
         drafts.learn(mw.GrammarCompiler(INFO).compile_regex(f"{letter}*"), ids_of(letter * 3))
     kept = list(drafts._grammars.values())
     assert len(kept) == 3
-    assert max(len(places) for _, places in kept) <= 50
+    assert max(len(each.places) for each in kept) <= 50
 
 
 def fake_model() -> FakeModel:

@@ -113,6 +113,25 @@ def test_ways_of_decoding(loaded: tuple[Any, Any], options: dict[str, Any]) -> N
     jsonschema.validate(value, schema)
 
 
+def test_drafts_from_the_grammar(loaded: tuple[Any, Any]) -> None:
+    from maskwright.engine import GrammarDrafts
+    from maskwright.integrations.transformers import with_drafts
+
+    model, tokenizer = loaded
+    steps: list[int] = []
+    counted = model.register_forward_hook(lambda *_: steps.append(1))
+    drafting = with_drafts(model, GrammarDrafts())
+    pattern = re.compile(r"The capital of [A-Z][a-z]+ is the city of (Lima|Tokyo|Paris)\.")
+    for country in ("France", "Peru", "Japan"):
+        asked = asks(f"What is the capital of {country}?"), pattern
+        alone = mw.generate(model, tokenizer, *asked, max_new_tokens=24, temperature=0)
+        taken_alone = len(steps)
+        assert mw.generate(drafting, tokenizer, *asked, max_new_tokens=24, temperature=0) == alone
+        assert len(steps) - taken_alone < 0.7 * taken_alone
+        steps.clear()
+    counted.remove()
+
+
 def test_the_processor_with_generate(loaded: tuple[Any, Any]) -> None:
     from maskwright.integrations.transformers import GrammarLogitsProcessor
 

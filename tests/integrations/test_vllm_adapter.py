@@ -11,8 +11,9 @@ import pytest
 
 from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo, allocate_token_bitmask
 from maskwright.errors import LimitError, UnsatisfiableError
+from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.vllm import hooks
-from maskwright.integrations.vllm.backend import LateGrammar, MaskwrightBackend, RequestGrammar, fill_rows
+from maskwright.integrations.vllm.backend import LateGrammar, MaskwrightBackend, RequestGrammar, drafts_of, fill_rows
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.worker import apply_on_cpu
 
@@ -77,6 +78,42 @@ def test_accepting_says_whether_all_were_allowed_and_ignores_what_comes_after_th
     assert grammar.validate_tokens([B]) == []
     grammar.reset()
     assert not grammar.is_terminated()
+
+
+def test_drafts_are_what_earlier_outputs_went_on_with(nested: CompiledGrammar) -> None:
+    drafts = GrammarDrafts()
+    for _ in range(3):
+        grammar = RequestGrammar(make_matcher(nested, [STOP], None))
+        for token in (OPEN, OPEN, A, CLOSE, CLOSE, STOP):
+            grammar.draft(drafts)
+            assert grammar.accept_tokens("r", [token])
+    grammar = RequestGrammar(make_matcher(nested, [STOP], None))
+    assert grammar.accept_tokens("r", [OPEN, OPEN, OPEN])
+    grammar.rollback(1)
+    assert grammar.draft(drafts) == [A, CLOSE, CLOSE]
+    assert grammar.validate_tokens([A, CLOSE, CLOSE, STOP]) == [A, CLOSE, CLOSE, STOP]  # it has not moved
+
+
+def test_drafts_fit_the_budget(nested: CompiledGrammar) -> None:
+    drafts = GrammarDrafts()
+    for _ in range(3):
+        drafts.learn(nested, [OPEN, OPEN, A, CLOSE, CLOSE, STOP])
+    grammar = RequestGrammar(make_matcher(nested, [STOP], 4))
+    assert grammar.draft(drafts) == [OPEN]  # "((a))" has 5 tokens
+
+
+def test_drafts_are_made_where_vllm_looks_them_up(nested: CompiledGrammar) -> None:
+    def config(method: str, asynchronous: bool = False) -> Any:
+        return SimpleNamespace(
+            speculative_config=SimpleNamespace(method=method, num_speculative_tokens=3),
+            scheduler_config=SimpleNamespace(async_scheduling=asynchronous),
+        )
+
+    for vllm_config in (config("eagle"), config("ngram", True), SimpleNamespace(speculative_config=None)):
+        assert drafts_of(vllm_config) is None
+    drafts = drafts_of(config("ngram"))
+    assert drafts is not None
+    assert drafts.num_tokens == 3
 
 
 def test_a_grammar_too_ambiguous_for_a_mask_ends_its_own_request_alone(nested: CompiledGrammar) -> None:

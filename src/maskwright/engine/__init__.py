@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 if _TYPE_CHECKING:
-    from maskwright.engine.grammar_drafts import GrammarDrafts as GrammarDrafts
     from maskwright.engine.interface import Completion as Completion
     from maskwright.engine.interface import Engine as Engine
     from maskwright.engine.interface import EngineStats as EngineStats
@@ -35,23 +34,25 @@ if _TYPE_CHECKING:
     from maskwright.engine.requests import SamplingParams as SamplingParams
     from maskwright.engine.speculation import prompt_lookup as prompt_lookup
     from maskwright.engine.vllm_client import VllmEngine as VllmEngine
+    from maskwright.grammar_drafts import GrammarDrafts as GrammarDrafts
 
 _HOMES = {
     **dict.fromkeys(("Completion", "Engine", "EngineStats", "Handle", "complete", "generate"), "interface"),
     **dict.fromkeys(("FinishReason", "Output", "Timing", "TokenLogprobs", "Usage"), "outputs"),
     **dict.fromkeys(("Request", "SamplingParams"), "requests"),
-    "GrammarDrafts": "grammar_drafts",
     "LocalEngine": "local",
     "VllmEngine": "vllm_client",
     "load_engine": "loading",
     "prompt_lookup": "speculation",
 }
-__all__ = sorted(_HOMES)
+__all__ = sorted([*_HOMES, "GrammarDrafts"])
 
 
 def __getattr__(name: str) -> _Any:
     if name in _HOMES:
         return getattr(_import_module(f"maskwright.engine.{_HOMES[name]}"), name)
+    if name == "GrammarDrafts":  # the integrations use it as well
+        return getattr(_import_module("maskwright.grammar_drafts"), name)
     raise AttributeError(f"module 'maskwright.engine' has no attribute {name!r}")
 
 

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from maskwright.compiler import CompiledGrammar, checked_compiled
-from maskwright.engine.grammar_drafts import GrammarDrafts
 from maskwright.errors import LimitError, OptionError, wrong_argument
+from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance
 
 Propose: TypeAlias = Callable[[Sequence[int]], Sequence[int]]

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from maskwright.engine.grammar_drafts import OutputReader
 from maskwright.engine.outputs import FinishReason, Output, Timing, TokenLogprobs, Usage
 from maskwright.engine.requests import Request
 from maskwright.engine.sampling import Chooser, Logits
 from maskwright.engine.text import OutputText
 from maskwright.errors import MatcherError
 from maskwright.events import EventReader
+from maskwright.grammar_drafts import OutputReader
 from maskwright.matcher import GrammarMatcher
 from maskwright.tokenizer import TokenizerInfo
 

@@ -1,7 +1,7 @@
 """Drafts: tokens that may come next, guessed by something cheap and checked by the model in one step.
 
     Request(..., propose=prompt_lookup())       what followed the last tokens when they came before
-    Request(..., propose=GrammarDrafts())       what outputs of this grammar went on with there (grammar_drafts.py)
+    Request(..., propose=GrammarDrafts())       what outputs of this grammar went on with there
 
 A draft is cut to what the grammar allows, and read by the model with the token before it. The output takes the tokens
 that would have been chosen anyway: the same seed gives the same output with drafts and without, unless forced text is
@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Several
 
-from maskwright.engine.grammar_drafts import GrammarDrafts
 from maskwright.engine.requests import Propose
 from maskwright.engine.sequence import Sequence
 from maskwright.errors import OptionError
+from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import as_integer
 

@@ -4,14 +4,16 @@
 `generate`, which is `maskwright.generate`: it reads the `prompts`, looks at the model (`model_facts`), and makes
 objects of what comes out (`maskwright.output_types`, `maskwright.tool_outputs`). `continuous` has `add_grammars`, for
 continuous batching; `masks` is what both processors share. `streaming` has `stream`, which yields values as they grow.
+`drafts` has `with_drafts`, for assisted generation with drafts from the grammar.
 """
 
 from __future__ import annotations
 
 from maskwright.integrations.transformers.continuous import add_grammars as add_grammars
+from maskwright.integrations.transformers.drafts import with_drafts as with_drafts
 from maskwright.integrations.transformers.pipeline import generate as generate
 from maskwright.integrations.transformers.processor import GrammarLogitsProcessor as GrammarLogitsProcessor
 from maskwright.integrations.transformers.streaming import stream as stream
 from maskwright.tool_outputs import ToolCall as ToolCall
 
-__all__ = ["GrammarLogitsProcessor", "ToolCall", "add_grammars", "generate", "stream"]
+__all__ = ["GrammarLogitsProcessor", "ToolCall", "add_grammars", "generate", "stream", "with_drafts"]

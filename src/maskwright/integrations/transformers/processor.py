@@ -90,6 +90,11 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
             raise OptionError(f"{name} must be < {self._vocab_size}, not {token_id}", option=name)
         return token_id
 
+    @property
+    def grammars(self) -> tuple[CompiledGrammar | None, ...]:
+        """The grammar of each prompt, or one for all; None for an unconstrained output."""
+        return tuple(self._compiled)
+
     def reset(self) -> None:
         """Forget the rows: the next call is the first of a new generation.
 

@@ -19,6 +19,8 @@ from typing import Any
 from maskwright import BatchGrammarMatcher, CompiledGrammar, GrammarMatcher, allocate_token_bitmask
 from maskwright.bitmask.only import allow_only
 from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
+from maskwright.grammar_drafts import GrammarDrafts
+from maskwright.integrations.drafting import OutputDrafter
 from maskwright.integrations.vllm.budget import make_matcher, most_tokens
 from maskwright.integrations.vllm.requests import compile_structure, compiler_for
 
@@ -33,6 +35,17 @@ class MaskwrightBackend:
         self.tokenizer = tokenizer
         self.vocab_size = vocab_size
         self._compiler = compiler_for(tokenizer, vocab_size)
+        self._drafts = drafts_of(vllm_config)
+
+    def drafted(self, request: Any, draft: list[int]) -> list[int]:
+        """Return a draft for a request, which may have this one already: ours, if there is anything to go by.
+
+        Where vLLM looks drafts up in the prompt and schedules a step when the last one is over.
+        """
+        grammar = request.structured_output_request.grammar if request.use_structured_output else None
+        if self._drafts is None or not isinstance(grammar, RequestGrammar):
+            return draft
+        return grammar.draft(self._drafts) or draft
 
     def grammar_for(self, request: Any, *, may_reason: bool) -> RequestGrammar:
         """Compile a request's structure; called in a thread of vLLM's pool.
@@ -69,6 +82,14 @@ class MaskwrightBackend:
         return compile_structure(self._compiler, kind, specification, options)
 
 
+def drafts_of(vllm_config: Any) -> GrammarDrafts | None:
+    """Return what drafts are learnt in: where vLLM looks drafts up and schedules a step when the last one is over."""
+    speculative = vllm_config.speculative_config
+    if speculative is None or speculative.method != "ngram" or vllm_config.scheduler_config.async_scheduling:
+        return None
+    return GrammarDrafts(speculative.num_speculative_tokens)
+
+
 def options_of(config: Any, params: Any) -> dict[str, Any]:
     """Return the options of a JSON Schema: what the configuration or the request switches on."""
     flags = ("disable_any_whitespace", "disable_additional_properties")
@@ -82,6 +103,8 @@ class RequestGrammar:
     def __init__(self, matcher: GrammarMatcher | None) -> None:
         self._matcher = matcher
         self._failed = False
+        self._output_ids: list[int] = []  # that were accepted
+        self._drafter: OutputDrafter | None = None
 
     def matcher(self, num_new_tokens: int = 0) -> GrammarMatcher:
         """Return the matcher; `num_new_tokens` of the request's tokens are about to be accepted."""
@@ -98,6 +121,9 @@ class RequestGrammar:
         except MaskwrightError as error:
             _logger.error("Request %s ends with an error: %s", request_id, error)
             return False
+        self._output_ids += tokens[:accepted]
+        if self._drafter is not None and matcher.is_terminated():
+            self._drafter.read(self._output_ids)  # no draft is asked for any more
         if accepted == len(tokens) or matcher.is_terminated():
             return True
         _logger.error("Request %s: token %d is not allowed by its structure.", request_id, tokens[accepted])
@@ -113,6 +139,20 @@ class RequestGrammar:
     def rollback(self, num_tokens: int) -> None:
         """Take back the last tokens."""
         self.matcher().rollback(num_tokens)
+        del self._output_ids[len(self._output_ids) - num_tokens :]
+
+    def draft(self, drafts: GrammarDrafts) -> list[int]:
+        """Return what likely comes next, from what other outputs went on with and what the grammar forces."""
+        if self._matcher is None or self._failed:
+            return []  # it still reasons
+        try:
+            if self._drafter is None:
+                self._drafter = OutputDrafter(drafts, self._matcher.compiled_grammar)
+            self._drafter.read(self._output_ids)
+            draft = self._drafter.draft()
+            return draft[: self._matcher.validate_tokens(draft)]
+        except MaskwrightError:  # too ambiguous: the mask says so
+            return []
 
     def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
         """Write the mask of the next token to a row."""
@@ -131,6 +171,7 @@ class RequestGrammar:
     def reset(self) -> None:
         """Go back to the beginning of the structure."""
         self.matcher().reset()
+        self._output_ids.clear()
 
 
 class LateGrammar(RequestGrammar):

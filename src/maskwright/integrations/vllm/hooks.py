@@ -7,6 +7,7 @@
     StructuredOutputManager._create_grammar       a request is compiled, with its max_tokens
     StructuredOutputManager._fill_bitmasks,
     StructuredOutputManager.grammar_bitmask       vLLM lays out the rows, then all masks are filled in one call
+    StructuredOutputManager.validate_tokens       drafts looked up in the prompt are replaced by those from the grammar
 
     WorkerBase.__init__                           a worker begins: masks are applied to logits on a CPU by worker.py
 
@@ -58,6 +59,7 @@ def install() -> None:
     _replace(manager, "_create_grammar", _create_grammar)
     _replace(manager, "_fill_bitmasks", _fill_bitmasks)
     _replace(manager, "grammar_bitmask", _grammar_bitmask)
+    _replace(manager, "validate_tokens", _validate_tokens)
     _replace(worker, "__init__", _init_worker)
 
 
@@ -168,6 +170,14 @@ def _grammar_bitmask(original: Any) -> Any:
         return bitmask
 
     return grammar_bitmask
+
+
+def _validate_tokens(original: Any) -> Any:
+    def validate_tokens(self: Any, request: Any, spec_tokens: list[int]) -> list[int]:
+        draft: list[int] = original(self, request, spec_tokens)
+        return self.backend.drafted(request, draft) if isinstance(self.backend, MaskwrightBackend) else draft
+
+    return validate_tokens
 
 
 def _init_worker(original: Any) -> Any:

@@ -28,6 +28,7 @@ HOOKED = {
     f"{_MANAGER}._create_grammar": "self request",
     f"{_MANAGER}._fill_bitmasks": "self batch",
     f"{_MANAGER}.grammar_bitmask": "self requests structured_output_request_ids scheduled_spec_decode_tokens",
+    f"{_MANAGER}.validate_tokens": "self request spec_tokens",
     "vllm.v1.worker.worker_base:WorkerBase.__init__": "self vllm_config ...",
     "vllm.v1.structured_output.utils:apply_grammar_bitmask": "scheduler_output grammar_output input_batch logits",
 }

@@ -8,17 +8,21 @@
 
 Where an output stands is the matcher's configuration and the last token. What followed is counted there, and proposed
 if it was the same often enough. Counts are of the grammar as compiled: names, enums, separators, habits of the model.
+Where nothing was learnt, forced text can be proposed instead, for engines that have it checked by the model.
 
-Cost: two microseconds a token that is learnt or proposed. Tested by tests/engine/test_grammar_drafts.py.
+Cost: two microseconds a token that is learnt or proposed; forced text that is new is encoded some dozen times.
+Tested by tests/engine/test_grammar_drafts.py and tests/integrations/test_transformers_drafts.py.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from maskwright.compiler import CompiledGrammar, checked_compiled
 from maskwright.errors import OptionError
+from maskwright.jump_forward import ForcedTokens
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import as_integer, as_number
 
@@ -28,6 +32,14 @@ _START = -1
 
 Followers = dict[int, int]  # how often each token followed
 Places = dict[tuple[int, int], Followers]
+
+
+class _Grammar(NamedTuple):
+    """What is known of one grammar."""
+
+    compiled: CompiledGrammar  # held, so that its id stays its own
+    places: Places
+    forced: ForcedTokens
 
 
 class GrammarDrafts:
@@ -48,7 +60,12 @@ class GrammarDrafts:
         self._min_share = as_number("min_share", min_share)
         if not 0 < self._min_share <= 1:
             raise OptionError(f"min_share must be > 0 and <= 1, not {self._min_share}", option="min_share")
-        self._grammars: OrderedDict[int, tuple[CompiledGrammar, Places]] = OrderedDict()
+        self._grammars: OrderedDict[int, _Grammar] = OrderedDict()
+
+    @property
+    def num_tokens(self) -> int:
+        """The most tokens that are proposed."""
+        return self._num_tokens
 
     def learn(self, compiled_grammar: CompiledGrammar, token_ids: Sequence[int]) -> int:
         """Count a finished output, or the beginning of one; the engine does so with what it generates.
@@ -62,25 +79,34 @@ class GrammarDrafts:
 
     def reader(self, compiled_grammar: CompiledGrammar) -> OutputReader:
         """Return what counts the tokens of one output while it grows."""
-        return OutputReader(compiled_grammar, self._places(compiled_grammar))
+        return OutputReader(compiled_grammar, self._known(compiled_grammar).places)
 
-    def propose(self, matcher: GrammarMatcher, last_token_id: int | None = None) -> list[int]:
+    def propose(
+        self, matcher: GrammarMatcher, last_token_id: int | None = None, *, with_forced: bool = False
+    ) -> list[int]:
         """Return the tokens that likely come next, all allowed; none if there is nothing to go by.
 
         Args:
             matcher: At the end of the output. It does not move.
             last_token_id: The last token of the output; None at its beginning.
+            with_forced: Where nothing was learnt, propose the text that the grammar forces. For loops that do not
+                insert it themselves.
+
+        Raises:
+            TokenizerError: `with_forced`, and the grammar's `TokenizerInfo` has no tokenizer to encode with.
         """
-        places = self._places(matcher.compiled_grammar)
+        known = self._known(matcher.compiled_grammar)
         ahead, last = matcher.fork(), _START if last_token_id is None else last_token_id
         found: list[int] = []
         while len(found) < self._num_tokens and not ahead.is_terminated():
-            token = self._likeliest(places.get((ahead.configuration_id, last)))
-            if token is None or not ahead.accept_token(token):
+            token = self._likeliest(known.places.get((ahead.configuration_id, last)))
+            tokens = [token] if token is not None else known.forced.find(ahead) if with_forced else []
+            accepted = ahead.accept_tokens(tokens)
+            found += tokens[:accepted]
+            if not tokens or accepted < len(tokens):
                 break
-            found.append(token)
-            last = token
-        return found
+            last = tokens[-1]
+        return found[: self._num_tokens]
 
     def _likeliest(self, followers: Followers | None) -> int | None:
         if followers is None:
@@ -88,25 +114,26 @@ class GrammarDrafts:
         token = max(followers, key=followers.__getitem__)
         return token if followers[token] >= self._min_share * (sum(followers.values()) + 1) else None
 
-    def _places(self, compiled: CompiledGrammar) -> Places:
+    def _known(self, compiled: CompiledGrammar) -> _Grammar:
         known = self._grammars.get(id(compiled))
         if known is None:
-            known = self._grammars[id(compiled)] = compiled, {}  # held, so that the id stays its own
+            known = self._grammars[id(compiled)] = _Grammar(compiled, {}, ForcedTokens(compiled.tokenizer_info))
             if len(self._grammars) > _MAX_GRAMMARS:
                 self._grammars.popitem(last=False)
         self._grammars.move_to_end(id(compiled))
-        return known[1]
+        return known
 
 
 class OutputReader:
     """Reads one output along with the engine, and counts each token at its place.
 
     Attributes:
+        matcher: at the end of what was read.
         num_read: how many tokens of the output were read.
     """
 
     def __init__(self, compiled_grammar: CompiledGrammar, places: Places) -> None:
-        self._matcher, self._places = GrammarMatcher(compiled_grammar), places
+        self.matcher, self._places = GrammarMatcher(compiled_grammar), places
         self._read: list[int] = []
 
     @property
@@ -117,11 +144,11 @@ class OutputReader:
         """Read on to the end of an output, the last tokens of which may have been replaced since the last time."""
         pairs = enumerate(zip(self._read, token_ids, strict=False))
         kept = next((i for i, (known, token) in pairs if known != token), min(len(self._read), len(token_ids)))
-        self._matcher.rollback(len(self._read) - kept)
+        self.matcher.rollback(len(self._read) - kept)
         del self._read[kept:]
         for token in token_ids[kept:]:
-            place = self._matcher.configuration_id, self._read[-1] if self._read else _START
-            if not self._matcher.accept_token(token):
+            place = self.matcher.configuration_id, self._read[-1] if self._read else _START
+            if not self.matcher.accept_token(token):
                 return
             self._read.append(token)
             self._count(place, token)
