@@ -1,6 +1,6 @@
 """Whether a text is in the language of a grammar: for tests of grammars without left recursion.
 
-Adds rule references and subgrammars to the matcher of regular expressions.
+Adds rule references, subgrammars and lists of distinct elements to the matcher of regular expressions.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from frontends.ir_matcher import Matcher
-from maskwright.ir import OP_CALL, OP_GUARD, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
+from maskwright.ir import OP_CALL, OP_DISTINCT, OP_GUARD, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
 
 
 class _GrammarMatcher(Matcher):
@@ -38,7 +38,24 @@ class _GrammarMatcher(Matcher):
             return self.ends(expr[1], start) if expr[2].holds(self.parameter) else set()
         if op == OP_SUBGRAMMAR:
             return self.of_subgrammar(expr).ends(expr[1].ir.rules[expr[1].ir.root].body, start)
+        if op == OP_DISTINCT:
+            return self.ends_of_distinct(expr, start)
         return super().ends_of(expr, start)
+
+    def ends_of_distinct(self, expr: Expr, start: int) -> set[int]:
+        _, element, separator, least, most = expr
+        ends, texts = set[int](), frozenset[bytes]()
+        waiting = [(start, texts)]
+        while waiting:
+            begin, texts = waiting.pop()
+            for end in self.ends(element, begin):
+                text = self.data[begin:end]
+                if text in texts or len(texts) == most:
+                    continue
+                if len(texts) + 1 >= least:
+                    ends.add(end)
+                waiting += [(following, texts | {text}) for following in self.ends(separator, end)]
+        return ends
 
     def of_subgrammar(self, leaf: Expr) -> _GrammarMatcher:
         number = leaf[1].number

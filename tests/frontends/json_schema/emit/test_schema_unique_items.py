@@ -136,3 +136,12 @@ def test_arrays_within_one_another_have_sets_of_their_own() -> None:
     grammar = COMPILER.compile_json_schema({"type": "array", "items": inner})
     assert accepts(grammar, '[["a", "b"], ["a", "b"]]')
     assert not accepts(grammar, '[["a", "b"], ["a", "a"]]')
+
+
+def test_items_in_ascii_have_one_spelling() -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "string", "maxLength": 2}}
+    grammar = COMPILER.compile_json_schema(schema, ensure_ascii=True)
+    assert accepts(grammar, json.dumps(["é", "\x7f", "😀😀", "é\n", ""]))
+    assert not accepts(grammar, '["é"]')
+    assert not accepts(grammar, r'["\u00e9", "\u00E9"]')
+    assert not accepts(grammar, r'["\ud83d\ude00", "\ud83d\uDE00"]')

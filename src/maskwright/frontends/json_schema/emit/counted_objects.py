@@ -1,7 +1,8 @@
 """Objects of which members are counted: `minProperties`, `maxProperties`, and witnesses (witnesses.py).
 
 The state is the next declared member, the number of members, and the witnesses met. Further members count as one
-towards `minProperties`, as they might all have one name; where more would have to be told apart, the schema is refused.
+towards `minProperties`, as they might all have one name; where more must be told apart, they come last, with names that
+are all distinct (distinct_names.py).
 Tested by tests/frontends/json_schema/emit/test_schema_counting.py and test_schema_complement.py.
 """
 
@@ -12,6 +13,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from maskwright.frontends.json_schema.emit.counting import Automaton
+from maskwright.frontends.json_schema.emit.distinct_names import DistinctNames
 from maskwright.frontends.json_schema.emit.layout import CLOSE_OBJECT, Style
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.sets.shape import ObjectShape
@@ -31,7 +33,13 @@ class _Object(Automaton):
     """
 
     def __init__(
-        self, emitter: SchemaRules, members: list[Member], extra: Expr, asked: ObjectShape, others: Others, style: Style
+        self,
+        emitter: SchemaRules,
+        members: list[Member],
+        extra: Expr | DistinctNames,
+        asked: ObjectShape,
+        others: Others,
+        style: Style,
     ) -> None:
         super().__init__(emitter, style, "members", CLOSE_OBJECT)
         self.least, self.most = asked.min_properties, asked.max_properties
@@ -39,13 +47,24 @@ class _Object(Automaton):
         self.members = [(rule(seq(name, style.colon, value)), required) for name, value, required in members]
         self.last_required = max([i for i, (_, required) in enumerate(self.members) if required], default=-1)
         self.others = {bits: rule(other) for bits, (other, _) in others.items()}
-        self.others[0] = rule(extra)
+        self.last = extra if isinstance(extra, DistinctNames) else None
+        self.others[0] = never() if isinstance(extra, DistinctNames) else rule(extra)
         self.all_met = max(self.others)
         self.final = {bits for bits, (_, is_last) in others.items() if is_last}
 
     def accepts(self, state: tuple[int, int, int]) -> bool:
         position, count, met = state
         return count >= self.least and met == self.all_met and (position < 0 or position > self.last_required)
+
+    def ending(self, state: tuple[int, int, int]) -> Expr:
+        return alt(super().ending(state), seq(self.style.comma, self.distinct_from(state)))
+
+    def distinct_from(self, state: tuple[int, int, int]) -> Expr:
+        """Members of distinct names, to the closing bracket, if they may come after this state."""
+        position, count, met = state
+        if self.last is None or not self.accepts((position, self.least, met)):
+            return never()
+        return seq(self.last.after(count), self.close)
 
     def steps_from(self, state: tuple[int, int, int]) -> Iterator[tuple[Expr, tuple[int, int, int]]]:
         position, count, met = state
@@ -93,7 +112,7 @@ class _Unordered(_Object):
 def counted_object(
     emitter: SchemaRules,
     members: list[Member],
-    extra: Expr,
+    extra: Expr | DistinctNames,
     asked: ObjectShape,
     others: Others,
     style: Style,
@@ -102,13 +121,14 @@ def counted_object(
 ) -> Expr:
     """Return the spellings of objects with as many members as asked, and with all witnesses.
 
-    `others` has, for each set of witnesses as bits, a member that is all of them, and whether that must be the last.
+    Where `extra` are distinct names, they come last, and each of them counts. `others` has, for each set of witnesses
+    as bits, a member that is all of them, and whether that must be the last.
 
     Raises:
         TooManyError: It takes too many rules.
     """
     machine = (_Unordered if any_order else _Object)(emitter, members, extra, asked, others, style)
     start = (0, 0, 0)
-    ways = machine.begin(start)
+    ways = [*machine.begin(start), machine.distinct_from(start)]
     empty = [CLOSE_OBJECT] if machine.accepts(start) else []
     return seq(style.open_object, alt(*empty, *[seq(style.lead, way) for way in ways])) if ways or empty else never()

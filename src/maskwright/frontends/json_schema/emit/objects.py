@@ -19,11 +19,12 @@ Tested by tests/frontends/json_schema/emit/test_schema_objects.py.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.emit.counted_objects import Member, Others, counted_object
 from maskwright.frontends.json_schema.emit.counting import TooManyError, apart_from_empty
+from maskwright.frontends.json_schema.emit.distinct_names import DistinctNames
 from maskwright.frontends.json_schema.emit.layout import Style
 from maskwright.frontends.json_schema.emit.name_patterns import OverlapError, matching_names, sets_of_patterns
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
@@ -58,9 +59,12 @@ from maskwright.ir import (
     star,
 )
 
+Region: TypeAlias = "tuple[Expr | None, Conj]"  # names of further members, None for all, and what their values satisfy
+
 _BLOCK: Final = 8
+_MOST_IN_ANY_ORDER: Final = 8  # declared members before others that are counted: there is a state for each set of them
 _NOT_COUNTED: Final = "there are too many optional members to count"
-_MAY_BE_ONE: Final = "undeclared members may repeat a name, so they cannot be counted"
+_MAY_BE_ONE: Final = "the names of undeclared members cannot be compared here"
 
 
 def object_text(emitter: SchemaRules, shape: ObjectShape, depth: int, closed: bool) -> Expr:
@@ -104,19 +108,27 @@ def _object(emitter: SchemaRules, shape: ObjectShape, witnesses: tuple[Witness, 
             members.append((capture("key", name_spellings(name)[0]), capture("value", value), name in required))
         else:
             members.append((name_spellings(name)[0], value, name in required))
-    extra = _extra_member(emitter, shape, (), declared, style, inner, closed)
+    regions = _regions(emitter, shape, (), declared, closed)
+    extra = _any_member(emitter, regions, style, inner)
     if not witnesses:
-        return _counted(emitter, shape, members, extra, {}, style)
+        return _counted(emitter, shape, members, extra, {}, style, regions)
     others: Others = {}
     for bits in range(1, 1 << len(witnesses)):
         chosen = tuple([witness for i, witness in enumerate(witnesses) if bits >> i & 1])
         is_last = any(witness.value for witness in chosen)
-        others[bits] = _extra_member(emitter, shape, chosen, declared, style, inner, closed), is_last
-    return _counted(emitter, shape, members, extra, others, style)
+        other = _any_member(emitter, _regions(emitter, shape, chosen, declared, closed), style, inner)
+        others[bits] = other, is_last
+    return _counted(emitter, shape, members, extra, others, style, regions)
 
 
 def _counted(
-    emitter: SchemaRules, shape: ObjectShape, members: list[Member], extra: Expr, others: Others, style: Style
+    emitter: SchemaRules,
+    shape: ObjectShape,
+    members: list[Member],
+    extra: Expr,
+    others: Others,
+    style: Style,
+    regions: list[Region],
 ) -> Expr:
     """The object, with as many members as `minProperties` and `maxProperties` ask, and with its witnesses."""
     num_required = len(shape.required)
@@ -143,16 +155,35 @@ def _counted(
             except TooManyError:
                 pass
         if shape.min_path is not None and not closed and least > num_required + 1:
+            distinct = None if others else _with_distinct_names(emitter, shape, members, regions, style)
+            if distinct is not None:
+                return distinct
             emitter.refuse(Refusal(str(shape.min_path[1]), shape.min_path, _MAY_BE_ONE))
             rest = shape.copy()
             rest.min_properties, rest.min_path = 0, None
-            return _counted(emitter, rest, members, extra, others, style)
+            return _counted(emitter, rest, members, extra, others, style, regions)
         for path in (shape.max_path, shape.min_path):
             if path is not None:
                 emitter.refuse(Refusal(str(path[1]), path, _NOT_COUNTED))
     if num_required:
         return style.object_of(*_around_pivot(members, extra, style), may_be_empty=False)
     return style.object_of(_any_of(emitter, members, extra, style), may_be_empty=least == 0)
+
+
+def _with_distinct_names(
+    emitter: SchemaRules, shape: ObjectShape, members: list[Member], regions: list[Region], style: Style
+) -> Expr | None:
+    """The object with its declared members first, and then others of distinct names; None if that cannot be said."""
+    if emitter.captures_members:
+        return None
+    try:
+        kinds = [(names, emitter.place(conj, style.inner)) for names, conj in regions]
+        last = DistinctNames(emitter, kinds, shape, style)
+        if emitter.layout.options.any_order and len(members) <= _MOST_IN_ANY_ORDER:
+            return counted_object(emitter, members, last, shape, {}, style, any_order=True)
+        return counted_object(emitter, members, last, shape, {}, style)
+    except TooManyError:
+        return None
 
 
 def _permuted(emitter: SchemaRules, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
@@ -225,38 +256,39 @@ def _admits_name(emitter: SchemaRules, shape: ObjectShape, name: str) -> bool:
     return any(admits_string(strings, name) for strings in emitter.norm.shape_of(shape.names).strings)
 
 
-def _extra_member(
+def _any_member(emitter: SchemaRules, regions: list[Region], style: Style, inner: int) -> Expr:
+    """One member that is not declared."""
+    return alt(*[_member(emitter, names, conj, style, inner) for names, conj in regions])
+
+
+def _regions(
     emitter: SchemaRules,
     shape: ObjectShape,
     witnesses: tuple[Witness, ...],
     declared: dict[str, Conj],
-    style: Style,
-    inner: int,
     closed: bool,
-) -> Expr:
-    """One member that is not declared, and is all of these witnesses."""
+) -> list[Region]:
+    """The members that are not declared, and are all of these witnesses. No name is in two regions."""
     patterns: dict[str, Path] = {pattern: path for extras in shape.extras for pattern, path, _ in extras.patterns}
     if not (witnesses or patterns or shape.names):
         conj = conj_of_extras(shape.extras, frozenset()) if shape.extras else ANYTHING
         if is_nothing(conj) or (closed and not conj):
-            return never()
-        if not declared:
-            return _member(emitter, None, conj, style, inner)
-        return _pair(emitter, other_name(tuple(declared)), emitter.place(conj, inner), style)
+            return []
+        return [(other_name(tuple(declared)) if declared else None, conj)]
     asked: dict[str, bool] = {}
     wanted = shape.names
     for witness in witnesses:
         for pattern, path, is_matched in witness.patterns:
             patterns[pattern] = path
             if asked.setdefault(pattern, is_matched) != is_matched:
-                return never()
+                return []
         declared = {**declared, **dict.fromkeys(sorted(witness.excluded), ANYTHING)}
         wanted = join(wanted, witness.names)
     try:
         matches = sets_of_patterns(patterns)
     except OverlapError:
-        return _any_value_matched(emitter, shape, patterns, declared, style, inner)
-    regions = []
+        return [_region_of_any_match(emitter, shape, patterns, declared)]
+    regions: list[Region] = []
     for matched in matches:
         if any((pattern in matched) != is_matched for pattern, is_matched in asked.items()):
             continue
@@ -265,19 +297,14 @@ def _extra_member(
             continue
         for witness in witnesses:
             conj = join(conj, witness.value)
-        regions.append(_member(emitter, _names(emitter, wanted, declared, patterns, matched), conj, style, inner))
-    return alt(*regions)
+        regions.append((_names(emitter, wanted, declared, patterns, matched), conj))
+    return regions
 
 
-def _any_value_matched(
-    emitter: SchemaRules,
-    shape: ObjectShape,
-    patterns: dict[str, Path],
-    declared: dict[str, Conj],
-    style: Style,
-    inner: int,
-) -> Expr:
-    """Refuse patterns that overlap too much; if the caller wants them left out, return a member without them.
+def _region_of_any_match(
+    emitter: SchemaRules, shape: ObjectShape, patterns: dict[str, Path], declared: dict[str, Conj]
+) -> Region:
+    """Refuse patterns that overlap too much; if the caller wants them left out, return the members without them.
 
     `additionalProperties` next to them goes too: of the names that it is about, the patterns tell.
     """
@@ -288,7 +315,7 @@ def _any_value_matched(
             beside = (path[0], "additionalProperties")
             emitter.refuse(Refusal("additionalProperties", beside, "the patterns next to it are left out"))
     conj = conj_of_extras(tuple([extras for extras in shape.extras if not extras.patterns]), frozenset())
-    return _member(emitter, _names(emitter, shape.names, declared, {}, frozenset()), conj, style, inner)
+    return _names(emitter, shape.names, declared, {}, frozenset()), conj
 
 
 def _keyword_of(path: Path) -> Path:

@@ -3,7 +3,7 @@
     {"properties": {"a": A, "b": B}, "required": ["a"], "additionalProperties": false}
                                                                       →   "{\"a\": " A (", \"b\": " B)? "}"
 
-A string is spelled as `json.dumps(ensure_ascii=False)` does, a number in decimals, with no exponent, no sign of zero
+A string is spelled as `json.dumps` does (sets/one_spelling.py), a number in decimals, with no exponent, no sign of zero
 and no zeros at the end of the fraction. Arrays and objects are laid out as by `json.dumps`, or by the options where
 these leave no choice, and members come in the order in which the schema declares them. Where alternatives declare the
 same names in different orders, the order in which they first occur holds for all objects at that place.
@@ -20,7 +20,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.json_schema.emit.counting import TooManyError
 from maskwright.frontends.json_schema.emit.layout import Style, layout_of
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
@@ -29,6 +28,7 @@ from maskwright.frontends.json_schema.read.places import Conj
 from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.intersect import is_closed
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
+from maskwright.frontends.json_schema.sets.one_spelling import any_character, any_string
 from maskwright.frontends.json_schema.sets.ranges import DIGITS, MINUS, NATURAL, NONZERO, POINT
 from maskwright.frontends.json_schema.sets.scalars import scalar_texts
 from maskwright.frontends.json_schema.sets.shape import (
@@ -64,7 +64,6 @@ from maskwright.ir import (
     optional,
     repeat,
     seq,
-    star,
 )
 
 _MAX_PLACES: Final = 500
@@ -73,15 +72,6 @@ _MAX_MEMBERS: Final = 64  # of an object; without required ones, its text is qua
 
 _At: TypeAlias = "tuple[str | None, ...]"  # the members that lead from an element to a place in it; None for items
 
-_SHORT_ESCAPES: Final = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: '"', 0x5C: "\\"}
-_CHARACTER: Final = alt(
-    utf8(ALL_CHARACTERS - CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])),
-    *[
-        literal(f"\\{_SHORT_ESCAPES[point]}".encode() if point in _SHORT_ESCAPES else b"\\u%04x" % point)
-        for point in (*range(0x20), 0x22, 0x5C)
-    ],
-)
-_STRING: Final = seq(QUOTE, star(_CHARACTER), QUOTE)
 _NUMBER: Final = and_(
     seq(optional(MINUS), NATURAL, optional(seq(POINT, DIGITS, NONZERO))),
     not_(literal(b"-0")),
@@ -113,7 +103,7 @@ class OneText:
         closed = self._rules.strict and not (shape.objects is FREE_OBJECTS and shape.mask == ALL_TYPES)
         texts = [self._object(part, depth, at, closed) for part in shape.objects]
         texts += [self._array(part, depth, at) for part in shape.arrays]
-        texts += [_string_text(part) for part in shape.strings]
+        texts += [_string_text(part, self._rules.layout.options.ensure_ascii) for part in shape.strings]
         texts += [_number_text(self._rules, part) for part in shape.numbers]
         literals = Shape(shape.mask & (NULL | FALSE | TRUE))
         texts += scalar_texts(literals, self._rules.norm.options.numbers, self._rules.refuse, self._rules.builder)
@@ -220,14 +210,14 @@ def _from(members: list[tuple[Expr, bool]], style: Style) -> Expr:
     return seq(*parts)
 
 
-def _string_text(shape: StringShape) -> Expr:
+def _string_text(shape: StringShape, ensure_ascii: bool) -> Expr:
     if shape.values is not None:
         return string_text(shape)
     if shape.patterns or shape.formats or shape.excluded:
         text = string_text(shape)
-        return and_(text, _STRING) if text[0] != OP_NEVER else text
+        return and_(text, any_string(ensure_ascii=ensure_ascii)) if text[0] != OP_NEVER else text
     most = UNBOUNDED if shape.max_length is None else shape.max_length
-    return seq(QUOTE, repeat(_CHARACTER, shape.min_length, most), QUOTE)
+    return seq(QUOTE, repeat(any_character(ensure_ascii=ensure_ascii), shape.min_length, most), QUOTE)
 
 
 def _number_text(rules: SchemaRules, shape: NumberShape) -> Expr:
