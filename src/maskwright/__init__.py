@@ -26,7 +26,7 @@ from typing import Any as _Any
 
 from maskwright.bitmask import allocate_token_bitmask as allocate_token_bitmask
 from maskwright.bitmask import apply_token_bitmask_inplace as apply_token_bitmask_inplace
-from maskwright.compiler import CompiledGrammar as CompiledGrammar
+from maskwright.compiled_grammar import CompiledGrammar as CompiledGrammar
 from maskwright.compiler import GrammarCompiler as GrammarCompiler
 from maskwright.errors import ArgumentError as ArgumentError
 from maskwright.errors import BitmaskError as BitmaskError

@@ -20,7 +20,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from maskwright.compiler import CompiledGrammar, checked_compiled
+from maskwright.compiled_grammar import CompiledGrammar, checked_compiled
 from maskwright.errors import OptionError
 from maskwright.jump_forward import ForcedTokens
 from maskwright.matcher import GrammarMatcher

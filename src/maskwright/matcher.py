@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from maskwright import _kernel
-from maskwright.compiler import CompiledGrammar, Precomputed, checked_compiled
+from maskwright.compiled_grammar import CompiledGrammar, Precomputed, checked_compiled
 from maskwright.errors import LimitError, OptionError, TokenizerError, wrong_argument
 from maskwright.jump_forward import Encode, find_tokens
 from maskwright.report.rejection import Explanation, expected

@@ -25,7 +25,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from maskwright.compiler import CompiledGrammar, GrammarCompiler
+from maskwright.compiled_grammar import CompiledGrammar
+from maskwright.compiler import GrammarCompiler
 from maskwright.errors import ArgumentError, OptionError, wrong_argument
 from maskwright.grammar import Grammar
 from maskwright.inputs.schema_inputs import meaning_of, schema_of

@@ -15,7 +15,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_type_hints
 
-from maskwright.compiler import CompiledGrammar, GrammarCompiler
+from maskwright.compiled_grammar import CompiledGrammar
+from maskwright.compiler import GrammarCompiler
 from maskwright.errors import OptionError, RequestError
 from maskwright.events import CallDone, EventReader
 from maskwright.inputs.schema_inputs import tool_of

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from maskwright import OptionError, TokenizerInfo, compiler
+from maskwright import OptionError, TokenizerInfo, task_compiler
 from maskwright.integrations.environment import CACHE_DIR, compiler_of
 
 INFO = TokenizerInfo.from_vocab(["a", "b"], stop_token_ids=[])
 
 
 def test_a_directory_for_compiled_grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "_WORTH_KEEPING_S", 0.0)
+    monkeypatch.setattr(task_compiler, "_WORTH_KEEPING_S", 0.0)
     monkeypatch.setenv(CACHE_DIR, str(tmp_path / "cache"))
     made = compiler_of(INFO)
     made.compile_regex("a+b")

@@ -16,7 +16,7 @@ from saved_bytes import INFO, TOKENS, masks, sealed
 from test_grammars import REGISTRY, SCHEMA_TEXTS, SCHEMAS, TAG, TOOLS
 
 import maskwright as mw
-from maskwright import compiler, disk_cache, structural_tag
+from maskwright import disk_cache, structural_tag, task_compiler
 from maskwright.kept_grammars import KeptGrammars
 
 Compile = Callable[[mw.GrammarCompiler], mw.CompiledGrammar]
@@ -24,7 +24,7 @@ Compile = Callable[[mw.GrammarCompiler], mw.CompiledGrammar]
 
 @pytest.fixture(autouse=True)
 def all_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "_WORTH_KEEPING_S", 0.0)
+    monkeypatch.setattr(task_compiler, "_WORTH_KEEPING_S", 0.0)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_not_kept(compile_: Compile, folder: Path) -> None:
 
 
 def test_quick_ones_are_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "_WORTH_KEEPING_S", 60.0)
+    monkeypatch.setattr(task_compiler, "_WORTH_KEEPING_S", 60.0)
     compiled(folder, schema(SCHEMAS[0]))
     assert list(folder.iterdir()) == []
 
@@ -217,10 +217,10 @@ def test_async_compiling_uses_it_too(folder: Path) -> None:
 PROGRAM = """
 import sys
 import maskwright as mw
-from maskwright import compiler
+from maskwright import task_compiler
 sys.path[:0] = sys.argv[2:]
 from saved_bytes import INFO
-compiler._WORTH_KEEPING_S = 0.0
+task_compiler._WORTH_KEEPING_S = 0.0
 made = mw.GrammarCompiler(INFO, cache_dir=sys.argv[1])
 for i in range(20):
     made.compile_json_schema({"properties": {f"a{i % 5}": {"format": "date"}}, "minItems": i % 5})

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from maskwright.compiler import CompiledGrammar, checked_compiled
+from maskwright.compiled_grammar import CompiledGrammar, checked_compiled
 from maskwright.errors import LimitError, OptionError, wrong_argument
 from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright import CompiledGrammar, GrammarMatcher, TokenizerInfo
-from maskwright.compiler import checked_compiled
+from maskwright.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, TokenizerError
 from maskwright.integrations.budgets import matcher_within
 

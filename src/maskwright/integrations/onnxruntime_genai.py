@@ -17,7 +17,7 @@ import numpy as np
 from onnxruntime_genai import Generator
 
 from maskwright import BatchGrammarMatcher, CompiledGrammar, allocate_token_bitmask, apply_token_bitmask_inplace
-from maskwright.compiler import checked_compiled
+from maskwright.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
 from maskwright.integrations.following import check_choices, check_width

@@ -14,7 +14,7 @@ from maskwright.report.rejection import listed
 from maskwright.show.markup import Markup, cut, element, visible
 
 if TYPE_CHECKING:
-    from maskwright.compiler import CompiledGrammar
+    from maskwright.compiled_grammar import CompiledGrammar
     from maskwright.matcher import GrammarMatcher
 
 _MOST_RULES = 2_000  # of a grammar that is written out

@@ -24,7 +24,7 @@ from maskwright.compat.xgrammar.grammar import (
 from maskwright.compat.xgrammar.reading import REGEX_FLAGS, TAG_OPTIONS, schema_data, schema_options, schema_text
 from maskwright.compat.xgrammar.serialization import dumped, field, loaded
 from maskwright.compat.xgrammar.tokenizer_info import TokenizerInfo, checked_info
-from maskwright.compiler import CompiledGrammar as _Compiled
+from maskwright.compiled_grammar import CompiledGrammar as _Compiled
 from maskwright.compiler import GrammarCompiler as _Compiler
 from maskwright.errors import OptionError
 from maskwright.support.arguments import as_integer

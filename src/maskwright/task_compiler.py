@@ -1,0 +1,106 @@
+"""`TaskCompiler`: makes the compiled grammar of a task, with what is on disk.
+
+    TaskCompiler(info, grammar_limit_bytes, kept, workers).compile(task)
+
+An entry on disk is read instead of compiling. What took longer to compile than it takes to read is written there by the
+workers, after the structures that they are asked for already.
+Tested by tests/saved/test_kept_grammars.py.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from maskwright.compile_cache import Workers
+from maskwright.compile_tasks import Task
+from maskwright.compiled_grammar import CompiledGrammar, has_captures
+from maskwright.errors import UnsatisfiableError
+from maskwright.grammar import Grammar
+from maskwright.ir import GrammarIR, has_deferred, spelled_out
+from maskwright.support.interruption import compiling
+from maskwright.tokenizer import TokenizerInfo
+
+if TYPE_CHECKING:
+    from maskwright.kept_grammars import KeptGrammars
+    from maskwright.saved_grammars import Notes
+
+# To read a grammar takes a third of the time of compiling it, and some tenths of a millisecond.
+_WORTH_KEEPING_S = 0.002
+_WHOLE_OUTPUT = "the pattern must match the whole output; ^, $, \\b and lookarounds see no text outside it"
+
+
+class TaskCompiler:
+    """Makes compiled grammars for one tokenizer. Thread-safe.
+
+    Args:
+        info: The tokenizer.
+        grammar_limit_bytes: What one grammar may remember.
+        kept: The grammars on disk; None for none.
+        workers: Who writes to the disk.
+    """
+
+    def __init__(
+        self, info: TokenizerInfo, grammar_limit_bytes: int, kept: KeptGrammars | None, workers: Workers
+    ) -> None:
+        self._info, self._grammar_limit_bytes = info, grammar_limit_bytes
+        self._kept, self._workers = kept, workers
+
+    def compile(self, task: Task) -> CompiledGrammar:
+        """Load a grammar from the disk if it is there, or else make it, and write it if that took long."""
+        with compiling:
+            return self._loaded_or_made(task)
+
+    def _loaded_or_made(self, task: Task) -> CompiledGrammar:
+        key = self._kept.key(task.key) if self._kept is not None and task.is_by_content else None
+        if self._kept is not None and key is not None:
+            loaded = self._kept.load(key, partial(self._loaded, task))
+            if loaded is not None:
+                return loaded
+        began = time.thread_time()
+        grammar = task.read()
+        compiled = self._made(task, grammar)
+        if key is not None and time.thread_time() - began >= _WORTH_KEEPING_S and not has_deferred(grammar.compact_ir):
+            self._keep(key, grammar.compact_ir, grammar.notes())
+        if task.read_again is not None:
+            grammar.release_ir(task.read_again, task.source)
+        return compiled
+
+    def _made(self, task: Task, grammar: Grammar) -> CompiledGrammar:
+        try:
+            return CompiledGrammar(grammar, self._info, memory_budget_bytes=self._grammar_limit_bytes)
+        except UnsatisfiableError:
+            if task.why_unsatisfiable is not None:
+                raise task.why_unsatisfiable() from None
+            if grammar.source is not None and grammar.source.kind == "regex":
+                raise UnsatisfiableError("no text matches this regular expression", hint=_WHOLE_OUTPUT) from None
+            raise
+
+    def _loaded(self, task: Task, data: bytes, notes: Notes) -> CompiledGrammar:
+        """Make a grammar of an entry on disk. What it was read from is at hand, for when somebody asks for it."""
+        grammar = Grammar.saved(notes)
+        grammar.release_ir(task.read_again or task.read, task.source)
+        limit = self._grammar_limit_bytes
+        compiled = CompiledGrammar(
+            grammar, self._info, memory_budget_bytes=limit, saved=data, has_captures=notes.captures
+        )
+        if notes.warnings:
+            from maskwright.frontends.warnings.grammar_warnings import issue
+
+            issue(notes.warnings)
+        return compiled
+
+    def _keep(self, key: str, ir: GrammarIR, notes: Notes) -> None:
+        """Write a grammar to the disk, after what the workers are asked for already."""
+        kept = self._kept
+        assert kept is not None
+
+        def keep() -> None:
+            with compiling:
+                kept.store(key, ir, replace(notes, captures=has_captures(spelled_out(ir))))
+
+        with suppress(RuntimeError):  # the interpreter is on its way out
+            self._workers.run(keep)
