@@ -126,7 +126,7 @@ def _add_explain(commands: Commands) -> None:
         "explain",
         help="say where and why a text breaks a structure",
         description="Say whether a text follows a structure; if not, where it breaks it, which keyword or rule is the "
-        "reason, what was expected there, and a shortest valid way to go on.",
+        "reason, what was expected there, and a short valid way to go on.",
         epilog=_EXPLAIN_EPILOG,
     )
     add_structure(command)
