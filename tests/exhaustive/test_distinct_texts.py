@@ -86,6 +86,15 @@ CHOSEN = [
     grammar(seq(star(A), distinct(plus(A), COMMA, 1, UNBOUNDED), star(B))),
     grammar(seq(OPEN, distinct(NAME, seq(COMMA, optional(tokens([3]))), 1, UNBOUNDED), CLOSE)),
     grammar(seq(OPEN, distinct(NAME, repeat(COMMA, 1, 20), 1, UNBOUNDED), CLOSE)),
+    # Names with values: what stands between two names is a value, and another one follows the last name.
+    *[
+        grammar(
+            seq(OPEN, distinct(names, seq(COMMA, ref(1), COMMA), minimum, maximum), COMMA, ref(1), CLOSE),
+            alt(B, seq(OPEN, inner, CLOSE)),
+        )
+        for names, minimum, maximum in ((NAME, 2, UNBOUNDED), (AB, 1, UNBOUNDED), (plus(A), 2, 3))
+        for inner in (ref(1), distinct(AB, COMMA, 1, UNBOUNDED), A)
+    ],
 ]
 
 
