@@ -1,4 +1,7 @@
-"""Remembered text as it is written in EBNF: every mask bit, and all that a matcher tells, against the oracle."""
+"""Remembered text as it is written in EBNF, and in Lark as that is printed.
+
+Every mask bit, and all that a matcher tells, against the oracle.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,12 @@ def vocab_for(rng: random.Random) -> Vocab:
 
 
 def compiled_or_none(
-    source: str, meaning: GrammarIR, compiler: maskwright.GrammarCompiler
+    source: str, meaning: GrammarIR, compiler: maskwright.GrammarCompiler, as_lark: bool = False
 ) -> maskwright.CompiledGrammar | None:
     """None where the grammar is beyond a limit."""
     try:
-        return compiler.compile_grammar(maskwright.Grammar.from_ebnf(source))
+        grammar = maskwright.Grammar.from_ebnf(source)
+        return compiler.compile_grammar(maskwright.Grammar.from_lark(grammar.to_lark()) if as_lark else grammar)
     except maskwright.UnsatisfiableError:
         assert not Language(meaning).viable(()), source
     except maskwright.LimitError as error:
@@ -36,13 +40,14 @@ def compiled_or_none(
     return None
 
 
-def test_random_ebnf() -> None:
+@pytest.mark.parametrize("as_lark", [False, True], ids=["EBNF", "Lark"])
+def test_random_grammars(as_lark: bool) -> None:
     seen: Counter[bool] = Counter()
     for i in range(scaled(60)):
         rng = seeded(f"remembered EBNF {i}")
         source, meaning = random_ebnf(rng)
         vocab = vocab_for(rng)
-        compiled = compiled_or_none(source, meaning, maskwright.GrammarCompiler(vocab.info()))
+        compiled = compiled_or_none(source, meaning, maskwright.GrammarCompiler(vocab.info()), as_lark)
         seen[compiled is not None] += 1
         if compiled is not None:
             language = Language(meaning)

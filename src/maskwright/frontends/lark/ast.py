@@ -143,9 +143,24 @@ class Conditional(NamedTuple):
     condition: Call
 
 
+class Remember(NamedTuple):
+    """An item whose text comes again in the rest of its alternative: `tag=NAME`. It is read as one terminal."""
+
+    span: Span
+    item: Node
+    number: int
+
+
+class Recall(NamedTuple):
+    """The text that is remembered by this number: `$tag`."""
+
+    span: Span
+    number: int
+
+
 Node: TypeAlias = (
     "Name | Text | Range | Pattern | Seq | Alt | And | Not | Repeat | Use | Tokens | Side | Embedded | Parametric"
-    " | Conditional"
+    " | Conditional | Remember | Recall"
 )
 
 
@@ -223,4 +238,4 @@ def children_of(node: Node) -> Sequence[Node]:
 
 
 _WITH_PARTS: Final = frozenset((Seq, Alt, And))
-_WITH_ITEM: Final = frozenset((Repeat, Not, Conditional))
+_WITH_ITEM: Final = frozenset((Repeat, Not, Conditional, Remember))

@@ -2,6 +2,7 @@
 
     a "b"* | ~c & d      an alternation of a sequence and a conjunction
 
+`tag=NAME` remembers the text of an item to the end of its alternative, and `$tag` is that text again.
 A stack of open brackets holds what is unfinished, so nesting costs no Python frames and is limited. Operators from the
 tightest: `~` before an item (complement), repetitions after it, sequence, `&`, `|`, with a condition (`%if`) at the end
 of an alternative. `HANDLERS` has the method for each kind of token (tokens.py) that only bodies have.
@@ -12,19 +13,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.cursor import MALFORMED_REPETITION, Cursor, extent
 from maskwright.frontends.lark.parameters import parse_term
 from maskwright.frontends.lark.tokens import (
+    BINDING_NAME,
     COUNT_LOW,
     IS_CALL,
     NAME,
     PATTERN_FLAGS,
     PATTERN_TEXT,
     RANGE_END,
+    RECALLED_NAME,
     SIDE_NAME,
     STRING_FLAG,
     STRING_TEXT,
@@ -32,7 +35,7 @@ from maskwright.frontends.lark.tokens import (
 from maskwright.frontends.notation.mistakes import hint_at_head
 from maskwright.frontends.notation.quoted import Quoted, string_value
 from maskwright.frontends.notation.token_literals import token_set
-from maskwright.ir import UNBOUNDED
+from maskwright.ir import MAX_TEXT_NUMBER, UNBOUNDED
 
 MAX_DEPTH: Final = 100
 MAX_COUNT: Final = 2**31 - 1
@@ -41,10 +44,30 @@ _TIMES: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 
 
+class _Binding(NamedTuple):
+    """A name for the text of an item, by the item's place in its branch."""
+
+    name: str
+    number: int
+    item: int
+    span: Span
+
+
 class _Frame:
     """What is open: a bracket or the body of a definition, with its finished branches and unfinished parts."""
 
-    __slots__ = ("branches", "commas", "condition", "items", "kind", "operands", "repetitions", "start", "tildes")
+    __slots__ = (
+        "bindings",
+        "branches",
+        "commas",
+        "condition",
+        "items",
+        "kind",
+        "operands",
+        "repetitions",
+        "start",
+        "tildes",
+    )
 
     def __init__(self, kind: str, start: int) -> None:
         self.kind = kind
@@ -56,6 +79,7 @@ class _Frame:
         self.condition: ast.Call | None = None  # that the open branch ends with
         self.commas: list[ast.Node] = []
         self.repetitions = 0
+        self.bindings: list[_Binding] = []  # of the open branch
 
 
 class Body:
@@ -147,6 +171,33 @@ class Body:
         if frame.condition is not None:
             hint = "put the condition last, or the alternative into parentheses"
             raise self.cursor.error("a condition must come last in its alternative", *extent(token), hint)
+
+    def _bind(self, token: re.Match[str]) -> None:
+        frame, name, span = self._frame(token), token[BINDING_NAME], Span(token.start(), token.end("binding"))
+        self._check_not_over(frame, token)
+        known = self._bindings()
+        if any(binding.name == name for binding in known):
+            raise self.cursor.error(f"{name[:60]!r} names a text already", *span, "use another name")
+        number = MAX_TEXT_NUMBER - len(known)
+        if number < 1:
+            message = f"more than {MAX_TEXT_NUMBER} texts are remembered at once"
+            raise LimitError(message, limit="remembered_texts", hint="begin an alternative of its own: ( … )")
+        frame.bindings.append(_Binding(name, number, len(frame.items), span))
+
+    def _bindings(self) -> list[_Binding]:
+        """Those of all open brackets that can be recalled here: a template's argument is a rule of its own."""
+        frames = [*self.stack, self.frame]
+        inside = max((i for i, frame in enumerate(frames) if frame is not None and frame.kind == "{"), default=0)
+        return [binding for frame in frames[inside:] if frame is not None for binding in frame.bindings]
+
+    def _recall(self, token: re.Match[str]) -> None:
+        frame, name, span = self._frame(token), token[RECALLED_NAME], Span(token.start(), token.end("recall"))
+        for binding in self._bindings():
+            if binding.name == name and not (binding in frame.bindings and binding.item >= len(frame.items)):
+                return self.push(token, ast.Recall(span, binding.number))
+        before = f"write {name[:60]}=TERMINAL before it, in the same alternative or in one around it"
+        hint = f"{before}; write a regular expression in /…/"
+        raise self.cursor.error(f"no text is named {name[:60]!r} here", *span, hint)
 
     def _alias(self, token: re.Match[str]) -> None:
         self._frame(token)  # names a node of Lark's tree, which nobody builds here
@@ -241,7 +292,12 @@ class Body:
             hint = "~ stands before what it complements; a repetition is written ~2 or ~1..3"
             raise self.cursor.error("nothing to complement", frame.tildes[-1], frame.tildes[-1] + 1, hint)
         items = frame.items
-        frame.items, frame.repetitions = [], 0
+        for binding in frame.bindings:
+            if binding.item >= len(items):
+                raise self.cursor.error("nothing to remember", *binding.span, "write name=TERMINAL without spaces")
+            item = items[binding.item]
+            items[binding.item] = ast.Remember(Span(binding.span.start, item.span.end), item, binding.number)
+        frame.items, frame.repetitions, frame.bindings = [], 0, []
         if len(items) == 1:
             return items[0]
         here = self.cursor.position
@@ -279,6 +335,8 @@ HANDLERS: Final[dict[str, Callable[[Body, re.Match[str]], None]]] = {
     "ampersand": Body._ampersand,
     "range": Body._range,
     "alias": Body._alias,
+    "binding": Body._bind,
+    "recall": Body._recall,
     "tokens": Body._tokens,
     "side": Body._side,
     "condition": Body._condition,

@@ -87,6 +87,11 @@ class Ignored:
             return seq(terminal, self.after)
         return seq(alt(terminal, seq(self._open, begun)), self.after)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether an ignored text may go on to where the next terminal begins."""
+        return self._open != EMPTY
+
     def before(self, terminal: Expr) -> list[tuple[Expr, Expr]]:
         """The terminal, and what may come right before it: pairs of an open text or nothing, and the terminal then.
 

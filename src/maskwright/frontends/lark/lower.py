@@ -43,10 +43,26 @@ from maskwright.frontends.notation.rule_options import (
     with_options,
 )
 from maskwright.frontends.nullable import without_empty_budgets
-from maskwright.frontends.regular import spelled_out
+from maskwright.frontends.regular import SpelledOut, spelled_out
 from maskwright.frontends.substrings import substrings, words
 from maskwright.frontends.warnings.notes import Notes, no_notes
-from maskwright.ir import EMPTY, OP_REF, Expr, GrammarIR, IRBuilder, alt, call, capture, guard, repeat, seq
+from maskwright.ir import (
+    EMPTY,
+    OP_REF,
+    Copies,
+    Expr,
+    GrammarIR,
+    IRBuilder,
+    alt,
+    call,
+    capture,
+    guard,
+    recall,
+    remember,
+    repeat,
+    seq,
+    with_scopes,
+)
 from maskwright.ir.parameters import FALSE, TRUE
 
 MAX_INSTANCES: Final = 10_000
@@ -128,6 +144,9 @@ class _Lowering:
         self.texts: dict[tuple[str, bool], Expr] = {}
         self.pending: list[Pending] = []
         self.has_empty_budget = False
+        # By identity: what is remembered, and where that stands.
+        self.remembered: dict[int, tuple[Expr, Span, Scope]] = {}
+        self.copies, self.spelled_rules = Copies(), SpelledOut()
         parts = [self.terminals.part(node, self.scope) for node in self.scope.ignored]
         self.ignored = Ignored(parts, builder, self.terminals, ignores_once(document.options))
 
@@ -151,7 +170,10 @@ class _Lowering:
             rule, branches, rule_name, options = self.pending.pop()
             name = capture_name(rule_name, options)
             bodies = (self._captured(name, *branch) if name else self._body(*branch) for branch in branches)
-            self.builder.define(rule, as_span(alt(*bodies), options))
+            body = alt(*bodies)
+            if self.remembered:
+                body = with_scopes(body, self._text_to_remember, self.copies)
+            self.builder.define(rule, as_span(body, options))
         return seq(self.ignored.after if self.may_start_ignored else EMPTY, reference, self.ignored.at_end)
 
     def _body(self, node: ast.Node, context: Context) -> Expr:
@@ -184,12 +206,34 @@ class _Lowering:
             return seq(self._marked(self._embedded(node, scope), f"%{node.kind}"), self.ignored.after)
         if isinstance(node, ast.Parametric):
             return self._call(node, context)
+        if isinstance(node, ast.Remember):
+            return self._remember(node, scope)
+        if isinstance(node, ast.Recall):
+            return seq(recall(node.number), self.ignored.after)
         if isinstance(node, ast.Conditional):
             condition = condition_of(node.condition, scope.error)
             if condition not in (TRUE, FALSE):
                 _check_has_parameter(context, node.condition.span)
             return guard(condition, parts[0])
         return self.ignored.around(self.terminals.anonymous(node, scope))
+
+    def _remember(self, node: ast.Remember, scope: Scope) -> Expr:
+        """A terminal whose text comes again. What is ignored after it is no part of that."""
+        if self.ignored.is_open:
+            hint = "let the ignored terminal match the end of its line, too"
+            raise scope.error(
+                "no text can be remembered beside comments that go on until something else", node.span, hint
+            )
+        remembered = remember(self.terminals.anonymous(node.item, scope), node.number)
+        self.remembered[id(remembered)] = remembered, node.span, scope
+        return seq(remembered, self.ignored.after)
+
+    def _text_to_remember(self, remembered: Expr) -> Expr:
+        spelled = spelled_out(remembered[1], self.builder.body_of, self.spelled_rules)
+        if spelled is None:
+            _, span, scope = self.remembered[id(remembered)]
+            raise scope.error("what is remembered must be regular", span, "use a terminal without %regex")
+        return spelled
 
     def _text(self, node: ast.Text, scope: Scope) -> Expr:
         """A literal with what is ignored beside it: the same ones come again and again."""
@@ -382,12 +426,13 @@ def _is_encodable(chunks: Sequence[str]) -> bool:
 
 
 def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
-    """What `&` and `~` apply to is one terminal without a name."""
+    """What `&` and `~` apply to is one terminal without a name, as is what is remembered."""
     kind = type(node)
-    return () if kind is ast.Name or kind in _TERMINAL_OPERATORS else ast.children_of(node)
+    return () if kind is ast.Name or kind in _ONE_TERMINAL else ast.children_of(node)
 
 
 _TERMINAL_OPERATORS: Final = frozenset((ast.And, ast.Not))
+_ONE_TERMINAL: Final = _TERMINAL_OPERATORS | {ast.Remember}
 
 
 def _is_terminal(node: ast.Node, scope: Scope) -> bool:

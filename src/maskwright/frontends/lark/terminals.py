@@ -54,6 +54,8 @@ _NOT_IN_TERMINALS: Final = {
     ast.Embedded: "an embedded grammar other than %regex",
     ast.Parametric: "a parametric rule",
     ast.Conditional: "a condition",
+    ast.Remember: "a text to remember",
+    ast.Recall: "a remembered text",
 }
 
 

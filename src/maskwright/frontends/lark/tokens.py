@@ -31,6 +31,7 @@ def _header(opening: str) -> str:
 TOKEN: Final = re.compile(
     rf"""(?:
         (?P<blank>\s+|//[^\n]*|\#[^\n]*)
+        | (?P<binding>({_NAME})=(?=[^\s=|)]))
         | (?P<word>(?:[?!]{{1,2}}(?={_NAME}{_header("(?:")}))?({_NAME})(?:({_header("(")})|(::)(?!:))?)
         | (?P<string>({STRING})(i(?![A-Za-z0-9_]))?)
         | (?P<pattern>/(?!/)((?:[^/\\]|\\.)+)/([imslux]*))
@@ -46,6 +47,7 @@ TOKEN: Final = re.compile(
         | (?P<range>\.\.\s*({STRING}))
         | (?P<alias>->\s*{_NAME})
         | (?P<tokens>!?<(?:\[[^\]\n]*\]|[^<>\s]+)>)
+        | (?P<recall>\$({_NAME}))
         | (?P<side>@([A-Za-z0-9_\-]+))
         | (?P<condition>%if\b)
         | (?P<embedded>%(json(?=\s*(?:\{{|true\b|false\b))|(?:regex|lark)(?=\s*\{{))\s*)
@@ -65,4 +67,6 @@ PATTERN_TEXT, PATTERN_FLAGS = _GROUP["pattern"] + 1, _GROUP["pattern"] + 2
 COUNT_LOW: Final = _GROUP["count"] + 1
 RANGE_END: Final = _GROUP["range"] + 1
 SIDE_NAME: Final = _GROUP["side"] + 1
+BINDING_NAME: Final = _GROUP["binding"] + 1
+RECALLED_NAME: Final = _GROUP["recall"] + 1
 EMBEDDED_KIND: Final = _GROUP["embedded"] + 1

@@ -14,12 +14,13 @@ from collections.abc import Iterable
 
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.notation.parameter_notation import shown_condition, shown_steps
-from maskwright.frontends.notation.printer import ALT, AND, ATOM, Printer, Shown
+from maskwright.frontends.notation.printer import ALT, AND, ATOM, Shown
+from maskwright.frontends.notation.remembering_printer import RememberingPrinter
 from maskwright.frontends.notation.spellings import REGEX_CLASS, char_class
 from maskwright.ir import OP_GUARD, Expr, GrammarIR, uses_parameter
 
 
-class LarkPrinter(Printer):
+class LarkPrinter(RememberingPrinter):
     name_pattern = re.compile(r"[a-z_]*[a-z][a-z0-9_]*")
     root_name = "start"
     defines = ":"
