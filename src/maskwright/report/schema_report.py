@@ -32,7 +32,7 @@ Outcome: TypeAlias = Literal["enforced", "annotation", "relaxed", "refused"]
 OUTCOMES: tuple[Outcome, ...] = ("enforced", "annotation", "relaxed", "refused")
 
 _REWRITES = {
-    "uniqueItems": "let items be scalars, or give them a small enum, or check it after generation",
+    "uniqueItems": "let items be scalars, or objects with additionalProperties set to false, or check it later",
     "minProperties": "name the members that must be there in required",
     "maxProperties": "set additionalProperties to false and declare fewer members",
     "multipleOf": "round the number, or narrow minimum and maximum",
