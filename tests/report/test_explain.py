@@ -188,3 +188,36 @@ def test_arguments_are_checked() -> None:
         matcher.explain(None)  # type: ignore[arg-type]
     with pytest.raises(TokenizerError):
         matcher.explain(258)
+
+
+ONE_OF_TWO = {
+    "type": "object",
+    "anyOf": [
+        {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+        {"properties": {"b": {"type": "string"}}},
+    ],
+    "unevaluatedProperties": False,
+}
+TREE = {
+    "$id": "http://example.com/tree",
+    "$dynamicAnchor": "node",
+    "type": "object",
+    "properties": {"data": {"type": "integer"}, "children": {"type": "array", "items": {"$dynamicRef": "#node"}}},
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "pointer"),
+    [
+        (ONE_OF_TWO, '{"c": 1}', "/unevaluatedProperties"),
+        (ONE_OF_TWO, '{"a": "x"}', "/anyOf/0/properties/a/type"),
+        (TREE, '{"children": [{"data": "x"}]}', "/properties/children/items/$dynamicRef"),
+    ],
+)
+def test_keywords_that_depend_on_others(schema: dict[str, Any], text: str, pointer: str) -> None:
+    compiled = COMPILER.compile_json_schema(schema)
+    for _ in range(2):
+        why = compiled.explain_rejection(text)
+        assert why is not None
+        assert why.pointer == pointer

@@ -24,7 +24,6 @@ from typing import Any, Final, NamedTuple
 
 from maskwright import _kernel
 from maskwright.errors import MaskwrightError
-from maskwright.frontends.json_schema import normalised
 from maskwright.frontends.json_schema.emit.emitter import Emitter
 from maskwright.frontends.json_schema.emit.layout import layout_of
 from maskwright.frontends.json_schema.normalise.normaliser import Normaliser
@@ -32,7 +31,7 @@ from maskwright.frontends.json_schema.options import JsonSchemaOptions
 from maskwright.frontends.json_schema.read.documents import Document, read_schema
 from maskwright.frontends.json_schema.read.guidance import allowed_escapes, layout_options
 from maskwright.frontends.json_schema.read.keyword_table import ASSERTING
-from maskwright.frontends.json_schema.read.places import Conj, Node, Path
+from maskwright.frontends.json_schema.read.places import Conj, DynamicError, Node, Path, TrackError
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.report.open_values import OpenValue, open_values
 from maskwright.frontends.json_schema.sets.strings import name_matches
@@ -86,14 +85,15 @@ class Blame:
         data = read_schema(schema)
         self._options = replace(layout_options(data, options), on_unsupported="relax")
         self._letters = allowed_escapes(data)
-        self._document, self._tracks = normalised(data, self._options, [], self._needs)
+        self._schema = data
+        self._begin(dynamic=False, tracks=False)
+
+    def _begin(self, *, dynamic: bool, tracks: bool) -> None:
+        """Start over with a closer look at the schema, where that turns out to be needed: see `normalised`."""
+        self._dynamic, self._tracks = dynamic, tracks
+        self._document = Document(self._schema, self._options.registry, dynamic)
         self._thinned: dict[Any, tuple[Node, Node]] = {}
         self._kept: OrderedDict[Any, tuple[Any, _kernel.CompiledGrammar | None]] = OrderedDict()
-
-    def _needs(self, norm: Normaliser) -> tuple[Document, bool]:
-        """What the whole schema turns out to need."""
-        Emitter(norm, layout_of(self._options)).root((norm.document.node,))
-        return norm.document, norm.tracks
 
     def find(self, data: bytes, offset: int) -> Blamed | None:
         """Return what rejects the byte at `offset`, or the end of the text there; None if nothing can be said.
@@ -101,6 +101,15 @@ class Blame:
         Raises:
             MaskwrightError: The schema takes too much work.
         """
+        try:
+            return self._find(data, offset)
+        except DynamicError:
+            self._begin(dynamic=True, tracks=self._tracks)
+        except TrackError:
+            self._begin(dynamic=self._dynamic, tracks=True)
+        return self.find(data, offset)  # each happens once
+
+    def _find(self, data: bytes, offset: int) -> Blamed | None:
         prefix, rest = data[:offset], data[offset : offset + _MAX_AHEAD]
         values = open_values(prefix)
         places = self._places(values, prefix)
