@@ -251,7 +251,7 @@ class CompiledGrammar:
     def _repr_html_(self) -> str:
         from maskwright.show.notebook import grammar_html
 
-        return grammar_html(self)
+        return grammar_html(self.grammar, self.tokenizer_info)
 
 
 def has_captures(ir: GrammarIR) -> bool:

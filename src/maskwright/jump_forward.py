@@ -19,13 +19,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from maskwright.errors import TokenizerError, wrong_argument
 from maskwright.tokenizer import TokenizerInfo
-
-if TYPE_CHECKING:
-    from maskwright.matcher import GrammarMatcher
 
 Encode = Callable[[str], Sequence[int]]
 
@@ -35,7 +32,20 @@ _PROBES = ("a", "A", "1", " ", " a", "\n", '"', "'s", ".", "é", "日")
 _ANCHOR = "\n"
 
 
-def find_tokens(matcher: GrammarMatcher, info: TokenizerInfo, encode: Encode | None) -> list[int]:
+class Matcher(Protocol):
+    """What is asked of a `GrammarMatcher`."""
+
+    @property
+    def stop_token_ids(self) -> list[int]: ...
+    def fork(self) -> Matcher: ...
+    def accept_string(self, text: str) -> bool: ...
+    def accept_tokens(self, token_ids: list[int]) -> int: ...
+    def find_jump_forward_string(self) -> str: ...
+    def forced_token(self) -> int | None: ...
+    def text_may_follow(self) -> bool: ...
+
+
+def find_tokens(matcher: Matcher, info: TokenizerInfo, encode: Encode | None) -> list[int]:
     """Return the forced tokens from where the matcher stands. It is left as it was."""
     return ForcedTokens(info, encode).find(matcher)
 
@@ -59,7 +69,7 @@ class ForcedTokens:
         self._info, self._encode = info, encode
         self._lasting: OrderedDict[tuple[str, bool], list[int]] = OrderedDict()
 
-    def find(self, matcher: GrammarMatcher) -> list[int]:
+    def find(self, matcher: Matcher) -> list[int]:
         """Return the forced tokens from where the matcher stands. It is left as it was."""
         ahead, out = matcher.fork(), list[int]()
         while len(out) < _MAX_TOKENS:
@@ -73,7 +83,7 @@ class ForcedTokens:
                 break
         return out
 
-    def of_text(self, text: str, matcher: GrammarMatcher, before: str = "") -> list[int]:
+    def of_text(self, text: str, matcher: Matcher, before: str = "") -> list[int]:
         """Return the tokens of a forced text that stay the same whatever follows.
 
         Args:

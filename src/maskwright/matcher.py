@@ -229,7 +229,7 @@ class GrammarMatcher(_kernel.Matcher):
     def _repr_html_(self) -> str:
         from maskwright.show.notebook import matcher_html
 
-        return matcher_html(self)
+        return matcher_html(self, self.compiled_grammar.tokenizer_info)
 
 
 class BatchGrammarMatcher(_kernel.BatchMatcher):

@@ -7,15 +7,12 @@ cannot be said, it is left out. Tested by tests/show/test_notebook.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from maskwright import _kernel
 from maskwright.errors import MaskwrightError
-from maskwright.report.rejection import listed
+from maskwright.grammar import Grammar
+from maskwright.report.rejection import expected, listed
 from maskwright.show.markup import Markup, cut, element, visible
-
-if TYPE_CHECKING:
-    from maskwright.compiled_grammar import CompiledGrammar
-    from maskwright.matcher import GrammarMatcher
+from maskwright.tokenizer import TokenizerInfo
 
 _MOST_RULES = 2_000  # of a grammar that is written out
 _MOST_LINES, _MOST_CHARACTERS = 12, 2_000
@@ -29,12 +26,12 @@ _TOKEN = (
 )
 
 
-def grammar_html(compiled: CompiledGrammar) -> str:
-    """Return what a notebook shows of a grammar."""
-    head = element("div", element("b", "CompiledGrammar"), f" for {compiled.tokenizer_info.vocab_size:,} tokens")
+def grammar_html(grammar: Grammar, info: TokenizerInfo) -> str:
+    """Return what a notebook shows of a compiled grammar."""
+    head = element("div", element("b", "CompiledGrammar"), f" for {info.vocab_size:,} tokens")
     try:
-        num_rules = len(compiled.grammar.ir.rules)
-        text = compiled.grammar.to_ebnf() if num_rules <= _MOST_RULES else f"{num_rules:,} rules"
+        num_rules = len(grammar.ir.rules)
+        text = grammar.to_ebnf() if num_rules <= _MOST_RULES else f"{num_rules:,} rules"
     except MaskwrightError as error:
         text = f"not to be written as EBNF: {error.message}"
     lines = text.split("\n")
@@ -43,15 +40,15 @@ def grammar_html(compiled: CompiledGrammar) -> str:
     return element("div", head, element("pre", short + more, style=_CODE), style=_BOX)
 
 
-def matcher_html(matcher: GrammarMatcher) -> str:
+def matcher_html(matcher: _kernel.Matcher, info: TokenizerInfo) -> str:
     """Return what a notebook shows of a matcher: its last tokens, and what may come next."""
     state = "terminated" if matcher.is_terminated() else "complete" if matcher.is_completed() else "open"
     head = element("div", element("b", "GrammarMatcher"), f" after {matcher.num_accepted_tokens:,} tokens: {state}")
-    return element("div", head, element("div", *_tokens(matcher)), *_next(matcher), style=_BOX)
+    return element("div", head, element("div", *_tokens(matcher, info)), *_next(matcher), style=_BOX)
 
 
-def _tokens(matcher: GrammarMatcher) -> list[Markup]:
-    texts = matcher.compiled_grammar.tokenizer_info.token_bytes
+def _tokens(matcher: _kernel.Matcher, info: TokenizerInfo) -> list[Markup]:
+    texts = info.token_bytes
     history = matcher.history()
     shown = [element("span", "… ")] if len(history) > _MOST_TOKENS else []
     for each in history[-_MOST_TOKENS:]:
@@ -60,10 +57,10 @@ def _tokens(matcher: GrammarMatcher) -> list[Markup]:
     return shown
 
 
-def _next(matcher: GrammarMatcher) -> list[Markup]:
+def _next(matcher: _kernel.Matcher) -> list[Markup]:
     if matcher.is_terminated():
         return []
     try:
-        return [element("div", f"next: {listed(matcher.expected())}")]
+        return [element("div", f"next: {listed(expected(matcher))}")]
     except MaskwrightError:
         return []
