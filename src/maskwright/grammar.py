@@ -13,6 +13,7 @@ Tested by tests/test_public_api.py, tests/frontends/test_printing.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
@@ -401,8 +402,17 @@ def checked_choices(choices: Iterable[str | bytes]) -> tuple[str | bytes, ...]:
     options = as_tuple("choices", choices, "a list of str or bytes", hint)
     for option in options:
         if not isinstance(option, str | bytes):
-            raise wrong_argument("each of choices", option, "a str or bytes", "pass str(choice)")
+            raise wrong_argument("each of choices", option, "a str or bytes", _of_choices(option))
     return options
+
+
+def _of_choices(option: Any) -> str:
+    """How to pass what is no text as a choice."""
+    if isinstance(option, Enum):
+        return f"pass the values: [each.value for each in {type(option).__name__}]"
+    if "typing.Literal[" in str(option):  # iterating over a Literal gives it, unpacked
+        return "pass the values of the Literal: list(typing.get_args(...))"
+    return "pass str(choice)"
 
 
 def _encoded(choice: str | bytes) -> bytes:

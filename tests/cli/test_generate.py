@@ -185,3 +185,9 @@ def test_text_is_streamed(shell: Shell) -> None:
         assert process.stdout is not None
         assert process.stdout.read(4) == b"abab"
         process.kill()
+
+
+def test_what_of_a_schema_does_nothing_is_a_warning(cli: Cli) -> None:
+    code, out, err = cli("generate", "--schema", '{"type": "null", "propertys": {}}')
+    assert (code, out.strip()) == (0, "null")
+    assert err.startswith("warning: #/propertys: unknown keyword 'propertys'; did you mean 'properties'?\n")

@@ -15,6 +15,7 @@ WRONG = [
     (["check", "--relaxed", "person.json"], "did you mean --relax?"),
     (["serve", "--prot=80"], "did you mean --port?"),
     (["genrate"], "did you mean generate?"),
+    (["genrate", "--regex", "a"], "did you mean generate?"),
     (["help"], "maskwright --help lists the commands"),
     ([], "maskwright --help lists the commands"),
 ]

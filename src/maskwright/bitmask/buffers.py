@@ -147,7 +147,7 @@ def _read(array: Any, name: str) -> Buffer:
     if step * unit != item_bytes and columns > 1:
         raise BitmaskError(
             f"the last dimension of the {name} must be contiguous",
-            hint="pass a copy: numpy.ascontiguousarray(x), or x.contiguous() of torch",
+            hint="mask a copy and go on with it: x = numpy.ascontiguousarray(x), or x = x.contiguous() of torch",
         )
     if (address | row_bytes) % item_bytes:
         raise BitmaskError(f"the {name} must be aligned to the {item_bytes} bytes of its elements", hint="pass a copy")

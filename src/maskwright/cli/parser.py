@@ -39,6 +39,8 @@ class Parser(argparse.ArgumentParser):
         super().error(message if hint is None else f"{message}\n  hint: {hint}")
 
     def _hint(self, message: str) -> str | None:
+        if self._subparsers is not None and self._given and not self._given[0].startswith("-"):
+            return self._command_hint()  # its options are not known here
         for given in self._given:
             option = given.partition("=")[0]
             if option.startswith("--") and option not in self._option_string_actions:

@@ -21,6 +21,7 @@ from maskwright.errors import OptionError, RequestError
 from .errors import EXIT_OK, EXIT_PROBLEMS, CommandError
 from .serve_arguments import API_KEY_VARIABLE
 from .sources import parse_json, read_text
+from .texts import printable
 
 if TYPE_CHECKING:
     from maskwright.engine import Engine
@@ -181,6 +182,8 @@ def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
             print(f"{label}: refused with HTTP {error.status} at {error.param}: {error.message}")
         else:
             print(f"{label}: accepted, compiled in {structure.seconds * 1e3:.1f} ms")
+            for found in structure.compiled.grammar.report if structure.compiled else ():
+                print(printable(f"  warning: #{found.pointer}: {found.reason}"))
     return code
 
 

@@ -43,7 +43,7 @@ def add_serve(commands: Commands) -> None:
         "--dry-run",
         nargs="+",
         metavar="FILE",
-        help="start no server; say whether it would accept each schema or request; - for stdin",
+        help="start no server; say whether it would accept each schema, or the structure of each request; - for stdin",
     )
 
 

@@ -209,6 +209,8 @@ def parse_json(label: str, text: str) -> Any:
     Raises:
         CommandError: says the line and column, and shows the line.
     """
+    if not text.strip():
+        raise CommandError(f"{label} is empty, but JSON is wanted")
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

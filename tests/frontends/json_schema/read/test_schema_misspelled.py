@@ -65,3 +65,22 @@ def test_what_is_near_nothing_is_unknown() -> None:
     assert [meant_by(keyword) for keyword in ("foo", "", "a" * 1000, "itms", "item", "ref")] == [
         None, None, None, "items", "items", "$ref",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "meant"),
+    [
+        ({"name": "x", "schema": {"type": "integer"}, "strict": True}, "/schema", "the value of 'schema'"),
+        ({"name": {"type": "string"}, "age": {}}, "/name", '{"type": "object", "properties": {"name": …}}'),
+        ({"description": {"type": "string"}, "a/b": {}}, "/a~1b", '{"type": "object", "properties": {"a/b": …}}'),
+    ],
+)
+def test_a_schema_that_uses_no_keyword_is_a_finding(schema: Any, pointer: str, meant: str) -> None:
+    [found] = Grammar.from_json_schema(schema).report
+    reason = f"no keyword of JSON Schema is used, so every value is valid; did you mean {meant}?"
+    assert found == (pointer, pointer[1:].replace("~1", "/"), "annotation", reason)
+
+
+@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}, {"$schema": "x"}, {"x-a": {}}, {"example": {}}])
+def test_a_schema_that_admits_everything_on_purpose_is_none(schema: Any) -> None:
+    assert Grammar.from_json_schema(schema).report == ()

@@ -5,12 +5,14 @@
 An unknown keyword is an annotation, says the standard, so it is not an error. But one that is nearly the name of a
 keyword that asserts something is most likely that one: it differs in capitals, `_` and `-`, or in a letter or two.
 Extensions that are well known, names that begin with `x-` or `_`, and what is nearer to an annotation are left alone.
+A schema that uses no keyword at all is reported as well: `constrains_nothing`.
 Cost: a set operation where all keywords are known.
 Tested by tests/frontends/json_schema/read/test_schema_misspelled.py.
 """
 
 from __future__ import annotations
 
+import json
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
@@ -52,6 +54,9 @@ _EXTENSIONS: Final = frozenset(
     )
 )
 _MEANT: Final = ASSERTING | DEFINITIONS
+# "title" and "description" are names of properties, too.
+_CONSTRAINING: Final = KEYWORDS.keys() - {"title", "description"}
+_NOTHING_USED: Final = "no keyword of JSON Schema is used, so every value is valid"
 _KNOWN: Final = KEYWORDS.keys() | _OF_OLD_DRAFTS | _EXTENSIONS
 
 
@@ -68,6 +73,23 @@ def misspelled(schema: dict[Any, Any]) -> list[tuple[str, str]]:
         return []
     found = [(keyword, meant_by(keyword)) for keyword in schema if type(keyword) is str and keyword not in _KNOWN]
     return [(keyword, meant) for keyword, meant in found if meant is not None]
+
+
+def constrains_nothing(schema: Any) -> tuple[str, str] | None:
+    """Of a schema that uses no keyword at all, not even a misspelled one, a name in it and what was probably meant.
+
+    OpenAI's object around a schema, `{"name": …, "schema": {…}}`, is one, and so are bare properties. For all others,
+    None.
+    """
+    if type(schema) is not dict or not _CONSTRAINING.isdisjoint(schema) or misspelled(schema):
+        return None
+    if type(schema.get("schema")) is dict:
+        return "schema", f"{_NOTHING_USED}; did you mean the value of 'schema'?"
+    for name, value in schema.items():
+        if type(value) is dict and type(name) is str and name not in _KNOWN and not name.startswith(_VENDORS):
+            meant = f'{{"type": "object", "properties": {{{json.dumps(name[:60], ensure_ascii=False)}: …}}}}'
+            return name, f"{_NOTHING_USED}; did you mean {meant}?"
+    return None
 
 
 @remembered(4096)
