@@ -8,6 +8,7 @@ takes the groups of its successor along; so each is shut down where its `with` e
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,9 @@ def offline_engine(model: Path, *, asynchronous: bool = False, **options: Any) -
         if asynchronous:
             patch.setattr("vllm.platforms.cpu.CpuPlatform.check_and_update_config", staticmethod(_asynchronous()))
         from vllm import LLM  # imported in tests: it warns
+
+        # vLLM 0.32 looks into every module, and fails at what one has that its n-gram proposer loads.
+        patch.delitem(sys.modules, "llvmlite.binding.ffi", raising=False)
 
         structured = {"backend": "maskwright", **options.pop("structured_outputs_config", {})}
         llm = LLM(
