@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import os
-import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ import maskwright
 from maskwright.frontends.json_schema.options import MAX_INDENT
 from maskwright.frontends.json_schema.sets.multiples import MAX_ALL_STATES
 from maskwright.lint import lint
+from timing import processor_seconds
 
 SECONDS = 0.5 * (20 if "LD_PRELOAD" in os.environ else 2)  # twice what is promised, as machines differ
 UNREACHABLE = {
@@ -45,12 +46,6 @@ EXACT = {
 }
 
 
-def seconds(call: object, *arguments: object) -> float:
-    begin = time.process_time()
-    call(*arguments)  # type: ignore[operator]
-    return time.process_time() - begin
-
-
 def refused(source: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         COMPILER.compile_grammar(source)
@@ -58,7 +53,7 @@ def refused(source: str, error: type[Exception]) -> None:
 
 @pytest.mark.parametrize("source", UNREACHABLE.values(), ids=UNREACHABLE)
 def test_budgets_below_long_repetitions(source: str) -> None:
-    assert min(seconds(refused, source, maskwright.UnsatisfiableError) for _ in range(3)) < SECONDS
+    assert processor_seconds(partial(refused, source, maskwright.UnsatisfiableError), runs=3) < SECONDS
 
 
 @pytest.mark.parametrize(("source", "tokens"), EXACT.items())
@@ -85,7 +80,7 @@ LIMITED = {
 
 @pytest.mark.parametrize("source", LIMITED.values(), ids=LIMITED)
 def test_refusals(source: str) -> None:
-    assert any(seconds(refused, source, maskwright.LimitError) < SECONDS for _ in range(3))
+    assert processor_seconds(partial(refused, source, maskwright.LimitError), runs=3) < SECONDS
 
 
 COUNTS_IN_COUNTS = {"type": "string", "pattern": r"^(?:\S+\s+){0,49}\S+$", "maxLength": 500}
@@ -101,7 +96,7 @@ def test_the_search_for_a_short_output() -> None:
             maskwright.GrammarMatcher(compiled, max_tokens=budget)
 
     # Each goes on from what the ones before have found.
-    assert any(seconds(search, budget) < SECONDS for budget in (200, 199, 198))
+    assert any(processor_seconds(partial(search, budget)) < SECONDS for budget in (200, 199, 198))
 
 
 # Of front-ends: a text that once took seconds, and what refuses it, if anything has to.
@@ -193,7 +188,7 @@ def ends(run: Callable[[], object], limit: str | None) -> None:
 @pytest.mark.parametrize("name", FRONT_ENDS)
 def test_front_ends(name: str) -> None:
     limit, run = FRONT_ENDS[name]
-    assert any(seconds(ends, run, limit) < SECONDS for _ in range(3))
+    assert processor_seconds(partial(ends, run, limit), runs=3) < SECONDS
 
 
 def divisors(count: int, **options: Any) -> maskwright.Grammar:
