@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 import maskwright
+from frontends.json_schema.random_outputs import random_output
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from oracle.comparing import scaled, seeded
 
@@ -95,23 +96,10 @@ def test_outputs_come_to_an_end_and_are_valid(items: dict[str, Any]) -> None:
     """Tokens at random among those allowed, some characters more often, so that elements begin like earlier ones."""
     schema = schema_of(items)
     grammar, valid = COMPILER.compile_json_schema(schema), jsonschema.Draft202012Validator(schema)
-    rng, bitmask = seeded(f"outputs {items}"), maskwright.allocate_token_bitmask(1, INFO.vocab_size)
-    likely = {TOKENS.index(token) for token in (b"a", b"b", b"1", b"0", b",", b'"', b'","', b"]", b'"]', b"t", b"n")}
+    rng = seeded(f"outputs {items}")
+    likely = (b"a", b"b", b"1", b"0", b",", b'"', b'","', b"]", b'"]', b"t", b"n")
     for _ in range(scaled(30)):
-        matcher, written = GrammarMatcher(grammar), b""
-        for step in range(400):
-            bitmask[:] = -1
-            matcher.fill_next_token_bitmask(bitmask)
-            allowed = [t for t in range(INFO.vocab_size) if bitmask[0, t // 32] >> (t % 32) & 1]
-            assert allowed, written
-            if allowed == [len(TOKENS)]:
-                break
-            closing = [t for t in allowed if step > 60 and t < len(TOKENS) and TOKENS[t] in (b"]", b'"]', b'"')]
-            token = rng.choice(
-                closing or [t for t in allowed if t in likely] or [t for t in allowed if t < len(TOKENS)]
-            )
-            assert matcher.accept_token(token)
-            written += TOKENS[token]
+        written = random_output(grammar, TOKENS, rng, likely=likely, closing=(b"]", b'"]', b'"'), after=60)
         assert valid.is_valid(json.loads(written)), written
 
 

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 import maskwright
+from frontends.json_schema.random_outputs import random_output
 from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from oracle.comparing import scaled, seeded
 
@@ -162,24 +163,10 @@ def test_no_invalid_array_is_accepted_in_any_spelling(schema: dict[str, Any], an
 def test_outputs_come_to_an_end_and_are_valid(schema: dict[str, Any]) -> None:
     """Tokens at random among those allowed, some more often, so that items begin like earlier ones."""
     grammar, valid = COMPILER.compile_json_schema(schema), jsonschema.Draft202012Validator(schema)
-    rng, bitmask = seeded(f"outputs {schema}"), maskwright.allocate_token_bitmask(1, INFO.vocab_size)
-    likely = {i for i, token in enumerate(TOKENS) if len(token) > 1 or token in b'ab10{}[]",:'}
+    rng = seeded(f"outputs {schema}")
+    likely = {token for token in TOKENS if len(token) > 1 or token in b'ab10{}[]",:'}
     for _ in range(scaled(30)):
-        matcher, written = GrammarMatcher(grammar), b""
-        for step in range(600):
-            bitmask[:] = -1
-            matcher.fill_next_token_bitmask(bitmask)
-            allowed = [t for t in range(INFO.vocab_size) if bitmask[0, t // 32] >> (t % 32) & 1]
-            assert allowed, written
-            if allowed == [len(TOKENS)]:
-                break
-            closing = [t for t in allowed if step > 80 and t < len(TOKENS) and TOKENS[t] in (b"]", b"}", b'"')]
-            token = rng.choice(
-                closing or [t for t in allowed if t in likely] or [t for t in allowed if t < len(TOKENS)]
-            )
-            assert matcher.accept_token(token)
-            written += TOKENS[token]
-        assert matcher.is_completed(), written
+        written = random_output(grammar, TOKENS, rng, likely=likely, closing=(b"]", b"}", b'"'), after=80)
         assert valid.is_valid(json.loads(written)), written
 
 
