@@ -36,23 +36,22 @@ if _TYPE_CHECKING:
     from maskwright.engine.vllm_client import VllmEngine as VllmEngine
     from maskwright.grammar_drafts import GrammarDrafts as GrammarDrafts
 
-_HOMES = {
+_HOMES = {  # from here
     **dict.fromkeys(("Completion", "Engine", "EngineStats", "Handle", "complete", "generate"), "interface"),
     **dict.fromkeys(("FinishReason", "Output", "Timing", "TokenLogprobs", "Usage"), "outputs"),
     **dict.fromkeys(("Request", "SamplingParams"), "requests"),
+    "GrammarDrafts": ".grammar_drafts",  # above: the integrations use it as well
     "LocalEngine": "local",
     "VllmEngine": "vllm_client",
     "load_engine": "loading",
     "prompt_lookup": "speculation",
 }
-__all__ = sorted([*_HOMES, "GrammarDrafts"])
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> _Any:
     if name in _HOMES:
-        return getattr(_import_module(f"maskwright.engine.{_HOMES[name]}"), name)
-    if name == "GrammarDrafts":  # the integrations use it as well
-        return getattr(_import_module("maskwright.grammar_drafts"), name)
+        return getattr(_import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module 'maskwright.engine' has no attribute {name!r}")
 
 
