@@ -6,10 +6,11 @@ The loop works with any model that returns logits and a key-value cache; this on
     python examples/pytorch_loop.py path/to/model
 """
 
+import inspect
 import sys
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 import maskwright as mw
 
@@ -44,14 +45,15 @@ outputs: list[list[int]] = [[] for _ in work]
 
 tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
 inputs = tokenizer(list(work), return_tensors="pt", padding=True)
-ids, attention, cache = inputs["input_ids"], inputs["attention_mask"], None
+ids, attention = inputs["input_ids"], inputs["attention_mask"]
+# transformers 5.24 renamed the argument past_key_values to cache
+cache_argument = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+cached = {cache_argument: DynamicCache(config=model.config)}
 with torch.inference_mode():
     while not all(matcher.is_terminated() for matcher in matchers):
         positions = (attention.cumsum(-1) - 1).clamp(min=0)[:, -ids.shape[1] :]
-        step = model(
-            input_ids=ids, attention_mask=attention, position_ids=positions, past_key_values=cache, use_cache=True
-        )
-        cache, logits = step.past_key_values, step.logits[:, -1].float()
+        step = model(input_ids=ids, attention_mask=attention, position_ids=positions, use_cache=True, **cached)
+        logits = step.logits[:, -1].float()
         batch.fill_next_token_bitmask(bitmask)  # all rows in one call
         running = [row for row, matcher in enumerate(matchers) if not matcher.is_terminated()]
         mw.apply_token_bitmask_inplace(logits, bitmask, indices=running)

@@ -12,6 +12,7 @@ each with a cache of its own, so that ratios in one run are fair on a machine th
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Callable
@@ -61,6 +62,9 @@ class Transformer:
         leave_a_processor()
         self.name = name
         self.model = AutoModelForCausalLM.from_pretrained(MODELS / name).float().eval()
+        # transformers 5.24 renamed the argument past_key_values to cache
+        known = inspect.signature(self.model.forward).parameters
+        self.cache_argument = "cache" if "cache" in known else "past_key_values"
         self.tokenizer = AutoTokenizer.from_pretrained(MODELS / name)
         self.info = mw.TokenizerInfo.from_huggingface(self.tokenizer, vocab_size=self.model.config.vocab_size)
 
@@ -73,7 +77,7 @@ class Transformer:
 
         cache = DynamicCache(config=self.model.config)
         with torch.inference_mode():
-            self.model(torch.tensor([prompt] * batch), past_key_values=cache, use_cache=True, logits_to_keep=1)
+            self.model(torch.tensor([prompt] * batch), use_cache=True, logits_to_keep=1, **{self.cache_argument: cache})
         return cache
 
     def step(self, tokens: list[int], state: Any) -> Any:
@@ -81,7 +85,8 @@ class Transformer:
 
         with torch.inference_mode():
             ids = torch.tensor(tokens)[:, None]
-            return self.model(ids, past_key_values=state, use_cache=True, logits_to_keep=1).logits[:, -1]
+            cached = {self.cache_argument: state}
+            return self.model(ids, use_cache=True, logits_to_keep=1, **cached).logits[:, -1]
 
 
 class Sleeper:

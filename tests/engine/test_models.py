@@ -183,6 +183,16 @@ def test_models_that_cannot_forget_are_refused(tokenizer: Any) -> None:
         TransformersModel(transformers.MambaForCausalLM(config), tokenizer)
 
 
+def test_models_that_take_no_positions_are_refused_by_name(tokenizer: Any) -> None:
+    transformers = pytest.importorskip("transformers")
+    from maskwright.engine.models.transformers import TransformersModel
+
+    config = transformers.BloomConfig(vocab_size=PADDED_VOCAB_SIZE, hidden_size=16, n_layer=1, n_head=2)
+    with pytest.raises(EngineError, match="no argument position_ids") as raised:
+        TransformersModel(transformers.BloomForCausalLM(config), tokenizer)
+    assert "maskwright.generate" in (raised.value.hint or "")
+
+
 @pytest.mark.parametrize("jump_forward", [True, False])
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 def test_an_engine_over_transformers(kind: str, jump_forward: bool, tokenizer: Any) -> None:

@@ -67,8 +67,8 @@ class TransformersModel:
         facts = facts_of(model, tokenizer)
         self._model, self._tokenizer = model.eval(), tokenizer
         self._lock = threading.Lock()  # tokenizers are not for several threads at a time
-        self._keep = _keep_argument(model)
         self._windows = _windows_of(model)
+        self._keep, self._cache_argument = _keep_argument(model), _cache_argument(model)
         self._is_eager = _is_eager(model)
         self._cache = SlotCache(num_slots)
         self._lengths = [0] * num_slots
@@ -166,8 +166,8 @@ class TransformersModel:
             input_ids=ids.to(device),
             attention_mask=self._attention_mask(positions, num_visible),
             position_ids=positions.clamp(max=self.max_model_len - 1).to(device),
-            past_key_values=self._cache,
             use_cache=True,
+            **{self._cache_argument: self._cache},
             **({} if self._keep is None else {self._keep: keep}),
         ).logits
         for step in steps:
@@ -277,6 +277,23 @@ def _keep_argument(model: Any) -> str | None:
     """The name of the argument that limits for which tokens a model calculates logits; None if it has none."""
     known = inspect.signature(model.forward).parameters
     return "logits_to_keep" if "logits_to_keep" in known else None
+
+
+def _cache_argument(model: Any) -> str:
+    """The name of the argument for what was read before; transformers 5.24 renamed it.
+
+    Raises:
+        EngineError: The model has no such argument, or does not take positions.
+    """
+    known = inspect.signature(model.forward).parameters
+    name = "past_key_values" if "past_key_values" in known else "cache"
+    for needed in (name, "position_ids"):
+        if needed not in known:
+            raise EngineError(
+                f"{type(model).__name__}.forward has no argument {needed}, which batches with a cache need",
+                hint="use maskwright.generate, which does not require that",
+            )
+    return name
 
 
 def _is_eager(model: Any) -> bool:
