@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 import maskwright
-from maskwright.frontends.selections import Selection, ordered, permutation
+from maskwright.frontends.selections import MOST_ITEMS, Selection, ordered, permutation
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, GrammarIR, IRBuilder, literal, text
-from oracle.comparing import compile_fresh
+from oracle.comparing import compile_fresh, seeded
 from oracle.recognizer import is_viable, matches
 from oracle.vocabularies import BYTES
 
@@ -86,7 +86,53 @@ def test_many_items_with_a_maximum_and_required_ones_last() -> None:
     assert not matcher.accept_string(b"L")
 
 
+@pytest.mark.parametrize(
+    ("count", "required", "extra", "maximum", "singles", "size"),
+    [
+        (64, (), False, UNBOUNDED, 64, 1),
+        (70, (), False, UNBOUNDED, 52, 3),
+        (70, (0, 69), True, 40, 32, 3),  # the number takes 6 bits
+        (128, (5,), False, UNBOUNDED, 15, 7),
+    ],
+)
+def test_too_many_items_come_in_groups(
+    count: int, required: tuple[int, ...], extra: bool, maximum: int, singles: int, size: int
+) -> None:
+    """Optional items past the first `singles` come in groups of `size`, in their own order within each."""
+    items = [chr(0x100 + i) for i in range(count)]
+    builder = IRBuilder()
+    selection = Selection([text(c) for c in items], required, EMPTY, text("x") if extra else None, 0, maximum)
+    g = grammar_of(builder, permutation(builder, "p", selection, may_group=True))
+    matcher = maskwright.GrammarMatcher(compile_fresh(g, BYTES))
+    optional = [c for i, c in enumerate(items) if i not in required]
+    groups = [[items[i]] for i in required] + [[c] for c in optional[:singles]]
+    groups += [optional[i : i + size] for i in range(singles, len(optional), size)]
+    assert (len(groups) < count) == (count > 64)
+    for rng in (seeded(f"groups {n}") for n in range(3)):
+        left = [group.copy() for group in groups]
+        allowed = len(items) if maximum == UNBOUNDED else maximum
+        while any(left):
+            taken = rng.choice([c for group in left for c in group])
+            needed = [group for group in left[: len(required)] if group]
+            possible = bool(allowed > len(needed) or [taken] in needed)
+            assert matcher.accept_string(taken) == possible
+            if not possible:
+                break
+            allowed -= 1
+            for group in left:
+                if taken in group:
+                    for passed in group[: group.index(taken) + 1]:
+                        group.remove(passed)
+                        assert not matcher.accept_string(passed)
+            assert matcher.is_completed() == (not any(left[: len(required)]))
+        matcher.reset()
+
+
 def test_more_items_than_bits_are_refused() -> None:
+    with pytest.raises(maskwright.LimitError):
+        permutation(IRBuilder(), "p", Selection([text("a")] * (MOST_ITEMS + 1)), may_group=True)
+    with pytest.raises(maskwright.LimitError):  # required items have a bit each
+        permutation(IRBuilder(), "p", Selection([text("a")] * 65, range(65)), may_group=True)
     with pytest.raises(maskwright.LimitError) as error:
         permutation(IRBuilder(), "p", Selection([EMPTY] * 65))
     assert error.value.limit == "parameter_bits"

@@ -137,3 +137,16 @@ def test_nested_optional_objects_stay_linear() -> None:
             schema = {"properties": {"a": schema, "b": {"type": "null"}}, "additionalProperties": False}
         sizes.append(len(schema_to_ir(schema).dump()))
     assert sizes[2] < 5 * sizes[1]
+
+
+def test_very_many_members_come_in_almost_any_order() -> None:
+    names = [f"m{i}" for i in range(76)]
+    schema = {
+        "properties": {name: {"const": i} for i, name in enumerate(names)},
+        "required": ["m75"],
+        "additionalProperties": False,
+    }
+    text = "{" + ", ".join(f'"m{i}": {i}' for i in (50, 30, 75, 9, 60, 40, 0)) + "}"
+    twice, incomplete = text[:-1] + ', "m9": 9}', text.replace('"m75": 75, ', "")
+    check_texts(schema, [text], [twice, incomplete, text.replace(": 50", ": 51")], any_order=True)
+    check_texts(schema, [], [text])

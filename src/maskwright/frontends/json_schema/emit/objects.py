@@ -187,7 +187,7 @@ def _with_distinct_names(
 
 
 def _permuted(emitter: SchemaRules, shape: ObjectShape, members: list[Member], extra: Expr, style: Style) -> Expr:
-    """The object with its members in any order, each declared one at most once.
+    """The object with its members in any order (very many in groups), each declared one at most once.
 
     Raises:
         LimitError: There are too many members.
@@ -201,7 +201,7 @@ def _permuted(emitter: SchemaRules, shape: ObjectShape, members: list[Member], e
         minimum=shape.min_properties,
         maximum=UNBOUNDED if shape.max_properties is None else shape.max_properties,
     )
-    body = permutation(emitter.builder, "members", selection)
+    body = permutation(emitter.builder, "members", selection, may_group=True)
     filled, may_be_empty = apart_from_empty(body)
     return style.object_of(filled, may_be_empty=may_be_empty)
 
