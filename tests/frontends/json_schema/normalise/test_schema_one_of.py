@@ -17,6 +17,11 @@ def kind(name: str, **more: Any) -> Any:
     return {"properties": {"kind": {"const": name}, **more}, "required": ["kind"], "type": "object"}
 
 
+OPTIONAL_KINDS = [
+    {"properties": {"kind": {"enum": [f"k{i}"]}, f"m{i}": {"type": "integer"}}, "type": "object"} for i in range(9)
+]
+REQUIRED_KIND = {"type": "object", "required": ["kind"]}
+
 CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, ["a", 1], [1.5, None]),
     ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, [1.5], [1, "a"]),
@@ -41,6 +46,16 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
         [{"kind": "x", "a": "s"}, {"kind": "z"}],
     ),
     ({"type": "object", "oneOf": [A, B]}, [{"a": 1}, {"b": 1}], [{}, {"a": 1, "b": 1}]),
+    (  # what tells the branches apart is required beside them
+        {"allOf": [{"title": "t", "oneOf": OPTIONAL_KINDS}, {"properties": {"z": {"type": "null"}}}], **REQUIRED_KIND},
+        [{"kind": f"k{i}", f"m{i}": i} for i in range(9)] + [{"kind": "k1", "z": None, "m2": "x"}],
+        [{"kind": "k1", "m1": "x"}, {"m1": 1}, {"kind": "k1", "z": 1}, {"kind": "k9"}, 1],
+    ),
+    (  # or it is not
+        {"type": "object", "allOf": [{"oneOf": OPTIONAL_KINDS[:2]}]},
+        [{"kind": "k1", "m1": 1}, {"kind": "k0"}, {"m1": 1, "m0": "x"}],
+        [{}, {"kind": "k1", "m1": "x"}, {"m1": 1}],
+    ),
     (
         {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "oneOf": [A, B]},
         [{"a": 1, "c": 1}, {"b": 1}],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright.frontends.json_schema.normalise.complement import complement
+from maskwright.frontends.json_schema.normalise.one_of import is_one_of_alone
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.normalise.unevaluated import all_subsets, without_seen
 from maskwright.frontends.json_schema.read.places import DynamicError
@@ -21,7 +22,14 @@ def _branches(context: SchemaContext, keyword: str, value: Any) -> list[Shape]:
 
 
 def allOf(context: SchemaContext, value: Any) -> None:
-    context.applied.extend(_branches(context, "allOf", value))
+    if not isinstance(value, list) or not value:
+        raise context.malformed("allOf", "a non-empty array of schemas", value)
+    for i, schema in enumerate(value):
+        if is_one_of_alone(schema):
+            context.beside.append((len(context.applied), context.child("allOf", schema, i)))
+            context.applied.append(ANY_SHAPE)
+        else:
+            context.applied.append(context.shape("allOf", schema, i))
 
 
 def anyOf(context: SchemaContext, value: Any) -> None:

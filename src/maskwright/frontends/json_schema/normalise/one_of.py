@@ -1,19 +1,25 @@
 """`oneOf`: exactly one of the branches holds.
 
 Branches of which it can be shown that no two have a value in common are a union. Others are a union once each has lost
-what it has in common with others, if that has an exact shape.
+what it has in common with others, if that has an exact shape. A `oneOf` alone in a branch of `allOf` is looked at
+beside the other branches, which may require the member that tells its own apart:
+
+    {"required": ["kind"], "allOf": [{"oneOf": [{"properties": {"kind": {"const": "a"}}}, …]}, …]}
+
 Tested by tests/frontends/json_schema/normalise/test_schema_one_of.py.
 """
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 from maskwright.errors import LimitError
 from maskwright.frontends.json_schema.normalise.complement import difference
 from maskwright.frontends.json_schema.normalise.disjoint import disjoint, is_tagged_union
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
+from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS
+from maskwright.frontends.json_schema.read.places import Node
 from maskwright.frontends.json_schema.sets.shape import Shape
 
 MAX_EXCLUSIVE: Final = 200  # object alternatives that telling the branches apart may make
@@ -37,6 +43,26 @@ def exactly_one(context: SchemaContext, base: Shape, branches: list[Shape]) -> S
     except (_NotExact, LimitError):
         context.refuse("oneOf", "its branches may overlap in a way that cannot be excluded exactly")
         return context.union(shapes)
+
+
+def is_one_of_alone(schema: Any) -> bool:
+    """Whether a schema is nothing but a `oneOf`."""
+    if not isinstance(schema, dict) or not schema.keys() - {"oneOf"} <= ANNOTATIONS:
+        return False
+    branches = schema.get("oneOf")
+    return isinstance(branches, list) and len(branches) > 1
+
+
+def one_of_beside(context: SchemaContext, node: Node, base: Shape) -> Shape:
+    """Return the shape of a place where a `oneOf` stands alone, as far as `base` holds, too."""
+    path = (node.path, "oneOf")
+    places = [context.norm.document.child(node, schema, (path, i)) for i, schema in enumerate(node.schema["oneOf"])]
+    if len(base.objects) == 1:
+        branches = [context.norm.shape(place) for place in places]
+        together = [context.intersect(base, branch) for branch in branches]
+        if all(branch.exact for branch in branches) and is_tagged_union(together, context.norm):
+            return context.union(branches)
+    return context.norm.shape(node)
 
 
 def _overlaps(context: SchemaContext, shapes: list[Shape]) -> list[list[int]]:

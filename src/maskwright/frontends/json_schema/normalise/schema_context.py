@@ -31,9 +31,10 @@ class SchemaContext:
 
     `number`, `string`, `array` and `object` are None until a keyword says something about that type. `applied` are
     shapes that hold as well, in the order of the text; `own_position` is where in that order the own members come.
-    `exclusive` are lists of branches of which exactly one holds. `contained` are the places of `contains`;
-    `unevaluated` are keywords for what no other keyword has seen, and their places. It is `exact` until something is
-    left out.
+    `exclusive` are lists of branches of which exactly one holds. `beside` are indices into `applied` and places whose
+    shapes go there, once the others are known: a `oneOf` that stands alone in a branch of `allOf`. `contained` are
+    the places of `contains`; `unevaluated` are keywords for what no other keyword has seen, and their places. It is
+    `exact` until something is left out.
     """
 
     def __init__(self, norm: DocumentContext, node: Node, schema: dict[str, Any]) -> None:
@@ -49,6 +50,7 @@ class SchemaContext:
         self.applied: list[Shape] = []
         self.own_position = 0
         self.exclusive: list[list[Shape]] = []
+        self.beside: list[tuple[int, Node]] = []
         self.contained: tuple[Conj, ...] = ()
         self.unevaluated: tuple[tuple[str, Conj], ...] = ()
         self.exact = True

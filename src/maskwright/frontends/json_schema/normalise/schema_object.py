@@ -13,7 +13,7 @@ from maskwright.frontends.json_schema.normalise.complement import complement
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.findings import schema_error
 from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
-from maskwright.frontends.json_schema.normalise.one_of import exactly_one
+from maskwright.frontends.json_schema.normalise.one_of import exactly_one, one_of_beside
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.normalise.unevaluated import narrowed_by_unevaluated, note_seen
 from maskwright.frontends.json_schema.read.places import Negation, Node, Union
@@ -53,11 +53,12 @@ def make_shape(node: Node, norm: DocumentContext) -> Shape:
         schema = {keyword: value for keyword, value in schema.items() if keyword not in norm.ignored}
     context = SchemaContext(norm, node, schema)
     _run_keywords(context)
-    shape = _own_shape(context)
-    if context.applied:
-        before, after = context.applied[: context.own_position], context.applied[context.own_position :]
-        for i, other in enumerate([*before, shape, *after]):
-            shape = other if i == 0 else context.intersect(shape, other)
+    own = _own_shape(context)
+    if context.beside:
+        base = _with_applied(context, own)
+        for index, place in context.beside:
+            context.applied[index] = one_of_beside(context, place, base)
+    shape = _with_applied(context, own)
     for branches in context.exclusive:
         shape = exactly_one(context, shape, branches)
     if context.unevaluated:
@@ -108,6 +109,14 @@ def _own_shape(context: SchemaContext) -> Shape:
         (context.array,) if context.array is not None else FREE_ARRAYS,
         (context.object,) if context.object is not None else FREE_OBJECTS,
     )
+
+
+def _with_applied(context: SchemaContext, shape: Shape) -> Shape:
+    """What holds of a schema object's own assertions and of the shapes that hold as well, in the order of the text."""
+    before, after = context.applied[: context.own_position], context.applied[context.own_position :]
+    for i, other in enumerate([*before, shape, *after]):
+        shape = other if i == 0 else context.intersect(shape, other)
+    return shape
 
 
 def _hint_at(value: Any) -> str:
