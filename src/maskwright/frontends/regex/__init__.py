@@ -6,9 +6,9 @@ r"""Regular expressions: `parse` makes a syntax tree with spans, `lower` makes t
 The files in the order of the work: `ast.py`, `classes.py` (named sets of characters), `refused.py` (what is refused by
 name), `scanner.py` (escapes), `brackets.py` (classes), `parser.py`, `lower.py`; and for assertions `lookaround.py`
 (lookarounds become intersections), `context.py` (conditions on neighbours), `plain.py` (pieces of expressions). The
-result is regular: it holds no rule reference. Only `whole_regex_to_expr` takes back-references (`back_references.py`),
-whose result is not.
-Tested by tests/frontends/test_regex.py.
+result is regular: it holds no rule reference. Only `whole_regex_to_expr` and JSON Schema's `pattern` take
+back-references (`participation.py`, `back_references.py`), whose result is not.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Expressions are compared by value, which costs their size. A set such as `\w` is
     >>> letters.spell(x, utf8).dump()
     '"ab"* "a"'
 
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

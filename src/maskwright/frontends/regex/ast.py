@@ -10,7 +10,7 @@ its `depth` and its `size` as a tree. `str()` of a node shows its structure, for
 `parser.py` makes all of these but `Boundary`, `And` and `Not`; `lookaround.py` turns anchors and lookarounds into
 those.
 Invariants: nodes are immutable and may be shared. Cost: about a microsecond a node.
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

@@ -5,15 +5,16 @@ r"""Patterns with back-references: a group that one names is remembered, and the
     '{#250=[a-b] "c" #250}'
 
 A group holds from its end to the end of the alternative and of the repetition that it stands in. Where a back-reference
-may come without it, dialects disagree (it fails in Python, and is empty in ECMA-262), so that is an error.
-Tested by tests/frontends/test_back_references.py.
+may come without it, dialects disagree (it fails in Python, and is empty in ECMA-262), so that is an error; in patterns
+of JSON Schema, participation.py leaves none such.
+Tested by tests/frontends/regex/test_back_references.py.
 """
 
 from __future__ import annotations
 
 from maskwright.errors import LimitError, RegexSyntaxError
-from maskwright.frontends.charset import utf8
-from maskwright.frontends.regex.ast import INFINITE, Alt, BackReference, Group, Node, Repeat, Seq
+from maskwright.frontends.charset import Encoding, utf8
+from maskwright.frontends.regex.ast import INFINITE, Alt, BackReference, Group, Look, Node, Repeat, Seq
 from maskwright.frontends.regex.lower import without_edges
 from maskwright.frontends.regex.plain import lower_plain
 from maskwright.ir import MAX_TEXT_NUMBER, UNBOUNDED, Copies, Expr, alt, recall, remember, repeat, seq, with_scopes
@@ -23,19 +24,27 @@ def recalled_groups(node: Node) -> set[int]:
     """The numbers of the groups that back-references name."""
     if isinstance(node, BackReference):
         return {node.number}
-    return {number for part in _parts(node) for number in recalled_groups(part)}
+    return {number for part in parts_of(node) for number in recalled_groups(part)}
 
 
-def _parts(node: Node) -> tuple[Node, ...]:
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """The nodes that a node is made of, as the parser makes them."""
     if isinstance(node, Seq):
         return node.items
     if isinstance(node, Alt):
         return node.branches
-    return (node.item,) if isinstance(node, (Repeat, Group)) else ()
+    return (node.item,) if isinstance(node, (Repeat, Group, Look)) else ()
 
 
-def lower_recalling(node: Node, pattern: str) -> Expr:
+def lower_recalling(node: Node, pattern: str, encode: Encoding = utf8, encode_group: Encoding = utf8) -> Expr:
     """Return the expression for the texts that match as a whole.
+
+    Args:
+        node: The pattern.
+        pattern: The same as it is written, for error messages.
+        encode: How one character is spelled.
+        encode_group: The same in groups that are referred back to: each character in one way, since their text comes
+            again as it was spelled.
 
     Raises:
         RegexSyntaxError: A group is not certain to have matched where its text is to come again, holds another such
@@ -51,19 +60,21 @@ def lower_recalling(node: Node, pattern: str) -> Expr:
     if len(groups) > MAX_TEXT_NUMBER:
         message = f"back-references name more than {MAX_TEXT_NUMBER} groups"
         raise LimitError(message, limit="remembered_texts", hint="use fewer, or rules of a grammar")
-    return with_scopes(_Lowering(groups, pattern).lower(node, set()), lambda remembered: remembered[1], Copies())
+    return with_scopes(
+        _Lowering(groups, pattern, encode, encode_group).lower(node, set()), lambda remembered: remembered[1], Copies()
+    )
 
 
 class _Lowering:
-    def __init__(self, groups: list[int], pattern: str) -> None:
+    def __init__(self, groups: list[int], pattern: str, encode: Encoding, encode_group: Encoding) -> None:
         self.texts = {number: MAX_TEXT_NUMBER - i for i, number in enumerate(groups)}
-        self.pattern = pattern
+        self.pattern, self.encode, self.encode_group = pattern, encode, encode_group
         self.plain: dict[int, bool] = {}  # by identity: whether a node has nothing to do with back-references
 
     def lower(self, node: Node, known: set[int]) -> Expr:
         """`known` are the groups that have certainly matched before; those that match in the node are added."""
         if self.is_plain(node):
-            return lower_plain(node, utf8)
+            return lower_plain(node, self.encode)
         if isinstance(node, BackReference):
             if node.number not in known:
                 hint = "write it after the group, in the same alternative and repetition"
@@ -88,13 +99,13 @@ class _Lowering:
                 "a group that is referred back to contains a back-reference or another such group", node, hint
             )
         known.add(node.number)
-        return remember(lower_plain(node.item, utf8), self.texts[node.number])
+        return remember(lower_plain(node.item, self.encode_group), self.texts[node.number])
 
     def is_plain(self, node: Node) -> bool:
         found = self.plain.get(id(node))
         if found is None:
             recalls = isinstance(node, BackReference) or (isinstance(node, Group) and node.number in self.texts)
-            found = self.plain[id(node)] = not recalls and all(map(self.is_plain, _parts(node)))
+            found = self.plain[id(node)] = not recalls and all(map(self.is_plain, parts_of(node)))
         return found
 
     def error(self, message: str, node: Node, hint: str) -> RegexSyntaxError:

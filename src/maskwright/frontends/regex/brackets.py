@@ -16,7 +16,7 @@ there are no set operations.
 Operations have equal precedence and associate to the left, as in Rust; case is folded before they are applied.
 Sources: Rust's regex-syntax, "Character classes"; Python's re; ECMA-262 section 22.2.1.
 Cost: linear, and up to MAX_TRIED characters more for readings that come to no end.
-Tested by tests/frontends/test_regex.py, tests/frontends/test_regex_dialects.py.
+Tested by tests/frontends/regex/test_regex.py, tests/frontends/regex/test_regex_dialects.py.
 """
 
 from __future__ import annotations

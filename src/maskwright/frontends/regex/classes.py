@@ -11,7 +11,7 @@ same on every version of Python. The file is read when a property is first neede
 asked for. Names of properties match loosely, as UTS 18 section 1.2 has it: case, spaces, `-` and `_` do not count.
 Case folding is simple folding (CaseFolding.txt, statuses C and S): one character folds to one, so `ß` equals `ẞ`,
 not `ss`.
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ elimination (Arden's rule), so anchors and word boundaries are exact within loop
 
 Cost: per node, the square of the number of classes, typically 2 (sides.py has the limit); and no more than MAX_WORK
 nodes in all.
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

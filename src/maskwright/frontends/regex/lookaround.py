@@ -14,7 +14,7 @@ r"""Lookarounds and anchors, turned into what a regular expression can say: `Bou
 
 Sources: the derivation is by the definition of lookarounds in ECMA-262 section 22.2.2. Cost: linear, but for the
 copies, which are limited by MAX_SIZE.
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ assertions are left go through `lookaround.py` and `context.py`.
     True
 
 Invariants: the result holds no `ref`; it is a subset of the encoded texts, because complements are intersected.
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ groups and possessive quantifiers.
     "seq('a', repeat(group(alt('b', 'c')), 0, inf, lazy), end)"
 
 Invariant: every character of the pattern is in the tree, or is a comment or blank of the `x` flag. Cost: linear.
-Tested by tests/frontends/test_regex.py, tests/frontends/test_regex_dialects.py.
+Tested by tests/frontends/regex/test_regex.py, tests/frontends/regex/test_regex_dialects.py.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _COUNT: Final = re.compile(r"[*+?]|\{(?:([0-9]+)(?:(,)([0-9]*))?|,([0-9]*))\}")
 _FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME: Final = re.compile(r"\(\?P?<([^>]*)>")
 _BACK_REFERENCE: Final = re.compile(r"\\(?![0-3][0-7]{2})([1-9][0-9]?)|\\k<([^>]*)>|\(\?P=([^)]*)\)")
+_ECMA_BACK_REFERENCE: Final = re.compile(r"\\([1-9][0-9]*)|\\k<([^>]*)>")
 _SIMPLE_COUNTS: Final = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
 _FLAG_BITS: Final = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0}
 _BYTES_HINT: Final = "write (?a:…) for ASCII \\d \\w \\s \\b; bytes need allow_invalid_utf8, an option of Lark grammars"
@@ -111,6 +112,7 @@ class _Parser(Brackets):
         self.num_groups = 0
         self.closed: set[int] = set()  # groups
         self.back_references = back_references
+        self.later: list[re.Match[str]] = []  # back-references to groups that were not closed before them
         # Whether a quantifier may come next: not at the start of a branch, nor after an anchor or another quantifier.
         self.quantifiable = False
 
@@ -130,6 +132,10 @@ class _Parser(Brackets):
                 raise self.error("a surrogate is not a character", at, at + 1, "write the character itself")
         if self.stack:
             raise self.error("the group is not closed", self.frame.start, self.frame.start + 1, "add )")
+        for match in self.later:
+            if self._group_number(match) not in self.closed:
+                hint = "count the groups, or write \\xHH for a character by its number"
+                raise self.error(f"the pattern has no group {_group_named(match)!r}", *match.span(), hint)
         return self._body()
 
     def _push(self, node: ast.Node, quantifiable: bool = True) -> None:
@@ -162,7 +168,8 @@ class _Parser(Brackets):
         self._push_text(ast.Chars(self._span(start), chars))
 
     def _escape(self) -> None:
-        if self.back_references and (match := _BACK_REFERENCE.match(self.pattern, self.position)):
+        form = _BACK_REFERENCE if self.python else _ECMA_BACK_REFERENCE
+        if self.back_references and (match := form.match(self.pattern, self.position)):
             self._back_reference(match)
             return
         start = self.position
@@ -177,16 +184,30 @@ class _Parser(Brackets):
             self._push_text(_character(self._span(start), value, self.flags))
 
     def _back_reference(self, match: re.Match[str]) -> None:
-        name = match[1] or match[2] or match[3] or ""
-        number = int(name) if match[1] else self.names.get(name, 0)
+        number = self._group_number(match)
+        if number not in self.closed and not self.python:
+            self._back_reference_to_later(match)
+            return
         if number not in self.closed:
             hint = "write it after the group; for a character by its number, write \\xHH"
-            raise self.error(f"no group {name[:40]!r} ends before this back-reference", *match.span(), hint)
+            raise self.error(f"no group {_group_named(match)!r} ends before this back-reference", *match.span(), hint)
         if self.flags & IGNORE_CASE:
             hint = "write (?-i:…) around it, for the very same text"
             raise self.error("a back-reference under the flag i is not supported", *match.span(), hint)
         start, self.position = self.position, match.end()
         self._push(ast.BackReference(self._span(start), number))
+
+    def _back_reference_to_later(self, match: re.Match[str]) -> None:
+        """In ECMA-262, a back-reference is empty before the end of its group; lookbehinds are read from their end."""
+        if any(not frame.look[0] for frame in (*self.stack, self.frame)):
+            hint = "write the back-reference behind the lookbehind"
+            raise self.error("a back-reference in a lookbehind comes before its group", *match.span(), hint)
+        start, self.position = self.position, match.end()
+        self.later.append(match)
+        self._push(ast.Seq(self._span(start), ()))
+
+    def _group_number(self, match: re.Match[str]) -> int:
+        return int(match[1][:9]) if match[1] else self.names.get(match[match.lastindex or 0], 0)
 
     def _dot(self) -> None:
         start = self.position
@@ -294,7 +315,7 @@ class _Parser(Brackets):
                 raise self.error("the comment is not closed", start, start + 3, "add )")
             self.position = end + 1
             return False
-        if self.back_references and (match := _BACK_REFERENCE.match(pattern, start)):
+        if self.back_references and self.python and (match := _BACK_REFERENCE.match(pattern, start)):
             self._back_reference(match)
             return False
         refused = refused_group(pattern, start, self.python)
@@ -379,6 +400,10 @@ class _Parser(Brackets):
         if not branches:
             return last
         return ast.Alt(Span(branches[0].span.start, last.span.end), (*branches, last))
+
+
+def _group_named(match: re.Match[str]) -> str:
+    return match[match.lastindex or 0][:40]
 
 
 def _character(span: Span, code_point: int, flags: int) -> ast.Chars | ast.Literal:

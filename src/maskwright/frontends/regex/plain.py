@@ -8,7 +8,7 @@ intersection otherwise.
     >>> lower_plain(word, utf8).dump(), PlainPieces(utf8).some(word, None, CodePointSet.from_string("b")).dump()
     ('[a-b]*', '[a-b]* "b"')
 
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

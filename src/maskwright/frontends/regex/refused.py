@@ -7,7 +7,7 @@ Two kinds of things are here: what is not regular or has no meaning for a whole 
 `\G`, `\K`), and what two dialects read differently, so that a pattern would silently change its meaning (`\<`, the
 flag `U`). Each has a way out. Nested classes are in brackets.py, quantifiers in parser.py.
 Sources: PCRE2's pcre2pattern; Rust's regex; Python's re; ECMA-262 section 22.2.1.
-Tested by tests/frontends/test_regex_dialects.py.
+Tested by tests/frontends/regex/test_regex_dialects.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Refusal(NamedTuple):
 
 _REPEAT: Final = "repeat the expression of the group instead"
 BACK_REFERENCE: Final = Refusal(
-    "a back-reference is not regular", f"{_REPEAT}; only a regular expression that is the whole grammar may have one"
+    "a back-reference is not regular",
+    f"{_REPEAT}; only a regular expression that is the whole grammar, and a pattern in JSON Schema, may have one",
 )
 _CALL: Final = Refusal(
     "a call of a group is not regular", f"{_REPEAT}, or use a rule of a grammar, which may be recursive"

@@ -9,7 +9,7 @@ a way out (refused.py).
     '😀'
 
 Sources: ECMA-262 section 22.2.1; Python's re; Rust's regex-syntax.
-Tested by tests/frontends/test_regex.py, tests/frontends/test_regex_dialects.py.
+Tested by tests/frontends/regex/test_regex.py, tests/frontends/regex/test_regex_dialects.py.
 """
 
 from __future__ import annotations

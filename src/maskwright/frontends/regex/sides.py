@@ -2,7 +2,7 @@ r"""The classes of characters, and of the edge of the text, that no boundary of 
 
 `\b` has two on either side: word characters, and all else with the edge. A set of classes is an int whose bit i stands
 for class i.
-Tested by tests/frontends/test_regex.py.
+Tested by tests/frontends/regex/test_regex.py.
 """
 
 from __future__ import annotations

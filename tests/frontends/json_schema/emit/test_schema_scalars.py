@@ -50,7 +50,7 @@ def test_what_excludes_others_is_not_shared() -> None:
 def test_errors_name_their_own_place() -> None:
     for name in ("a", "b"):
         with pytest.raises(UnsupportedSchemaError) as caught:
-            schema_to_ir({"properties": {name: {"type": "string", "pattern": r"(a)\1"}}})
+            schema_to_ir({"properties": {name: {"type": "string", "pattern": r"(a)\2"}}})
         assert caught.value.pointer == f"/properties/{name}/pattern"
         with pytest.raises(SchemaError) as malformed:
             schema_to_ir({"properties": {name: {"minLength": "x"}}})

@@ -9,20 +9,20 @@ Tested by tests/frontends/json_schema/emit/test_schema_unique_items.py and test_
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, utf8
 from maskwright.frontends.json_schema.sets.strings import QUOTE
-from maskwright.ir import Expr, alt, bytes_in, literal, seq, star
+from maskwright.ir import Expr, alt, bytes_in, literal, never, seq, star
 
 _SHORT_ESCAPES: Final = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: '"', 0x5C: "\\"}
 _ESCAPED: Final = CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
-_ESCAPES: Final = alt(
-    *[
-        literal(f"\\{_SHORT_ESCAPES[point]}".encode() if point in _SHORT_ESCAPES else b"\\u%04x" % point)
-        for point in (*range(0x20), 0x22, 0x5C)
-    ]
-)
+_ESCAPES: Final = {
+    point: literal(f"\\{_SHORT_ESCAPES[point]}".encode() if point in _SHORT_ESCAPES else b"\\u%04x" % point)
+    for point in (*range(0x20), 0x22, 0x5C)
+}
+_ESCAPE: Final = alt(*_ESCAPES.values())
 _HEX: Final = bytes_in(b"0123456789abcdef")
 _BEYOND_ASCII: Final = alt(  # and the last character of ASCII, which `json.dumps` escapes too
     literal(b"\\u007f"),
@@ -32,8 +32,15 @@ _BEYOND_ASCII: Final = alt(  # and the last character of ASCII, which `json.dump
     seq(literal(b"\\ud"), bytes_in(b"01234567"), _HEX, _HEX),
     seq(literal(b"\\ud"), bytes_in(b"89ab"), _HEX, _HEX, literal(b"\\ud"), bytes_in(b"cdef"), _HEX, _HEX),
 )
-_CHARACTER: Final = alt(utf8(ALL_CHARACTERS - _ESCAPED), _ESCAPES)
-_IN_ASCII: Final = alt(utf8(CodePointSet.from_ranges([(0x20, 0x7E)]) - _ESCAPED), _ESCAPES, _BEYOND_ASCII)
+_CHARACTER: Final = alt(utf8(ALL_CHARACTERS - _ESCAPED), _ESCAPE)
+_IN_ASCII: Final = alt(utf8(CodePointSet.from_ranges([(0x20, 0x7E)]) - _ESCAPED), _ESCAPE, _BEYOND_ASCII)
+
+
+@lru_cache(maxsize=1024)
+def one_of(characters: CodePointSet) -> Expr:
+    """One of these characters, without `ensure_ascii`."""
+    escapes = [_ESCAPES[point] for point in characters & _ESCAPED]
+    return alt(utf8(characters - _ESCAPED), *escapes) if characters else never()
 
 
 def any_character(*, ensure_ascii: bool) -> Expr:

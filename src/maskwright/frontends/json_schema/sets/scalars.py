@@ -29,6 +29,7 @@ from maskwright.frontends.json_schema.sets.numerals import (
     number_text,
     values_text,
 )
+from maskwright.frontends.json_schema.sets.repeating_patterns import repeating_text
 from maskwright.frontends.json_schema.sets.shape import (
     ANY_KIND,
     FALSE,
@@ -84,6 +85,8 @@ def _string_text(part: StringShape, builder: IRBuilder) -> Expr:
     """Patterns and formats are rules of their own, which keep their masks, whatever object or array they stand in."""
     if part.values is not None or not (part.patterns or part.formats):
         return string_text(part)
+    if (repeating := repeating_text(part)) is not None:
+        return builder.add("string", repeating)
     if part.excluded:
         text = string_text(part)
         return text if text is never() else builder.add("string", text)

@@ -31,6 +31,8 @@ from maskwright.frontends.json_schema.sets.shape import StringShape
 from maskwright.frontends.regex import anywhere, lower, parse
 from maskwright.frontends.regex.ast import INFINITE
 from maskwright.frontends.regex.ast import Node as RegexNode
+from maskwright.frontends.regex.back_references import recalled_groups
+from maskwright.frontends.regex.participation import with_groups_spelled
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
@@ -126,11 +128,25 @@ def any_of_names(names: Iterable[str]) -> Expr:
 @remembered(64)
 def pattern_tree(pattern: str) -> RegexNode:
     """Return the syntax tree of the texts in which a pattern is found."""
-    return anywhere(parse(pattern, dialect="ecma"))
+    return anywhere(with_groups_spelled(parse(pattern, dialect="ecma", back_references=True), pattern))
+
+
+def is_repeating(pattern: str) -> bool:
+    """Whether a pattern has back-references to groups with many texts, so that its strings are not regular.
+
+    Raises:
+        RegexSyntaxError: It is not a valid regular expression.
+    """
+    return "\\" in pattern and bool(recalled_groups(pattern_tree(pattern)))
 
 
 @remembered(1024)
 def _pattern_text(pattern: str, in_json: bool) -> Expr:
+    if is_repeating(pattern):
+        raise RegexSyntaxError(
+            "a back-reference to a group with many texts is possible only where the pattern alone limits the string",
+            hint="leave out what stands beside the pattern, or let the group have at most 64 texts",
+        )
     return lower(pattern_tree(pattern), text_characters if in_json else utf8, pattern)
 
 
@@ -143,12 +159,17 @@ def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
     try:
         return _pattern_text(pattern, in_json)
     except RegexSyntaxError as error:
-        raise UnsupportedSchemaError(
-            f"the pattern cannot be used: {error.message}",
-            pointer=pointer_of(path),
-            keyword="pattern",
-            hint=error.hint or "write it without look-around and back-references",
-        ) from error
+        raise refuse_pattern(error, path) from error
+
+
+def refuse_pattern(error: RegexSyntaxError, path: Path) -> UnsupportedSchemaError:
+    """Return the error for a `pattern` that stands there."""
+    return UnsupportedSchemaError(
+        f"the pattern cannot be used: {error.message}",
+        pointer=pointer_of(path),
+        keyword="pattern",
+        hint=error.hint or "write it without look-around and back-references",
+    )
 
 
 def name_matches(pattern: str, path: Path, name: str) -> bool:

@@ -17,8 +17,10 @@ from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import Final
 
+from maskwright.errors import UnsupportedSchemaError
 from maskwright.ir import (
     OP_LITERAL,
+    OP_REMEMBER,
     OP_SET,
     OP_SUBGRAMMAR,
     Expr,
@@ -28,6 +30,7 @@ from maskwright.ir import (
     changed,
     literal,
     never,
+    postorder,
     subgrammar,
 )
 from maskwright.ir.subgrammars import Subgrammar
@@ -48,7 +51,21 @@ def _respelled(expr: Expr) -> Expr | None:
         return byte_set(expr[1] & _ASCII)
     if op == OP_LITERAL:
         return expr if expr[1].isascii() else _escaped(expr[1])
+    if op == OP_REMEMBER and not _is_ascii(expr[1]):
+        raise UnsupportedSchemaError(
+            "the text of a group that is referred back to may hold characters beyond ASCII",
+            keyword="pattern",
+            hint="allow only characters of ASCII in the group, such as [ -~], or leave out ensure_ascii",
+        )
     return _of_subgrammar(expr[1]) if op == OP_SUBGRAMMAR else None
+
+
+def _is_ascii(root: Expr) -> bool:
+    """Whether all that a regular expression matches is ASCII. It has one spelling, so no other can be put."""
+    return all(
+        expr[1].isascii() if expr[0] == OP_LITERAL else expr[0] != OP_SET or not expr[1] & ~_ASCII
+        for expr in postorder(root)
+    )
 
 
 def _escaped(data: bytes) -> Expr:

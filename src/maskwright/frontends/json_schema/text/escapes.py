@@ -19,6 +19,7 @@ from maskwright.ir import (
     OP_ALT,
     OP_LITERAL,
     OP_NEVER,
+    OP_REMEMBER,
     OP_SEQ,
     OP_SET,
     OP_SUBGRAMMAR,
@@ -71,6 +72,13 @@ class _Escapes:
             if number not in self._subgrammars:
                 self._subgrammars[number] = subgrammar(_Escapes(self.letters.decode()).grammar(expr[1].ir))
             return self._subgrammars[number]
+        if op == OP_REMEMBER and self._known[id(expr[1])] != expr[1]:
+            raise UnsupportedSchemaError(
+                "the text of a group that is referred back to takes escapes that json_allowed_escapes leaves out",
+                pointer="/x-guidance/json_allowed_escapes",
+                keyword="json_allowed_escapes",
+                hint="allow these escapes, or no such characters in the group",
+            )
         return self._sequence(expr) if op == OP_SEQ else None
 
     def _sequence(self, expr: Expr) -> Expr:

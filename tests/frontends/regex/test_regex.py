@@ -6,8 +6,8 @@ import re
 import sys
 
 import pytest
-from ir_matcher import matches
 
+from frontends.ir_matcher import matches
 from maskwright import ir
 from maskwright.errors import LimitError, RegexSyntaxError
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, json_string_chars, utf8

@@ -13,8 +13,8 @@ import re
 from types import ModuleType
 
 import pytest
-from ir_matcher import matches
 
+from frontends.ir_matcher import matches
 from maskwright.errors import LimitError, RegexSyntaxError
 from maskwright.frontends.charset import json_string_chars
 from maskwright.frontends.regex import regex_to_expr

@@ -11,8 +11,8 @@ import re
 import warnings
 
 import pytest
-from ir_matcher import matches
 
+from frontends.ir_matcher import matches
 from maskwright import Grammar
 from maskwright.errors import LarkSyntaxError, LimitError, RegexSyntaxError
 from maskwright.frontends.regex import regex_to_expr
