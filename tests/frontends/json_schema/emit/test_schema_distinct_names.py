@@ -39,6 +39,14 @@ DISTINCT_NAMES: list[Any] = [
     {"minProperties": 2, "propertyNames": {"enum": ["a", "b", "c"]}, "additionalProperties": A_INTEGER},
     {"minProperties": 3, "propertyNames": {"maxLength": 1}},
     {"minProperties": 2, "additionalProperties": {"type": "object", "minProperties": 2}},
+    {"minProperties": 2, "not": {"patternProperties": {"b": False}}},
+    {"minProperties": 3, "maxProperties": 3, "not": {"propertyNames": {"maxLength": 1}}},
+    {
+        "minProperties": 2,
+        "patternProperties": {"b": True},
+        "additionalProperties": False,
+        "not": {"propertyNames": {"maxLength": 1}},
+    },
     {"minProperties": 2, "additionalProperties": {"uniqueItems": True, "items": {"type": "string"}}},
 ]
 NAMES, VALUES = ("a", "b", "c", "aa", "ab", "bb", "é", "\n", "/"), (1, -1, None, "x", {"a": 1, "b": 2}, ["x", "x"])
@@ -51,7 +59,7 @@ def test_undeclared_members_are_counted_by_their_names(counted: Any, any_order: 
     schema = {"type": "object", **counted}
     grammar = schema_to_ir(schema, JsonSchemaOptions(any_order=any_order))
     valid, rng, accepted = jsonschema.Draft202012Validator(schema), seeded(f"{counted}"), 0
-    alone = jsonschema.Draft202012Validator({**schema, "minProperties": 0, "required": []})
+    alone = jsonschema.Draft202012Validator({**schema, "minProperties": 0, "required": [], "not": False})
     fitting = {name: [value for value in VALUES if alone.is_valid({name: value})] for name in NAMES}
     likely = [name for name in NAMES if fitting[name]]
     for _ in range(scaled(500)):

@@ -4,8 +4,9 @@
 
 What stands between two names is the value of the first, so the kernel compares just the names (`ir.distinct`), each of
 which has one spelling, as the items of unique arrays have (sets/one_spelling.py). Where names that match different
-patterns have different values, there is a list for each, one after the other. Values that may hold the object itself
-are refused, as the kernel reads no list within what separates its own elements.
+patterns have different values, there is a list for each, one after the other. If some member must have a name out of a
+set (a witness: normalise/witnesses.py), the first list is of such names. Values that may hold the object itself are
+refused, as the kernel reads no list within what separates its own elements.
 Cost: at most MAX_STEPS lists. Tested by tests/frontends/json_schema/emit/test_schema_distinct_names.py.
 """
 
@@ -18,7 +19,7 @@ from maskwright.frontends.json_schema.sets.one_spelling import any_string
 from maskwright.frontends.json_schema.sets.scalars import STRING_RULE
 from maskwright.frontends.json_schema.sets.shape import ObjectShape
 from maskwright.frontends.regular import spelled_out
-from maskwright.ir import OP_NEVER, UNBOUNDED, Expr, alt, and_, distinct, never, optional, seq
+from maskwright.ir import OP_NEVER, UNBOUNDED, Expr, alt, and_, distinct, never, not_, optional, seq
 from maskwright.ir.walks import references
 
 
@@ -26,22 +27,36 @@ class DistinctNames:
     """Makes the members that follow `count` others, at least one."""
 
     def __init__(
-        self, emitter: SchemaRules, members: list[tuple[Expr | None, Expr]], asked: ObjectShape, style: Style
+        self,
+        emitter: SchemaRules,
+        members: list[tuple[Expr | None, Expr]],
+        asked: ObjectShape,
+        style: Style,
+        *,
+        needs_first: bool = False,
     ) -> None:
         """`members` are the names of one kind (None for all names), which no other kind has, and their values.
 
+        With `needs_first`, some member is of the first kind, whose names later kinds may have, too: they count there.
+
         Raises:
-            TooManyError: There are none, or their values may hold the object itself.
+            TooManyError: There are none, or none of the first kind, or their values may hold the object itself.
         """
         self.emitter, self.style = emitter, style
         self.least, self.most = asked.min_properties, asked.max_properties
         self.kinds: list[tuple[Expr, Expr]] = []
+        self.needs_first = needs_first
         self.known: dict[tuple[int, int], Expr] = {}
         self.lists = 0
         for names, value in members:
             if value[0] != OP_NEVER:
                 self._require_complete(value)
-                self.kinds.append((self._one_spelling(names), emitter.as_rule("value", seq(style.colon, value))))
+                spelled = self._one_spelling(names)
+                if needs_first and self.kinds:
+                    spelled = and_(spelled, not_(self.kinds[0][0]))
+                self.kinds.append((spelled, emitter.as_rule("value", seq(style.colon, value))))
+            elif needs_first and not self.kinds:
+                raise TooManyError
         if not self.kinds:
             raise TooManyError
 
@@ -67,7 +82,7 @@ class DistinctNames:
             return []
         if kind == len(self.kinds) - 1:
             return [self._list(kind, lacking, room)]
-        ways = [self._from(kind + 1, count)]
+        ways = [] if kind == 0 and self.needs_first else [self._from(kind + 1, count)]
         exactly = lacking if room == UNBOUNDED else room + 1
         for number in range(1, exactly):
             following = self._from(kind + 1, count + number)

@@ -111,14 +111,15 @@ def _object(emitter: SchemaRules, shape: ObjectShape, witnesses: tuple[Witness, 
     regions = _regions(emitter, shape, (), declared, closed)
     extra = _any_member(emitter, regions, style, inner)
     if not witnesses:
-        return _counted(emitter, shape, members, extra, {}, style, regions)
+        return _counted(emitter, shape, members, extra, {}, style, regions, [])
     others: Others = {}
+    witnessed: list[Region] = []
     for bits in range(1, 1 << len(witnesses)):
         chosen = tuple([witness for i, witness in enumerate(witnesses) if bits >> i & 1])
         is_last = any(witness.value for witness in chosen)
-        other = _any_member(emitter, _regions(emitter, shape, chosen, declared, closed), style, inner)
-        others[bits] = other, is_last
-    return _counted(emitter, shape, members, extra, others, style, regions)
+        witnessed = _regions(emitter, shape, chosen, declared, closed)
+        others[bits] = _any_member(emitter, witnessed, style, inner), is_last
+    return _counted(emitter, shape, members, extra, others, style, regions, witnessed)
 
 
 def _counted(
@@ -129,8 +130,12 @@ def _counted(
     others: Others,
     style: Style,
     regions: list[Region],
+    witnessed: list[Region],
 ) -> Expr:
-    """The object, with as many members as `minProperties` and `maxProperties` ask, and with its witnesses."""
+    """The object, with as many members as `minProperties` and `maxProperties` ask, and with its witnesses.
+
+    `regions` are those of members that are not declared, `witnessed` of such that are all witnesses.
+    """
     num_required = len(shape.required)
     least, most = shape.min_properties, shape.max_properties
     closed = extra[0] == OP_NEVER and not others
@@ -155,13 +160,18 @@ def _counted(
             except TooManyError:
                 pass
         if shape.min_path is not None and not closed and least > num_required + 1:
-            distinct = None if others else _with_distinct_names(emitter, shape, members, regions, style)
+            distinct = None
+            if not others:
+                distinct = _with_distinct_names(emitter, shape, members, regions, style)
+            elif len(others) == len(witnessed) == 1 and not others[1][1] and not members:
+                both = [*witnessed, *regions]
+                distinct = _with_distinct_names(emitter, shape, members, both, style, needs_first=True)
             if distinct is not None:
                 return distinct
             emitter.refuse(Refusal(str(shape.min_path[1]), shape.min_path, _MAY_BE_ONE))
             rest = shape.copy()
             rest.min_properties, rest.min_path = 0, None
-            return _counted(emitter, rest, members, extra, others, style, regions)
+            return _counted(emitter, rest, members, extra, others, style, regions, witnessed)
         for path in (shape.max_path, shape.min_path):
             if path is not None:
                 emitter.refuse(Refusal(str(path[1]), path, _NOT_COUNTED))
@@ -171,14 +181,23 @@ def _counted(
 
 
 def _with_distinct_names(
-    emitter: SchemaRules, shape: ObjectShape, members: list[Member], regions: list[Region], style: Style
+    emitter: SchemaRules,
+    shape: ObjectShape,
+    members: list[Member],
+    regions: list[Region],
+    style: Style,
+    *,
+    needs_first: bool = False,
 ) -> Expr | None:
-    """The object with its declared members first, and then others of distinct names; None if that cannot be said."""
+    """The object with its declared members first, and then others of distinct names; None if that cannot be said.
+
+    With `needs_first`, one of these is of the first region, which others may overlap.
+    """
     if emitter.captures_members:
         return None
     try:
         kinds = [(names, emitter.place(conj, style.inner)) for names, conj in regions]
-        last = DistinctNames(emitter, kinds, shape, style)
+        last = DistinctNames(emitter, kinds, shape, style, needs_first=needs_first)
         if emitter.layout.options.any_order and len(members) <= _MOST_IN_ANY_ORDER:
             return counted_object(emitter, members, last, shape, {}, style, any_order=True)
         return counted_object(emitter, members, last, shape, {}, style)
