@@ -51,7 +51,7 @@ void untrack(nb::handle root, const nb::tuple& kinds) {
 }  // namespace
 
 void bind_untrack(nb::module_& m) {
-  m.def("untrack", &untrack, nb::arg("root"), nb::arg("kinds"),
+  m.def("untrack", &untrack, nb::arg("root").none(), nb::arg("kinds"),
         nb::sig("def untrack(root: object, kinds: tuple[type, ...]) -> None"),
         "Takes tuples, dicts and objects of these classes, down from a root, off the list of the garbage collector.");
 }

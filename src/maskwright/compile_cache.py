@@ -22,6 +22,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
+from maskwright.support.untracked import acyclic, untrack
+
 _MAX_CACHED = 4096
 _WEIGHED_AT_ONCE = 6  # grammars, each time that one is added, besides those that were used last
 _USED_LAST = 4
@@ -82,6 +84,9 @@ class _Key:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Key) and self._hash == other._hash and self._key == other._key
+
+
+acyclic(_Key)
 
 
 def _hashed(key: Hashable) -> _Key | None:
@@ -212,6 +217,7 @@ class CompileCache(Generic[_T]):
             awaited = self._being_made.pop(key, None)
             if made is not None and self._limit_bytes is not None:
                 self._entries[key] = made
+                untrack(key)
                 self._weigh(key)
                 self._weigh_some()
                 self._evict(evicted)

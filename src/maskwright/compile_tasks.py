@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import _kernel
@@ -66,17 +67,22 @@ def json_schema_task(schema: Any, given: JsonSchemaKeywords) -> Task:
         return Task(None, read, why_unsatisfiable=why)
 
     # These keep the content alone, not the caller's data.
-    def again() -> Any:
-        return content if is_text else _kernel.from_canonical_bytes(content)
-
-    def read_again() -> Grammar:
-        return Grammar.from_json_schema(again(), **given)
-
-    def source() -> Source:
-        return Source("json_schema", again(), given, is_certain=True)
-
+    kept = content, is_text, given
     kind = "json_schema" if is_text else "json_schema data"  # whose content no text can be taken for
-    return Task((kind, content, options if given else None), read, read_again, source, why)
+    key = kind, content, options if given else None
+    return Task(key, read, partial(_read_content, *kept), partial(_source_of_content, *kept), why)
+
+
+def _read_content(content: str | bytes, is_text: bool, given: JsonSchemaKeywords) -> Grammar:
+    return Grammar.from_json_schema(_content_data(content, is_text), **given)
+
+
+def _source_of_content(content: str | bytes, is_text: bool, given: JsonSchemaKeywords) -> Source:
+    return Source("json_schema", _content_data(content, is_text), given, is_certain=True)
+
+
+def _content_data(content: Any, is_text: bool) -> Any:
+    return content if is_text else _kernel.from_canonical_bytes(content)
 
 
 def regex_task(pattern: str, flags: str) -> Task:

@@ -21,7 +21,9 @@ from maskwright.compiled_grammar import CompiledGrammar, has_captures
 from maskwright.errors import UnsatisfiableError
 from maskwright.grammar import Grammar
 from maskwright.ir import GrammarIR, has_deferred, spelled_out
+from maskwright.report.sources import Source
 from maskwright.support.interruption import compiling
+from maskwright.support.untracked import untrack
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -52,7 +54,10 @@ class TaskCompiler:
     def compile(self, task: Task) -> CompiledGrammar:
         """Load a grammar from the disk if it is there, or else make it, and write it if that took long."""
         with compiling:
-            return self._loaded_or_made(task)
+            compiled = self._loaded_or_made(task)
+        if task.key is not None and task.is_by_content:  # so it holds nothing of the caller's, which might lead back
+            untrack(compiled, CompiledGrammar, Grammar, Source)
+        return compiled
 
     def _loaded_or_made(self, task: Task) -> CompiledGrammar:
         key = self._kept.key(task.key) if self._kept is not None and task.is_by_content else None

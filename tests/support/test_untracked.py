@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
-from maskwright import GrammarCompiler, GrammarMatcher, TokenizerInfo, _kernel
+from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, _kernel
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.support.untracked import untrack
@@ -64,23 +67,67 @@ def test_kinds_are_classes() -> None:
         _kernel.untrack((), (1,))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_what_is_kept_of_tools(family: str) -> None:
-    """The collector gets next to nothing to look at when tools are added that stay known."""
-    info = TokenizerInfo.from_vocab([*(bytes((b,)) for b in range(256)), b"</s>"], stop_token_ids=[256])
-    compiler = GrammarCompiler(info, cache_limit_bytes=0)
+def vocabulary() -> TokenizerInfo:
+    return TokenizerInfo.from_vocab([*(bytes((b,)) for b in range(256)), b"</s>"], stop_token_ids=[256])
 
-    def kept_by_collector(first: int) -> int:
-        for i in range(first, first + 60):
-            schema = {"type": "object", "properties": {f"a{i}": {"type": "integer"}}, "required": [f"a{i}"]}
-            tools = [{"type": "function", "function": {"name": f"f{i}_{family}", "parameters": schema}}]
-            GrammarMatcher(compiler.compile_structural_tag(get_model_structural_tag(family, tools=tools)))
-        gc.collect()
-        return len(gc.get_objects())
+
+INFO = vocabulary()
+
+
+def schema(i: int) -> Any:
+    return {"type": "object", "properties": {f"a{i}": {"type": "integer"}}, "required": [f"a{i}"]}
+
+
+def num_tracked_after(compile_one: Callable[[int], Any], first: int) -> int:
+    for i in range(first, first + 60):
+        GrammarMatcher(compile_one(i))
+    gc.collect()
+    return len(gc.get_objects())
+
+
+@pytest.mark.parametrize("cache_limit_bytes", [0, 1 << 28])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_kept_of_tools(family: str, cache_limit_bytes: int) -> None:
+    """The collector gets next to nothing to look at when tools are added that stay known, and grammars with them."""
+    compiler = GrammarCompiler(INFO, cache_limit_bytes=cache_limit_bytes)
+
+    def compile_one(i: int) -> CompiledGrammar:
+        tools = [{"type": "function", "function": {"name": f"f{i}_{family}", "parameters": schema(i)}}]
+        return compiler.compile_structural_tag(get_model_structural_tag(family, tools=tools))
 
     KEPT.clear()
-    before = kept_by_collector(0)
+    before = num_tracked_after(compile_one, 0)
     known = KEPT.statistics().entries
-    added = kept_by_collector(1000) - before
+    added = num_tracked_after(compile_one, 1000) - before
     assert KEPT.statistics().entries >= known + 4 * 60
-    assert added < 60 * 8  # of some fifty a tool
+    assert compiler.stats().num_grammars == (120 if cache_limit_bytes else 0)
+    assert added < 60  # of some fifty a tool
+
+
+@pytest.mark.parametrize(
+    "compile_one",
+    [
+        lambda compiler, i: compiler.compile_json_schema(schema(i)),
+        lambda compiler, i: compiler.compile_json_schema(json.dumps(schema(i))),
+        lambda compiler, i: compiler.compile_regex(f"a{i}[0-9]*|b"),
+        lambda compiler, i: compiler.compile_grammar(f'root ::= "a{i}" item*\nitem ::= "b" | "c" root'),
+        lambda compiler, i: compiler.compile_choices([f"a{i}", "b"]),
+    ],
+)
+def test_what_is_kept_of_grammars(compile_one: Callable[[GrammarCompiler, int], Any]) -> None:
+    compiler = GrammarCompiler(INFO)
+    before = num_tracked_after(partial(compile_one, compiler), 0)
+    added = num_tracked_after(partial(compile_one, compiler), 1000) - before
+    assert compiler.stats().num_grammars == 120
+    assert added < 60  # of some thirteen a grammar
+
+
+def test_grammars_are_freed() -> None:
+    compiler = GrammarCompiler(vocabulary())
+    grammars = [compiler.compile_regex(f"a{i}+(bc)*") for i in range(20)]
+    compiler.clear_cache()
+    assert not any(map(gc.is_tracked, grammars))
+    assert compiler.stats().num_rule_groups >= 20
+    grammars.clear()
+    compiler.clear_cache()
+    assert compiler.stats().num_rule_groups < 3

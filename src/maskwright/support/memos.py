@@ -28,6 +28,7 @@ from functools import lru_cache, wraps
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from maskwright.support.content_cache import CACHES, Statistics
+from maskwright.support.untracked import untrack
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -47,6 +48,7 @@ def remembered(most: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
         def memo(*args: Any, **kwargs: Any) -> Any:
             made = cast(Any, function)(*args, **kwargs)
             _count(sum(map(_num_bytes, args)))
+            untrack(made)
             return made
 
         _memos.append(memo)

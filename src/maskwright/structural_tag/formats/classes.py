@@ -41,7 +41,7 @@ from maskwright.structural_tag.formats.fields import (
     tokens,
     wrong,
 )
-from maskwright.structural_tag.formats.reading import read_format
+from maskwright.structural_tag.formats.reading import read_format, read_tags
 from maskwright.structural_tag.formats.schemas import OwnSchema
 from maskwright.structural_tag.formats.xml_styles import STYLES
 
@@ -68,19 +68,10 @@ def _end(value: Any, pointer: str) -> Any:
     return ends[0] if len(ends) == 1 else ends
 
 
-def _tag(value: Any, pointer: str) -> TagFormat:
-    if type(value) is dict and "type" not in value:
-        value = {"type": "tag", **value}
-    read = read_format(value, pointer)
-    if not isinstance(read, TagFormat):
-        raise StructuralTagError(f"expected a tag, found {read.type}", pointer=pointer)
-    return read
-
-
 def _tags(value: Any, pointer: str) -> tuple[TagFormat, ...]:
     if type(value) in (list, tuple) and set(map(type, value)) == {TagFormat}:  # as when families or known tags are read
         return tuple(value)
-    return several(_tag, at_least=1)(value, pointer)  # type: ignore[no-any-return]
+    return read_tags(value, pointer)  # type: ignore[return-value]
 
 
 def _rule(first: Reader) -> Reader:

@@ -87,15 +87,21 @@ def schema(value: Any, pointer: str) -> OwnSchema:
     return OwnSchema(value)
 
 
+def array(value: Any, pointer: str, *, at_least: int = 0) -> list[Any] | tuple[Any, ...]:
+    """Items that are still to be read."""
+    if not isinstance(value, (list, tuple)):
+        raise wrong("an array", value, pointer)
+    if len(value) < at_least:
+        raise StructuralTagError("the array must not be empty", pointer=pointer, hint="add at least one item")
+    return value
+
+
 def several(reader: Reader, *, at_least: int = 0) -> Reader:
     """Return the reader of a list whose items `reader` reads."""
 
     def read(value: Any, pointer: str) -> tuple[Any, ...]:
-        if not isinstance(value, (list, tuple)):
-            raise wrong("an array", value, pointer)
-        if len(value) < at_least:
-            raise StructuralTagError("the array must not be empty", pointer=pointer, hint="add at least one item")
-        return tuple([reader(item, f"{pointer}/{i}") for i, item in enumerate(value)])
+        items = array(value, pointer, at_least=at_least)
+        return tuple([reader(item, f"{pointer}/{i}") for i, item in enumerate(items)])
 
     return read
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from maskwright.ir import Expr, literal, seq
 from maskwright.structural_tag.texts.tokens import Pieces, spelled
-from maskwright.support.untracked import acyclic
+from maskwright.support.untracked import acyclic, untrack
 
 
 class PartialTag:
@@ -42,6 +42,7 @@ class PartialTag:
         else:
             left = seq(spelled(pieces), self.rest)
         self._last = (num_pieces, num_bytes, left)
+        untrack(self._last)
         return left
 
 

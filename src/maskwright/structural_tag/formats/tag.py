@@ -22,6 +22,7 @@ from maskwright.structural_tag.formats.classes import JSONSchemaFormat, TagForma
 from maskwright.structural_tag.formats.fields import filled, kind_of, schema, several, string, wrong
 from maskwright.structural_tag.formats.reading import read_format
 from maskwright.support.json_mistakes import hint_for
+from maskwright.support.untracked import acyclic
 
 _ANY_VALUE: Final = JSONSchemaFormat(True)
 
@@ -91,6 +92,9 @@ class StructuralTag:
         except TypeError as error:
             hint = "use str, int, float, bool, None, lists and dicts; floats hold 15 digits"
             raise StructuralTagError(f"the tag cannot be written as JSON: {error}", hint=hint) from error
+
+
+acyclic(StructuralTag)
 
 
 def parsed(text: str | bytes | bytearray) -> Any:
