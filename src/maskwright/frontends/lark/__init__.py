@@ -5,8 +5,8 @@ r"""Grammars in Lark's syntax, with the additions of llguidance's dialect: `lark
 
 The files in the order of the work: `ast.py`, `parser.py` (over a `cursor.py`, with `body.py`, `statements.py` and, for
 parametric rules, `parameters.py`), `resolve.py` (names, imports), `terminals.py` (regular languages, over one of the
-`alphabets.py`; `lazy.py`), `lower.py` (rules, templates, what is ignored). `common.lark` is what `%import common`
-finds.
+`alphabets.py`; `lazy.py`), `lower.py` (rules, templates), over `ignored.py` and `embedded.py` (grammars within the
+grammar). `common.lark` is what `%import common` finds.
 Tested by tests/frontends/test_lark.py, tests/frontends/test_lark_peers.py, tests/corpus/lark.toml.
 """
 

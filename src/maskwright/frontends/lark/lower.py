@@ -13,6 +13,7 @@ changed: the grammar stays context-free, with no lexer that would have to choose
 
 Rules wait in a queue until their turn, so no recursion is deeper than a body nests. An instance of a template is a
 rule of its own, found again by what its arguments mean.
+Grammars within the grammar are those of `embedded.py`.
 Tested by tests/frontends/test_lark.py, tests/corpus/lark.toml.
 """
 
@@ -24,6 +25,7 @@ from typing import Final, NamedTuple
 from maskwright.errors import LarkSyntaxError, LimitError, Span
 from maskwright.frontends.lark import ast
 from maskwright.frontends.lark.alphabets import BYTES, CHARACTERS
+from maskwright.frontends.lark.embedded import Embedded
 from maskwright.frontends.lark.grammar_options import ignores_once
 from maskwright.frontends.lark.ignored import Ignored
 from maskwright.frontends.lark.parameters import condition_of, value_of
@@ -44,11 +46,9 @@ from maskwright.frontends.notation.rule_options import (
 )
 from maskwright.frontends.nullable import without_empty_budgets
 from maskwright.frontends.regular import SpelledOut, spelled_out
-from maskwright.frontends.substrings import substrings, words
 from maskwright.frontends.warnings.notes import Notes, no_notes
 from maskwright.ir import (
     EMPTY,
-    OP_REF,
     Copies,
     Expr,
     GrammarIR,
@@ -133,13 +133,17 @@ class _Lowering:
         read_schema: Callable[[object], GrammarIR],
         notes: Notes,
     ) -> None:
-        self.builder, self.grammars, self.modules = builder, grammars, modules
-        self.read_schema, self.notes = read_schema, notes
+        self.builder, self.grammars, self.notes = builder, grammars, notes
+
+        def read_lark(inner: ast.Document) -> GrammarIR:
+            return lower(inner, "start", grammars, modules, read_schema, no_notes())
+
+        self.embedded = Embedded(builder, grammars, read_schema, read_lark, notes)
         self.scope = resolve(document, modules)
         # Unlike in llguidance, ignored terminals may come first, unless the options say no.
         self.may_start_ignored: bool = document.options.get("allow_initial_skip", True)
         alphabet = BYTES if document.options.get("allow_invalid_utf8") else CHARACTERS
-        self.terminals = Terminals(alphabet, lambda node, scope: self._marked(self._regex(node, scope), "%regex"))
+        self.terminals = Terminals(alphabet, self.embedded.inline)
         self.references: dict[Hashable, Expr] = {}  # by id of what scopes and trees keep alive
         self.texts: dict[tuple[str, bool], Expr] = {}
         self.pending: list[Pending] = []
@@ -201,9 +205,9 @@ class _Lowering:
         if isinstance(node, ast.Tokens):
             return seq(self.ignored.at_end, self.builder.add_tokens(node.token_set), self.ignored.after)
         if isinstance(node, ast.Side):
-            return seq(self._marked(self._side(node.name, node.span, scope), f"@{node.name}"), self.ignored.after)
+            return seq(self.embedded.side(node, scope), self.ignored.after)
         if isinstance(node, ast.Embedded):
-            return seq(self._marked(self._embedded(node, scope), f"%{node.kind}"), self.ignored.after)
+            return seq(self.embedded.inline(node, scope), self.ignored.after)
         if isinstance(node, ast.Parametric):
             return self._call(node, context)
         if isinstance(node, ast.Remember):
@@ -277,7 +281,7 @@ class _Lowering:
             self.notes.stops[reference[1]] = stop
         if entry.is_declared:
             declared = (
-                self._side(entry.name, span, scope)
+                self.embedded.supplied(entry.name, span, scope)
                 if entry.name in self.grammars
                 else self.terminals.named(entry, span, scope)
             )
@@ -373,56 +377,6 @@ class _Lowering:
             )
         reference = self.references[key] = self.builder.declare(name)
         return reference
-
-    def _side(self, name: str, span: Span, scope: Scope) -> Expr:
-        grammar = self.grammars.get(name)
-        if grammar is None:
-            known = ", ".join(list(self.grammars)[:10])
-            hint = f"there are: {known}" if known else "pass grammars={name: grammar}"
-            raise scope.error(f"no grammar {name[:60]!r} was supplied", span, hint)
-        key = ("side", name)
-        known_reference = self.references.get(key)
-        if known_reference is None:
-            known_reference = self.references[key] = self.builder.include(grammar)
-        return known_reference
-
-    def _marked(self, reference: Expr, written: str) -> Expr:
-        """Note a grammar within the grammar."""
-        if reference[0] == OP_REF:
-            self.notes.embedded[reference[1]] = written
-        return reference
-
-    def _embedded(self, node: ast.Embedded, scope: Scope) -> Expr:
-        if node.kind == "json":
-            return self.builder.include(self.read_schema(node.value))
-        if node.kind == "lark":
-            inner = lower(node.value, "start", self.grammars, self.modules, self.read_schema, no_notes())
-            return self.builder.include(inner)
-        return self._regex(node, scope)
-
-    def _regex(self, node: ast.Embedded, scope: Scope) -> Expr:
-        kind, value = (
-            next(iter(node.value.items())) if isinstance(node.value, dict) and len(node.value) == 1 else ("", 0)
-        )
-        chunks: Sequence[str] | None = None
-        if kind == "substring_chunks" and isinstance(value, list) and all(isinstance(chunk, str) for chunk in value):
-            chunks = value
-        elif kind in ("substring_words", "substring_chars") and isinstance(value, str):
-            chunks = words(value) if kind == "substring_words" else value
-        if chunks is not None:
-            if not _is_encodable(chunks):
-                raise scope.error("a lone surrogate is not a character", node.span, "write a pair: \\uHHHH\\uHHHH")
-            return substrings(chunks, self.builder)
-        hint = 'write {"substring_chunks": ["…", "…"]}, {"substring_words": "…"} or {"substring_chars": "…"}'
-        raise scope.error("malformed %regex", node.span, hint)
-
-
-def _is_encodable(chunks: Sequence[str]) -> bool:
-    try:
-        "".join(chunks).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _children_in_rules(node: ast.Node) -> Sequence[ast.Node]:
