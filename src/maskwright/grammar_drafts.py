@@ -142,8 +142,7 @@ class OutputReader:
 
     def read(self, token_ids: Sequence[int]) -> None:
         """Read on to the end of an output, the last tokens of which may have been replaced since the last time."""
-        pairs = enumerate(zip(self._read, token_ids, strict=False))
-        kept = next((i for i, (known, token) in pairs if known != token), min(len(self._read), len(token_ids)))
+        kept = self._num_kept(token_ids)
         self.matcher.rollback(len(self._read) - kept)
         del self._read[kept:]
         for token in token_ids[kept:]:
@@ -152,6 +151,14 @@ class OutputReader:
                 return
             self._read.append(token)
             self._count(place, token)
+
+    def _num_kept(self, token_ids: Sequence[int]) -> int:
+        """How many of the tokens that were read still stand."""
+        num_read = len(self._read)
+        if list(token_ids[:num_read]) == self._read:  # the usual case, in a long output
+            return num_read
+        pairs = enumerate(zip(self._read, token_ids, strict=False))
+        return next((i for i, (known, token) in pairs if known != token), min(num_read, len(token_ids)))
 
     def _count(self, place: tuple[int, int], token: int) -> None:
         if len(self._places) >= _MAX_PLACES and place not in self._places:

@@ -34,6 +34,16 @@ def test_one_token_more_a_step(follower: OutputFollower) -> None:
     assert follower.matcher.is_terminated()
 
 
+def test_what_was_followed_can_be_read(follower: OutputFollower) -> None:
+    assert (follower.output_ids, follower.is_one_before(np.array([B]))) == ([], False)
+    for output in ([], [A], [A, B]):
+        follow(follower, STOP, *output)
+    assert follower.output_ids == [A, B]
+    assert follower.is_one_before(np.array([STOP, A, B, A]))
+    for others in ([STOP, A, B], [STOP, A, A, A], [STOP, A, B, A, B]):
+        assert not follower.is_one_before(np.array(others))
+
+
 def test_ids_are_copied(follower: OutputFollower) -> None:
     ids = np.array([B, A, B])
     follower.follow(ids[:1])

@@ -36,7 +36,8 @@ class OutputFollower:
 
     Attributes:
         matcher: stands at the end of the ids.
-        info: the grammar's tokenizer.
+        compiled: the grammar.
+        info: its tokenizer.
         prompt_length: how many of the ids are the prompt.
 
     Args:
@@ -51,7 +52,7 @@ class OutputFollower:
 
     def __init__(self, compiled: CompiledGrammar, max_tokens: int | None) -> None:
         self.info: TokenizerInfo = checked_compiled("compiled", compiled).tokenizer_info
-        self._compiled = compiled
+        self.compiled = compiled
         self._max_tokens = max_tokens
         self.matcher: GrammarMatcher = matcher_within(compiled, max_tokens)
         self.reset()
@@ -66,6 +67,16 @@ class OutputFollower:
         """How many ids were followed, the prompt included; 0 before the first."""
         return 0 if self._known is None else int(self._known.size)
 
+    @property
+    def output_ids(self) -> list[int]:
+        """The ids behind the prompt."""
+        return [] if self._known is None else self._known[self.prompt_length :].tolist()
+
+    def is_one_before(self, ids: Ids) -> bool:
+        """Whether these ids go on with one token behind those that were followed."""
+        known = self._known
+        return known is not None and ids.size == known.size + 1 and np.array_equal(ids[:-1], known)
+
     def follow(self, ids: Ids) -> None:
         """Go to the end of these ids, (length,), a prompt and what was generated after it.
 
@@ -73,13 +84,13 @@ class OutputFollower:
             MatcherError: A token is not allowed by the grammar, or follows the stop token.
         """
         known, start = self._known, self.prompt_length
-        if known is not None and ids.size == known.size + 1 and np.array_equal(ids[:-1], known):
+        if self.is_one_before(ids):
             self._accept(int(ids[-1]))
         elif known is not None and start <= ids.size <= known.size + 1 and np.array_equal(ids[:start], known[:start]):
             self._replay(ids[start:], known[start:])
         else:
             self.prompt_length = int(ids.size)
-            self.matcher = matcher_within(self._compiled, self._max_tokens)
+            self.matcher = matcher_within(self.compiled, self._max_tokens)
         self._known = np.array(ids)
 
     def _replay(self, output: Ids, known: Ids) -> None:

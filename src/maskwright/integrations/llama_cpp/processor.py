@@ -8,7 +8,7 @@ the output end at once, is kept as `error`, and is raised when the `with` block 
 checked beforehand is checked when the processor is made.
 
 With a draft model, the ids that llama-cpp-python passes go on behind the token to be sampled. As each call samples one
-token, counting calls tells where that is.
+token, counting calls tells where that is. A `GrammarDraftModel` is told of each.
 Tested by tests/engines/test_llama_cpp.py.
 """
 
@@ -25,6 +25,7 @@ from llama_cpp import Llama, LogitsProcessorList, llama_vocab_is_eog
 from maskwright import CompiledGrammar, TokenizerInfo, allocate_token_bitmask, apply_token_bitmask_inplace
 from maskwright.errors import MaskwrightError, TokenizerError, wrong_argument
 from maskwright.integrations.following import OutputFollower, check_choices, check_stop_tokens, check_width
+from maskwright.integrations.llama_cpp.drafts import GrammarDraftModel
 
 _NUM_COMPARED = 256
 
@@ -94,10 +95,12 @@ class GrammarLogitsProcessor(LogitsProcessorList):  # type: ignore[misc, unused-
         return masked
 
     def _mask(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> None:
-        follower = self._follower
-        if self._llama.draft_model is not None:
+        follower, draft_model = self._follower, self._llama.draft_model
+        if draft_model is not None:
             input_ids = self._without_drafts(input_ids)
         follower.follow(input_ids)
+        if isinstance(draft_model, GrammarDraftModel):
+            draft_model.follow(follower)
         follower.matcher.fill_next_token_bitmask(self._bitmask)
         apply_token_bitmask_inplace(scores, self._bitmask[0])
         check_choices(float(scores.max()))
