@@ -21,8 +21,6 @@ std::atomic<uint64_t> num_serials{0};
 
 CaptureTracker::CaptureTracker(std::shared_ptr<const Program> program, std::shared_ptr<const Vocabulary> vocabulary)
     : program_(std::move(program)), vocabulary_(std::move(vocabulary)) {
-  if (program_->has_memory)
-    throw LimitExceeded("remembered_text_captures", "captures cannot be read in a grammar that remembers text");
   Rule& root = *program_->root;
   Next first;
   first.is_complete = root.nullable();
@@ -53,13 +51,19 @@ void CaptureTracker::read_bytes(std::string_view bytes) {
       from = &next.readings;
       continue;
     }
-    next = advance(*from, 1, [byte](const Reading& at, const auto& move, const auto& enter) {
+    next = advance(*from, 1, [this, byte](const Reading& at, const auto& move, const auto& enter) {
       Rule& rule = *at.state->rule;
-      if (!at.state->live.test(byte)) return;
+      if (!at.state->live.test(byte) && !rule.is_scope()) return;  // which may recall a text
       if (may_terminate(*at.state, at.reg) && rule.terminator() == byte) move(rule.end(), 0);
       if (!may_repeat(*at.state, at.reg)) return;
-      if (DfaState* t = rule.next(*at.state, byte))
-        if (const uint64_t reg = entering(*t, at.reg); may_complete(*t, reg)) move(t, reg);
+      if (rule.is_list() && !texts_.may_have_another(at.state, at.reg)) return;
+      if (DfaState* t = rule.next(*at.state, byte)) {
+        if (!rule.reads_text()) {
+          if (const uint64_t reg = entering(*t, at.reg); may_complete(*t, reg)) move(t, reg);
+        } else if (const auto after = texts_.after_byte(at.state, t, at.reg, byte)) {
+          move(after->state, after->reg);
+        }
+      }
       for (CallEdge& edge : at.state->calls)
         if (edge.callee->first().test(byte)) enter(edge);
     });
@@ -119,7 +123,9 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
     scan(
         at, [&](DfaState* state, uint64_t reg) { add(next, {state, reg, at.stack, at.events}); },
         [&](CallEdge& edge) {
-          if (const size_t again = add(opened, called_by(at, edge, before)); again < num_opened)
+          const std::optional<uint64_t> reg = texts_.called_register(at.state, at.reg, edge);
+          if (!reg) return;
+          if (const size_t again = add(opened, called_by(at, edge, *reg, before)); again < num_opened)
             open.push_back(static_cast<uint32_t>(again));
         });
     open_from(num_opened);
@@ -130,7 +136,7 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
   // Ends of rules lead on to their callers, which may end in turn.
   for (size_t i = 0; i < next.readings.size(); ++i) {
     const Reading at = next.readings[i];
-    if (!may_end(*at.state, at.reg)) continue;
+    if (!may_end(*at.state, at.reg) || !texts_.may_end(at.state, at.reg)) continue;
     if (at.stack == kBottom) {
       if (!next.is_complete || is_better(at.events, next.complete)) next.complete = at.events;
       next.is_complete = true;
@@ -145,17 +151,20 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
         if (end.size() > closing && end.size() <= after - least && text_.ends_with(end)) closing = end.size();
       events = add_event(events, frame.closes->name, after - closing, false);
     }
-    add(next, {frame.target, entering(*frame.target, frame.reg), frame.parent, events});
+    const uint64_t reg = at.state->rule->remembers() ? texts_.after_text(at.state, at.reg, frame.target, frame.reg)
+                                                     : entering(*frame.target, frame.reg);
+    add(next, {frame.target, reg, frame.parent, events});
   }
   std::erase_if(next.readings, [](const Reading& r) { return r.state->ends_only || !may_continue(*r.state, r.reg); });
   return next;
 }
 
-CaptureTracker::Reading CaptureTracker::called_by(const Reading& caller, CallEdge& edge, size_t position) {
+CaptureTracker::Reading CaptureTracker::called_by(const Reading& caller, CallEdge& edge, uint64_t reg,
+                                                  size_t position) {
   DfaState* target = caller.state->rule->target(*caller.state, edge);
   Rule& callee = *edge.callee;
-  const bool tail = target->ends_only && !target->counter_head && !callee.capture();
-  Reading reading{callee.start(), edge.reg, caller.stack, caller.events};
+  const bool tail = target->ends_only && !target->counter_head && !callee.capture() && !callee.remembers();
+  Reading reading{callee.start(), reg, caller.stack, caller.events};
   const Definition* capture = callee.capture() ? definition_of(*callee.capture()) : nullptr;
   if (!tail) reading.stack = intern({target, caller.reg, caller.stack, capture, capturing(caller.stack)});
   if (capture) reading.events = add_event(caller.events, capture->name, position, true);
@@ -166,7 +175,7 @@ CaptureTracker::Reading CaptureTracker::called_by(const Reading& caller, CallEdg
 DfaState* CaptureTracker::sole_move(const std::vector<Reading>& from, uint8_t byte) {
   if (from.size() != 1) return nullptr;
   DfaState& state = *from.front().state;
-  if (!state.calls.empty() || state.counter_head || state.bounded) return nullptr;
+  if (!state.calls.empty() || state.counter_head || state.bounded || state.rule->reads_text()) return nullptr;
   DfaState* t = state.rule->next(state, byte);
   return t && !t->final && !t->counter_head ? t : nullptr;
 }

@@ -28,6 +28,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/read_texts.h"
 #include "linker/program.h"
 #include "vocabulary/vocabulary.h"
 
@@ -125,7 +126,7 @@ class CaptureTracker {
   };
   template <class Scan>
   Next advance(const std::vector<Reading>& from, size_t length, Scan&& scan);
-  Reading called_by(const Reading& caller, CallEdge& edge, size_t position);
+  Reading called_by(const Reading& caller, CallEdge& edge, uint64_t reg, size_t position);
   static DfaState* sole_move(const std::vector<Reading>& from, uint8_t byte);
   size_t add(Next& next, const Reading& reading);
   void push_level(Next next);
@@ -146,6 +147,7 @@ class CaptureTracker {
   std::unordered_map<Event, EventId, EventHash> event_ids_;  // also of events that were dropped since
   std::set<std::string> names_;
   std::unordered_map<const std::string*, Definition> definitions_;  // by the names of rules
+  ReadTexts texts_;
   std::vector<Node> nodes_;
   std::unordered_map<Node, NodeId, NodeHash> interned_;
   std::vector<Level> levels_;

@@ -83,6 +83,10 @@ uint32_t Linker::text_unit(ExprId expr, MemoryRole memory) {
   const auto [it, fresh] = text_units_.try_emplace(key, static_cast<uint32_t>(units_.size()));
   if (!fresh) return it->second;
   Unit unit{.kind = Kind::Expression, .expr = expr, .memory = memory};
+  if (!recalls && ir_.nodes[expr].op == Op::Capture) {  // the text has a name as well
+    unit.capture = ir_.nodes[expr].end;
+    unit.expr = expr = ir_.nodes[expr].begin;
+  }
   if (!recalls) {
     if (properties_[expr].form == Form::Irregular)
       throw LimitExceeded("remembered_text",

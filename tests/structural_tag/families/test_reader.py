@@ -215,6 +215,12 @@ def test_names_that_begin_alike_wait() -> None:
         ({"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"k": {}}}}}, '{"k": [{}]}', [("k", "[{}]")]),
         ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, '{"b": 1}', [("b", "1")]),
         ({"properties": {"a": {}, "b": {}}, "minProperties": 1, "maxProperties": 1}, '{"b": 1}', [("b", "1")]),
+        (
+            {"properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}},
+            '{"a": ["x", "y"]}',
+            [("a", '["x", "y"]')],
+        ),
+        ({"properties": {"a": {"type": "string", "pattern": r"^(\w+) \1$"}}}, '{"a": "x x"}', [("a", '"x x"')]),
     ],
 )
 def test_members_of_any_object_are_told(parameters: Any, arguments: str, fields: list[tuple[str, str]]) -> None:
