@@ -8,7 +8,8 @@
 
 Where an output stands is the matcher's configuration and the last token. What followed is counted there, and proposed
 if it was the same often enough. Counts are of the grammar as compiled: names, enums, separators, habits of the model.
-Where nothing was learnt, forced text can be proposed instead, for engines that have it checked by the model.
+Where nothing is that likely, forced text can be proposed instead, for engines that have it checked by the model: as
+outputs wrote it there, else as the tokenizer does.
 
 Cost: two microseconds a token that is learnt or proposed; forced text that is new is encoded some dozen times.
 Tested by tests/engine/test_grammar_drafts.py and tests/integrations/test_transformers_drafts.py.
@@ -89,7 +90,7 @@ class GrammarDrafts:
         Args:
             matcher: At the end of the output. It does not move.
             last_token_id: The last token of the output; None at its beginning.
-            with_forced: Where nothing was learnt, propose the text that the grammar forces. For loops that do not
+            with_forced: Where nothing is likely enough, propose the text that the grammar forces. For loops that do not
                 insert it themselves.
 
         Raises:
@@ -99,8 +100,10 @@ class GrammarDrafts:
         ahead, last = matcher.fork(), _START if last_token_id is None else last_token_id
         found: list[int] = []
         while len(found) < self._num_tokens and not ahead.is_terminated():
-            token = self._likeliest(known.places.get((ahead.configuration_id, last)))
-            tokens = [token] if token is not None else known.forced.find(ahead) if with_forced else []
+            followers = known.places.get((ahead.configuration_id, last), {})
+            tokens = self._likely(followers)
+            if not tokens and with_forced:
+                tokens = _as_written(known.forced.find(ahead), followers)
             accepted = ahead.accept_tokens(tokens)
             found += tokens[:accepted]
             if not tokens or accepted < len(tokens):
@@ -108,11 +111,12 @@ class GrammarDrafts:
             last = tokens[-1]
         return found[: self._num_tokens]
 
-    def _likeliest(self, followers: Followers | None) -> int | None:
-        if followers is None:
-            return None
-        token = max(followers, key=followers.__getitem__)
-        return token if followers[token] >= self._min_share * (sum(followers.values()) + 1) else None
+    def _likely(self, followers: Followers) -> list[int]:
+        """Return the token that mostly followed, if it did so often enough."""
+        if not followers:
+            return []
+        token = _likeliest(followers)
+        return [token] if followers[token] >= self._min_share * (sum(followers.values()) + 1) else []
 
     def _known(self, compiled: CompiledGrammar) -> _Grammar:
         known = self._grammars.get(id(compiled))
@@ -122,6 +126,15 @@ class GrammarDrafts:
                 self._grammars.popitem(last=False)
         self._grammars.move_to_end(id(compiled))
         return known
+
+
+def _as_written(forced: list[int], followers: Followers) -> list[int]:
+    """Return forced text as outputs wrote it here: a model has habits of its own where several tokens spell a text."""
+    return [_likeliest(followers)] if forced and followers else forced
+
+
+def _likeliest(followers: Followers) -> int:
+    return max(followers, key=followers.__getitem__)
 
 
 class OutputReader:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
+from maskwright import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from maskwright.engine import GrammarDrafts
 from maskwright.errors import ArgumentError, OptionError
 from small_models import make_model
@@ -74,6 +74,21 @@ def test_what_was_learnt_saves_more_steps(model: Any, tokenizer: Any, record: Co
         taken.append(steps.number - before)
     assert taken[-1] < taken[0]
     assert taken[-1] <= len(alone) // 8 + 2  # drafts of 8 tokens, all of them right, but never the stop token
+
+
+def test_forced_text_is_drafted_as_outputs_wrote_it(info: TokenizerInfo) -> None:
+    word = max((token for token in info.token_bytes if token.isalpha()), key=len).decode()
+    compiled, drafts = GrammarCompiler(info).compile_regex(f"{word}, {word}: [0-9]"), GrammarDrafts()
+    usual = drafts.propose(GrammarMatcher(compiled), with_forced=True)
+    letter = info.encode(word[0])
+    assert usual[:1] == info.encode(word) != letter
+    drafts.learn(compiled, letter)
+    drafted = drafts.propose(GrammarMatcher(compiled), with_forced=True)
+    assert drafted[:1] == letter
+    assert b"".join(info.token_bytes[token] for token in drafted) == b"".join(
+        info.token_bytes[token] for token in usual
+    )
+    assert drafts.propose(GrammarMatcher(compiled)) == []
 
 
 @pytest.mark.parametrize("num_tokens", [1, 3, 50])

@@ -8,8 +8,8 @@ What outputs of the grammar went on with comes first, then forced text, in token
 
 Invariants: a draft has no stop token: engines look for the end behind what they have checked.
 Cost: a matcher of its own, some microseconds a token.
-Tested by tests/integrations/test_transformers_drafts.py, tests/engines/vllm/test_vllm_drafts.py and
-tests/engines/test_llama_cpp_drafts.py.
+Tested by tests/integrations/test_transformers_drafts.py, and in engines by tests/engines/vllm/test_vllm_drafts.py,
+test_sglang_drafts.py and test_llama_cpp_drafts.py.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ makes the name known and does nothing else; the backend is loaded when it is cho
     grammar      one request's grammar: tokens, masks, jump-forward
     reasoning    the grammar begins after the reasoning; the reasoning ends in time
     budget       a request's max_new_tokens becomes the budget of its grammar
+    drafts       with n-gram speculative decoding: what the grammar forces, and what is likely
 
-Tested by tests/engines/test_sglang.py.
+Tested by tests/engines/test_sglang.py and tests/engines/test_sglang_drafts.py.
 """
 
 from __future__ import annotations
@@ -46,4 +47,8 @@ def create_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_
     """
     from maskwright.integrations.sglang.backend import make_backend
 
+    if getattr(server_args, "speculative_algorithm", None) == "NGRAM":
+        from maskwright.integrations.sglang.drafts import take_ngram_slot
+
+        take_ngram_slot()
     return make_backend(server_args, tokenizer, vocab_size, eos_token_ids)

@@ -26,8 +26,10 @@ from maskwright import (
     apply_token_bitmask_inplace,
 )
 from maskwright.bitmask.only import allow_only
-from maskwright.errors import LimitError, MatcherError
+from maskwright.errors import LimitError, MaskwrightError, MatcherError
+from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.drafting import OutputDrafter
 
 
 class GenerationError(MatcherError, ValueError):
@@ -58,6 +60,8 @@ class MaskwrightGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
         self.matcher = GrammarMatcher(compiled) if matcher is None else matcher
         self.failure: LimitError | None = None
         self._num_ignored = 0  # tokens after the stop token
+        self._output_ids: list[int] = []
+        self._drafter: OutputDrafter | None = None
 
     def limit(self, max_new_tokens: int) -> None:
         """Start over, and complete the output within so many tokens.
@@ -67,10 +71,13 @@ class MaskwrightGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
             UnsatisfiableError: No output has so few tokens.
         """
         self.matcher = matcher_within(self.compiled, max(1, max_new_tokens))
+        self._output_ids.clear()
 
     def copy(self) -> MaskwrightGrammar:
         stats = dataclasses.replace(self.grammar_stats, is_cache_hit=True, tree_traversal_time=[])
-        return MaskwrightGrammar(self.compiled, self.key_string, stats, self.matcher.fork())
+        twin = MaskwrightGrammar(self.compiled, self.key_string, stats, self.matcher.fork())
+        twin._output_ids = list(self._output_ids)
+        return twin
 
     def accept_token(self, token: int) -> None:
         """Go on by one token.
@@ -93,11 +100,28 @@ class MaskwrightGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
                 f"token {token} at output position {self.matcher.num_accepted_tokens} is not allowed by the grammar",
                 hint="logits processors and logit_bias must leave masked tokens at minus infinity",
             )
+        self._output_ids.append(token)
+        if self._drafter is not None and self.matcher.is_terminated():
+            self._drafter.read(self._output_ids)  # no draft is asked for any more
 
     def rollback(self, k: int) -> None:
         ignored = min(k, self._num_ignored)
         self._num_ignored -= ignored
         self.matcher.rollback(k - ignored)
+        del self._output_ids[len(self._output_ids) - (k - ignored) :]
+
+    def draft(self, drafts: GrammarDrafts) -> list[int]:
+        """Return what likely comes next, all allowed: what other outputs went on with, and what the grammar forces."""
+        if self.failure is not None or self.matcher.is_terminated():
+            return []
+        try:
+            if self._drafter is None:
+                self._drafter = OutputDrafter(drafts, self.compiled)
+            self._drafter.read(self._output_ids)
+            draft = self._drafter.draft()
+            return draft[: self.matcher.validate_tokens(draft)]
+        except MaskwrightError:  # too ambiguous: the mask says so
+            return []
 
     def is_terminated(self) -> bool:
         return self.matcher.is_terminated()
