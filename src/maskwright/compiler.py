@@ -23,6 +23,7 @@ from maskwright.compiled_grammar import DEFAULT_GRAMMAR_BYTES, CompiledGrammar
 from maskwright.errors import wrong_argument
 from maskwright.grammar import Grammar
 from maskwright.inputs.option_signatures import takes_schema_options
+from maskwright.support import memos
 from maskwright.support.arguments import as_integer, refuse_pickling
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.task_compiler import TaskCompiler
@@ -44,8 +45,9 @@ _FRONT_ENDS = (
 
 
 class CompilerStats(NamedTuple):
-    """What a compiler has cached, and how often that helped. `memory_bytes` and `rule_bytes` together stay within
-    `cache_limit_bytes`, as far as what is in use lets them.
+    """What a compiler has cached, and how often that helped. `memory_bytes`, `rule_bytes` and `front_end_bytes`
+    together stay within `cache_limit_bytes`, as far as what is in use lets them; half of the limit is left to grammars
+    and rules.
     """
 
     hits: int
@@ -56,18 +58,22 @@ class CompilerStats(NamedTuple):
     disk_hits: int = 0  # of the misses, those that were on disk
     disk_misses: int = 0  # those that were looked for there and compiled
     rule_bytes: int = 0  # of the rules: automata, and masks of their states
+    front_end_bytes: int = 0  # of parts of structures, such as tools, that all compilers of the process know again
 
 
 def compiled_cache(limit_bytes: int | None, info: TokenizerInfo) -> CompileCache[CompiledGrammar]:
-    """Return a cache of grammars of a tokenizer. Its limit is for their rules, too; of several caches of one tokenizer,
-    the one to which a grammar was added last says how many rules stay that no grammar uses.
+    """Return a cache of grammars of a tokenizer. Its limit is for their rules, too, and for what front-ends remember.
+    Of several caches of one tokenizer, the one to which a grammar was added last says how many rules stay that no
+    grammar uses.
     """
     vocabulary = info.kernel_vocabulary
+    most_of_front_ends = (limit_bytes or 0) // 2
 
     def shared(num_bytes: int) -> int:
-        vocabulary.keep_rules_within(num_bytes)
+        front_end_bytes = min(memos.num_bytes(), most_of_front_ends)
+        vocabulary.keep_rules_within(max(0, num_bytes - front_end_bytes))
         rule_bytes: int = vocabulary.rule_memory_bytes
-        return rule_bytes
+        return rule_bytes + front_end_bytes
 
     return CompileCache(limit_bytes, shared)
 
@@ -87,8 +93,8 @@ class GrammarCompiler:
             `TokenizerInfo` yourself, with `vocab_size`.
         max_threads: The largest number of threads in which the `_async` methods compile.
         cache_enabled: Whether to cache compiled grammars.
-        cache_limit_bytes: The largest total size of what is kept: the cached grammars, and the rules of the tokenizer,
-            which all its grammars share.
+        cache_limit_bytes: The largest total size of what is kept: the cached grammars, the rules of the tokenizer,
+            which all its grammars share, and what front-ends remember for all compilers of the process, 40 MB at most.
         cache_dir: A directory in which compiled grammars are kept for later processes, and for others that use it at
             the same time; None for none. It is created if it does not exist. It gets the grammars that took longer to
             compile than they take to read, except those passed as a `Grammar`, those with a registry, and those with
@@ -221,7 +227,8 @@ class GrammarCompiler:
         rules = self.tokenizer_info.kernel_vocabulary
         disk = (0, 0) if self._kept is None else (self._kept.hits, self._kept.misses)
         sizes = cache.size_bytes(), rules.num_rule_groups
-        return CompilerStats(cache.hits, cache.misses, len(cache), *sizes, *disk, rules.rule_memory_bytes)
+        shared = rules.rule_memory_bytes, memos.num_bytes()
+        return CompilerStats(cache.hits, cache.misses, len(cache), *sizes, *disk, *shared)
 
     def __reduce__(self) -> NoReturn:
         refuse_pickling(self, "pickle its tokenizer_info, and make a compiler in the other process")

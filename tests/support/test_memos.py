@@ -10,8 +10,8 @@ from maskwright import Grammar
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.formats.kept import KEPT
 from maskwright.support import memos
-from maskwright.support.content_cache import ContentCache
-from maskwright.support.memos import MOST_KEY_BYTES, remembered
+from maskwright.support.content_cache import ENTRY_BYTES, ContentCache
+from maskwright.support.memos import MOST_BYTES, remembered
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,8 @@ def test_an_answer_is_made_once_and_counted() -> None:
     after = memos.statistics()
     assert made == [("ab",), ("c",)]
     assert (after.hits - before.hits, after.misses - before.misses) == (1, 2)
-    assert (after.entries, after.key_bytes) == (2, 3)
+    assert after.entries == 2
+    assert 2 * ENTRY_BYTES < after.num_bytes < 2 * ENTRY_BYTES + 1000
     memos.clear()
     assert memos.statistics() == (0, 0, 0, 0)
     assert double("ab") == "abab"
@@ -43,13 +44,13 @@ def test_an_answer_is_made_once_and_counted() -> None:
 
 def test_caches_by_content_are_counted_and_cleared_too() -> None:
     cache = ContentCache(10, 1000)
-    cache.keep(b"abc", 1, 3)
+    cache.keep(b"abc", 1)
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
     Grammar.from_structural_tag(get_model_structural_tag("hermes", tools))
     found = memos.statistics()
     parts = [cache.statistics(), KEPT.statistics()]
     assert all(part.entries for part in parts)
-    assert found.key_bytes >= sum(part.key_bytes for part in parts) > 3
+    assert found.num_bytes >= sum(part.num_bytes for part in parts) > 3
     memos.clear()
     assert memos.statistics() == cache.statistics() == KEPT.statistics() == (0, 0, 0, 0)
 
@@ -61,10 +62,10 @@ def test_past_the_budget_all_answers_are_forgotten() -> None:
 
     most = 0
     for n in range(100):
-        length(f"{n:02}" * (MOST_KEY_BYTES // 40))
+        length(f"{n:02}" * (MOST_BYTES // 40))
         most = max(most, memos.statistics().entries)
-        assert memos.statistics().key_bytes <= MOST_KEY_BYTES
-    assert most == 20
+        assert memos.statistics().num_bytes <= MOST_BYTES
+    assert most == 19  # and what they take beside their texts
 
 
 def test_a_refusal_is_not_remembered() -> None:
@@ -83,7 +84,7 @@ def test_long_patterns_are_not_kept_for_long() -> None:
         pattern = "|".join(f"{n}-{i}" for i in range(5_000))
         Grammar.from_json_schema({"type": "string", "pattern": pattern})
     found = memos.statistics()
-    assert found.key_bytes <= MOST_KEY_BYTES
+    assert found.num_bytes <= MOST_BYTES
     assert 0 < found.entries < 60
 
 

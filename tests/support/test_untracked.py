@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -60,6 +61,18 @@ def test_it_is_freed_and_keeps_what_it_refers_to() -> None:
     before = sum(type(x) is list for x in gc.get_objects())
     del kept
     assert sum(type(x) is list for x in gc.get_objects()) <= before - 100
+
+
+def test_it_says_what_is_new() -> None:
+    known = (b"x" * 1000, ("y" * 500, {"z": (1, [2])}))
+    texts = 1000 + 500
+    first = untrack(known)
+    assert texts < first < texts + 600
+    own = [known, known[1], known[1][1], known[1][1]["z"], known[0], known[1][0], "z"]
+    assert first == pytest.approx(sum(map(sys.getsizeof, own)), rel=0.15)
+    assert untrack(known) == 0
+    assert untrack((known, "v" * 2000)) == pytest.approx(2000, rel=0.1)
+    assert untrack(("w" * 100,) * 50) < 100 + 600  # one text
 
 
 def test_kinds_are_classes() -> None:

@@ -15,6 +15,7 @@ from maskwright import errors
 
 _MAX_BYTES = 16 << 20
 _MAX_DEPTH = 1_000
+_MADE_OF_A_BYTE = 10  # of a text that front-ends remember
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -86,4 +87,8 @@ def end_compiling() -> None: ...
 def renew_compiling_in_child() -> None: ...
 
 
-def untrack(root: object, kinds: tuple[type, ...]) -> None: ...
+def untrack(root: object, kinds: tuple[type, ...]) -> int:
+    """Return about how many bytes are made of the texts in a tuple, or in the tuple that it begins with."""
+    parts = root[0] if isinstance(root, tuple) and root and isinstance(root[0], tuple) else root
+    texts = parts if isinstance(parts, tuple) else (parts,)
+    return _MADE_OF_A_BYTE * sum(len(text) for text in texts if isinstance(text, (str, bytes)))

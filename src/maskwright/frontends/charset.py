@@ -29,6 +29,7 @@ from typing import Final, TypeAlias
 
 from maskwright.ir import EMPTY, Expr, alt, byte_set, bytes_in, literal, never, seq
 from maskwright.support.interruption import interrupt_checkpoint
+from maskwright.support.untracked import acyclic
 
 MAX_CODE_POINT: Final = 0x10FFFF
 _SURROGATES: Final = (0xD800, 0xDFFF)
@@ -174,6 +175,8 @@ def _without_surrogates(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
         kept.append((high + 1, ranges[j - 1][1]))
     return (*ranges[:i], *kept, *ranges[j:])
 
+
+acyclic(CodePointSet)
 
 NO_CHARACTERS: Final = CodePointSet(())
 ALL_CHARACTERS: Final = ~NO_CHARACTERS

@@ -271,7 +271,7 @@ def _known_tool(data: Any, pointer: str) -> Tool:
         return _read_tool(data, pointer)
     found: Tool | None = KEPT.find(content)
     if found is None:
-        found = cast(Tool, KEPT.keep(content, _read_tool(data, pointer)._replace(content=content), len(content)))
+        found = cast(Tool, KEPT.keep(content, _read_tool(data, pointer)._replace(content=content)))
     if found.pointer.startswith(f"{pointer}/"):
         return found
     moved = found._replace(pointer=f"{pointer}/{found.pointer.split('/', 3)[3]}")

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from maskwright.errors import LimitError, Span
 from maskwright.frontends.charset import ALL_CHARACTERS, NO_CHARACTERS, CodePointSet
+from maskwright.support.untracked import acyclic
 
 INFINITE: Final = 1 << 62  # also a ceiling for products of counts
 MAX_DEPTH: Final = 100
@@ -58,6 +59,9 @@ class Node:
         self.depth, self.size = depth + 1, size
         if self.depth > MAX_DEPTH:
             raise LimitError(f"the regular expression nests more than {MAX_DEPTH} levels deep", limit="regex depth")
+
+
+acyclic(Node)
 
 
 class Literal(Node):

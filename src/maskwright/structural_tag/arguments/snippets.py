@@ -64,7 +64,7 @@ def arguments(it: JSONSchemaFormat, tokens: Tokens, pointer: str) -> Snippet:
     if content is None or it.registry is not None:  # whose contents are not known here
         return _made(it, style)
     key = content, it.choices, style
-    return cast(Snippet, KEPT.find(key) or KEPT.keep(key, _made(it, style), len(content)))
+    return cast(Snippet, KEPT.find(key) or KEPT.keep(key, _made(it, style)))
 
 
 def _deferral(it: JSONSchemaFormat, style: SpelledStyle | None) -> Deferral | None:

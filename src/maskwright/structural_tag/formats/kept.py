@@ -20,7 +20,7 @@ from maskwright.structural_tag.formats.base import Format, Known, altered
 from maskwright.support.content_cache import ContentCache
 
 _MOST_KEPT: Final = 16_384  # a tool has some four
-_MOST_BYTES: Final = 16 << 20  # of content; what is made of it takes some ten times as much
+_MOST_BYTES: Final = 32 << 20
 
 KEPT: Final = ContentCache(_MOST_KEPT, _MOST_BYTES)
 _F = TypeVar("_F", bound=Format)
@@ -31,7 +31,7 @@ def kept_tag(known: Known, make: Callable[[], _F]) -> _F:
     key = known.content, known.made_by
     found: _F | None = KEPT.find(key)
     if found is None:
-        made: _F = KEPT.keep(key, altered(make(), known=known), len(known.content))
+        made: _F = KEPT.keep(key, altered(make(), known=known))
         found = made
     if found.known == known:
         return found

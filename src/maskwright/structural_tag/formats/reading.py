@@ -90,7 +90,7 @@ def _new_tag(data: Mapping[Any, Any], content: bytes | None, pointer: str) -> Fo
     read = _read_fields(TYPES["tag"], data, pointer)
     if content is None:
         return read
-    kept: Format = KEPT.keep((content, _MADE_BY), altered(read, known=Known(content, _MADE_BY)), len(content))
+    kept: Format = KEPT.keep((content, _MADE_BY), altered(read, known=Known(content, _MADE_BY)))
     return kept
 
 

@@ -260,7 +260,7 @@ class Lowering(TagRules):
         if known is None or before != self._state():
             return made
         key = known.content, known.made_by, self.tokens.number
-        return cast(PartialTag, KEPT.keep(key, made, len(known.content)))
+        return cast(PartialTag, KEPT.keep(key, made))
 
     def _state(self) -> tuple[int, int, int]:
         """What changes when something is lowered to what is of no use to other grammars."""
