@@ -11,6 +11,16 @@ from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.json_schema import schema_to_ir
 from maskwright.frontends.json_schema.normalise.complement import MAX_EXCLUSIONS
 
+
+def closed(*required: str, **properties: Any) -> Any:
+    return {"type": "object", "properties": properties, "required": [*required], "additionalProperties": False}
+
+
+INTEGER, STRING = {"type": "integer"}, {"type": "string"}
+OPEN_A = {"type": "object", "properties": {"a": INTEGER}}
+BY_NAME = [closed("a", a=INTEGER, n=STRING), closed("b", b=INTEGER, n=STRING), closed("c", "n", c=STRING, n=INTEGER)]
+IN_COMMON = [closed("k", k={"const": i}, n=STRING, **{f"m{j}": INTEGER for j in range(9)}) for i in range(9)]
+
 CASES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"not": {}}, [], [1, None]),
     ({"not": False}, [1, None, "a", [], {}], []),
@@ -32,6 +42,21 @@ CASES: list[tuple[Any, list[Any], list[Any]]] = [
         {"type": "object", "not": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}},
         [{}, {"c": 1}],
         [{"a": 1}, {"b": 1}],
+    ),
+    (
+        {"type": "object", "properties": {name: {} for name in "abcn"}, "not": {"anyOf": BY_NAME}},
+        [{}, {"a": "x"}, {"a": 1, "n": 1}, {"a": 1, "b": 1}, {"b": 1, "x": 1}, {"c": "x"}, {"c": "x", "n": "x"}],
+        [{"a": 1}, {"a": 1, "n": "x"}, {"b": 1}, {"b": 1, "n": "x"}, {"c": "x", "n": 1}],
+    ),
+    (
+        {"type": "object", "not": {"anyOf": IN_COMMON}},
+        [{}, {"k": 9}, {"k": 8, "n": 1}, {"k": 0, "x": 1}, {"k": 3, "m4": "x"}, {"n": "x", "m1": 2}],
+        [{"k": 8}, {"k": 0, "n": "x"}, {"k": 3, "n": "x", "m0": 1, "m8": 1}],
+    ),
+    (  # the second is all that they have in common
+        {"type": "object", "not": {"anyOf": [{"required": ["a"], **OPEN_A}, OPEN_A]}},
+        [{"a": "x"}, {"a": None, "b": 1}],
+        [{}, {"a": 1}, {"b": 1}],
     ),
     ({"not": {"properties": {"a": {"const": 1}}}}, [{"a": 2}], [{"a": 1}, {}, 3]),
     ({"not": {"properties": {"a": {"const": 1}}, "required": ["a"]}}, [{"a": 2}, {}], [{"a": 1}, 3]),

@@ -8,6 +8,10 @@ A complement is again type-wise. The complement of one alternative is a union of
 Sub-schemas are negated in place, unopened (`Normaliser.negation`). None is returned where the result would not be
 exact: formats of which too little is known, elements that all differ. "Some element
 violates …" is counted like `contains`; "some member violates …" has a witness (witnesses.py).
+
+Of several alternatives, each must be violated, and the ways to do so would multiply. So what they have in common is
+violated once for all, and the others of an alternative's ways hold only where its required members are right: these
+tell it apart from most others.
 Tested by tests/frontends/json_schema/normalise/test_schema_complement.py.
 """
 
@@ -21,7 +25,7 @@ from maskwright.frontends.json_schema.normalise.disjoint import disjoint_objects
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.normalise.simplify import minimal
 from maskwright.frontends.json_schema.normalise.witnesses import is_free, opposite, violations, without
-from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, OPEN, Conj, Path
+from maskwright.frontends.json_schema.read.places import ANYTHING, NOTHING, OPEN, Conj, Path, identity_of
 from maskwright.frontends.json_schema.sets.intersect import intersect, is_nothing
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
 from maskwright.frontends.json_schema.sets.shape import (
@@ -66,7 +70,6 @@ def difference(base: Shape, shape: Shape, norm: DocumentContext, path: Path) -> 
         (shape.numbers, FREE_NUMBERS, _without_numbers),
         (shape.strings, FREE_STRINGS, _without_strings),
         (shape.arrays, FREE_ARRAYS, lambda part: _without_arrays(part, norm)),
-        (shape.objects, FREE_OBJECTS, lambda part: _without_objects(part, norm, path)),
     )
     mask = base.mask & (ALL_TYPES ^ shape.mask & _CONSTANTS)
     result = Shape(mask, base.numbers, base.strings, base.arrays, base.objects, base.exact)
@@ -75,19 +78,74 @@ def difference(base: Shape, shape: Shape, norm: DocumentContext, path: Path) -> 
             result = intersect(result, _of_type(i, ()), norm)
             continue
         for alternative in alternatives:
-            left: Any = violating(alternative)
+            left = violating(alternative)
             if left is None:
                 return None
-            apart = _apart(result.objects, alternative, norm) if i == _OBJECTS else []
-            if apart:
-                # What is apart from an alternative stays as it is, instead of once for each way to violate that.
-                together = [part for part in result.objects if not any(part is other for other in apart)]
-                touched = intersect(_of_type(i, tuple(together)), _of_type(i, tuple(left)), norm).objects
-                result = result.with_objects((*apart, *touched))
-            else:
-                result = intersect(result, _of_type(i, tuple(left)), norm)
-            result = minimal(result, norm)
-    return result
+            result = intersect(result, _of_type(i, tuple(left)), norm)
+    if shape.objects is FREE_OBJECTS:
+        return intersect(result, _of_type(_OBJECTS, ()), norm)
+    return _less_objects(result, shape.objects, norm, path)
+
+
+def _less_objects(base: Shape, parts: tuple[ObjectShape, ...], norm: DocumentContext, path: Path) -> Shape | None:
+    """The values that fit `base`, but are no objects of these parts.
+
+    What the parts have in common is violated once, and not in each of them.
+    """
+    shared = _shared(parts) if len(parts) > 1 else None
+    outside: tuple[ObjectShape, ...] = ()
+    left = base
+    if shared is not None:
+        ways = _without_objects(shared, norm, path, is_one_of_many=False)
+        assert ways is not None, "there are no witnesses"
+        outside = intersect(base, _of_type(_OBJECTS, tuple(ways)), norm).objects
+        left = intersect(base, _of_type(_OBJECTS, (shared,)), norm)
+    for part in parts:
+        own = part if shared is None else _apart_from(part, shared)
+        ways = _without_objects(own, norm, path, is_one_of_many=len(parts) > 1)
+        if ways is None:
+            return None
+        # What is apart from a part stays as it is, instead of once for each way to violate that.
+        apart = _apart(left.objects, part, norm)
+        if apart:
+            left = base.with_objects(tuple([each for each in left.objects if not any(each is one for one in apart)]))
+        touched = intersect(left, _of_type(_OBJECTS, tuple(ways)), norm).objects
+        left = minimal(base.with_objects((*apart, *touched)), norm)
+    return minimal(base.with_objects((*outside, *left.objects)), norm) if outside else left
+
+
+def _shared(parts: tuple[ObjectShape, ...]) -> ObjectShape | None:
+    """What all of these parts ask of the same declared members and of all others; None if they differ too much."""
+    first, *others = parts
+    known = _rest_of(first)
+    if any(part.properties.keys() != first.properties.keys() or _rest_of(part) != known for part in others):
+        return None
+    out = ObjectShape()
+    out.extras, out.names = first.extras, first.names
+    out.min_properties, out.min_path = first.min_properties, first.min_path
+    out.max_properties, out.max_path = first.max_properties, first.max_path
+    for name, conj in first.properties.items():
+        is_same = all(identity_of(part.properties[name]) == identity_of(conj) for part in others)
+        out.properties[name] = conj if is_same else ANYTHING
+    out.required = {name: None for name in first.required if all(name in part.required for part in others)}
+    return out
+
+
+def _rest_of(part: ObjectShape) -> Any:
+    """What a part says of others than its declared members; parts with witnesses differ from all others."""
+    if part.witnesses:
+        return id(part)
+    return tuple(map(id, part.extras)), identity_of(part.names), part.min_properties, part.max_properties
+
+
+def _apart_from(part: ObjectShape, shared: ObjectShape) -> ObjectShape:
+    """What a part says besides what it has in common with others."""
+    out = ObjectShape()
+    for name, conj in part.properties.items():
+        if identity_of(shared.properties[name]) != identity_of(conj):
+            out.properties[name] = conj
+    out.required = {name: None for name in part.required if name not in shared.required or name in out.properties}
+    return out
 
 
 def _apart(parts: tuple[ObjectShape, ...], alternative: ObjectShape, norm: DocumentContext) -> list[ObjectShape]:
@@ -206,14 +264,19 @@ def _with(contains: Contains) -> ArrayShape:
     return shape
 
 
-def _without_objects(shape: ObjectShape, norm: DocumentContext, path: Path) -> list[ObjectShape] | None:
-    out = violations(shape, norm, path)
+def _without_objects(
+    shape: ObjectShape, norm: DocumentContext, path: Path, is_one_of_many: bool
+) -> list[ObjectShape] | None:
+    """The ways to violate a shape; with `is_one_of_many`, those but for wrong required members have right ones."""
+    others = violations(shape, norm, path)
+    wrong: list[ObjectShape] = []
+    out: list[ObjectShape] = []
     for name in shape.required:
         place = shape.properties.get(name)
         other = ObjectShape()
         # "Not there, or there and wrong" is one alternative: wrong if it is there.
         other.properties = {name: NOTHING if place is None else opposite(place, norm)}
-        out.append(other)
+        wrong.append(other)
     for name, conj in shape.properties.items():
         if name not in shape.required and not is_free(conj):
             other = ObjectShape()
@@ -229,8 +292,14 @@ def _without_objects(shape: ObjectShape, norm: DocumentContext, path: Path) -> l
         other.min_properties, other.min_path = shape.max_properties + 1, shape.max_path
         out.append(other)
     for witness in shape.witnesses:
-        rest = without(witness, norm)
-        if rest is None:
+        without_it = without(witness, norm)
+        if without_it is None:
             return None
-        out.append(rest)
-    return out
+        out.append(without_it)
+    if not (is_one_of_many and wrong):
+        return [*others, *wrong, *out]
+    right = ObjectShape()
+    right.required = shape.required
+    right.properties = {name: shape.properties.get(name, OPEN) for name in shape.required}
+    ways = intersect(_of_type(_OBJECTS, (right,)), _of_type(_OBJECTS, (*others, *out)), norm)
+    return [*wrong, *ways.objects]
