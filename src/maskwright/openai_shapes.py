@@ -406,10 +406,11 @@ def _at(pointer: str) -> Iterator[None]:
             "the field contains a lone surrogate, which is not valid Unicode text", pointer=pointer
         ) from error
     except UnsatisfiableError as error:
-        raise RequestError(f"no output is valid: {error.message}", pointer=pointer, hint=error.hint) from error
+        raise RequestError(
+            f"no output is valid: {error.message_with_place}", pointer=pointer, hint=error.hint
+        ) from error
     except GrammarError as error:
-        where = "" if error.line is None else f" (line {error.line}, column {error.column})"
-        raise RequestError(f"{error.message}{where}", pointer=pointer, hint=error.hint) from error
+        raise RequestError(error.message_with_place, pointer=pointer, hint=error.hint) from error
 
 
 def _wrong(expected: str, value: Any, pointer: str) -> MaskwrightError:

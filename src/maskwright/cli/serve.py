@@ -172,7 +172,7 @@ def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
     structures = Structures(engine.tokenizer_info, settings)
     code = EXIT_OK
     for name in names:
-        label, text = read_text(name, "--dry-run", "a schema or a request")
+        label, text = read_text(name, "--dry-run", "a file with a schema or a request, or - for stdin")
         body = _as_request(parse_json(label, text))
         fields = {field: body[field] for field in STRUCTURE_FIELDS if field in body}
         try:

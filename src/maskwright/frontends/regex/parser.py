@@ -193,7 +193,7 @@ class _Parser(Brackets):
             raise self.error(f"no group {_group_named(match)!r} ends before this back-reference", *match.span(), hint)
         if self.flags & IGNORE_CASE:
             hint = "write (?-i:…) around it, for the very same text"
-            raise self.error("a back-reference under the flag i is not supported", *match.span(), hint)
+            raise self.error("a back-reference under the flag i is not supported", *match.span(), hint).as_unsupported()
         start, self.position = self.position, match.end()
         self._push(ast.BackReference(self._span(start), number))
 
@@ -241,7 +241,9 @@ class _Parser(Brackets):
             self.position += 1
         elif self.pattern.startswith("+", self.position):
             hint = "leave out the last +; without it, the repetition may also match less"
-            raise self.error("a possessive quantifier is not supported", start, self.position + 1, hint)
+            raise self.error(
+                "a possessive quantifier is not supported", start, self.position + 1, hint
+            ).as_unsupported()
         self._repeat(minimum, maximum, lazy)
 
     def _counts(self, match: re.Match[str]) -> tuple[int, int]:
@@ -249,13 +251,13 @@ class _Parser(Brackets):
             return _SIMPLE_COUNTS[match.group()]
         low, comma, high, only_high = match.groups()
         if any(digits and len(digits.lstrip("0")) > 10 for digits in (low, high, only_high)):
-            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span())
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span()).as_unsupported()
         if low is None and not self.python:
             raise self.error("the count has no lower bound", *match.span(), "write {0,n}")
         minimum = int(low or 0)
         maximum = minimum if low is not None and not comma else int(high or only_high or ast.INFINITE)
         if minimum > MAX_COUNT or MAX_COUNT < maximum < ast.INFINITE:
-            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span())
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span()).as_unsupported()
         if maximum < minimum:
             raise self.error(
                 "the upper bound is below the lower bound", *match.span(), f"write {{{maximum},{minimum}}}"

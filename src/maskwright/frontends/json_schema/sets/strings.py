@@ -154,7 +154,8 @@ def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
     """Return the texts in which a `pattern` is found.
 
     Raises:
-        UnsupportedSchemaError: It is not a valid regular expression, or not a regular one.
+        SchemaError: It is not a valid regular expression.
+        UnsupportedSchemaError: It is not a regular one.
     """
     try:
         return _pattern_text(pattern, in_json)
@@ -162,10 +163,11 @@ def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
         raise refuse_pattern(error, path) from error
 
 
-def refuse_pattern(error: RegexSyntaxError, path: Path) -> UnsupportedSchemaError:
+def refuse_pattern(error: RegexSyntaxError, path: Path) -> SchemaError:
     """Return the error for a `pattern` that stands there."""
-    return UnsupportedSchemaError(
-        f"the pattern cannot be used: {error.message}",
+    kind = UnsupportedSchemaError if error.is_unsupported else SchemaError
+    return kind(
+        f"the pattern cannot be used: {error.message_with_place}",
         pointer=pointer_of(path),
         keyword="pattern",
         hint=error.hint or "write it without look-around and back-references",
