@@ -146,7 +146,7 @@ def _pattern_text(pattern: str, in_json: bool) -> Expr:
         raise RegexSyntaxError(
             "a back-reference to a group with many texts is possible only where the pattern alone limits the string",
             hint="leave out what stands beside the pattern, or let the group have at most 64 texts",
-        )
+        ).as_unsupported()
     return lower(pattern_tree(pattern), text_characters if in_json else utf8, pattern)
 
 
