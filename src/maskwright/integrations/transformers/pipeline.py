@@ -65,7 +65,7 @@ def generate(
     prompts: Any,
     output_type: Any,
     *,
-    max_new_tokens: int = 512,
+    max_new_tokens: int = 1024,
     tool_choice: Any = "required",
     tool_format: str | None = None,
     schema_options: Mapping[str, Any] | None = None,

@@ -41,6 +41,10 @@ async def chat(server: Server, exchange: Exchange, body: Mapping[str, Any]) -> N
     check_outputs(server.settings, asked.n)
     if asked.top_logprobs and not asked.logprobs:
         raise invalid("top_logprobs has no effect without logprobs", "/top_logprobs", hint='add "logprobs": true')
+    if None not in (limits := {asked.max_tokens, asked.max_completion_tokens}) and len(limits) > 1:
+        message = f"max_tokens is {asked.max_tokens}, but max_completion_tokens is {asked.max_completion_tokens}"
+        hint = "leave out max_tokens, the older name of max_completion_tokens"
+        raise invalid(message, "/max_tokens", code="conflicting_fields", hint=hint)
     async with admitted(server, exchange, asked.n):
         structure, run = await _prepared(server, exchange, asked, body)
         reply = _Reply(server, asked, structure, name)

@@ -86,6 +86,8 @@ class Structures:
         has_parts = self._has_parts(asked, endpoint, reasoning)
         if not asked and not has_parts:
             return Structure(None)
+        if "thinking_token_budget" in asked and not has_parts:
+            raise self._no_reasoning(reasoning)
         engine_field = _only_one(asked)
         content = canonical_bytes(asked)
         if content is not None and len(content) > self._settings.max_structure_bytes:
@@ -113,6 +115,14 @@ class Structures:
     def figures(self) -> tuple[int, int, int, int]:
         """Return hits, misses, how many structures are kept, and their bytes."""
         return self._cache.hits, self._cache.misses, len(self._cache), self._cache.size_bytes()
+
+    def _no_reasoning(self, reasoning: Reasoning | None) -> ApiError:
+        message = "thinking_token_budget has no effect: this output has no reasoning"
+        hint = "leave it out, or enable thinking"
+        if reasoning != "disabled":
+            family = self._settings.tool_format
+            hint = f"leave it out; or, if the model does reason, start the server with its --tool-format (now {family})"
+        return invalid(message, "/thinking_token_budget", hint=hint)
 
     def _has_parts(self, asked: Mapping[str, Any], endpoint: Endpoint, reasoning: Reasoning | None) -> bool:
         if endpoint == "completion":
