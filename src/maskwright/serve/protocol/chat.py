@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from maskwright.serve.protocol.fields import Part, expected
+from maskwright.serve.errors import invalid
+from maskwright.serve.protocol.fields import Part, expected, read_body
 from maskwright.serve.protocol.sampling import IGNORED, MAX_LOGPROBS, REFUSED, PenaltiesAndStops
 from maskwright.serve.protocol.structure import Structured, Tools
 
@@ -107,3 +108,20 @@ class ChatRequest(PenaltiesAndStops, Structured, Tools):
     top_logprobs: int = Field(0, ge=0, le=MAX_LOGPROBS)
     reasoning_effort: Effort | None = None
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+def read_chat(body: Any) -> ChatRequest:
+    """Read a body whose fields do not contradict each other.
+
+    Raises:
+        ApiError: A field is unknown, unsupported or malformed, or has no effect beside another one.
+    """
+    asked = read_body(ChatRequest, body)
+    if asked.top_logprobs and not asked.logprobs:
+        raise invalid("top_logprobs has no effect without logprobs", "/top_logprobs", hint='add "logprobs": true')
+    limits = {asked.max_tokens, asked.max_completion_tokens} - {None}
+    if len(limits) > 1:
+        message = f"max_tokens is {asked.max_tokens}, but max_completion_tokens is {asked.max_completion_tokens}"
+        hint = "leave out max_tokens, the older name of max_completion_tokens"
+        raise invalid(message, "/max_tokens", code="conflicting_fields", hint=hint)
+    return asked

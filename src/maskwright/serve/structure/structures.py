@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo, openai_shapes
 from maskwright._kernel import canonical_bytes
@@ -25,6 +25,7 @@ from maskwright.compiler import compiled_cache
 from maskwright.errors import MaskwrightError
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid
+from maskwright.serve.protocol.requests import Endpoint
 from maskwright.serve.protocol.structure import OF_SGLANG
 from maskwright.serve.settings import Settings
 from maskwright.serve.structure.answers import answer_format
@@ -33,8 +34,6 @@ from maskwright.structural_tag.request import Reasoning
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import JsonSchemaKeywords
-
-Endpoint = Literal["chat", "completion", "response"]
 
 _OF_ENGINES = ("structured_outputs", *OF_SGLANG)
 _WAYS_OUT = (  # in Python, and in a request
