@@ -14,7 +14,6 @@ import random
 import numpy as np
 
 import maskwright
-from maskwright.compiled_grammar import DEFAULT_GRAMMAR_BYTES
 from maskwright.ir import GrammarIR
 from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import Vocab
@@ -35,10 +34,7 @@ def seeded(name: str) -> random.Random:
 
 
 def compile_ir(grammar: GrammarIR, compiler: maskwright.GrammarCompiler) -> maskwright.CompiledGrammar:
-    # Not by the compiler, which refuses grammars that a vocabulary lacks bytes for: masks are exact for these, too.
-    return maskwright.CompiledGrammar(
-        maskwright.Grammar(grammar), compiler.tokenizer_info, memory_budget_bytes=DEFAULT_GRAMMAR_BYTES
-    )
+    return compiler.compile_grammar(maskwright.Grammar(grammar))
 
 
 def compile_fresh(grammar: GrammarIR, vocab: Vocab) -> maskwright.CompiledGrammar:

@@ -56,9 +56,7 @@ def lower_recalling(node: Node, pattern: str, encode: Encoding = utf8, encode_gr
         node = without_edges(node)
     if node.asserts:
         hint = "only ^ and $ around the whole pattern may stand beside back-references"
-        raise RegexSyntaxError(
-            "assertions beside back-references are not supported", source=pattern, hint=hint
-        ).as_unsupported()
+        raise RegexSyntaxError("assertions beside back-references are not supported", source=pattern, hint=hint)
     if len(groups) > MAX_TEXT_NUMBER:
         message = f"back-references name more than {MAX_TEXT_NUMBER} groups"
         raise LimitError(message, limit="remembered_texts", hint="use fewer, or rules of a grammar")
@@ -111,4 +109,4 @@ class _Lowering:
         return found
 
     def error(self, message: str, node: Node, hint: str) -> RegexSyntaxError:
-        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint).as_unsupported()
+        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint)

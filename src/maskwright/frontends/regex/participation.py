@@ -187,7 +187,7 @@ class _Ways:
         return found
 
     def _error(self, message: str, node: Node, hint: str) -> RegexSyntaxError:
-        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint).as_unsupported()
+        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint)
 
 
 def _again(node: BackReference, known: _Known) -> Node:

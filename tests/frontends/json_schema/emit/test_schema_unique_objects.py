@@ -170,6 +170,75 @@ def test_outputs_come_to_an_end_and_are_valid(schema: dict[str, Any]) -> None:
         assert valid.is_valid(json.loads(written)), written
 
 
+def open_to(extras: Any, properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
+    more |= {} if extras is None else {"additionalProperties": extras}
+    return {"type": "object", "properties": properties, "required": list(required), **more}
+
+
+OPEN: list[dict[str, Any]] = [
+    open_to(None, {"a": STRING}, "a"),
+    open_to(None, {"b": {"type": "number"}, "a": STRING}, "b"),
+    open_to({"type": ["integer", "array"]}, {"a": STRING, "b": LETTER}, "a"),
+    open_to({"type": "null"}, {"a": STRING}, "a", patternProperties={"^c": {"type": "boolean"}}),
+    open_to({"type": "array", "items": STRING, "uniqueItems": True}, {"a": STRING, "b": LETTER}, "a", "b"),
+]
+
+
+def declared(item: Any, schema: dict[str, Any]) -> str:
+    members = {name: item[name] for name in schema["properties"] if name in item}
+    return json.dumps(members)
+
+
+@pytest.mark.parametrize("items", OPEN, ids=range(len(OPEN)))
+@pytest.mark.parametrize("any_order", [False, True])
+def test_open_objects_differ_in_what_they_declare(items: dict[str, Any], any_order: bool) -> None:
+    """Random arrays: none that is invalid is accepted; each valid one is, in order, whose items differ there."""
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    grammar, valid = COMPILER.compile_json_schema(schema, any_order=any_order), jsonschema.Draft202012Validator(schema)
+    rng, seen = seeded(f"{any_order} {schema}"), [0, 0, 0]
+    names = [*items["properties"], *(name for name in ("a", "b", "c", "é\n") if name not in items["properties"])]
+    for _ in range(scaled(300)):
+        values: list[Any] = []
+        for _ in range(rng.randrange(4)):
+            extras = rng.choice(({}, {"c": True}, {"é\n": None}, {"c": ["x"]}, {"é\n": 1, "c": 0}))
+            item = fitting(items, rng)
+            values.append(item | extras if isinstance(item, dict) else item)
+        if values and rng.random() < 0.3:
+            values.append(rng.choice(values))
+        text = "[" + ", ".join(respelled(value, rng) for value in values) + "]"
+        is_valid = valid.is_valid(values)
+        assert is_valid or not accepts(grammar, text), text
+        parts = [declared(item, items) for item in values] if is_valid else []
+        is_told_apart = is_valid and len(set(parts)) == len(parts)
+        plain = json.dumps(in_order(values, names), ensure_ascii=False) if is_valid else text
+        assert accepts(grammar, plain) == is_told_apart, plain
+        seen[is_valid + is_told_apart] += 1
+    assert seen[0] > 0
+    assert seen[2] > 0
+
+
+def test_open_objects_with_equal_declared_parts_are_not_repeated() -> None:
+    matcher = GrammarMatcher(
+        COMPILER.compile_json_schema({"type": "array", "uniqueItems": True, "items": OPEN[0], "minItems": 2})
+    )
+    assert matcher.accept_string('[{"a": "x", "c": {"d": [1]}, "b": 2}, {"a": "x')
+    assert not matcher.accept_string('"')
+    assert matcher.accept_string('y", "b": 2}')
+    assert matcher.accept_string("]")
+    assert matcher.is_completed()
+
+
+@pytest.mark.parametrize("items", OPEN, ids=range(len(OPEN)))
+def test_outputs_with_open_objects_come_to_an_end_and_are_valid(items: dict[str, Any]) -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": items, "minItems": 2}
+    grammar, valid = COMPILER.compile_json_schema(schema), jsonschema.Draft202012Validator(schema)
+    rng = seeded(f"open {schema}")
+    likely = {token for token in TOKENS if len(token) > 1 or token in b'ab10{}[]",:'}
+    for _ in range(scaled(30)):
+        written = random_output(grammar, TOKENS, rng, likely=likely, closing=(b"]", b"}", b'"'), after=80)
+        assert valid.is_valid(json.loads(written)), written
+
+
 @pytest.mark.parametrize(
     ("items", "options", "accepted", "rejected"),
     [
@@ -194,6 +263,11 @@ def test_options_of_layout_hold_within_items(
     ("items", "options"),
     [
         ({"type": "object", "properties": {"a": STRING}}, {}),
+        (open_to(None, {"a": LETTER}, "a"), {}),
+        (open_to({"$ref": "#"}, {"a": STRING}, "a"), {}),
+        (open_to(None, {"a": STRING}, "a", "b"), {}),
+        (open_to(None, {"a": STRING}, "a", maxProperties=2), {}),
+        ({"anyOf": [STRING, open_to(None, {"a": STRING}, "a")]}, {}),
         ({"$ref": "#/$defs/tree"}, {}),
         (closed({"a": {}}), {}),
         (closed({"a": {"type": "array", "items": STRING, "uniqueItems": True}}), {}),

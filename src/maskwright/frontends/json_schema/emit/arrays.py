@@ -75,7 +75,8 @@ def _compared(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int)
 
 
 _NOT_COMPARED: Final = (
-    "only items without undeclared properties and of limited depth can be compared, or those of a small enum"
+    "only items of limited depth that have no undeclared properties, or a required string or number to differ in, "
+    "or come from a small enum can be compared"
 )
 _NOT_COMPARED_BESIDE: Final = "beside prefixItems or contains, only items out of a small enum can be compared"
 _NOT_COUNTED: Final = "counting the items that match takes too many states"

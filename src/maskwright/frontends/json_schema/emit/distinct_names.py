@@ -50,7 +50,7 @@ class DistinctNames:
         self.lists = 0
         for names, value in members:
             if value[0] != OP_NEVER:
-                self._require_complete(value)
+                require_complete(emitter, value)
                 spelled = self._one_spelling(names)
                 if needs_first and self.kinds:
                     spelled = and_(spelled, not_(self.kinds[0][0]))
@@ -112,17 +112,22 @@ class DistinctNames:
         assert names is not None, "names are regular"
         return and_(names, any_string(ensure_ascii=self.emitter.layout.options.ensure_ascii))
 
-    def _require_complete(self, value: Expr) -> None:
-        """All rules that a value leads to are there, so that none of them is that of the object itself."""
-        builder, first = self.emitter.builder, len(self.emitter.layout.prelude)
-        seen: set[int] = set()
-        waiting = [value]
-        while waiting:
-            for rule in references(waiting.pop()):
-                if rule < first or rule in seen:
-                    continue
-                body = builder.body_of(rule)
-                if body is None:
-                    raise TooManyError
-                seen.add(rule)
-                waiting.append(body)
+
+def require_complete(emitter: SchemaRules, separator: Expr) -> None:
+    """See to it that all rules that a separator of a list leads to are there, so that none of them leads to the list.
+
+    Raises:
+        TooManyError: One is not.
+    """
+    builder, first = emitter.builder, len(emitter.layout.prelude)
+    seen: set[int] = set()
+    waiting = [separator]
+    while waiting:
+        for rule in references(waiting.pop()):
+            if rule < first or rule in seen:
+                continue
+            body = builder.body_of(rule)
+            if body is None:
+                raise TooManyError
+            seen.add(rule)
+            waiting.append(body)

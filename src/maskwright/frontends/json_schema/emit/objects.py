@@ -275,6 +275,12 @@ def _admits_name(emitter: SchemaRules, shape: ObjectShape, name: str) -> bool:
     return any(admits_string(strings, name) for strings in emitter.norm.shape_of(shape.names).strings)
 
 
+def undeclared_member(emitter: SchemaRules, shape: ObjectShape, depth: int) -> Expr:
+    """One member that a shape without witnesses does not declare, of an object inside containers of this depth."""
+    style = emitter.layout.styles[depth]
+    return _any_member(emitter, _regions(emitter, shape, (), shape.properties, False), style, style.inner)
+
+
 def _any_member(emitter: SchemaRules, regions: list[Region], style: Style, inner: int) -> Expr:
     """One member that is not declared."""
     return alt(*[_member(emitter, names, conj, style, inner) for names, conj in regions])

@@ -9,7 +9,8 @@ these leave no choice, and members come in the order in which the schema declare
 same names in different orders, the order in which they first occur holds for all objects at that place.
 
 What has no such text raises `TooManyError`: objects with undeclared members, which could come in any order; values that
-contain themselves, as the kernel reads an element by an automaton.
+contain themselves, as the kernel reads an element by an automaton. Of an element that is such an object, the declared
+members alone have one, and must tell it apart (distinct_items.py).
 Cost: linear in the places of the element, with references replaced by what they refer to, up to `_MAX_PLACES`; of
 objects without required members, quadratic in these.
 Tested by tests/frontends/json_schema/emit/test_schema_unique_items.py and test_schema_unique_objects.py.
@@ -24,7 +25,7 @@ from maskwright.frontends.json_schema.emit.counting import TooManyError
 from maskwright.frontends.json_schema.emit.layout import Style, layout_of
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
-from maskwright.frontends.json_schema.read.places import Conj
+from maskwright.frontends.json_schema.read.places import NOTHING, Conj
 from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.intersect import is_closed
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
@@ -37,6 +38,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     FREE_OBJECTS,
     NULL,
     NUMBER,
+    OBJECT,
     TRUE,
     WRITTEN_FRACTION,
     WRITTEN_INTEGER,
@@ -124,10 +126,37 @@ class OneText:
             raise TooManyError
         return _listed(items, rest, shape.min_items, longest, style)
 
+    def declared_part(self, conj: Conj, depth: int) -> tuple[Expr, ObjectShape]:
+        """Return the beginnings of the objects at a place, up to where undeclared members follow, and their shape.
+
+        Raises:
+            TooManyError: Not all values are objects of one shape; or what is declared has no such text, or may have too
+                few for as many objects as there are.
+        """
+        shape = self._rules.norm.shape_of(conj)
+        if shape.mask != OBJECT or len(shape.objects) != 1:
+            raise TooManyError
+        part = shape.objects[0]
+        required = [self._rules.norm.shape_of(part.properties.get(name, NOTHING)) for name in part.required]
+        if part.witnesses or part.names or not any(map(_is_endless, required)):
+            raise TooManyError
+        if part.min_properties > len(required) or part.max_properties is not None:
+            raise TooManyError
+        style = self._style(depth)
+        members = self._declared(part, style, ())
+        if members is None or len(members) > _MAX_MEMBERS or not part.required.keys() <= part.properties.keys():
+            raise TooManyError
+        return seq(style.open_object, style.lead, _from(members, style)), part
+
     def _object(self, shape: ObjectShape, depth: int, at: _At, closed: bool) -> Expr:
         if not _is_declared(shape, closed):
             raise TooManyError
         style = self._style(depth)
+        members = self._declared(shape, style, at)
+        return never() if members is None else _members(shape, members, style)
+
+    def _declared(self, shape: ObjectShape, style: Style, at: _At) -> list[tuple[Expr, bool]] | None:
+        """The declared members, and whether each is required; None if a required one has no value."""
         order = self._names.setdefault(at, {})
         for name in shape.properties:
             order.setdefault(name, len(order))
@@ -138,8 +167,8 @@ class OneText:
             if value[0] != OP_NEVER:
                 members.append((seq(name_spellings(name)[0], style.colon, value), is_required))
             elif is_required:
-                return value
-        return _members(shape, members, style)
+                return None
+        return members
 
     def _style(self, depth: int) -> Style:
         """How containers are laid out at this depth, if that leaves no choice."""
@@ -163,6 +192,14 @@ def _is_declared(shape: ObjectShape, closed: bool) -> bool:
         return False
     says_nothing = all(not extras.patterns and not extras.additional for extras in shape.extras)
     return is_closed(shape) or (closed and says_nothing)
+
+
+def _is_endless(shape: Shape) -> bool:
+    """Whether it is plain that a place has more values than any number."""
+    return any(
+        part.values is None and part.max_length is None and not (part.patterns or part.formats or part.excluded)
+        for part in shape.strings
+    ) or any(part.values is None and (part.low is None or part.high is None) for part in shape.numbers)
 
 
 def _listed(items: list[Expr], rest: Expr, least: int, longest: int, style: Style) -> Expr:
