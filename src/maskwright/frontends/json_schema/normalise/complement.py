@@ -12,7 +12,7 @@ violates …" is counted like `contains`; "some member violates …" has a witne
 Of several alternatives, each must be violated, and the ways to do so would multiply. So what they have in common is
 violated once for all, and the others of an alternative's ways hold only where its required members are right: these
 tell it apart from most others.
-Tested by tests/frontends/json_schema/normalise/test_schema_complement.py.
+Tested by tests/frontends/json_schema/normalise/test_schema_complement.py and test_schema_alike_objects.py.
 """
 
 from __future__ import annotations
