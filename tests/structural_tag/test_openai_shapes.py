@@ -334,7 +334,7 @@ Read = Callable[..., Any]
         (vllm, {"regex": 1}, RequestError, "/structured_outputs/regex"),
         (vllm, {"choice": "yes"}, RequestError, "/structured_outputs/choice"),
         (vllm, {"choice": []}, RequestError, "/structured_outputs/choice"),
-        (vllm, {"json": {"pattern": "(?<n>a)\\k<n>"}}, UnsupportedSchemaError, "/structured_outputs/json"),
+        (vllm, {"json": {"pattern": "(?<n>a)\\k<m>"}}, UnsupportedSchemaError, "/structured_outputs/json"),
         (sglang, {"ebnf": "root ::="[:6]}, RequestError, "/sampling_params/ebnf"),
         (sglang, {"structural_tag": "{"}, StructuralTagError, "/sampling_params/structural_tag"),
     ],

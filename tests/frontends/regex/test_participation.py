@@ -190,11 +190,20 @@ def test_groups_one_after_the_other_do_not_multiply() -> None:
     assert with_groups_spelled(parse(pattern, "", "ecma", back_references=True), pattern).size < 1_000
 
 
-def test_too_many_ways() -> None:
-    pattern = "(a+)?" * 30 + "".join(rf"\{i}" for i in range(1, 31))
+@pytest.mark.parametrize(
+    ("pattern", "limit"),
+    [
+        ("(a+)?" * 30 + "".join(rf"\{i}" for i in range(1, 31)), "regex size"),
+        (r"([ab])\1" * 50_000, "regex size"),
+        ("(?:([a-h]+)|([a-h])|c)" * 12 + "".join(rf"\{i}" for i in range(1, 25)), "regex size"),
+        ("".join(rf"([ab])\{i}" for i in range(1, 300)), "remembered_texts"),
+    ],
+    ids=lambda value: value if len(value) < 20 else value[:10],
+)
+def test_limits(pattern: str, limit: str) -> None:
     with pytest.raises(maskwright.LimitError) as caught:
         with_groups_spelled(parse(pattern, "", "ecma", back_references=True), pattern)
-    assert caught.value.limit == "regex size"
+    assert caught.value.limit == limit
     assert caught.value.hint
 
 

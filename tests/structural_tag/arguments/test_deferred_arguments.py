@@ -168,16 +168,10 @@ def test_schemas_that_an_xml_style_takes_at_once(changed: dict[str, Any]) -> Non
         assert "(?=" in json.dumps(changed)
 
 
-@pytest.mark.parametrize(
-    ("style", "schema"),
-    [
-        ("python", {"type": "object", "properties": {"from": {"type": "string"}}}),
-        ("minimax_m3_xml", {"type": "object", "properties": {"a": {"type": "object"}}}),
-    ],
-)
-def test_what_a_style_cannot_write_is_found_at_once(style: str, schema: dict[str, Any]) -> None:
+def test_what_a_style_cannot_write_is_found_at_once() -> None:
+    schema = {"type": "object", "properties": {"from": {"type": "string"}}}
     with pytest.raises(mw.SchemaError):
-        snippet(JSONSchemaFormat(schema, style=style))
+        snippet(JSONSchemaFormat(schema, style="python"))
 
 
 @pytest.mark.parametrize("marks", INFOS)

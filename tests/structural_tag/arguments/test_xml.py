@@ -212,7 +212,6 @@ def test_special_tokens_of_a_style() -> None:
 @pytest.mark.parametrize(
     ("schema", "style", "pointer"),
     [
-        ({"type": "object"}, "minimax_m3_xml", "/format/json_schema"),
         ({"type": "object", "minProperties": 2}, "qwen_xml", "/format/json_schema/minProperties"),
         (of({"a": {"type": "string", "pattern": "("}}), "qwen_xml", "/format/json_schema/properties/a"),
     ],

@@ -11,10 +11,13 @@ import jsonschema
 import pytest
 
 import maskwright as mw
-from maskwright.errors import SchemaError, UnsupportedSchemaError
+from maskwright.errors import SchemaError
 from maskwright.events import CallDone, EventReader
 from maskwright.structural_tag import get_model_structural_tag
 from maskwright.structural_tag.formats.xml_styles import STYLES
+from oracle.comparing import scaled, seeded, walk
+from oracle.model import Language
+from oracle.vocabularies import of as of_texts
 from structural_tag.arguments.styles import COMPILER, M3, SPELLED, check, compiled, of
 from structural_tag.spelling import accepts
 
@@ -64,31 +67,87 @@ def test_names_that_would_end_early(style: str, good: list[str], bad: list[str])
             compiled(of({name: {"type": "string"}}, name), style)
 
 
-def test_free_objects_where_names_end_members() -> None:
-    """MiniMax M3 ends a member with its name: names that are not declared cannot be held to it."""
-    o, x = f"{M3}<o>{{}}{M3}</o>", f"{M3}<x>{{}}{M3}</x>"
-    for free in (
-        {"type": "object"},
-        {"type": "object", "additionalProperties": True},
-        {"type": "object", "additionalProperties": {"type": "string"}},
-    ):
-        schema = of({"s": {"type": "string"}, "o": free}, "o")
-        with pytest.raises(UnsupportedSchemaError, match="ends with its name") as caught:
-            compiled(schema, "minimax_m3_xml")
-        assert caught.value.pointer == "/format/json_schema/properties/o"
-        relaxed = compiled(schema, "minimax_m3_xml", on_unsupported="relax")
-        found = relaxed.grammar.report[0]
-        assert (found.pointer, found.keyword) == ("/format/json_schema/properties/o", "additionalProperties")
-        good = [o.format(""), o.format(x.format("y")), o.format(x.format("y") + x.format("z"))]
-        assert [text for text in good if not accepts(relaxed, text)] == []
-        bad = ["", o.format("y"), o.format(f"{M3}<x>y"), o.format(f"{M3}<x>y{M3}</>")]
-        assert [text for text in bad if accepts(relaxed, text)] == []
+OUTER, X = f"{M3}<o>{{}}{M3}</o>", f"{M3}<x>{{}}{M3}</x>"
+FREE: list[dict[str, Any]] = [
+    {"type": "object"},
+    {"type": "object", "additionalProperties": True},
+    {"type": "object", "additionalProperties": {"type": "string"}},
+]
+
+
+@pytest.mark.parametrize("free", FREE)
+def test_free_objects_where_names_end_members(free: dict[str, Any]) -> None:
+    """MiniMax M3 ends a member with its name, whatever it is."""
+    schema = of({"s": {"type": "string"}, "o": free}, "o")
+    good = [OUTER.format(""), OUTER.format(X.format("y")), OUTER.format(X.format("y") + X.format("z"))]
+    bad = ["", OUTER.format("y"), *[OUTER.format(f"{M3}<xy>z{M3}</{name}>") for name in ("x", "xyz", "", "y", "o")]]
+    check(schema, "minimax_m3_xml", good, bad)
+
+
+@pytest.mark.parametrize("free", FREE)
+def test_relaxed_free_objects_may_end_members_with_any_name(free: dict[str, Any]) -> None:
+    schema = of({"s": {"type": "string"}, "o": free}, "o")
+    relaxed = compiled(schema, "minimax_m3_xml", on_unsupported="relax")
+    found = relaxed.grammar.report[0]
+    assert (found.pointer, found.keyword) == ("/format/json_schema/properties/o", "additionalProperties")
+    good = [OUTER.format(""), OUTER.format(X.format("y")), OUTER.format(f"{M3}<x>y{M3}</z>")]
+    assert [text for text in good if not accepts(relaxed, text)] == []
+    bad = ["", OUTER.format("y"), OUTER.format(f"{M3}<x>y"), OUTER.format(f"{M3}<x>y{M3}</>")]
+    assert [text for text in bad if accepts(relaxed, text)] == []
+    mw.GrammarMatcher(relaxed, max_tokens=500)
+
+
+def test_free_objects_in_free_objects() -> None:
     nested = of({"o": {"type": "object"}}, "o")
+    exact = compiled(nested, "minimax_m3_xml")
+    assert accepts(exact, OUTER.format(X.format(X.format("1") + f"{M3}<l>{X.format('')}{M3}</l>")))
+    assert not accepts(exact, OUTER.format(X.format(X.format("1") + f"{M3}<l>{X.format('')}{M3}</x>")))
     relaxed = compiled(nested, "minimax_m3_xml", on_unsupported="relax")
-    assert accepts(relaxed, o.format(x.format(x.format("1") + f"{M3}<l>{M3}<item>{x.format('2')}{M3}</item>{M3}</l>")))
+    assert accepts(
+        relaxed, OUTER.format(X.format(X.format("1") + f"{M3}<l>{M3}<item>{X.format('2')}{M3}</item>{M3}</l>"))
+    )
+
+
+def test_closed_objects_have_no_free_members() -> None:
     for closed in ({"type": "object", "properties": {}}, {"type": "object", "additionalProperties": False}):
-        check(of({"o": closed}, "o"), "minimax_m3_xml", [o.format("")], [o.format(x.format("y"))])
-    check(of({"o": {"type": "object"}}, "o"), "minimax_m3_xml", [o.format("")], [o.format(x)], strict_mode=True)
+        check(of({"o": closed}, "o"), "minimax_m3_xml", [OUTER.format("")], [OUTER.format(X.format("y"))])
+    check(of({"o": {"type": "object"}}, "o"), "minimax_m3_xml", [OUTER.format("")], [OUTER.format(X)], strict_mode=True)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "additionalProperties": {"enum": [1, "b"]}},
+        {"type": "object", "patternProperties": {"^a": {"const": 1}}, "additionalProperties": {"type": "object"}},
+        {"type": "object", "patternProperties": {"^a": {"const": "b"}}, "properties": {"b": {"const": 1}}},
+    ],
+)
+def test_masks_where_names_end_members(schema: dict[str, Any]) -> None:
+    marks = [
+        M3,
+        f"{M3}<",
+        f"{M3}</",
+        f"{M3}<a",
+        "<",
+        "</",
+        "</a",
+        ">",
+        "a>",
+        "b>1",
+        f"1{M3}",
+        "a",
+        "b",
+        "ab",
+        "1",
+        "\n",
+    ]
+    vocab = of_texts(*marks, f"{M3}</ab>{M3}<", "ba>", "é", "_")
+    grammar = mw.Grammar.from_structural_tag(
+        {"format": {"type": "json_schema", "json_schema": schema, "style": "minimax_m3_xml"}}
+    )
+    model = Language(grammar.ir)
+    for i in range(scaled(5)):
+        walk(mw.GrammarCompiler(vocab.info()).compile_grammar(grammar), model, vocab, seeded(f"{schema} {i}"), steps=5)
 
 
 NAMES = ["x_", "x_a", "xa", "n", "ab", "é_x_", "a&b", "x_&", "c", "_", "d", "10", "a&amp;b"]
@@ -142,10 +201,14 @@ def test_patterns_in_dictionaries_of_python() -> None:
     check(schema, "python", ['o={"x ": 1}', 'o={"x \\"": 1}', "o={}"], ['o={"x": 1}', 'o={"x ": 2}', 'o={"y": 1}'])
 
 
-def test_a_style_that_closes_elements_by_name_takes_no_patterns() -> None:
-    with pytest.raises(SchemaError, match="patternProperties") as caught:
-        compiled({"type": "object", "patternProperties": {"^x_": {"type": "integer"}}}, "minimax_m3_xml")
-    assert caught.value.keyword == "patternProperties"
+def test_patterns_where_names_end_members() -> None:
+    schema = {"type": "object", "patternProperties": {"^x_": {"type": "integer"}}, "additionalProperties": False}
+    member = f"{M3}<{{}}>1{M3}</{{}}>"
+    good = ["", member.format("x_", "x_"), member.format("x_a", "x_a") + member.format("x_b", "x_b")]
+    check(schema, "minimax_m3_xml", good, [member.format("x_a", "x_b"), member.format("y", "y")])
+    declared = {**of({"a": {"type": "integer"}}), "patternProperties": {"^x_": {"type": "integer"}}}
+    good = ["", member.format("a", "a"), member.format("a", "a") + member.format("x_", "x_")]
+    check(declared, "minimax_m3_xml", good, [member.format("b", "b"), member.format("x_", "x_a")])
     schema = of({"a": {"type": "integer"}, "bc": {"type": "integer"}}, propertyNames={"maxLength": 1})
     check(schema, "minimax_m3_xml", [f"{M3}<a>1{M3}</a>", ""], [f"{M3}<bc>1{M3}</bc>"])
 

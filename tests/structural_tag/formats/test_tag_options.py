@@ -202,9 +202,6 @@ def test_options_of_a_family_reach_all_arguments() -> None:
 @pytest.mark.parametrize(
     ("family", "properties", "pointer"),
     [
-        ("minimax_m3", {"a": TAGS, "o": {"type": "object"}}, "properties/o"),
-        ("minimax_m3", {"l": {"type": "array", "items": {"type": "object"}}}, "properties/l/items"),
-        ("minimax_m3", {"o": {"type": "object", "properties": {"p": {"type": "object"}}}}, "properties/o/properties/p"),
         ("llama_4_pythonic", {"a": TAGS, "from": TAGS}, "properties/from"),
         ("qwen_3_coder", {"a": TAGS, "x>y": TAGS}, "properties/x>y"),
         ("glm", {"a": TAGS, "x</arg_key>": TAGS}, "properties/x<~1arg_key>"),
@@ -221,6 +218,22 @@ def test_what_a_format_cannot_spell_is_named(family: str, properties: Any, point
     pointers = {found.pointer for found in grammar.grammar.report}
     assert f"/tools/1/function/parameters/{pointer}" in pointers
     assert all(each.startswith("/tools/1/") for each in pointers)
+
+
+@pytest.mark.parametrize(
+    ("properties", "pointer"),
+    [
+        ({"a": TAGS, "o": {"type": "object"}}, "properties/o"),
+        ({"l": {"type": "array", "items": {"type": "object"}}}, "properties/l/items"),
+        ({"o": {"type": "object", "properties": {"p": {"type": "object"}}}}, "properties/o/properties/p"),
+    ],
+)
+def test_names_that_are_not_repeated_are_reported(properties: Any, pointer: str) -> None:
+    tools = [function("f", {"a": TAGS}), function("g", properties)]
+    assert not COMPILER.compile_structural_tag(st.get_model_structural_tag("minimax_m3", tools)).grammar.report
+    relaxed = st.get_model_structural_tag("minimax_m3", tools, on_unsupported="relax")
+    [found] = COMPILER.compile_structural_tag(relaxed).grammar.report
+    assert found.pointer == f"/tools/1/function/parameters/{pointer}"
 
 
 def test_python_calls_leave_out_what_cannot_be_an_argument() -> None:

@@ -12,6 +12,8 @@ Tested by tests/frontends/regex/test_back_references.py.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from maskwright.errors import LimitError, RegexSyntaxError
 from maskwright.frontends.charset import Encoding, utf8
 from maskwright.frontends.regex.ast import INFINITE, Alt, BackReference, Group, Look, Node, Repeat, Seq
@@ -57,12 +59,21 @@ def lower_recalling(node: Node, pattern: str, encode: Encoding = utf8, encode_gr
     if node.asserts:
         hint = "only ^ and $ around the whole pattern may stand beside back-references"
         raise RegexSyntaxError("assertions beside back-references are not supported", source=pattern, hint=hint)
-    if len(groups) > MAX_TEXT_NUMBER:
-        message = f"back-references name more than {MAX_TEXT_NUMBER} groups"
-        raise LimitError(message, limit="remembered_texts", hint="use fewer, or rules of a grammar")
+    check_number(groups)
     return with_scopes(
         _Lowering(groups, pattern, encode, encode_group).lower(node, set()), lambda remembered: remembered[1], Copies()
     )
+
+
+def check_number(groups: Collection[int]) -> None:
+    """Check that not too many groups are referred back to.
+
+    Raises:
+        LimitError: They are too many.
+    """
+    if len(groups) > MAX_TEXT_NUMBER:
+        message = f"back-references name more than {MAX_TEXT_NUMBER} groups"
+        raise LimitError(message, limit="remembered_texts", hint="use fewer, or rules of a grammar")
 
 
 class _Lowering:

@@ -7,8 +7,8 @@ A pattern is taken apart into *ways* through it: what the groups that are still 
 text of many), and a pattern for it. Ways that agree on the groups become one again, so there are as many at once as
 texts that are still needed. Each iteration of a repetition forgets the groups inside, so only the last one counts
 behind it. What is left of back-references comes behind its group, which certainly matched, in the same sequence.
-Source: ECMA-262 section 22.2.2 (RepeatMatcher, BackreferenceMatcher). Cost: at most MAX_SIZE nodes, or twice
-the pattern's.
+Source: ECMA-262 section 22.2.2 (RepeatMatcher, BackreferenceMatcher). Cost: at most MAX_SIZE nodes at a time, copied
+once for each item of their sequence.
 Tested by tests/frontends/regex/test_participation.py.
 """
 
@@ -31,9 +31,9 @@ from maskwright.frontends.regex.ast import (
     Seq,
     concat,
 )
-from maskwright.frontends.regex.back_references import parts_of, recalled_groups
+from maskwright.frontends.regex.back_references import check_number, parts_of, recalled_groups
 
-MAX_SIZE: Final = 4_000
+MAX_SIZE: Final = 4_000  # nodes, of a pattern with back-references
 _MOST_TEXTS: Final = 64  # of a group that is spelled out, and how many characters they have together
 _MOST_CHARACTERS: Final = 500
 
@@ -57,31 +57,33 @@ def with_groups_spelled(node: Node, pattern: str) -> Node:
     Raises:
         RegexSyntaxError: A lookaround holds a group that is referred back to, or such a group is in a repetition whose
             last iteration may be empty.
-        LimitError: There are too many ways through the pattern.
+        LimitError: Too many groups are named, or there are too many ways through the pattern.
     """
     groups = recalled_groups(node)
     if not groups:
         return node
-    most = max(MAX_SIZE, 2 * node.size)
+    check_number(groups)
     try:
-        return _taken_apart(node, _Ways(groups, pattern, True, most))
+        return _taken_apart(node, _Ways(groups, pattern, True))
     except _TooLargeError:
         pass  # with the groups' texts spelled out
     try:
-        return _taken_apart(node, _Ways(groups, pattern, False, most))
+        return _taken_apart(node, _Ways(groups, pattern, False))
     except _TooLargeError as error:
-        hint = "refer back to fewer groups that may or may not take part"
-        message = "there are too many ways through the pattern's groups"
+        hint = "use fewer back-references, or fewer groups that may or may not take part"
+        message = "the pattern is too large, or there are too many ways through its groups"
         raise LimitError(message, limit="regex size", hint=hint) from error
 
 
 def _taken_apart(node: Node, ways: _Ways) -> Node:
+    if node.size > MAX_SIZE:
+        raise _TooLargeError
     return _either([way.node for way in ways.of(node, (), _NONE)])
 
 
 class _Ways:
-    def __init__(self, groups: set[int], pattern: str, spells: bool, most: int) -> None:
-        self.groups, self.pattern, self.spells, self.most = groups, pattern, spells, most
+    def __init__(self, groups: set[int], pattern: str, spells: bool) -> None:
+        self.groups, self.pattern, self.spells = groups, pattern, spells
         self.referred: dict[int, frozenset[int]] = {}  # by identity: the groups that are referred back to in a node
         self.held: dict[int, frozenset[int]] = {}  # and those that are referred back to and stand in it
 
@@ -168,7 +170,7 @@ class _Ways:
             else:
                 alike.setdefault(way.known, []).append(way.node)
         merged = [_Way(known, _either(nodes)) for known, nodes in alike.items()] + apart
-        if sum(way.node.size for way in merged) > self.most:
+        if sum(way.node.size for way in merged) > MAX_SIZE:
             raise _TooLargeError
         return merged
 

@@ -84,8 +84,8 @@ def _cannot_fail(it: JSONSchemaFormat, seen: Deferral, style: SpelledStyle | Non
     has_members = seen.has_members and not (it.strict_mode and seen.has_free_values)
     if seen.has_long_strings or not has_members:
         return False
-    # Of values that may be anything, objects are left out, or reported.
-    if style.needs_declared and (seen.has_free_objects or (seen.has_free_values and it.on_unsupported == "relax")):
+    # Of values that may be anything, objects are left out, or reported; what remembers text is not deferred.
+    if style.repeats_names and (seen.has_free_objects or (seen.has_free_values and it.on_unsupported == "relax")):
         return False
     if style.is_python and not seen.names_arguments:
         return False

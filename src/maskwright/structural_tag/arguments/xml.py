@@ -45,7 +45,9 @@ from maskwright.frontends.json_schema.sets.strings import admits_string
 from maskwright.frontends.regex import regex_to_expr
 from maskwright.ir import (
     EMPTY,
+    MAX_TEXT_NUMBER,
     OP_NEVER,
+    Copies,
     Expr,
     alt,
     and_,
@@ -54,10 +56,14 @@ from maskwright.ir import (
     never,
     not_,
     optional,
+    recall,
+    recalled,
+    remember,
     repeat,
     seq,
     star,
     text,
+    with_scopes,
 )
 from maskwright.structural_tag.arguments.free_names import Spelling, any_name, matching_pattern, names_of, spelling_of
 from maskwright.structural_tag.arguments.member_order import Members
@@ -158,26 +164,21 @@ class Writer:
             conj = conj_of_extras(shape.extras, matched)
             if is_nothing(conj) or (self.emitter.strict and not conj):
                 continue
-            if "{name}" in self.style.close and not self._may_end_with_any_name(shape, declared, patterns, conj):
-                return never()
             name = self._free_name(shape, declared, patterns, matched)
-            members.append(self._element(self.opening, name, conj, self._below("additionalProperties")))
+            if "{name}" not in self.style.close:
+                members.append(self._element(self.opening, name, conj, self._below("additionalProperties")))
+            elif matched or (not declared and (patterns or conj or shape is FREE_OBJECTS[0])):
+                members.append(self._element_with_name(name, conj, self._below("additionalProperties")))
         return alt(*members)
 
-    def _may_end_with_any_name(
-        self, shape: ObjectShape, declared: dict[str, Conj], patterns: dict[str, Path], conj: Conj
-    ) -> bool:
-        """Whether the caller lets members end with any name: a grammar cannot remember how they began."""
-        if patterns:
-            self._refuse(
-                "patternProperties", next(iter(patterns.values())), "this style supports declared properties only"
-            )
-            return False
-        if declared or not (conj or shape is FREE_OBJECTS[0]):
-            return False
-        reason = "an element ends with its name in this style, so only declared properties are supported"
-        self._refuse("additionalProperties", self._path, reason)
-        return True
+    def _element_with_name(self, name: Expr, conj: Conj, path: Path) -> Expr:
+        """A member of any name with which it ends: the same, or again any where the caller gives up what is exact."""
+        if self.emitter.norm.options.on_unsupported == "relax":
+            reason = "the name at the end of an element is any name, so that token budgets can be kept"
+            self._refuse("additionalProperties", self._path, reason)
+            return self._element(self.opening, name, conj, path)
+        element = self._element(self.opening, name, conj, path, again=recall(MAX_TEXT_NUMBER))
+        return with_scopes(element, lambda remembered: remembered[1], Copies())
 
     def _free_name(
         self, shape: ObjectShape, declared: dict[str, Conj], patterns: dict[str, Path], matched: frozenset[str]
@@ -241,30 +242,36 @@ class Writer:
         """A value of a spelling that this class does not know."""
         raise NotImplementedError
 
-    def _element(self, open_: Pieces, name: Expr, conj: Conj, path: Path) -> Expr:
-        """`open value close` for the values that satisfy `conj`, the schema at `path`."""
+    def _element(self, open_: Pieces, name: Expr, conj: Conj, path: Path, again: Expr | None = None) -> Expr:
+        """`open value close` for the values that satisfy `conj`, the schema at `path`.
+
+        With `again`, the name is remembered: `again` is where it comes again.
+        """
         mask = self.emitter.norm.shape_of(conj).mask
         branches = []
         for kind in self.style.kinds:
             if not any(mask & _MASKS[each] for each in kind.types):
                 continue
-            value = self._value(kind, name, conj, mask, path)
+            value = self._value(kind, again or name, conj, mask, path)
             if value[0] != OP_NEVER:
-                branches.append(seq(self._filled(open_, self.captured_name(name), kind), value))
+                captured = self.captured_name(name)
+                opened = captured if again is None else remember(captured, MAX_TEXT_NUMBER)
+                branches.append(seq(self._filled(open_, opened, kind), value))
             if kind.spelling == "raw" and not kind.label and self._is_free(conj):
                 # Text without quotes covers all other values but those that it leaves out.
                 types = [name for name, (bits, _) in self._other_readings(conj).items() if mask & bits]
-                types += [each for each in self._as_elements if mask & _MASKS[each]]
+                types += [each for each in self._as_elements(again is not None) if mask & _MASKS[each]]
                 conj, mask = (*conj, _only(tuple(types))), sum(_MASKS[name] for name in types) & mask
         return alt(*branches)
 
-    @property
-    def _as_elements(self) -> tuple[str, ...]:
+    def _as_elements(self, repeats_name: bool) -> tuple[str, ...]:
         """The types that are written as elements beside text without quotes, which covers what is left out."""
         if not any(kind.spelling == "items" for kind in self.style.kinds):
             return ()
-        # An object without declared members can be written only if its names need not be held to anything.
-        return ("array", "object") if self.emitter.norm.options.on_unsupported == "relax" else ("array",)
+        # To write an object of any members, the grammar must remember their names, unless these are held to nothing:
+        # what could be an object among others makes no grammar one that remembers.
+        relaxed = self.emitter.norm.options.on_unsupported == "relax"
+        return ("array", "object") if relaxed or repeats_name else ("array",)
 
     def _is_free(self, conj: Conj) -> bool:
         return self.emitter.norm.shape_of(conj).strings is FREE_STRINGS
@@ -312,7 +319,10 @@ class Writer:
             inner = self.captured("value", inner)
             return seq(self.ws, inner, self.ws, close) if inner[0] != OP_NEVER else inner
         name_of = {"members": "object", "items": "array"}[kind.spelling]
-        return self.captured(name_of, seq(self._rule(restricted, kind.spelling, path), close))
+        inner = self._rule(restricted, kind.spelling, path)
+        if recalled(close):  # which a capture cannot hold
+            return seq(self.captured(name_of, inner), close)
+        return self.captured(name_of, seq(inner, close))
 
     def of_types(self, conj: Conj, types: tuple[str, ...]) -> Conj:
         """What satisfies `conj` and is of one of these types."""

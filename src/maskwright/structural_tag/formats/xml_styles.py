@@ -106,8 +106,8 @@ class SpelledStyle(NamedTuple):
         return str(end[0]) if end and is_text and isinstance(end[0], str) else ""
 
     @property
-    def needs_declared(self) -> bool:
-        """Whether only declared members can be written: to close one, the grammar would have to remember its name."""
+    def repeats_names(self) -> bool:
+        """Whether a member ends with its name, so that a grammar of members of any name remembers text."""
         return "{name}" in self.close
 
 
