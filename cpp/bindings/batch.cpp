@@ -243,7 +243,9 @@ void read_rows(PyBatch& self, nb::handle indices, const Bitmask& target, Count&&
   std::sort(self.row_ranges.begin(), self.row_ranges.end());
   for (size_t i = 1; i < self.size(); ++i)
     if (self.row_ranges[i].first < self.row_ranges[i - 1].second)
-      raise_error("BitmaskError", "row " + std::to_string(self.row_ranges[i].first) + " is assigned to two sequences");
+      raise_error(
+          "BitmaskError", "row " + std::to_string(self.row_ranges[i].first) + " is assigned to two sequences",
+          "each entry of indices is where the rows of a sequence begin: one, and one for each token of its draft");
 }
 
 void read_bitmask(PyBatch& self, nb::handle bitmask, Bitmask& target) {

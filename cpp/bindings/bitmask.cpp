@@ -9,6 +9,9 @@ namespace maskwright {
 namespace {
 
 constexpr const char* kHint = "create it with maskwright.allocate_token_bitmask(batch_size, vocab_size)";
+constexpr const char* kRowsHint =
+    "rows count from 0; a sequence needs a row, and one more for each token of its draft: "
+    "allocate_token_bitmask(num_rows, vocab_size)";
 
 [[noreturn]] void refuse(const std::string& what) {
   raise_error("BitmaskError", what, kHint);
@@ -22,8 +25,8 @@ void BitmaskReader::read(nb::handle object, uint32_t num_words, Bitmask& out) {
   else
     read_tensor(object, out);
   if (out.words_per_row_ < static_cast<int64_t>(num_words))
-    refuse("the bitmask has " + std::to_string(out.words_per_row_) + " words per row, but the vocabulary needs " +
-           std::to_string(num_words));
+    refuse("a row of the bitmask has " + std::to_string(out.words_per_row_) +
+           " words of 32 tokens, but the vocabulary needs " + std::to_string(num_words));
 }
 
 void BitmaskReader::read_array(nb::handle object, Bitmask& out) {
@@ -93,12 +96,15 @@ FloatRow::FloatRow(const char* name, nb::handle object, size_t size) {
 }
 
 void Bitmask::check_rows(int64_t index, size_t count) const {
+  const std::string rows = std::to_string(num_rows_) + (num_rows_ == 1 ? " row" : " rows");
   if (index < 0 || index >= num_rows_)
-    raise_error("BitmaskError",
-                "row " + std::to_string(index) + " is outside the bitmask's " + std::to_string(num_rows_) + " rows");
+    raise_error("BitmaskError", "there is no row " + std::to_string(index) + " in the bitmask, which has " + rows,
+                kRowsHint);
   if (count > static_cast<size_t>(num_rows_ - index))
-    raise_error("BitmaskError", std::to_string(count) + " rows from row " + std::to_string(index) +
-                                    " on are needed, but the bitmask has " + std::to_string(num_rows_) + " rows");
+    raise_error("BitmaskError",
+                std::to_string(count) + " rows from row " + std::to_string(index) +
+                    " on are needed, but the bitmask has " + rows,
+                kRowsHint);
 }
 
 uint32_t* Bitmask::rows(int64_t index, size_t count, uint32_t num_words) const {

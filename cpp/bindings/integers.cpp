@@ -9,10 +9,15 @@
 namespace maskwright {
 namespace {
 
-// None, with Python's error set, if it is not an integer.
+// None, with Python's error set, if it is not an integer. True and False are none: nobody means a token or a row by
+// them.
 std::optional<int64_t> integer(nb::handle value) {
   int overflow = 0;
   long long number;
+  if (PyBool_Check(value.ptr())) {
+    PyErr_SetNone(PyExc_TypeError);
+    return std::nullopt;
+  }
   if (PyLong_Check(value.ptr())) {
     number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   } else {
@@ -95,6 +100,7 @@ int64_t read_integer(const char* name, nb::handle value) {
 }
 
 double read_number(const char* name, nb::handle value) {
+  if (PyBool_Check(value.ptr())) raise_wrong_argument(name, value, "a number");
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1.0 && PyErr_Occurred()) refuse_type(name, value, "a number");
   return number;

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from maskwright import _kernel
 from maskwright.compile_cache import CompileFuture
-from maskwright.errors import GrammarError, TokenizerError, wrong_argument
+from maskwright.errors import GrammarError, OptionError, TokenizerError, wrong_argument
 from maskwright.explainer import Explainer
 from maskwright.grammar import Grammar
 from maskwright.ir import OP_CAPTURE, GrammarIR, postorder
@@ -163,8 +163,15 @@ class CompiledGrammar:
         masks in the order in which they are likely to be needed, checks the time after each (microseconds to
         milliseconds), and stops before half of the memory limit is used. Another call continues. Masks are the same
         with and without it.
+
+        Raises:
+            ArgumentError: `budget_us` is not a number.
+            OptionError: It is negative.
         """
-        return Precomputed(*self._native.precompute_masks(as_number("budget_us", budget_us)))
+        budget = as_number("budget_us", budget_us)
+        if not budget >= 0:
+            raise OptionError(f"budget_us must be >= 0, not {budget:g}", option="budget_us")
+        return Precomputed(*self._native.precompute_masks(budget))
 
     def stats(self) -> GrammarStats:
         """Return what is cached at present; hits and misses are counted since the grammar was compiled."""

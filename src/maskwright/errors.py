@@ -50,6 +50,11 @@ class MaskwrightError(Exception):
         self.hint = hint
         super().__init__(self._text())
 
+    @property
+    def message_with_place(self) -> str:
+        """The message for an error about what contains the text that is wrong: `the group is not closed (column 3)`."""
+        return self.message
+
     def _text(self) -> str:
         return self.message if self.hint is None else f"{self.message}\n  hint: {self.hint}"
 
@@ -135,6 +140,13 @@ class GrammarError(MaskwrightError, ValueError):
             return None
         return self.span.start - (self.source.rfind("\n", 0, self.span.start) + 1) + 1
 
+    @property
+    def message_with_place(self) -> str:
+        if self.line is None:
+            return self.message
+        line = f"line {self.line}, " if "\n" in (self.source or "") else ""
+        return f"{self.message} ({line}column {self.column})"
+
     def _text(self) -> str:
         if self.source is None or self.span is None:
             return super()._text()
@@ -151,7 +163,14 @@ class GrammarError(MaskwrightError, ValueError):
 
 
 class RegexSyntaxError(GrammarError):
-    """A regular expression is malformed, or is not regular."""
+    """A regular expression is malformed; or it is well-formed, and `is_unsupported`: not regular, for example."""
+
+    is_unsupported = False
+
+    def as_unsupported(self) -> Self:
+        """Say that the expression is well-formed."""
+        self.is_unsupported = True
+        return self
 
 
 class EbnfSyntaxError(GrammarError):
@@ -169,9 +188,18 @@ class UnsatisfiableError(GrammarError):
     them, some value would be valid. They are empty if that could not be determined.
     """
 
-    def __init__(self, message: str, *, pointers: tuple[str, ...] = (), hint: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        pointers: tuple[str, ...] = (),
+        hint: str | None = None,
+        source: str | None = None,
+        span: Span | None = None,
+        rule: str | None = None,
+    ) -> None:
         self.pointers = pointers
-        super().__init__(message, hint=hint)
+        super().__init__(message, source=source, span=span, hint=hint, rule=rule)
 
 
 class SchemaError(MaskwrightError, ValueError):

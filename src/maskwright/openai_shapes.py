@@ -43,12 +43,10 @@ from maskwright.inputs.request_fields import (
 )
 from maskwright.structural_tag.families import get_model_structural_tag
 from maskwright.structural_tag.formats.base import Format
-from maskwright.structural_tag.formats.classes import JSONSchemaFormat
 from maskwright.structural_tag.formats.defaults import located
-from maskwright.structural_tag.formats.fields import kind_of
-from maskwright.structural_tag.formats.reading import TYPES_OF_VALUES
 from maskwright.structural_tag.formats.tag import StructuralTag
 from maskwright.structural_tag.request import Reasoning, optional_flag, read_request
+from maskwright.structural_tag.response_format import read_format, type_of, wrong
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -93,9 +91,9 @@ def chat_completion(
     _checked(options)
     _check_body(request, READ, OF_A_CHAT)
     response_format, at = request.get("response_format"), "/response_format"
-    if response_format is not None and _type_of(response_format, at) == "structural_tag":
+    if response_format is not None and type_of(response_format, at) == "structural_tag":
         return _tagged(request, response_format, at, model, reasoning, tokenizer_info, options)
-    content = _content(response_format, at, nested="json_schema")
+    content = read_format(response_format, at, nested="json_schema")
     return _output(request, content, model, reasoning, tokenizer_info, options)
 
 
@@ -117,9 +115,9 @@ def responses(
     text = request.get("text")
     if text is not None:
         if not isinstance(text, Mapping):
-            raise _wrong("an object", text, "/text")
+            raise wrong("an object", text, "/text")
         check_all(text, ("format", "verbosity"), "/text")
-    content = _content((text or {}).get("format"), "/text/format", nested=None)
+    content = read_format((text or {}).get("format"), "/text/format", nested=None)
     return _output(request, content, model, reasoning, tokenizer_info, options)
 
 
@@ -143,7 +141,7 @@ def vllm(
     """
     _checked(options)
     if not isinstance(structured_outputs, Mapping):
-        raise _wrong("an object", structured_outputs, "/structured_outputs")
+        raise wrong("an object", structured_outputs, "/structured_outputs")
     said: dict[str, Any] = {**options, **vllm_schema_options(structured_outputs)}
     free = {**said, "strict_mode": False}
     readers: dict[str, _Reader] = {
@@ -210,7 +208,7 @@ def _of_schema(schema: Any, pointer: str, options: Mapping[str, Any]) -> Grammar
 
 def _flag(given: Mapping[str, Any], name: str) -> bool:
     if given.get(name) not in (None, True, False):
-        raise _wrong("true or false", given[name], f"/structured_outputs/{name}")
+        raise wrong("true or false", given[name], f"/structured_outputs/{name}")
     return bool(given.get(name))
 
 
@@ -227,7 +225,7 @@ def sglang(
     """
     _checked(options)
     if not isinstance(sampling_params, Mapping):
-        raise _wrong("an object", sampling_params, "/sampling_params")
+        raise wrong("an object", sampling_params, "/sampling_params")
     readers: dict[str, _Reader] = {
         "json_schema": lambda schema, at: _of_schema(schema, at, options),
         "regex": lambda pattern, at: Grammar.from_regex(pattern),
@@ -239,7 +237,7 @@ def sglang(
 
 def _check_body(request: Any, read: Collection[str], others: Collection[str]) -> None:
     if not isinstance(request, Mapping):
-        raise _wrong("a request body (an object)", request, "")
+        raise wrong("a request body (an object)", request, "")
     check_body(request, read, others)
 
 
@@ -323,48 +321,6 @@ def _tagged(
         raise
 
 
-def _type_of(value: Any, pointer: str) -> Any:
-    if value is None:
-        return None
-    if not isinstance(value, Mapping):
-        raise _wrong("an object", value, pointer)
-    return value.get("type")
-
-
-def _content(value: Any, pointer: str, *, nested: str | None) -> Format | None:
-    """The format that `response_format` or `text.format` asks for; None for free text."""
-    kind = _type_of(value, pointer)
-    if value is None:
-        return None
-    if kind is None:
-        types = "text, json_object or json_schema"
-        raise RequestError("the format has no type", pointer=pointer, hint=f"add 'type': {types}")
-    if kind in ("text", "json_object"):
-        check_all(value, ("type",), pointer)
-    if kind == "text":
-        return None
-    if kind == "json_object":
-        return JSONSchemaFormat({"type": "object"}, strict_mode=False, origin=pointer)
-    if kind != "json_schema":
-        hint = "the types are: text, json_object, json_schema" + (", structural_tag" if nested else "")
-        if kind in TYPES_OF_VALUES:
-            whole = '"schema": …' if nested is None else f'"{nested}": {{"name": …, "schema": …}}'
-            hint = f'a schema is written {{"type": "json_schema", {whole}}}'
-        raise RequestError(f"unknown type {str(kind)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
-    inner = ("name", "description", "schema", "strict")
-    check_all(value, ("type", *(inner if nested is None else (nested,))), pointer)
-    if nested is not None:
-        value, pointer = value.get(nested), f"{pointer}/{nested}"
-        if not isinstance(value, Mapping):
-            raise _wrong("an object with name and schema", value, pointer)
-        check_all(value, inner, pointer)
-    schema = value.get("schema", True)
-    if not isinstance(schema, (dict, bool)):
-        raise _wrong("a JSON Schema (an object)", schema, f"{pointer}/schema")
-    strict = optional_flag(value.get("strict"), f"{pointer}/strict")
-    return JSONSchemaFormat(schema, strict_mode=strict, origin=f"{pointer}/schema")
-
-
 def _only_one(
     given: Mapping[str, Any],
     readers: Mapping[str, _Reader],
@@ -380,9 +336,9 @@ def _only_one(
         raise RequestError(f"{' and '.join(names)} cannot be combined", pointer=pointer, hint="use one of them")
     value, at = given[names[0]], f"{pointer}/{names[0]}"
     if names[0] in ("regex", "grammar", "ebnf") and not isinstance(value, str):
-        raise _wrong("a string", value, at)
+        raise wrong("a string", value, at)
     if names[0] == "choice" and not (isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value)):
-        raise _wrong("an array of strings", value, at)
+        raise wrong("an array of strings", value, at)
     with _at(at):
         return readers[names[0]](value, at)
 
@@ -406,11 +362,8 @@ def _at(pointer: str) -> Iterator[None]:
             "the field contains a lone surrogate, which is not valid Unicode text", pointer=pointer
         ) from error
     except UnsatisfiableError as error:
-        raise RequestError(f"no output is valid: {error.message}", pointer=pointer, hint=error.hint) from error
+        raise RequestError(
+            f"no output is valid: {error.message_with_place}", pointer=pointer, hint=error.hint
+        ) from error
     except GrammarError as error:
-        where = "" if error.line is None else f" (line {error.line}, column {error.column})"
-        raise RequestError(f"{error.message}{where}", pointer=pointer, hint=error.hint) from error
-
-
-def _wrong(expected: str, value: Any, pointer: str) -> MaskwrightError:
-    return RequestError(f"expected {expected}, found {kind_of(value)}", pointer=pointer)
+        raise RequestError(error.message_with_place, pointer=pointer, hint=error.hint) from error

@@ -76,13 +76,18 @@ class TaskCompiler:
 
     def _made(self, task: Task, grammar: Grammar) -> CompiledGrammar:
         try:
-            return CompiledGrammar(grammar, self._info, memory_budget_bytes=self._grammar_limit_bytes)
-        except UnsatisfiableError:
+            compiled = CompiledGrammar(grammar, self._info, memory_budget_bytes=self._grammar_limit_bytes)
+        except UnsatisfiableError as error:
             if task.why_unsatisfiable is not None:
                 raise task.why_unsatisfiable() from None
             if grammar.source is not None and grammar.source.kind == "regex":
                 raise UnsatisfiableError("no text matches this regular expression", hint=_WHOLE_OUTPUT) from None
-            raise
+            raise _why_nothing(grammar) or error from None
+        if self._info.missing_bytes:
+            from maskwright.report.missing_bytes import check_spellable
+
+            check_spellable(grammar.bound_to(self._info).compact_ir, self._info)
+        return compiled
 
     def _loaded(self, task: Task, data: bytes, notes: Notes) -> CompiledGrammar:
         """Make a grammar of an entry on disk. What it was read from is at hand, for when somebody asks for it."""
@@ -109,3 +114,13 @@ class TaskCompiler:
 
         with suppress(RuntimeError):  # the interpreter is on its way out
             self._workers.run(keep)
+
+
+def _why_nothing(grammar: Grammar) -> UnsatisfiableError | None:
+    """The error that names a rule of a text in EBNF or Lark which admits nothing, whatever the budgets of tokens."""
+    from maskwright.emptiness import admits_nothing
+    from maskwright.report.unproductive import why_nothing
+
+    if grammar.source is None or grammar.source.kind not in ("ebnf", "lark") or not admits_nothing(grammar.compact_ir):
+        return None
+    return why_nothing(grammar.compact_ir, grammar.source)

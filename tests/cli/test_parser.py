@@ -18,6 +18,9 @@ WRONG = [
     (["genrate", "--regex", "a"], "did you mean generate?"),
     (["help"], "maskwright --help lists the commands"),
     ([], "maskwright --help lists the commands"),
+    (["show", "my.lark"], "say which file to write: -o FILE"),
+    (["convert", "my.lark"], "see maskwright convert --help"),
+    (["generate", "--schema", "{}", "--max-tokens", "x"], "see maskwright generate --help"),
 ]
 
 
@@ -29,8 +32,11 @@ def test_a_hint_says_what_was_meant(arguments: list[str], hint: str, capsys: pyt
     assert f"  hint: {hint}\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["convert", "my.lark"], ["generate", "--schema", "{}", "--max-tokens", "x"]])
-def test_an_error_that_says_it_all_has_no_hint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("arguments", [pair[0] for pair in WRONG])
+def test_an_error_is_two_lines_without_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse(arguments)
-    assert "hint" not in capsys.readouterr().err
+    first, *_ = lines = capsys.readouterr().err.splitlines()
+    assert first.startswith("maskwright")
+    assert ": error: " in first
+    assert len(lines) == 2

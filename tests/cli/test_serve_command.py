@@ -32,8 +32,19 @@ def test_dry_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_request_as_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dry_run(tmp_path, {"messages": [], "regex": "[0-9"}) == 1
-    assert "at /regex" in capsys.readouterr().out
+    messages = [{"role": "user", "content": "Hi"}]
+    for request, place in (
+        ({"messages": messages, "regex": "[0-9"}, "/regex"),
+        ({"messages": [], "regex": "[0-9]"}, "/messages"),
+        ({"messages": messages, "temprature": 0}, "/temprature"),
+        ({"response_format": {"type": "json_object"}, "max_tokens": 1, "max_completion_tokens": 2}, "/max_tokens"),
+        ({"input": "Hi", "max_tokens": 5}, "/max_tokens"),
+        ({"prompt": "Hi", "n": 0}, "/n"),
+    ):
+        assert dry_run(tmp_path, request) == 1
+        assert f"refused with HTTP 400 at {place}: " in capsys.readouterr().out
+    assert dry_run(tmp_path, {"input": "Hi", "text": {"format": {"type": "json_object"}}}) == 0
+    assert dry_run(tmp_path, {"prompt": "Hi", "regex": "[0-9]"}) == 0
     assert dry_run(tmp_path, {"tools": [{"type": "function", "function": {"name": "f"}}]}) == 0
 
 

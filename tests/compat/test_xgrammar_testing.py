@@ -81,7 +81,7 @@ def test_what_shows_the_rules() -> None:
     rules = testing._print_grammar_fsms(grammar).splitlines()
     names = [rule.split()[0] for rule in grammar._grammar.dump().splitlines()]
     assert [line.split()[0] for line in rules] == names
-    compiled = xgr.GrammarCompiler(xgr.TokenizerInfo(WORDS)).compile_grammar(grammar)
+    compiled = xgr.GrammarCompiler(xgr.TokenizerInfo([*WORDS, "x", "y"])).compile_grammar(grammar)
     indices = {rule.name: index for index, rule in enumerate(grammar._grammar.ir.rules)}
     assert testing._get_allow_empty_rule_ids(compiled) == [indices["a"]]
     assert testing._is_rule_fsm_accept_string(grammar, indices["b"], "y")

@@ -174,13 +174,33 @@ def test_rollback_too_far(count: int, matcher: maskwright.GrammarMatcher) -> Non
     assert mask_of(matcher, SMALL.vocab_size) == before
 
 
+def test_a_row_that_does_not_exist(matcher: maskwright.GrammarMatcher) -> None:
+    bitmask = maskwright.allocate_token_bitmask(1, SMALL.vocab_size)
+    for row in (-1, 1, 5):
+        with pytest.raises(maskwright.BitmaskError, match=f"no row {row} in the bitmask, which has 1 row\n"):
+            matcher.fill_next_token_bitmask(bitmask, row)
+    with pytest.raises(maskwright.BitmaskError, match="3 rows from row 0 on are needed") as raised:
+        matcher.fill_draft_bitmask([0, 0], bitmask)
+    assert "one more for each token of its draft" in str(raised.value)
+    batch = maskwright.BatchGrammarMatcher([matcher.fork(), matcher.fork()])
+    with pytest.raises(maskwright.BitmaskError, match="no row 1 in the bitmask"):
+        batch.fill_next_token_bitmask(bitmask)
+    with pytest.raises(maskwright.BitmaskError, match="row 0 is assigned to two sequences\n  hint: each entry"):
+        batch.fill_next_token_bitmask(bitmask, [0, 0])
+    logits = np.zeros((1, SMALL.vocab_size), np.float32)
+    with pytest.raises(maskwright.BitmaskError, match="indices names row 1, but there are logits and a mask for 1 row"):
+        maskwright.apply_token_bitmask_inplace(logits, bitmask, indices=[1])
+    with pytest.raises(maskwright.BitmaskError, match="pass the logits first"):
+        maskwright.apply_token_bitmask_inplace(bitmask, logits)
+
+
 def test_rollback_of_nothing(matcher: maskwright.GrammarMatcher) -> None:
     matcher.rollback(0)
     with pytest.raises(maskwright.MatcherError):
         matcher.rollback()
 
 
-@pytest.mark.parametrize("token", ["a", None, 1.5, [1]])
+@pytest.mark.parametrize("token", ["a", None, 1.5, [1], True])
 def test_a_token_id_is_an_int(token: Any, matcher: maskwright.GrammarMatcher) -> None:
     with pytest.raises(TypeError):
         matcher.accept_token(token)

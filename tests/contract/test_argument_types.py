@@ -68,7 +68,7 @@ class Case(NamedTuple):
     accepted: str = ""  # what is right, or is an error of another kind in some cases
 
 
-INTS = "an int, a negative int, a bool"
+INTS = "an int, a negative int"
 TEXTS = "a str, half a character"
 ID_LISTS = "a list of ints, an empty list, an array of ints"
 
@@ -85,12 +85,12 @@ def _of_compiler(kind: str, accepted: str, expected: str) -> dict[str, Case]:
 
 CASES: dict[str, Case] = {
     "GrammarCompiler": Case(mw.GrammarCompiler, "a TokenizerInfo or a tokenizer", "a TokenizerInfo"),
-    "GrammarCompiler.max_threads": Case(lambda v: mw.GrammarCompiler(INFO, max_threads=v), "an int", "an int, a bool"),
+    "GrammarCompiler.max_threads": Case(lambda v: mw.GrammarCompiler(INFO, max_threads=v), "an int", "an int"),
     "GrammarCompiler.cache_limit_bytes": Case(
-        lambda v: mw.GrammarCompiler(INFO, cache_limit_bytes=v), "an int", "an int, a bool"
+        lambda v: mw.GrammarCompiler(INFO, cache_limit_bytes=v), "an int", "an int"
     ),
     "GrammarCompiler.grammar_limit_bytes": Case(
-        lambda v: mw.GrammarCompiler(INFO, grammar_limit_bytes=v), "an int", "an int, a bool"
+        lambda v: mw.GrammarCompiler(INFO, grammar_limit_bytes=v), "an int", "an int"
     ),
     **_of_compiler("json_schema", "a bool, a dict, a class", "a JSON Schema"),
     **_of_compiler("regex", "a str, half a character", "a str"),
@@ -129,7 +129,7 @@ CASES: dict[str, Case] = {
         lambda v: mw.CompiledGrammar(GRAMMAR, v, memory_budget_bytes=1 << 20), "a TokenizerInfo", "a TokenizerInfo"
     ),
     "CompiledGrammar.memory_budget_bytes": Case(
-        lambda v: mw.CompiledGrammar(GRAMMAR, INFO, memory_budget_bytes=v), "an int", "an int, a bool"
+        lambda v: mw.CompiledGrammar(GRAMMAR, INFO, memory_budget_bytes=v), "an int", "an int"
     ),
     "CompiledGrammar.precompute": Case(COMPILED.precompute, "a number", INTS + ", a float"),
     "check": Case(mw.check, "a JSON Schema", "a bool, a dict, a class"),
@@ -137,13 +137,11 @@ CASES: dict[str, Case] = {
     "GrammarMatcher.override_stop_tokens": Case(
         lambda v: mw.GrammarMatcher(COMPILED, override_stop_tokens=v),
         "override_stop_tokens must be",
-        "None, an int, a bool, a list of ints, an empty list, a dict, an array of ints",
+        "None, an int, a list of ints, an empty list, a dict, an array of ints",
     ),
-    "GrammarMatcher.max_tokens": Case(
-        lambda v: mw.GrammarMatcher(COMPILED, max_tokens=v), "an int", "None, an int, a bool"
-    ),
+    "GrammarMatcher.max_tokens": Case(lambda v: mw.GrammarMatcher(COMPILED, max_tokens=v), "an int", "None, an int"),
     "GrammarMatcher.default_temperature": Case(
-        lambda v: mw.GrammarMatcher(COMPILED, default_temperature=v), "a number", "None, an int, a float, a bool"
+        lambda v: mw.GrammarMatcher(COMPILED, default_temperature=v), "a number", "None, an int, a float"
     ),
     "matcher.traverse_draft_tree.time_threshold": Case(
         lambda v: matcher().traverse_draft_tree([-1], [-1], [0], BITMASK, v), "a number", INTS + ", a float"
@@ -161,14 +159,14 @@ CASES: dict[str, Case] = {
     "matcher.accept_string": Case(lambda v: matcher().accept_string(v), "a str or bytes", TEXTS + ", bytes"),
     "matcher.fill_next_token_bitmask": Case(lambda v: matcher().fill_next_token_bitmask(v), ""),
     "matcher.fill_next_token_bitmask.index": Case(
-        lambda v: matcher().fill_next_token_bitmask(BITMASK, v), "an int", "an int, a bool"
+        lambda v: matcher().fill_next_token_bitmask(BITMASK, v), "an int", "an int"
     ),
     "matcher.fill_draft_bitmask": Case(
         lambda v: matcher().fill_draft_bitmask(v, BITMASK), "draft_tokens must be", ID_LISTS + ", a dict, bytes"
     ),
     "matcher.fill_draft_bitmask.bitmask": Case(lambda v: matcher().fill_draft_bitmask([], v), ""),
     "matcher.fill_draft_bitmask.index": Case(
-        lambda v: matcher().fill_draft_bitmask([], BITMASK, v), "an int", "an int, a bool"
+        lambda v: matcher().fill_draft_bitmask([], BITMASK, v), "an int", "an int"
     ),
     "matcher.traverse_draft_tree.retrieve_next_token": Case(
         lambda v: matcher().traverse_draft_tree(v, [-1], [0], BITMASK), "retrieve_next_token must be"
@@ -189,7 +187,7 @@ CASES: dict[str, Case] = {
     "BatchGrammarMatcher": Case(mw.BatchGrammarMatcher, "GrammarMatcher", "an empty list, a dict"),
     "BatchGrammarMatcher, one": Case(lambda v: mw.BatchGrammarMatcher([v]), "a GrammarMatcher", "a GrammarMatcher"),
     "BatchGrammarMatcher.max_threads": Case(
-        lambda v: mw.BatchGrammarMatcher([matcher()], max_threads=v), "an int", "None, an int, a bool"
+        lambda v: mw.BatchGrammarMatcher([matcher()], max_threads=v), "an int", "None, an int"
     ),
     "batch.accept_token": Case(lambda v: batch().accept_token(v), "token_ids must be", "a list of ints, bytes"),
     "batch.accept_tokens": Case(lambda v: batch().accept_tokens(v), "token"),
@@ -220,13 +218,13 @@ CASES: dict[str, Case] = {
     ),
     "info.decode": Case(INFO.decode, "a list of token ids", ID_LISTS + ", a dict"),
     "info.encode": Case(INFO.encode, "a str"),
-    "allocate_token_bitmask": Case(lambda v: mw.allocate_token_bitmask(v, 10), "an int", "an int, a bool"),
-    "allocate_token_bitmask.vocab_size": Case(lambda v: mw.allocate_token_bitmask(1, v), "an int", "an int, a bool"),
+    "allocate_token_bitmask": Case(lambda v: mw.allocate_token_bitmask(v, 10), "an int", "an int"),
+    "allocate_token_bitmask.vocab_size": Case(lambda v: mw.allocate_token_bitmask(1, v), "an int", "an int"),
     "allocate_token_bitmask.library": Case(lambda v: mw.allocate_token_bitmask(1, 10, library=v), "numpy"),
     "apply_token_bitmask_inplace": Case(lambda v: mw.apply_token_bitmask_inplace(v, BITMASK), ""),
     "apply_token_bitmask_inplace.bitmask": Case(lambda v: mw.apply_token_bitmask_inplace(LOGITS, v), ""),
     "apply_token_bitmask_inplace.vocab_size": Case(
-        lambda v: mw.apply_token_bitmask_inplace(LOGITS, BITMASK, vocab_size=v), "an int", "None, an int, a bool"
+        lambda v: mw.apply_token_bitmask_inplace(LOGITS, BITMASK, vocab_size=v), "an int", "None, an int"
     ),
     "apply_token_bitmask_inplace.indices": Case(
         lambda v: mw.apply_token_bitmask_inplace(LOGITS, BITMASK, indices=v),

@@ -21,7 +21,7 @@ from oracle.vocabularies import BYTES, SMALL
 
 @pytest.fixture
 def compiler() -> maskwright.GrammarCompiler:
-    return maskwright.GrammarCompiler(SMALL.info(), max_threads=2)
+    return maskwright.GrammarCompiler(BYTES.info(), max_threads=2)
 
 
 def test_each_kind(compiler: maskwright.GrammarCompiler) -> None:

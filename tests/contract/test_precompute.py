@@ -103,7 +103,13 @@ def test_of_bytes_that_lead_to_the_same_one_is_followed() -> None:
     assert_all_is_known(ahead, b'"cafe \\"\\n"')
 
 
-@pytest.mark.parametrize("budget_us", [0, -5, 0.0])
+@pytest.mark.parametrize("budget_us", [-1, -0.5, float("nan")])
+def test_a_negative_time_is_refused(budget_us: float) -> None:
+    with pytest.raises(maskwright.OptionError, match="budget_us must be >= 0"):
+        compiled(ENDLESS).precompute(budget_us)
+
+
+@pytest.mark.parametrize("budget_us", [0, 0.0])
 def test_no_time_no_work(budget_us: float) -> None:
     assert compiled(ENDLESS).precompute(budget_us)[:3] == (0, 0, False)
 

@@ -141,6 +141,18 @@ def test_a_draft_model(loaded: Any, compiler: GrammarCompiler) -> None:
     assert re.fullmatch(pattern, out)
 
 
+@pytest.mark.parametrize("num_draft_tokens", [2, 3, 4, 5])
+@pytest.mark.parametrize("num_words", [1, 2, 3])
+def test_an_output_that_ends_within_a_draft(
+    loaded: Any, compiler: GrammarCompiler, num_draft_tokens: int, num_words: int
+) -> None:
+    model, tokenizer = loaded
+    pattern = f"(one)( (two)){{{num_words}}}"
+    processor = GrammarLogitsProcessor(compiler.compile_regex(pattern), max_tokens=20)
+    options = {"draft_model": model, "num_draft_tokens": num_draft_tokens, "max_tokens": 20}
+    assert re.fullmatch(pattern, mlx_lm.generate(model, tokenizer, "one", logits_processors=[processor], **options))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("width", [49_152, 49_408])
 def test_padded_logits_of_each_type(record: CompiledGrammar, dtype: str, width: int) -> None:

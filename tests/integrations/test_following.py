@@ -60,6 +60,24 @@ def test_drafts_are_taken_back(follower: OutputFollower) -> None:
     assert follow(follower, B, A, B, STOP) == 3
 
 
+def test_an_engine_that_drafts_goes_on_behind_the_end() -> None:
+    follower = OutputFollower(GrammarCompiler(LETTERS).compile_regex("(ab)+"), None, most_behind_end=2)
+    for output in ([], [A], [A, B], [A, B, STOP], [A, B, STOP, STOP], [A, B, STOP, STOP, STOP]):
+        follow(follower, B, *output)
+    assert follower.matcher.num_accepted_tokens == 3
+    for more in ([STOP], [A]):
+        with pytest.raises(MatcherError, match="the output was complete"):
+            follow(follower, B, A, B, STOP, STOP, STOP, *more)
+    assert follow(follower, B, A, B, STOP, STOP) == 3, "one of them is taken back"
+    assert follow(follower, B, A, B, A) == 3, "all of them, and the end"
+    assert follow(follower, B, A, B, A, B) == 4
+    assert follow(follower, B, A, B, A, B, STOP) == 5
+    follow(follower, B, A, B, A, B, STOP, STOP)
+    assert follow(follower, B) == 0, "a new output"
+    follow(follower, B, A)
+    assert follow(follower, B, A, B) == 2
+
+
 def test_a_new_output_is_noticed(follower: OutputFollower) -> None:
     follow(follower, B)
     assert follow(follower, B, A) == 1

@@ -289,6 +289,11 @@ def test_end_tokens(llama: Any, tokenizer: Any) -> None:
     assert generate(model, tokenizer, "ab", re.compile("abc"), eos_token_id=other) == "abc"
     assert generate(model, tokenizer, "ab", re.compile("abc"), eos_token_id=[5]) == "abc"  # a text token
     model.generation_config.eos_token_id = None
+    narrow = make_model("llama", tokenizer)
+    narrow.resize_token_embeddings(tokenizer.eos_token_id)
+    narrow.generation_config.eos_token_id = None
+    with pytest.raises(TokenizerError, match=r"is outside the model's output layer, .*\n.*resize_token_embeddings"):
+        generate(narrow, tokenizer, "ab", int)
     endless = make_tokenizer()
     endless.eos_token = None
     with pytest.raises(TokenizerError, match=r"declares an end token\n.*eos_token_id="):
@@ -362,8 +367,27 @@ def test_arguments_in_the_wrong_places(llama: Any, tokenizer: Any) -> None:
         generate(llama, tokenizer, "ab", int, eos_token_id="</s>")
     with pytest.raises(ArgumentError, match="max_new_tokens must be an int, not str"):
         generate(llama, tokenizer, "ab", int, max_new_tokens="5")
+    for texts in (["yes", "no"], ("yes", "no")):
+        with pytest.raises(
+            ArgumentError, match=r"of texts, not of tools\n.*Literal\['yes', 'no'\] or Grammar.from_choices"
+        ):
+            generate(llama, tokenizer, "ab", texts)
+    with pytest.raises(
+        ArgumentError, match="each of output_type must be a tool: a function, a class or a dict, not int"
+    ):
+        generate(llama, tokenizer, "ab", [1])
+    with pytest.raises(ArgumentError, match="a list of at least one tool"):
+        generate(llama, tokenizer, "ab", [])
     with pytest.raises(TokenizerError, match="a prompt has no tokens"):
         generate(llama, tokenizer, "", int)
+
+
+def test_a_model_that_writes_no_text(tokenizer: Any) -> None:
+    config = transformers.BertConfig(
+        vocab_size=PADDED_VOCAB_SIZE, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
+    )
+    with pytest.raises(ArgumentError, match=r"that generates text, not .*BertModel\n.*AutoModelForCausalLM"):
+        generate(transformers.BertModel(config), tokenizer, "ab", int)
 
 
 def test_vocabularies_are_read_once(llama: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:

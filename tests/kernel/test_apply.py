@@ -126,13 +126,26 @@ def test_strided_rows(layout: str, dtype: type) -> None:
     inside = np.zeros(whole.shape, bool)
     LAYOUTS[layout](inside)[...] = True
     before, kept = whole.copy(), logits.reshape(rows, columns).copy()
-    mw.apply_token_bitmask_inplace(logits, bitmask)
+    mw.apply_token_bitmask_inplace(logits, bitmask, vocab_size=columns)
     assert (whole[~inside] == before[~inside]).all()
     for row in range(rows):
         view = np.uint32 if dtype == np.float32 else np.uint16 if dtype == np.float16 else np.uint64
         minus_infinity = int(np.array(-np.inf, dtype).view(view))
         masked = expected(kept[row].view(view), bitmask[row].view(np.uint32), minus_infinity)
         assert (logits.reshape(rows, columns)[row].view(view) == masked).all()
+
+
+def test_fewer_logits_than_tokens_are_refused() -> None:
+    """Unless `vocab_size` says how many there are; the last word may be for one token, and padding is fine."""
+    bitmask = mw.allocate_token_bitmask(2, 65)
+    for width in (1, 64):
+        logits = np.zeros((2, width), np.float32)
+        with pytest.raises(mw.BitmaskError, match=f"a row has {width} logits, but the bitmask has 3 words") as raised:
+            mw.apply_token_bitmask_inplace(logits, bitmask)
+        assert f"vocab_size={width}" in str(raised.value.hint)
+        mw.apply_token_bitmask_inplace(logits, bitmask, vocab_size=width)
+    for width in (65, 66, 96, 97, 300):
+        mw.apply_token_bitmask_inplace(np.zeros((2, width), np.float32), bitmask)
 
 
 def test_one_mask_for_all_rows() -> None:

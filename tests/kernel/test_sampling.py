@@ -26,7 +26,7 @@ def draw(trial: int, rows: int = 3) -> tuple[Any, Any]:
     if trial % 3 == 0:
         logits = np.round(logits * 2) / 2
     logits[0, trial] = np.nan
-    words = rng.integers(0, 2**32, (rows, 4 + trial % 3), np.uint32)
+    words = rng.integers(0, 2**32, (rows, 3 + trial % 3), np.uint32)
     if trial % 4 == 0:
         words[1] = 0
     return torch.from_numpy(logits), torch.from_numpy(words.view(np.int32).copy())
@@ -130,7 +130,7 @@ def test_infinite_logits() -> None:
         ({"top_k": -1}, mw.errors.OptionError, "top_k must be >= 0"),
         ({"top_k": [1, 2]}, mw.BitmaskError, "one for each of 3 rows"),
         ({"seeds": 1.5}, mw.errors.ArgumentError, "seeds must be an int"),
-        ({"indices": [3]}, mw.BitmaskError, "row 3 is out of range"),
+        ({"indices": [3]}, mw.BitmaskError, "indices names row 3"),
         ({"vocab_size": 0}, mw.BitmaskError, "vocab_size must be at least 1"),
         ({"vocab_size": COLUMNS + 1}, mw.BitmaskError, "columns"),
     ],

@@ -14,6 +14,7 @@ import random
 import numpy as np
 
 import maskwright
+from maskwright.compiled_grammar import DEFAULT_GRAMMAR_BYTES
 from maskwright.ir import GrammarIR
 from oracle.model import Language, ModelMatcher
 from oracle.vocabularies import Vocab
@@ -34,7 +35,10 @@ def seeded(name: str) -> random.Random:
 
 
 def compile_ir(grammar: GrammarIR, compiler: maskwright.GrammarCompiler) -> maskwright.CompiledGrammar:
-    return compiler.compile_grammar(maskwright.Grammar(grammar))
+    # Not by the compiler, which refuses grammars that a vocabulary lacks bytes for: masks are exact for these, too.
+    return maskwright.CompiledGrammar(
+        maskwright.Grammar(grammar), compiler.tokenizer_info, memory_budget_bytes=DEFAULT_GRAMMAR_BYTES
+    )
 
 
 def compile_fresh(grammar: GrammarIR, vocab: Vocab) -> maskwright.CompiledGrammar:

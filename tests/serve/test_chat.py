@@ -47,6 +47,33 @@ def test_free_text(http: httpx.Client) -> None:
     assert reply["usage"]["total_tokens"] == 8 + reply["usage"]["prompt_tokens"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "param", "part"),
+    [
+        ({"logit_bias": {"999999": 5}}, "/logit_bias", "names token 999999, which is outside the vocabulary"),
+        ({"stop_token_ids": [999999]}, "/stop_token_ids", "names token 999999"),
+        ({"max_tokens": 5, "max_completion_tokens": 7}, "/max_tokens", "leave out max_tokens"),
+        ({"thinking_token_budget": 5}, "/thinking_token_budget", "--tool-format"),
+        (
+            {"thinking_token_budget": 5, "chat_template_kwargs": {"enable_thinking": False}},
+            "/thinking_token_budget",
+            "enable thinking",
+        ),
+        ({"max_output_tokens": 5}, "/max_output_tokens", "use max_completion_tokens"),
+        ({"ebnf": "root ::= a\na ::= 'x' a"}, "/ebnf", "(line 2, column "),
+        ({"ebnf": 'root ::= a\na ::= "x" a'}, "/ebnf", "again, without end (line 2, column 1)"),
+    ],
+)
+def test_fields_that_would_have_no_effect(http: httpx.Client, fields: dict[str, Any], param: str, part: str) -> None:
+    found = error(http, **fields)
+    assert found["param"] == param
+    assert part in found["message"]
+
+
+def test_two_equal_limits_are_one(http: httpx.Client) -> None:
+    assert post(http, max_tokens=3, max_completion_tokens=3)["usage"]["completion_tokens"] == 3
+
+
 def test_a_json_schema(http: httpx.Client) -> None:
     jsonschema.validate(json.loads(content(http, response_format=schema_format(CITY, strict=True))), CITY)
 

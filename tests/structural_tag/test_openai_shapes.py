@@ -85,6 +85,9 @@ def test_bodies_of_the_references_are_read() -> None:
     assert sglang({"max_new_tokens": 1, "top_p": 1, "stop": []}) is None
 
 
+WHOLE = '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
+
+
 @pytest.mark.parametrize(
     ("read", "request_", "pointer", "hint"),
     [
@@ -100,13 +103,13 @@ def test_bodies_of_the_references_are_read() -> None:
         (chat_completion, {"response_format": {}}, "/response_format", "add 'type'"),
         (chat_completion, {"type": "json_object"}, "/type", "wrap it"),
         (chat_completion, {"response_format": {"type": "object"}}, "/response_format/type", '"json_schema": {"name"'),
-        (responses, {"text": {"format": {"type": "object"}}}, "/text/format/type", '"json_schema", "schema"'),
+        (responses, {"text": {"format": {"type": "object"}}}, "/text/format/type", '"name": …, "schema": …'),
         (vllm, {"structured_outputs": {"regex": "a"}}, "/structured_outputs/structured_outputs", "its value"),
         (
             chat_completion,
             {"response_format": {"type": "json_object", "schema": {}}},
-            "/response_format/schema",
-            "type",
+            "/response_format/type",
+            WHOLE,
         ),
         (
             chat_completion,
@@ -118,7 +121,23 @@ def test_bodies_of_the_references_are_read() -> None:
             chat_completion,
             {"response_format": {"type": "json_schema", "schema": {}}},
             "/response_format/schema",
-            "'json_schema'",
+            WHOLE,
+        ),
+        (
+            chat_completion,
+            {"response_format": {"type": "json_schema", "json_schema": {"type": "object"}}},
+            "/response_format/json_schema",
+            WHOLE,
+        ),
+        (chat_completion, {"response_format": {"type": "json_schema"}}, "/response_format/json_schema", WHOLE),
+        (chat_completion, {"response_format": {"type": "json"}}, "/response_format/type", "'json_object'"),
+        (chat_completion, {"response_format": {"type": "json_shema"}}, "/response_format/type", "'json_schema'"),
+        (chat_completion, {"response_format": "json"}, "/response_format", '{"type": …}'),
+        (
+            responses,
+            {"text": {"format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {}}}}},
+            "/text/format/json_schema",
+            '{"type": "json_schema", "name": …, "schema": …}',
         ),
         (responses, {"text": {"formt": {}}}, "/text/formt", "'format'"),
         (responses, {"text": {"format": {"type": "json_schema", "scheme": {}}}}, "/text/format/scheme", "'schema'"),
@@ -334,7 +353,7 @@ Read = Callable[..., Any]
         (vllm, {"regex": 1}, RequestError, "/structured_outputs/regex"),
         (vllm, {"choice": "yes"}, RequestError, "/structured_outputs/choice"),
         (vllm, {"choice": []}, RequestError, "/structured_outputs/choice"),
-        (vllm, {"json": {"pattern": "(?<n>a)\\k<m>"}}, UnsupportedSchemaError, "/structured_outputs/json"),
+        (vllm, {"json": {"pattern": "(?:(?=.*b)a)*"}}, UnsupportedSchemaError, "/structured_outputs/json"),
         (sglang, {"ebnf": "root ::="[:6]}, RequestError, "/sampling_params/ebnf"),
         (sglang, {"structural_tag": "{"}, StructuralTagError, "/sampling_params/structural_tag"),
     ],

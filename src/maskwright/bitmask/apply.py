@@ -33,7 +33,8 @@ def apply_token_bitmask_inplace(
         bitmask: (batch, words) or (words,) int32 on the same device, as `allocate_token_bitmask` returns it. For
             logits on the CPU, a numpy array or a tensor, regardless of which the logits are.
         vocab_size: How many logits of each row to mask, the others stay as they are; by default all. Those that the
-            bitmask does not cover are not allowed.
+            bitmask does not cover are not allowed. Fewer logits than the bitmask has tokens are a mistake, unless
+            this says how many there are.
         indices: The rows to mask; by default all. Row i of the bitmask belongs to row i of the logits. In a tensor
             on a GPU, rows out of range are left out, as checking them would wait for the GPU.
         max_threads: On the CPU, the most threads to use, the calling one included; by default as many as the process
@@ -46,10 +47,10 @@ def apply_token_bitmask_inplace(
     """
     if is_tensor(logits) and not logits.is_cpu:
         rows, masks = checked_rows(logits, bitmask)
-        return apply_on_device(rows, masks, masked_width(rows.shape[1], vocab_size), indices)
+        return apply_on_device(rows, masks, masked_width(rows.shape[1], masks.shape[1], vocab_size), indices)
     kind = logit_kind(logits)
     target, source = read_logits(logits), read_bitmask(bitmask)
-    width = masked_width(target.columns, vocab_size)
+    width = masked_width(target.columns, source.columns, vocab_size)
     listed = rows_to_mask(target.rows, source.rows, indices)
     threads = _MOST_THREADS if max_threads is None else as_integer("max_threads", max_threads, at_least=1)
     _kernel.apply_mask(
@@ -66,9 +67,18 @@ def apply_token_bitmask_inplace(
     )
 
 
-def masked_width(columns: int, vocab_size: int | None) -> int:
-    """Return how many logits of a row are masked."""
+def masked_width(columns: int, words: int, vocab_size: int | None) -> int:
+    """Return how many logits of a row are masked.
+
+    Raises:
+        BitmaskError: There are fewer logits than tokens in the bitmask: of another model, most likely.
+    """
     if vocab_size is None:
+        if columns <= (words - 1) * 32:  # the last word may be for one token only
+            raise BitmaskError(
+                f"a row has {columns} logits, but the bitmask has {words} words, for at least {words * 32 - 31} tokens",
+                hint=f"use the model's own tokenizer, or give TokenizerInfo the model's width: vocab_size={columns}",
+            )
         return columns
     width = as_integer("vocab_size", vocab_size)
     if not 0 <= width <= columns:

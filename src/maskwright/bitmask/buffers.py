@@ -88,7 +88,8 @@ def _new_kind(logits: Any) -> int:
     if not (isinstance(logits, np.ndarray) or is_tensor(logits)):
         raise _not_an_array(logits, "logits")
     if kind is None:
-        raise BitmaskError(f"the logits must have dtype {LOGIT_DTYPES}, not {_dtype_name(logits)}")
+        hint = "pass the logits first, then the bitmask" if str(dtype) in _INT32 else None
+        raise BitmaskError(f"the logits must have dtype {LOGIT_DTYPES}, not {_dtype_name(logits)}", hint=hint)
     _known_kinds[dtype] = kind
     return kind
 

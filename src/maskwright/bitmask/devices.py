@@ -103,7 +103,10 @@ def listed_rows(indices: Sequence[int], num_rows: int) -> list[int]:
     rows = dict.fromkeys(as_integer("each of indices", i) for i in as_tuple("indices", values, "a list of rows"))
     for row in rows:
         if not 0 <= row < num_rows:
-            raise BitmaskError(f"row {row} is out of range for {num_rows} rows")
+            rows_there = "1 row" if num_rows == 1 else f"{num_rows} rows"
+            raise BitmaskError(
+                f"indices names row {row}, but there are logits and a mask for {rows_there}", hint="rows count from 0"
+            )
     return list(rows)
 
 

@@ -33,7 +33,7 @@ def masked_logits(
     masks = library.array(bitmask) if not isinstance(bitmask, array_type) and hasattr(bitmask, "dtype") else bitmask
     _check(logits, masks, array_type)
     columns = logits.shape[-1]
-    width = masked_width(columns, vocab_size)
+    width = masked_width(columns, masks.shape[-1], vocab_size)
     allowed = _allowed(library, masks.reshape(-1, masks.shape[-1]), columns, width)
     rows = logits.reshape(-1, columns)
     if indices is not None:

@@ -151,7 +151,7 @@ class _Call:
 
     def __init__(self, logits: Any, bitmask: Any, vocab_size: int | None, indices: Any) -> None:
         self.logits, self.bitmask = checked_rows(logits, bitmask)
-        self.width = masked_width(self.logits.shape[1], vocab_size)
+        self.width = masked_width(self.logits.shape[1], self.bitmask.shape[1], vocab_size)
         if self.width == 0:
             raise BitmaskError("vocab_size must be at least 1")
         name = "triton_sampling" if uses_triton(self.logits) else "sampling_expressions"

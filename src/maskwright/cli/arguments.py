@@ -181,7 +181,7 @@ def _add_sampling(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--max-tokens",
         type=positive,
-        default=512,
+        default=1024,
         metavar="N",
         help="the budget: the output is complete within N tokens (%(default)s)",
     )

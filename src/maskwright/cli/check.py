@@ -81,7 +81,7 @@ def check_files(names: Iterable[str], **options: Any) -> Iterator[CheckedFile]:
 
 def _check_file(name: str, options: dict[str, Any]) -> CheckedFile:
     try:
-        label, text = read_text(name, "FILE", "a folder")
+        label, text = read_text(name, "FILE", "a file, - for stdin, or a folder")
         parse_json(label, text)  # shows the line that is wrong
         return CheckedFile(label, check(text, **options), None)
     except (CommandError, MaskwrightError) as error:

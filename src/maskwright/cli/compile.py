@@ -17,6 +17,7 @@ from maskwright import Grammar, TokenizerInfo
 from maskwright.emptiness import admits_nothing
 from maskwright.errors import MaskwrightError
 from maskwright.ir.portable import to_bytes
+from maskwright.report.unproductive import why_nothing
 
 from .errors import EXIT_OK, CommandError
 from .grammar_files import read_grammar_file
@@ -29,15 +30,21 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         data = to_bytes(grammar.compact_ir)
         if admits_nothing(grammar.compact_ir):
-            raise CommandError(f"{label}: no output satisfies it")
+            raise _nothing(label, grammar)
     except MaskwrightError as error:
-        raise CommandError(f"{label}: {error}") from error
+        raise CommandError(placed(label, error, with_from=True)) from error
     try:
         Path(arguments.output).write_bytes(data)
     except OSError as error:
         raise CommandError(f"--output: cannot write {arguments.output!r}: {error.strerror or error}") from error
     print(f"{arguments.output}: {len(data):,} bytes", file=sys.stderr)
     return EXIT_OK
+
+
+def _nothing(label: str, grammar: Grammar) -> CommandError:
+    if grammar.source is not None and grammar.source.kind in ("ebnf", "lark"):
+        return CommandError(placed(label, why_nothing(grammar.compact_ir, grammar.source)))
+    return CommandError(f"{label}: no output satisfies it")
 
 
 def _read(arguments: argparse.Namespace) -> tuple[str, Grammar]:
@@ -53,7 +60,7 @@ def _read(arguments: argparse.Namespace) -> tuple[str, Grammar]:
 
 
 def _read_tag(arguments: argparse.Namespace) -> tuple[str, Grammar]:
-    label, text = read_text(arguments.file, "FILE", "- for stdin")
+    label, text = read_text(arguments.file, "FILE", "a file, or - for stdin")
     options: dict[str, Any] = {
         "strict_mode": arguments.strict,
         "on_unsupported": "relax" if arguments.relax else "error",
@@ -66,14 +73,14 @@ def _read_tag(arguments: argparse.Namespace) -> tuple[str, Grammar]:
             tag, options = read_tool_tag(tag, family, arguments.tool_choice, options), {}
         return label, Grammar.from_structural_tag(tag, tokenizer_info=info, **options)
     except MaskwrightError as error:
-        raise CommandError(placed(label, error)) from error
+        raise CommandError(placed(label, error, with_from=True)) from error
 
 
 def _special_tokens(path: str | None) -> TokenizerInfo | None:
     """The special tokens of a tokenizer.json, which strings of a tag may name; other tokens do not matter here."""
     if path is None:
         return None
-    label, text = read_text(path, "--tokenizer", "a tokenizer.json")
+    label, text = read_text(path, "--tokenizer", "the path of a tokenizer.json")
     data = parse_json(label, text)
     added = data.get("added_tokens") if isinstance(data, dict) else None
     try:

@@ -12,6 +12,7 @@ from maskwright.errors import MaskwrightError
 
 from .errors import EXIT_OK, CommandError
 from .grammar_files import read_grammar_file
+from .sources import placed
 
 WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to_regex, "ir": Grammar.dump}
 
@@ -22,5 +23,5 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         print(WRITERS[arguments.to](file.grammar))
     except MaskwrightError as error:
-        raise CommandError(f"{file.label}: {error}") from error
+        raise CommandError(placed(file.label, error, with_from=True)) from error
     return EXIT_OK

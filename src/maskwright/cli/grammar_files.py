@@ -44,7 +44,7 @@ def read_grammar_file(argument: str, language: str | None, *, strict: bool = Fal
     Raises:
         CommandError: It cannot be read, its language is not known, or it is wrong.
     """
-    label, text = read_text(argument, "FILE", None)
+    label, text = read_text(argument, "FILE", "a file, or - for stdin with --from")
     language = language or language_of(argument)
     if language is None:
         endings = ", ".join(_ENDINGS)
@@ -54,7 +54,7 @@ def read_grammar_file(argument: str, language: str | None, *, strict: bool = Fal
     try:
         grammar = _read(text, language, strict, relax)
     except MaskwrightError as error:
-        raise CommandError(placed(label, error)) from error
+        raise CommandError(placed(label, error, with_from=True)) from error
     return GrammarFile(label, text, language, grammar)
 
 

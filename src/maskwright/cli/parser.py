@@ -4,7 +4,8 @@
     maskwright generate: error: unrecognized arguments: --schem person.json
       hint: did you mean --schema?
 
-Without it, a misspelled option would be hidden behind the complaint that the option meant is missing.
+Without the hint, a misspelled option would be hidden behind the complaint that the option meant is missing. The usage
+is not printed before the error, as it has nine lines for some commands; `--help` prints it.
 Tested by tests/cli/test_parser.py.
 """
 
@@ -17,7 +18,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .errors import EXIT_BAD_INPUT
+
 _OPTIONS = {".json": "--schema", ".ebnf": "--grammar", ".gbnf": "--grammar", ".lark": "--lark"}
+_OUTPUT_HINT = "say which file to write: -o FILE"
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,10 +39,12 @@ class Parser(argparse.ArgumentParser):
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
-        hint = self._hint(message)
-        super().error(message if hint is None else f"{message}\n  hint: {hint}")
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: error: {message}\n  hint: {self._hint(message)}\n")
 
-    def _hint(self, message: str) -> str | None:
+    def _hint(self, message: str) -> str:
+        return self._specific_hint(message) or f"see {self.prog} --help"
+
+    def _specific_hint(self, message: str) -> str | None:
         if self._subparsers is not None and self._given and not self._given[0].startswith("-"):
             return self._command_hint()  # its options are not known here
         for given in self._given:
@@ -50,7 +56,7 @@ class Parser(argparse.ArgumentParser):
             return self._command_hint()
         if "--schema" in self._option_string_actions and ("unrecognized" in message or "one of" in message):
             return self._file_hint()
-        return None
+        return _OUTPUT_HINT if message.endswith("required: -o/--output") else None
 
     def _command_hint(self) -> str:
         actions = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]

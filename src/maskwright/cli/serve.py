@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from maskwright.serve import Settings
 
 _PACKAGES = ("starlette", "uvicorn", "prometheus_client", "pydantic")
-_OF_REQUESTS = ("messages", "response_format", "structured_outputs", "tools")
+_OF_REQUESTS = ("messages", "input", "prompt", "response_format", "structured_outputs", "tools")
 _DEFAULT_FORMAT = "hermes"
 _OPTIONS = {  # where they are not called as the settings are
     "api_keys": "--api-key",
@@ -167,16 +167,17 @@ def _serve(arguments: argparse.Namespace, engine: Engine, settings: Settings, li
 def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
     """Print how the server would answer requests with these schemas."""
     from maskwright.serve.errors import ApiError
+    from maskwright.serve.protocol.requests import check_request
     from maskwright.serve.structure.structures import STRUCTURE_FIELDS, Structures
 
     structures = Structures(engine.tokenizer_info, settings)
     code = EXIT_OK
     for name in names:
-        label, text = read_text(name, "--dry-run", "a schema or a request")
+        label, text = read_text(name, "--dry-run", "a file with a schema or a request, or - for stdin")
         body = _as_request(parse_json(label, text))
         fields = {field: body[field] for field in STRUCTURE_FIELDS if field in body}
         try:
-            structure = asyncio.run(structures.compiled("chat", fields, None))
+            structure = asyncio.run(structures.compiled(check_request(body), fields, None))
         except ApiError as error:
             code = EXIT_PROBLEMS
             print(f"{label}: refused with HTTP {error.status} at {error.param}: {error.message}")

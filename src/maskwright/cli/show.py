@@ -61,8 +61,9 @@ def _take_file(arguments: argparse.Namespace) -> None:
         raise CommandError(
             f"{arguments.file}: unknown language\n  hint: pass --schema, --grammar, --lark, --regex or --tag"
         )
+    _, text = read_text(arguments.file, "FILE", "the path of a file, or a structure by its option, such as --schema")
     if language == "regex":
-        arguments.regex = read_text(arguments.file, "FILE", "--regex")[1].rstrip("\n")
+        arguments.regex = text.rstrip("\n")
     else:
         setattr(arguments, _OPTIONS[language], arguments.file)
 

@@ -33,6 +33,12 @@ _IN_OPTIONS = (
     ("use compile_grammar, or Grammar.from_ebnf", "use --grammar FILE, or a file that ends in .ebnf"),
     ("use compile_json_schema, or Grammar.from_json_schema", "use --schema FILE, or a file that ends in .json"),
 )
+# The same for commands that take a file and are told its language by --from.
+_WITH_FROM = (
+    ("use --lark FILE, or a file", "use --from lark, or a file"),
+    ("use --grammar FILE, or a file", "use --from ebnf, or a file"),
+    ("use --schema FILE, or a file", "use --from schema, or a file"),
+)
 
 
 class Structure(NamedTuple):
@@ -118,14 +124,22 @@ def _pattern(pattern: str) -> str:
 
 def _schema(argument: str, layout: dict[str, Any]) -> Structure:
     inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
-    label, text = ("--schema", argument) if inline else read_text(argument, "--schema", "JSON that begins with '{'")
+    label, text = (
+        ("--schema", argument)
+        if inline
+        else read_text(argument, "--schema", "a file, - for stdin, or JSON that begins with '{'")
+    )
     parse_json(label, text)
     return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text, **layout))
 
 
 def _tag(argument: str, layout: dict[str, Any]) -> Structure:
     inline = argument.lstrip().startswith("{")
-    label, text = ("--tag", argument) if inline else read_text(argument, "--tag", "JSON that begins with '{'")
+    label, text = (
+        ("--tag", argument)
+        if inline
+        else read_text(argument, "--tag", "a file, - for stdin, or JSON that begins with '{'")
+    )
     tag = parse_json(label, text)
     return Structure(label, "json_schema", lambda compiler: compiler.compile_structural_tag(tag, **layout))
 
@@ -133,7 +147,11 @@ def _tag(argument: str, layout: dict[str, Any]) -> Structure:
 def _tools(arguments: argparse.Namespace, layout: dict[str, Any]) -> Structure:
     argument: str = arguments.tools
     inline = argument.lstrip().startswith("[")
-    label, text = ("--tools", argument) if inline else read_text(argument, "--tools", "JSON that begins with '['")
+    label, text = (
+        ("--tools", argument)
+        if inline
+        else read_text(argument, "--tools", "a file, - for stdin, or JSON that begins with '['")
+    )
     tools = parse_json(label, text)
     family, choice = read_family(arguments, "--tools"), arguments.tool_choice
 
@@ -168,18 +186,24 @@ def read_family(arguments: argparse.Namespace, option: str) -> str:
 
 def _grammar(argument: str) -> Structure:
     inline = "::=" in argument
-    label, text = ("--grammar", argument) if inline else read_text(argument, "--grammar", "rules with '::='")
+    label, text = (
+        ("--grammar", argument)
+        if inline
+        else read_text(argument, "--grammar", "a file, - for stdin, or rules with '::='")
+    )
     return Structure(label, "ebnf", lambda compiler: compiler.compile_grammar(text))
 
 
 def _lark(argument: str) -> Structure:
     inline = "\n" in argument or ": " in argument
-    label, text = ("--lark", argument) if inline else read_text(argument, "--lark", "rules with ': '")
+    label, text = (
+        ("--lark", argument) if inline else read_text(argument, "--lark", "a file, - for stdin, or rules with ': '")
+    )
     return Structure(label, "lark", lambda compiler: compiler.compile_lark(text))
 
 
-def read_text(argument: str, option: str, inline_form: str | None) -> tuple[str, str]:
-    """Read a file, or stdin for `-`; return a label for messages and the text.
+def read_text(argument: str, option: str, ways: str) -> tuple[str, str]:
+    """Read a file, or stdin for `-`; return a label for messages and the text. `ways` says what may be given.
 
     Raises:
         CommandError: it cannot be read.
@@ -191,7 +215,6 @@ def read_text(argument: str, option: str, inline_form: str | None) -> tuple[str,
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         shown = argument if len(argument) <= _MAX_SHOWN else argument[:_MAX_SHOWN] + "…"
-        ways = "a file, or - for stdin with --from" if inline_form is None else f"a file, - for stdin, or {inline_form}"
         raise CommandError(f"{option}: cannot read {shown!r}: {reason}\n  hint: give {ways}") from error
     return argument, _decode(argument, data)
 
@@ -228,15 +251,18 @@ def parse_json(label: str, text: str) -> Any:
         raise CommandError(f"{label}: not valid JSON: {reason}") from error
 
 
-def placed(label: str, error: MaskwrightError) -> str:
+def placed(label: str, error: MaskwrightError, *, with_from: bool = False) -> str:
     """The message of an error behind the name of what was read; its hint names the options of the command line."""
     separator = ":" if isinstance(error, GrammarError) and error.line is not None else ": "
-    return in_options(f"{label}{separator}{error}")
+    return in_options(f"{label}{separator}{error}", with_from=with_from)
 
 
-def in_options(message: str) -> str:
-    """A message that names an option of the library, with that of the command line instead."""
-    for ours, theirs in _IN_OPTIONS:
+def in_options(message: str, *, with_from: bool = False) -> str:
+    """A message that names an option of the library, with that of the command line instead.
+
+    `with_from`: of a command that takes a file, and its language as `--from`.
+    """
+    for ours, theirs in _IN_OPTIONS + (_WITH_FROM if with_from else ()):
         message = message.replace(ours, theirs)
     return message
 

@@ -22,7 +22,7 @@ from maskwright.engine.interface import EngineStats, Handle, OnOutput
 from maskwright.engine.loop import DecodingLoop
 from maskwright.engine.models import CausalModel
 from maskwright.engine.outputs import Output
-from maskwright.engine.requests import Request
+from maskwright.engine.requests import Request, check_token_ids
 from maskwright.engine.sequence import Sequence as OutputSequence
 from maskwright.errors import EngineError, LimitError, TokenizerError
 from maskwright.matcher import GrammarMatcher, matcher_for_engine
@@ -84,6 +84,7 @@ class LocalEngine:
     def submit(self, request: Request, on_output: OnOutput) -> Handle:
         """Have an output generated; see `Engine.submit`."""
         instance("request", request, Request)
+        check_token_ids(request, self.tokenizer_info.vocab_size)
         sequence = OutputSequence(request, on_output, self.tokenizer_info, self._room_of(request))
         sequence.on_output = lambda output: self._deliver(sequence, on_output, output)
         grammar = request.grammar
@@ -151,12 +152,6 @@ class LocalEngine:
                 f"the prompt has {size} tokens, which fill the model's context of {self.max_model_len}",
                 limit="max_model_len",
                 hint="shorten the prompt",
-            )
-        highest = max(request.prompt_ids)
-        if highest >= self.tokenizer_info.vocab_size:
-            raise TokenizerError(
-                f"token {highest} of the prompt is outside the vocabulary of {self.tokenizer_info.vocab_size}",
-                hint="encode the prompt with the model's own tokenizer: engine.encode(text)",
             )
         return room if wanted is None else min(wanted, room)
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from maskwright.compiled_grammar import CompiledGrammar, checked_compiled
-from maskwright.errors import LimitError, OptionError, wrong_argument
+from maskwright.errors import LimitError, OptionError, TokenizerError, wrong_argument
 from maskwright.grammar_drafts import GrammarDrafts
 from maskwright.support.arguments import as_integer, as_number, as_tuple, instance
 
@@ -147,6 +147,30 @@ class Request:
         object.__setattr__(self, "prompt_ids", ids)
         if not self.request_id:
             object.__setattr__(self, "request_id", f"req-{next(_numbers)}")
+
+
+def check_token_ids(request: Request, vocab_size: int) -> None:
+    """Refuse token ids that the model does not have.
+
+    Raises:
+        TokenizerError: One is in the prompt.
+        OptionError: One is in the parameters.
+    """
+    highest = max(request.prompt_ids)
+    if highest >= vocab_size:
+        raise TokenizerError(
+            f"token {highest} of the prompt is outside the vocabulary of {vocab_size}",
+            hint="encode the prompt with the model's own tokenizer: engine.encode(text)",
+        )
+    params = request.params
+    for name, ids in (("logit_bias", params.logit_bias), ("stop_token_ids", params.stop_token_ids)):
+        highest = max(ids, default=0)
+        if highest >= vocab_size:
+            raise OptionError(
+                f"{name} names token {highest}, which is outside the vocabulary of {vocab_size:,}",
+                option=name,
+                hint="use token ids of this model's own tokenizer",
+            )
 
 
 def _integer(name: str, value: Any, least: int, most: int) -> int:

@@ -29,6 +29,7 @@ Ids = npt.NDArray[Any]
 
 _USUAL_PADDING = 1024
 _MOST_OUTPUTS = 4096
+_MOST_DRAFTED = 16
 
 
 class OutputFollower:
@@ -43,6 +44,8 @@ class OutputFollower:
     Args:
         compiled: The grammar.
         max_tokens: The most new tokens of an output, its stop token included if it fits.
+        most_behind_end: How many stop tokens may follow that with which the output ended: an engine that drafts goes on
+            to the end of its draft before it looks.
 
     Raises:
         ArgumentError: `compiled` is not a `CompiledGrammar`.
@@ -50,16 +53,17 @@ class OutputFollower:
         UnsatisfiableError: No output has so few tokens.
     """
 
-    def __init__(self, compiled: CompiledGrammar, max_tokens: int | None) -> None:
+    def __init__(self, compiled: CompiledGrammar, max_tokens: int | None, most_behind_end: int = 0) -> None:
         self.info: TokenizerInfo = checked_compiled("compiled", compiled).tokenizer_info
         self.compiled = compiled
-        self._max_tokens = max_tokens
+        self._max_tokens, self._most_behind_end = max_tokens, most_behind_end
         self.matcher: GrammarMatcher = matcher_within(compiled, max_tokens)
         self.reset()
 
     def reset(self) -> None:
         """Forget the output: the next ids are a prompt."""
         self._known: Ids | None = None
+        self._num_behind_end = 0
         self.prompt_length = 0
 
     @property
@@ -90,26 +94,30 @@ class OutputFollower:
             self._replay(ids[start:], known[start:])
         else:
             self.prompt_length = int(ids.size)
-            self.matcher = matcher_within(self.compiled, self._max_tokens)
+            self.matcher, self._num_behind_end = matcher_within(self.compiled, self._max_tokens), 0
         self._known = np.array(ids)
 
     def _replay(self, output: Ids, known: Ids) -> None:
         shorter = min(output.size, known.size)
         differing = np.flatnonzero(output[:shorter] != known[:shorter])
         common = int(differing[0]) if differing.size else shorter
-        twin = self.matcher.fork()
-        twin.rollback(known.size - common)
-        before, self.matcher = self.matcher, twin
+        twin, before = self.matcher.fork(), (self.matcher, self._num_behind_end)
+        kept_behind_end = max(0, self._num_behind_end - (known.size - common))
+        twin.rollback(known.size - common - (self._num_behind_end - kept_behind_end))
+        self.matcher, self._num_behind_end = twin, kept_behind_end
         try:
             for token in output[common:].tolist():
                 self._accept(token)
         except MatcherError:
-            self.matcher = before
+            self.matcher, self._num_behind_end = before
             raise
 
     def _accept(self, token: int) -> None:
         matcher = self.matcher
         if matcher.is_terminated():
+            if token in matcher.stop_token_ids and self._num_behind_end < self._most_behind_end:
+                self._num_behind_end += 1
+                return
             raise MatcherError(
                 f"the output was complete, but the engine went on with token {token}: it does not stop at "
                 f"{list(matcher.stop_token_ids)}",
@@ -154,7 +162,7 @@ class OutputFollowers:
         return follower.matcher
 
     def _new(self) -> OutputFollower:
-        return OutputFollower(self._compiled, self._max_tokens)
+        return OutputFollower(self._compiled, self._max_tokens, _MOST_DRAFTED)
 
     def _taken(self, known: bytes) -> OutputFollower | None:
         """Take out a follower that knows just these ids."""

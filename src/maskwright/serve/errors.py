@@ -90,7 +90,7 @@ def api_error(error: MaskwrightError, param: str | None = None) -> ApiError:
     if code is None:
         return ApiError(500, error.message, code="internal_error", hint=error.hint)
     pointer = getattr(error, "pointer", None)
-    return invalid(error.message, pointer or param or pointer, code=code, hint=error.hint)
+    return invalid(error.message_with_place, pointer or param or pointer, code=code, hint=error.hint)
 
 
 def _unavailable(error: EngineError) -> ApiError:

@@ -17,8 +17,9 @@ from maskwright.serve.limits.admission import Gate
 from maskwright.serve.limits.budgets import output_tokens
 from maskwright.serve.observability import tracing
 from maskwright.serve.observability.metrics import Metrics
+from maskwright.serve.protocol.requests import Endpoint
 from maskwright.serve.settings import Settings
-from maskwright.serve.structure.structures import STRUCTURE_FIELDS, Endpoint, Structure, Structures
+from maskwright.serve.structure.structures import STRUCTURE_FIELDS, Structure, Structures
 from maskwright.structural_tag.request import Reasoning
 
 

@@ -7,7 +7,7 @@ what to pass instead.
     Traceback (most recent call last):
     maskwright.errors.ArgumentError: pattern must be a str, not int
 
-Integers are whatever has `__index__` (numpy's, torch's scalars), texts are str.
+Integers are whatever has `__index__` (numpy's, torch's scalars) except True and False, texts are str.
 Tested by tests/contract/test_argument_types.py.
 """
 
@@ -53,6 +53,8 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None, hint: str 
         OptionError: It is less than `at_least`.
     """
     try:
+        if isinstance(value, bool):
+            raise TypeError
         number = operator.index(value)
     except (TypeError, ValueError):
         raise wrong_argument(name, value, "an int", hint) from None
@@ -62,8 +64,8 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None, hint: str 
 
 
 def as_number(name: str, value: Any) -> float:
-    """Return a float: of an int, a float, or what has `__float__`. A text is not a number."""
-    if not isinstance(value, str | bytes | bytearray):
+    """Return a float: of an int, a float, or what has `__float__`. A text is not a number, nor are True and False."""
+    if not isinstance(value, str | bytes | bytearray | bool):
         try:
             return float(value)
         except (TypeError, ValueError, RuntimeError, OverflowError):

@@ -221,6 +221,17 @@ class TokenizerInfo:
         digest.update(b"".join(self.token_bytes))
         return digest.hexdigest()
 
+    @cached_property
+    def missing_bytes(self) -> bytes:
+        """The bytes that no token has in its text, in order; none for a tokenizer that can spell every text.
+
+        >>> len(TokenizerInfo.from_vocab(["ab", "</s>"], stop_token_ids=[1], special_token_ids=[1]).missing_bytes)
+        254
+        """
+        special = set(self.special_token_ids)
+        texts = b"".join([text for i, text in enumerate(self.token_bytes) if i not in special])
+        return bytes(range(256)).translate(None, texts)
+
     @property
     def kernel_vocabulary(self) -> Any:
         """The kernel's form of the vocabulary, with its trie: built on first use, in one thread, and kept."""

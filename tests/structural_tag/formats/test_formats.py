@@ -146,7 +146,7 @@ def wrong(format_: Any) -> dict[str, Any]:
         (wrong({"type": "token", "token": 1.5}), "/format/token", "a token"),
         (wrong({"type": "token", "token": -1}), "/format/token", "no token with id -1"),
         (wrong({"type": "regex", "pattern": "("}), "/format/pattern", "invalid pattern"),
-        (wrong({"type": "grammar", "grammar": "root ::= x"}), "/format/grammar", "line 1, column 10"),
+        (wrong({"type": "grammar", "grammar": "root ::= x"}), "/format/grammar", "column 10"),
         (
             wrong({"type": "json_schema", "json_schema": {}, "whitespace_pattern": "x"}),
             "/format/whitespace_pattern",

@@ -93,7 +93,6 @@ def regex_expr(pattern: str, place: Span, flags: str, flags_place: Span, in_json
         return regex_to_expr(pattern, flags=flags, encode=json_string_chars if in_json else utf8)
     except (RegexSyntaxError, LimitError) as error:
         is_about_flags = isinstance(error, RegexSyntaxError) and error.source is None and flags
-        within = "" if not isinstance(error, RegexSyntaxError) or error.span is None else f" (at {error.span.start})"
-        message = f"in Regex: {error.message}{within}"
+        message = f"in Regex: {error.message_with_place}"
         span = flags_place if is_about_flags else place
         raise EbnfSyntaxError(message, source=source, span=span, hint=error.hint) from error

@@ -58,7 +58,9 @@ def lower_recalling(node: Node, pattern: str, encode: Encoding = utf8, encode_gr
         node = without_edges(node)
     if node.asserts:
         hint = "only ^ and $ around the whole pattern may stand beside back-references"
-        raise RegexSyntaxError("assertions beside back-references are not supported", source=pattern, hint=hint)
+        raise RegexSyntaxError(
+            "assertions beside back-references are not supported", source=pattern, hint=hint
+        ).as_unsupported()
     check_number(groups)
     return with_scopes(
         _Lowering(groups, pattern, encode, encode_group).lower(node, set()), lambda remembered: remembered[1], Copies()
@@ -120,4 +122,4 @@ class _Lowering:
         return found
 
     def error(self, message: str, node: Node, hint: str) -> RegexSyntaxError:
-        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint)
+        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint).as_unsupported()

@@ -244,7 +244,7 @@ class _Resolver:
             source=self.pattern,
             span=look.span,
             hint=f"move the {name} out of the loop, or put enough characters {place} it to decide it",
-        )
+        ).as_unsupported()
 
     def _alternatives(self, node: Alt, rest: Rest) -> tuple[Node, bool]:
         results = [self.resolve(branch, rest) for branch in node.branches]

@@ -44,6 +44,7 @@ _FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME: Final = re.compile(r"\(\?P?<([^>]*)>")
 _BACK_REFERENCE: Final = re.compile(r"\\(?![0-3][0-7]{2})([1-9][0-9]?)|\\k<([^>]*)>|\(\?P=([^)]*)\)")
 _ECMA_BACK_REFERENCE: Final = re.compile(r"\\([1-9][0-9]*)|\\k<([^>]*)>")
+_FEWER: Final = "use a smaller count, or * or +"
 _SIMPLE_COUNTS: Final = {"*": (0, ast.INFINITE), "+": (1, ast.INFINITE), "?": (0, 1)}
 _FLAG_BITS: Final = {"i": IGNORE_CASE, "m": MULTILINE, "s": DOT_ALL, "x": VERBOSE, "a": ASCII_ONLY, "u": 0}
 _BYTES_HINT: Final = "write (?a:…) for ASCII \\d \\w \\s \\b; bytes need allow_invalid_utf8, an option of Lark grammars"
@@ -193,7 +194,7 @@ class _Parser(Brackets):
             raise self.error(f"no group {_group_named(match)!r} ends before this back-reference", *match.span(), hint)
         if self.flags & IGNORE_CASE:
             hint = "write (?-i:…) around it, for the very same text"
-            raise self.error("a back-reference under the flag i is not supported", *match.span(), hint)
+            raise self.error("a back-reference under the flag i is not supported", *match.span(), hint).as_unsupported()
         start, self.position = self.position, match.end()
         self._push(ast.BackReference(self._span(start), number))
 
@@ -241,7 +242,9 @@ class _Parser(Brackets):
             self.position += 1
         elif self.pattern.startswith("+", self.position):
             hint = "leave out the last +; without it, the repetition may also match less"
-            raise self.error("a possessive quantifier is not supported", start, self.position + 1, hint)
+            raise self.error(
+                "a possessive quantifier is not supported", start, self.position + 1, hint
+            ).as_unsupported()
         self._repeat(minimum, maximum, lazy)
 
     def _counts(self, match: re.Match[str]) -> tuple[int, int]:
@@ -249,13 +252,13 @@ class _Parser(Brackets):
             return _SIMPLE_COUNTS[match.group()]
         low, comma, high, only_high = match.groups()
         if any(digits and len(digits.lstrip("0")) > 10 for digits in (low, high, only_high)):
-            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span())
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span(), _FEWER).as_unsupported()
         if low is None and not self.python:
             raise self.error("the count has no lower bound", *match.span(), "write {0,n}")
         minimum = int(low or 0)
         maximum = minimum if low is not None and not comma else int(high or only_high or ast.INFINITE)
         if minimum > MAX_COUNT or MAX_COUNT < maximum < ast.INFINITE:
-            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span())
+            raise self.error(f"a count above {MAX_COUNT:,} is not supported", *match.span(), _FEWER).as_unsupported()
         if maximum < minimum:
             raise self.error(
                 "the upper bound is below the lower bound", *match.span(), f"write {{{maximum},{minimum}}}"

@@ -189,7 +189,7 @@ class _Ways:
         return found
 
     def _error(self, message: str, node: Node, hint: str) -> RegexSyntaxError:
-        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint)
+        return RegexSyntaxError(message, source=self.pattern, span=node.span, hint=hint).as_unsupported()
 
 
 def _again(node: BackReference, known: _Known) -> Node:

@@ -67,7 +67,7 @@ class Scanner:
         return RegexSyntaxError(message, source=self.pattern, span=Span(start, end), hint=hint)
 
     def refusal(self, refusal: Refusal, start: int, end: int) -> RegexSyntaxError:
-        return self.error(refusal.why, start, end, refusal.instead)
+        return self.error(refusal.why, start, end, refusal.instead).as_unsupported()
 
     def shorthands(self, flags: int) -> Shorthands:
         if flags & ASCII_ONLY:

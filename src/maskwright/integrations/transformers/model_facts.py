@@ -69,6 +69,13 @@ def facts_of(model: Any, tokenizer: Any, eos_token_id: int | Iterable[int] | Non
             raise OptionError(
                 f"eos_token_id must be from 0 to {width - 1}, not {eos_token_id!r:.60}", option="eos_token_id"
             )
+    outside = sorted({i for given in declared for i in _ids(given)} - stops)
+    if not stops and outside:
+        raise TokenizerError(
+            f"the end token {outside[0]} is outside the model's output layer, which has {width} ids; "
+            f"the tokenizer has {num_ids}",
+            hint="load the tokenizer of this model, or call model.resize_token_embeddings after adding tokens",
+        )
     if not stops:
         raise TokenizerError(
             "neither the model's generation config nor the tokenizer declares an end token",

@@ -65,7 +65,7 @@ def generate(
     prompts: Any,
     output_type: Any,
     *,
-    max_new_tokens: int = 512,
+    max_new_tokens: int = 1024,
     tool_choice: Any = "required",
     tool_format: str | None = None,
     schema_options: Mapping[str, Any] | None = None,
@@ -201,10 +201,25 @@ def _structure_of(
     schema_options: Mapping[str, Any] | None,
 ) -> _Structure:
     if isinstance(output_type, list | tuple):
+        _check_tools(output_type)
         tools = ToolOutput(output_type, tool_format or _name_of(model, tokenizer), tool_choice, schema_options)
         return _Structure(tools.compile, tools.read, str, tools.tools)
     plain = output_type_of(output_type, schema_options)
     return _Structure(plain.compile, lambda _matcher, text: plain.read(text), plain.read_partial)
+
+
+def _check_tools(given: Sequence[Any]) -> None:
+    """Refuse lists that hold something else than tools, such as the texts to choose from."""
+    if not given:
+        raise wrong_argument("output_type", given, "a type, or a list of at least one tool")
+    texts = [each for each in given if isinstance(each, str)]
+    if texts:
+        shown = ", ".join(map(repr, texts[:3])) + (", …" if len(texts) > 3 else "")
+        hint = f"to choose one of these texts, pass Literal[{shown}] or Grammar.from_choices([{shown}])"
+        raise ArgumentError("output_type is a list, but of texts, not of tools", argument="output_type", hint=hint)
+    for each in given:
+        if not callable(each) and not hasattr(each, "keys"):
+            raise wrong_argument("each of output_type", each, "a tool: a function, a class or a dict")
 
 
 def read_output(job: Job, row: list[int], index: int) -> Any:
@@ -225,6 +240,10 @@ def read_output(job: Job, row: list[int], index: int) -> Any:
 def _check_model(model: Any) -> None:
     if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
         hint = "load it first: transformers.AutoModelForCausalLM.from_pretrained(name)"
+        if hasattr(model, "config"):
+            expected = "a model of transformers that generates text"
+            hint = "load one with AutoModelForCausalLM or AutoModelForSeq2SeqLM; encoders such as BERT write no text"
+            raise wrong_argument("model", model, expected, hint)
         raise wrong_argument("model", model, "a model of transformers", hint)
 
 

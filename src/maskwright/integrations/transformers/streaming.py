@@ -30,7 +30,7 @@ def stream(
     prompt: Any,
     output_type: Any,
     *,
-    max_new_tokens: int = 512,
+    max_new_tokens: int = 1024,
     schema_options: Mapping[str, Any] | None = None,
     template_options: Mapping[str, Any] | None = None,
     **generate_options: Any,

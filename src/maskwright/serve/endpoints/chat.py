@@ -18,14 +18,12 @@ from typing import Any, Final
 from anyio.to_thread import run_sync
 
 from maskwright.events import ReasoningDelta, TextDelta
-from maskwright.serve.errors import invalid
 from maskwright.serve.generation.prompts import chat_prompt, messages_of, reasoning_of, template_options
 from maskwright.serve.generation.runs import Run, Step, admitted
 from maskwright.serve.generation.sampling import engine_requests
 from maskwright.serve.http.exchange import Exchange
 from maskwright.serve.limits.budgets import check_outputs
-from maskwright.serve.protocol.chat import ChatRequest
-from maskwright.serve.protocol.fields import read_body
+from maskwright.serve.protocol.chat import ChatRequest, read_chat
 from maskwright.serve.replies.logprobs import chat_logprobs
 from maskwright.serve.replies.parts import Call, CallDelta, Part, PartsReader
 from maskwright.serve.server import Server
@@ -36,11 +34,9 @@ _BUDGET_FIELDS: Final = ("max_completion_tokens", "max_tokens")
 
 async def chat(server: Server, exchange: Exchange, body: Mapping[str, Any]) -> None:
     """Answer a chat."""
-    asked = read_body(ChatRequest, body)
+    asked = read_chat(body)
     name = server.check_model(asked.model)
     check_outputs(server.settings, asked.n)
-    if asked.top_logprobs and not asked.logprobs:
-        raise invalid("top_logprobs has no effect without logprobs", "/top_logprobs", hint='add "logprobs": true')
     async with admitted(server, exchange, asked.n):
         structure, run = await _prepared(server, exchange, asked, body)
         reply = _Reply(server, asked, structure, name)

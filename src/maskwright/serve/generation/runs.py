@@ -25,7 +25,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from maskwright.engine import Output, Request, TokenLogprobs
-from maskwright.errors import LimitError, MaskwrightError, UnsatisfiableError
+from maskwright.errors import LimitError, MaskwrightError, OptionError, UnsatisfiableError
 from maskwright.events import Event, ReasoningDelta
 from maskwright.serve.errors import ApiError, api_error
 from maskwright.serve.http.exchange import Exchange
@@ -200,6 +200,8 @@ class Run:
 
     def _refused(self, error: MaskwrightError) -> ApiError:
         """The answer to an error of the engine: a budget that is too small is the request's mistake."""
+        if isinstance(error, OptionError):
+            return api_error(error, f"/{error.option}")
         is_theirs = isinstance(error, UnsatisfiableError | LimitError)
         return api_error(error, self._budget_at if is_theirs else None)
 

@@ -7,13 +7,18 @@ Tested by tests/serve/test_protocol.py.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from maskwright.serve.protocol.fields import Part, expected
+from maskwright.serve.errors import invalid
+from maskwright.serve.protocol.fields import Part, expected, read_body
 from maskwright.serve.protocol.sampling import IGNORED, MAX_LOGPROBS, REFUSED, PenaltiesAndStops
 from maskwright.serve.protocol.structure import Structured, Tools
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 _TEXT_PARTS: Final = ("text", "input_text", "output_text", "refusal")
@@ -71,6 +76,14 @@ class Message(Part):
     tool_call_id: str | None = None
     reasoning_content: str | None = None
 
+    @model_validator(mode="after")
+    def _has_content(self) -> Self:
+        """Only the assistant may write nothing, where it has called tools; an empty text is one."""
+        if self.content is None and not (self.role == "assistant" and (self.tool_calls or self.reasoning_content)):
+            instead = ", or tool_calls" if self.role == "assistant" else ""
+            raise PydanticCustomError("expected", f"a message of role {self.role!r} needs content{instead}")
+        return self
+
 
 class ChatRequest(PenaltiesAndStops, Structured, Tools):
     """A request for chat completions."""
@@ -81,6 +94,10 @@ class ChatRequest(PenaltiesAndStops, Structured, Tools):
         "audio": "this server writes text only",
         "web_search_options": "pass a tool for it",
         "max_new_tokens": "use max_completion_tokens",
+        "max_output_tokens": "use max_completion_tokens",
+        "prompt": "use messages, or /v1/completions",
+        "input": "use messages, or /v1/responses",
+        "text": "use response_format",
     }
 
     messages: list[Message] = Field(min_length=1)
@@ -91,3 +108,20 @@ class ChatRequest(PenaltiesAndStops, Structured, Tools):
     top_logprobs: int = Field(0, ge=0, le=MAX_LOGPROBS)
     reasoning_effort: Effort | None = None
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+def read_chat(body: Any) -> ChatRequest:
+    """Read a body whose fields do not contradict each other.
+
+    Raises:
+        ApiError: A field is unknown, unsupported or malformed, or has no effect beside another one.
+    """
+    asked = read_body(ChatRequest, body)
+    if asked.top_logprobs and not asked.logprobs:
+        raise invalid("top_logprobs has no effect without logprobs", "/top_logprobs", hint='add "logprobs": true')
+    limits = {asked.max_tokens, asked.max_completion_tokens} - {None}
+    if len(limits) > 1:
+        message = f"max_tokens is {asked.max_tokens}, but max_completion_tokens is {asked.max_completion_tokens}"
+        hint = "leave out max_tokens, the older name of max_completion_tokens"
+        raise invalid(message, "/max_tokens", code="conflicting_fields", hint=hint)
+    return asked

@@ -38,6 +38,8 @@ class CompletionRequest(PenaltiesAndStops, Structured):
         "messages": "use /v1/chat/completions, or prompt",
         "suffix": "leave it out: the models of this server do not fill in the middle",
         "max_new_tokens": "use max_tokens",
+        "max_completion_tokens": "use max_tokens",
+        "max_output_tokens": "use max_tokens",
     }
 
     prompt: Annotated[list[str | list[int]], BeforeValidator(_prompts)]

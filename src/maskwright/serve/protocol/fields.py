@@ -97,7 +97,9 @@ def _malformed(error: ValidationError) -> ApiError:
     pointer = pointer_of(first["loc"])
     kind = first["type"]
     found = f", found {type_of(first['input'])}" if kind.endswith("_type") else ""
-    name = str(first["loc"][-1]) if first["loc"] else "body"
+    *_, name = ("body", *(str(step) for step in first["loc"] if isinstance(step, str)))
+    if first["loc"] and isinstance(first["loc"][-1], int):
+        name = f"{name}[{first['loc'][-1]}]"
     return invalid(f"{name}: {message}{found}", pointer)
 
 

@@ -63,6 +63,7 @@ class ResponsesRequest(Sampling, Tools):
         "background": "send the request and wait",
         "prompt": "write the prompt as input",
         "max_tokens": "use max_output_tokens",
+        "max_completion_tokens": "use max_output_tokens",
         "response_format": "use text.format",
         "messages": "use input, or /v1/chat/completions",
     }

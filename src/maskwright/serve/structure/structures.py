@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo, openai_shapes
 from maskwright._kernel import canonical_bytes
@@ -25,6 +25,7 @@ from maskwright.compiler import compiled_cache
 from maskwright.errors import MaskwrightError
 from maskwright.inputs.request_fields import READ, READ_OF_RESPONSES
 from maskwright.serve.errors import ApiError, api_error, invalid
+from maskwright.serve.protocol.requests import Endpoint
 from maskwright.serve.protocol.structure import OF_SGLANG
 from maskwright.serve.settings import Settings
 from maskwright.serve.structure.answers import answer_format
@@ -33,8 +34,6 @@ from maskwright.structural_tag.request import Reasoning
 
 if TYPE_CHECKING:
     from maskwright.frontends.json_schema import JsonSchemaKeywords
-
-Endpoint = Literal["chat", "completion", "response"]
 
 _OF_ENGINES = ("structured_outputs", *OF_SGLANG)
 _WAYS_OUT = (  # in Python, and in a request
@@ -86,6 +85,8 @@ class Structures:
         has_parts = self._has_parts(asked, endpoint, reasoning)
         if not asked and not has_parts:
             return Structure(None)
+        if "thinking_token_budget" in asked and not has_parts:
+            raise self._no_reasoning(reasoning)
         engine_field = _only_one(asked)
         content = canonical_bytes(asked)
         if content is not None and len(content) > self._settings.max_structure_bytes:
@@ -113,6 +114,14 @@ class Structures:
     def figures(self) -> tuple[int, int, int, int]:
         """Return hits, misses, how many structures are kept, and their bytes."""
         return self._cache.hits, self._cache.misses, len(self._cache), self._cache.size_bytes()
+
+    def _no_reasoning(self, reasoning: Reasoning | None) -> ApiError:
+        message = "thinking_token_budget has no effect: this output has no reasoning"
+        hint = "leave it out, or enable thinking"
+        if reasoning != "disabled":
+            family = self._settings.tool_format
+            hint = f"leave it out; or, if the model does reason, start the server with its --tool-format (now {family})"
+        return invalid(message, "/thinking_token_budget", hint=hint)
 
     def _has_parts(self, asked: Mapping[str, Any], endpoint: Endpoint, reasoning: Reasoning | None) -> bool:
         if endpoint == "completion":

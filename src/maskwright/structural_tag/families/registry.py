@@ -171,7 +171,11 @@ def _hint(bare: str) -> str:
     """The family that the name of a model contains, or one with a similar name."""
     within = max((known for known in _FAMILIES if known in bare), key=len, default=None)
     near = [within] if within else get_close_matches(bare[:60], _FAMILIES, 1, 0.65)
-    return f"did you mean {_FAMILIES[near[0]].name!r}?" if near else f"the families are: {', '.join(model_families())}"
+    return (
+        f"did you mean {_FAMILIES[near[0]].name!r}?"
+        if near
+        else f"the families are: {', '.join(sorted(model_families()))}"
+    )
 
 
 def _bare(name: str) -> str:

@@ -35,6 +35,8 @@ from maskwright.ir import (
     star,
     subgrammar,
 )
+from maskwright.report.sources import Source
+from maskwright.report.unproductive import why_nothing
 from maskwright.structural_tag.arguments.snippets import arguments
 from maskwright.structural_tag.formats import classes as f
 from maskwright.structural_tag.formats.base import Format, Known
@@ -167,11 +169,12 @@ class Lowering(TagRules):
         try:
             ir = ebnf_to_ir(it.grammar)
         except GrammarError as error:
-            where = f" (line {error.line}, column {error.column})" if error.line is not None else ""
-            message = f"invalid grammar: {error.message}{where}"
+            message = f"invalid grammar: {error.message_with_place}"
             raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=error.hint) from error
         if admits_nothing(ir):
-            raise StructuralTagError("no text matches this grammar", pointer=f"{pointer}/grammar")
+            why = why_nothing(ir, Source("ebnf", it.grammar))
+            message = f"invalid grammar: {why.message_with_place}"
+            raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=why.hint)
         return ends.after(self.builder.include(ir) if ir.token_sets else subgrammar(ir))
 
     def regex(self, it: f.RegexFormat, pointer: str, ends: Ends) -> Expr:
@@ -179,7 +182,7 @@ class Lowering(TagRules):
         try:
             texts = texts_of(it.pattern, excluded)
         except GrammarError as error:
-            message = f"invalid pattern: {error.message}"
+            message = f"invalid pattern: {error.message_with_place}"
             raise StructuralTagError(message, pointer=f"{pointer}/pattern", hint=error.hint) from error
         if texts.is_empty:
             without = " without an excluded text" if excluded else ""

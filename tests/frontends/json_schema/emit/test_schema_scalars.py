@@ -50,11 +50,14 @@ def test_what_excludes_others_is_not_shared() -> None:
 def test_errors_name_their_own_place() -> None:
     for name in ("a", "b"):
         with pytest.raises(UnsupportedSchemaError) as caught:
-            schema_to_ir({"properties": {name: {"type": "string", "pattern": r"(a)\2"}}})
+            schema_to_ir({"properties": {name: {"type": "string", "pattern": "(?:(?=.*b)a)*"}}})
         assert caught.value.pointer == f"/properties/{name}/pattern"
-        with pytest.raises(SchemaError) as malformed:
-            schema_to_ir({"properties": {name: {"minLength": "x"}}})
-        assert malformed.value.pointer == f"/properties/{name}/minLength"
+        for keyword, value in (("minLength", "x"), ("pattern", "a(b")):
+            with pytest.raises(SchemaError) as malformed:
+                schema_to_ir({"properties": {name: {"type": "string", keyword: value}}})
+            assert malformed.value.pointer == f"/properties/{name}/{keyword}"
+            assert not isinstance(malformed.value, UnsupportedSchemaError)
+    assert "the group is not closed (column 2)" in str(malformed.value)
 
 
 def test_findings_are_reported_each_time() -> None:

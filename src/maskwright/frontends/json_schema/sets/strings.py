@@ -146,7 +146,7 @@ def _pattern_text(pattern: str, in_json: bool) -> Expr:
         raise RegexSyntaxError(
             "a back-reference to a group with many texts is possible only where the pattern alone limits the string",
             hint="leave out what stands beside the pattern, or let the group have at most 64 texts",
-        )
+        ).as_unsupported()
     return lower(pattern_tree(pattern), text_characters if in_json else utf8, pattern)
 
 
@@ -154,7 +154,8 @@ def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
     """Return the texts in which a `pattern` is found.
 
     Raises:
-        UnsupportedSchemaError: It is not a valid regular expression, or not a regular one.
+        SchemaError: It is not a valid regular expression.
+        UnsupportedSchemaError: It is not a regular one.
     """
     try:
         return _pattern_text(pattern, in_json)
@@ -162,10 +163,11 @@ def pattern_text(pattern: str, path: Path, *, in_json: bool = True) -> Expr:
         raise refuse_pattern(error, path) from error
 
 
-def refuse_pattern(error: RegexSyntaxError, path: Path) -> UnsupportedSchemaError:
+def refuse_pattern(error: RegexSyntaxError, path: Path) -> SchemaError:
     """Return the error for a `pattern` that stands there."""
-    return UnsupportedSchemaError(
-        f"the pattern cannot be used: {error.message}",
+    kind = UnsupportedSchemaError if error.is_unsupported else SchemaError
+    return kind(
+        f"the pattern cannot be used: {error.message_with_place}",
         pointer=pointer_of(path),
         keyword="pattern",
         hint=error.hint or "write it without look-around and back-references",

@@ -36,7 +36,7 @@ def separator(given: str, character: str, option: str = "separators") -> Expr:
     try:
         wanted = regex_to_expr(given)
     except (RegexSyntaxError, LimitError) as error:
-        raise _refused(option, given, f"cannot be used: {error.message}", error.hint) from error
+        raise _refused(option, given, f"cannot be used: {error.message_with_place}", error.hint) from error
     space = star(bytes_in(JSON_SPACE))
     in_json = seq(space, text(character), space)
     if wanted[0] == OP_NEVER or not overlap(wanted, in_json):

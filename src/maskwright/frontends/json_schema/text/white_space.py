@@ -52,7 +52,7 @@ def white_space(pattern: str) -> Expr:
     try:
         expr = regex_to_expr(pattern, encode=encode)
     except (RegexSyntaxError, LimitError) as error:
-        raise _refused(f"cannot be used: {error.message}", error.hint) from error
+        raise _refused(f"cannot be used: {error.message_with_place}", error.hint) from error
     if expr[0] == OP_NEVER:
         raise _refused("matches no text at all", "the empty pattern stands for no white space")
     others = _bytes_of(expr) & _OTHER_BYTES

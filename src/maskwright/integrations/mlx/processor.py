@@ -3,8 +3,8 @@
     processor = GrammarLogitsProcessor(compiled, max_tokens=64)
     mlx_lm.generate(model, tokenizer, prompt, logits_processors=[processor], max_tokens=64)
 
-mlx-lm asks for the token behind a stop token before it looks at that; it gets stop tokens.
-The mask is computed while MLX computes the logits.
+mlx-lm asks for the token behind a stop token before it looks at that, and with a draft model for as many as it drafts;
+it gets stop tokens. The mask is computed while MLX computes the logits.
 Tested by tests/engines/test_mlx.py.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from maskwright import CompiledGrammar, allocate_token_bitmask
 from maskwright.bitmask.mlx import apply_token_bitmask
+from maskwright.bitmask.only import allow_only
 from maskwright.errors import BitmaskError, wrong_argument
 from maskwright.integrations.following import OutputFollowers, check_width
 
@@ -62,5 +63,9 @@ class GrammarLogitsProcessor:
             raise BitmaskError(f"the logits must be (1, vocab_size), not {tuple(logits.shape)}", hint=hint)
         check_width(logits.shape[-1], self._followers.info)
         mx.async_eval(logits)
-        self._followers.follow(np.array(tokens)).fill_next_token_bitmask(self._bitmask)
+        matcher = self._followers.follow(np.array(tokens))
+        if matcher.is_terminated():
+            allow_only(self._bitmask[0], matcher.stop_token_ids)
+        else:
+            matcher.fill_next_token_bitmask(self._bitmask)
         return apply_token_bitmask(logits, self._bitmask[0])
