@@ -72,18 +72,22 @@ class Workers:
 class _Key:
     """A key that knows its hash: of a request with many tools, that is the hash of thousands of parts."""
 
-    __slots__ = ("_hash", "_key", "num_bytes")
+    __slots__ = ("_hash", "_key")
 
     def __init__(self, key: Hashable) -> None:
         self._key, self._hash = key, hash(key)
-        parts = key if isinstance(key, tuple) else (key,)
-        self.num_bytes = sum(len(part) for part in parts if isinstance(part, str | bytes))
 
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Key) and self._hash == other._hash and self._key == other._key
+
+    def num_bytes_kept(self) -> int:
+        """About how many bytes are kept with it, the first time that this is asked."""
+        num_bytes = untrack(self._key)
+        untrack(self)
+        return num_bytes
 
 
 acyclic(_Key)
@@ -104,11 +108,11 @@ class CompileCache(Generic[_T]):
     def __init__(self, limit_bytes: int | None, shared: Callable[[int], int] = lambda _: 0) -> None:
         self._limit_bytes = limit_bytes
         self._shared = shared
-        self._entries: OrderedDict[_Key | None, _T] = OrderedDict()
+        self._entries: OrderedDict[_Key, tuple[_T, int]] = OrderedDict()  # with the bytes of their keys
         self.hits = self.misses = 0
         # What the entries weighed last, those weighed longest ago first: they grow while they are used, and the parts
         # that they have of common rules change, so some are weighed again each time that one is added.
-        self._sizes: OrderedDict[_Key | None, int] = OrderedDict()
+        self._sizes: OrderedDict[_Key, int] = OrderedDict()
         self._total_bytes = 0
         self.forget()
         _to_renew_in_child.add(self)
@@ -159,8 +163,8 @@ class CompileCache(Generic[_T]):
     def size_bytes(self) -> int:
         """What the entries hold and their keys, without what they share."""
         with self._lock:
-            entries = list(self._entries.items())
-        return sum(_own_bytes(key, entry) for key, entry in entries)
+            entries = list(self._entries.values())
+        return sum(entry.own_size_bytes + key_bytes for entry, key_bytes in entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -169,13 +173,13 @@ class CompileCache(Generic[_T]):
         """Return what is kept, or what will hold what is being made; neither if the caller has to make it."""
         evicted: list[_T] = []  # let go of without the lock
         with self._lock:
-            known = self._entries.get(key)
-            if known is not None:
+            known = None if key is None else self._entries.get(key)
+            if key is not None and known is not None:
                 self._entries.move_to_end(key)
                 self.hits += 1
                 self._weigh(key)  # or entries would grow unseen where none are added
                 self._evict(evicted)
-                return known, None
+                return known[0], None
             if key in self._being_made:
                 self.hits += 1
                 awaited = self._being_made[key]
@@ -216,15 +220,17 @@ class CompileCache(Generic[_T]):
         with self._lock:
             awaited = self._being_made.pop(key, None)
             if made is not None and self._limit_bytes is not None:
-                self._entries[key] = made
-                untrack(key)
+                entry = made, key.num_bytes_kept()
+                untrack(entry)
+                self._entries[key] = entry
                 self._weigh(key)
                 self._weigh_some()
                 self._evict(evicted)
         return awaited
 
-    def _weigh(self, key: _Key | None) -> None:
-        size = _own_bytes(key, self._entries[key])
+    def _weigh(self, key: _Key) -> None:
+        entry, key_bytes = self._entries[key]
+        size = entry.own_size_bytes + key_bytes
         self._total_bytes += size - self._sizes.get(key, 0)
         self._sizes[key] = size
         self._sizes.move_to_end(key)
@@ -247,13 +253,9 @@ class CompileCache(Generic[_T]):
         while self._entries and len(evicted) < _EVICTED_AT_ONCE:
             if self._total_bytes + shared_bytes <= most and len(self._entries) <= _MAX_CACHED:
                 return
-            key, entry = self._entries.popitem(last=False)
+            key, (entry, _) = self._entries.popitem(last=False)
             self._total_bytes -= self._sizes.pop(key)
             evicted.append(entry)
-
-
-def _own_bytes(key: _Key | None, entry: _Sized) -> int:
-    return entry.own_size_bytes + (0 if key is None else key.num_bytes)
 
 
 def _hand_over(done: Future[_T], own: Future[_T]) -> None:

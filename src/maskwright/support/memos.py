@@ -66,7 +66,10 @@ def statistics() -> Statistics:
 
 def num_bytes() -> int:
     """About how many bytes functions and caches together keep."""
-    return _num_bytes + sum([cache.num_bytes for cache in CACHES])
+    total = _num_bytes
+    for cache in CACHES:  # a loop, as each look-up of a compiler's asks
+        total += cache.num_bytes
+    return total
 
 
 def clear() -> None:
