@@ -93,6 +93,7 @@ def test_many_items_with_a_maximum_and_required_ones_last() -> None:
         (70, (), False, UNBOUNDED, 52, 3),
         (70, (0, 69), True, 40, 32, 3),  # the number takes 6 bits
         (128, (5,), False, UNBOUNDED, 15, 7),
+        (256, (), False, UNBOUNDED, 24, 31),
     ],
 )
 def test_too_many_items_come_in_groups(

@@ -57,7 +57,7 @@ from maskwright.ir.parameters import (
 )
 
 _BITS: Final = WHOLE[1]
-MOST_ITEMS: Final = 128  # in any order, some of them in groups: each is a way on wherever one may come
+MOST_ITEMS: Final = 256  # in any order, some of them in groups: each is a way on wherever one may come
 
 
 class Selection(NamedTuple):

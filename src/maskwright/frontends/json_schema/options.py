@@ -46,7 +46,7 @@ class JsonSchemaOptions:
             that says nothing of the type, such as `true`, still admits any object.
         on_unsupported: `"error"` refuses a schema with an assertion that cannot be enforced, `"relax"` leaves the
             assertion out and reports it.
-        any_order: Members come in any order, in objects that declare up to 64; with up to 128, some of the optional
+        any_order: Members come in any order, in objects that declare up to 64; with up to 256, some of the optional
             ones keep their order among themselves; with more, all are in declared order.
         registry: A `referencing.Registry` of the documents that references may lead to. Nothing is ever fetched.
         numbers: `"plain"` writes what every reader of JSON gives back as the same value, of the same type: integers as
