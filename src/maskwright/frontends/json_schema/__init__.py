@@ -126,7 +126,7 @@ def normalised(schema: Any, options: JsonSchemaOptions, report: list[Finding], m
 def _emitted(norm: Normaliser, emitter: Emitter, beside: Conj) -> GrammarIR | None:
     try:
         root = emitter.root((norm.document.node, *beside))
-    except RecursionError as error:  # no schema needs more than half of Python's stack: MAX_IN_PLACE_DEPTH
+    except RecursionError as error:  # the caller's stack: MAX_IN_PLACE_DEPTH keeps each schema within half of Python's
         raise LimitError(
             "too little of Python's stack is left to read the schema",
             limit="recursion",
