@@ -9,6 +9,7 @@ Tested by tests/saved/test_kept_grammars.py.
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -18,12 +19,13 @@ from typing import TYPE_CHECKING
 from maskwright.compile_cache import Workers
 from maskwright.compile_tasks import Task
 from maskwright.compiled_grammar import CompiledGrammar, has_captures
-from maskwright.errors import UnsatisfiableError
+from maskwright.errors import GrammarError, Span, UnsatisfiableError
 from maskwright.grammar import Grammar
-from maskwright.ir import GrammarIR, has_deferred, spelled_out
+from maskwright.ir import GrammarIR, TokenSet, has_deferred, spelled_out
 from maskwright.report.sources import Source
 from maskwright.support.interruption import compiling
 from maskwright.support.untracked import untrack
+from maskwright.token_sets import token_ids
 from maskwright.tokenizer import TokenizerInfo
 
 if TYPE_CHECKING:
@@ -83,6 +85,8 @@ class TaskCompiler:
             if grammar.source is not None and grammar.source.kind == "regex":
                 raise UnsatisfiableError("no text matches this regular expression", hint=_WHOLE_OUTPUT) from None
             raise _why_nothing(grammar) or error from None
+        except GrammarError as error:
+            raise _placed(error, grammar, self._info) from None
         if self._info.missing_bytes:
             from maskwright.report.missing_bytes import check_spellable
 
@@ -124,3 +128,28 @@ def _why_nothing(grammar: Grammar) -> UnsatisfiableError | None:
     if grammar.source is None or grammar.source.kind not in ("ebnf", "lark") or not admits_nothing(grammar.compact_ir):
         return None
     return why_nothing(grammar.compact_ir, grammar.source)
+
+
+def _placed(error: GrammarError, grammar: Grammar, info: TokenizerInfo) -> GrammarError:
+    """An error about a token that a text in EBNF or Lark names, with the place where it does."""
+    source = grammar.source
+    if error.source is not None or source is None or source.kind not in ("ebnf", "lark"):
+        return error
+    for name in [name for _, token_set in grammar.compact_ir.token_sets for name in token_set.names]:
+        found = _why_unknown(name, info)
+        if found is not None:
+            # Where the name stands, but not in a string or a comment.
+            anywhere = re.compile(rf'"(?:\\.|[^"\\\n])*"|(?:#|//)[^\n]*|({re.escape(name)})')
+            at = next((match.span(1) for match in anywhere.finditer(source.text) if match[1]), None)
+            return GrammarError(
+                found.message, hint=found.hint, source=source.text, span=None if at is None else Span(*at)
+            )
+    return error
+
+
+def _why_unknown(name: str, info: TokenizerInfo) -> GrammarError | None:
+    try:
+        token_ids(info, TokenSet(names=(name,)))
+    except GrammarError as error:
+        return error
+    return None

@@ -382,6 +382,16 @@ def test_arguments_in_the_wrong_places(llama: Any, tokenizer: Any) -> None:
         generate(llama, tokenizer, "", int)
 
 
+def test_what_has_no_effect_in_a_schema_is_a_warning(llama: Any, tokenizer: Any) -> None:
+    for schema, reason in (
+        ({"type": "integer", "maximun": 5}, "did you mean 'maximum'"),
+        ({"name": "str"}, "no keyword of JSON Schema is used"),
+    ):
+        with pytest.warns(UserWarning, match=reason) as caught:
+            generate(llama, tokenizer, "ab", schema)
+        assert caught[0].filename == __file__
+
+
 def test_a_model_that_writes_no_text(tokenizer: Any) -> None:
     config = transformers.BertConfig(
         vocab_size=PADDED_VOCAB_SIZE, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8

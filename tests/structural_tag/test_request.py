@@ -157,6 +157,7 @@ def test_reasoning() -> None:
         ),
         ([F], "f", "/tool_choice", '"type": "function"'),
         ([F], "any", "/tool_choice", "use 'required'"),
+        ([F], "require", "/tool_choice", "did you mean 'required'"),
         ([], "required", "/tool_choice", "there are no tools"),
         ([F], "any", "/tool_choice", "'none', 'auto', 'required'"),
         ([F], 3, "/tool_choice", "'none', 'auto', 'required'"),

@@ -365,7 +365,8 @@ def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice")
             raise RequestError("tool_choice is 'required', but there are no tools", pointer=pointer, hint="pass tools")
         return tools, True
     if not isinstance(choice, Mapping):
-        hint = "use 'required'" if choice == "any" else None
+        near = get_close_matches(choice[:60], ("none", "auto", "required"), 1)
+        hint = "use 'required'" if choice == "any" else f"did you mean {near[0]!r}?" if near else None
         if any(choice == tool.name for tool in tools):
             hint = 'use {"type": "function", "function": {"name": …}}'
         raise _wrong("'none', 'auto', 'required' or an object", choice, pointer, hint)

@@ -311,13 +311,14 @@ class _Parser:
         _, low, comma, high = token.groups()[IS_COUNT - 1 : IS_COUNT + 3]
         start, end = token.span(IS_COUNT)
         if any(digits and (len(digits) > 10 or int(digits) > MAX_COUNT) for digits in (low, high)):
-            raise self.rules.error(f"a count above {MAX_COUNT:,} is not supported", start, end)
+            raise self.rules.error(f"a count above {MAX_COUNT:,} is not supported", start, end, "use a smaller count")
         if comma is None and not low:
             raise self.rules.error(*UNEXPECTED["{"][:1], start, end, UNEXPECTED["{"][1])
         minimum = int(low or 0)
         maximum = minimum if comma is None else int(high) if high else UNBOUNDED
         if maximum != UNBOUNDED and maximum < minimum:
-            raise self.rules.error("the upper bound is below the lower bound", start, end)
+            hint = f"write {{{maximum},{minimum}}}"
+            raise self.rules.error("the upper bound is below the lower bound", start, end, hint)
         self._repeat(minimum, maximum, start, end)
 
     def _repeat(self, minimum: int, maximum: int, start: int, end: int) -> None:

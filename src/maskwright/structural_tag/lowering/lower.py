@@ -317,6 +317,7 @@ class Lowering(TagRules):
                 raise StructuralTagError(
                     f"no trigger is a prefix of this tag's begin, {begin[:60]!r}",
                     pointer=f"{pointer}/tags/{i}/begin",
+                    hint=f"let it begin with one of the triggers, such as {it.triggers[0][:60]!r}, or add a trigger",
                 )
             found = None if tag.known is None else self._find(tag.known)
             started.append((shortest, found or self._begin(tag, f"{pointer}/tags/{i}")))

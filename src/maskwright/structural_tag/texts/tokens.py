@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Final, TypeAlias
 from weakref import finalize
@@ -87,7 +88,9 @@ class Tokens:
         if found is None:
             found = self._ordinary.get(token.encode("utf-8", "replace"))
         if found is None:
-            raise StructuralTagError(f"the tokenizer has no token {token[:60]!r}", pointer=pointer)
+            near = get_close_matches(token[:200], list(self._special)[:2000], 1)
+            hint = f"did you mean {near[0]!r}?" if near else "write the token's whole text, or its id"
+            raise StructuralTagError(f"the tokenizer has no token {token[:60]!r}", pointer=pointer, hint=hint)
         return found
 
     def all_but(self, excluded: frozenset[Token]) -> Expr:

@@ -72,6 +72,7 @@ def test_what_is_near_nothing_is_unknown() -> None:
     [
         ({"name": "x", "schema": {"type": "integer"}, "strict": True}, "/schema", "the value of 'schema'"),
         ({"name": {"type": "string"}, "age": {}}, "/name", '{"type": "object", "properties": {"name": …}}'),
+        ({"name": "str", "age": "int"}, "/name", '{"type": "object", "properties": {"name": …}}'),
         ({"description": {"type": "string"}, "a/b": {}}, "/a~1b", '{"type": "object", "properties": {"a/b": …}}'),
     ],
 )
@@ -81,6 +82,8 @@ def test_a_schema_that_uses_no_keyword_is_a_finding(schema: Any, pointer: str, m
     assert found == (pointer, pointer[1:].replace("~1", "/"), "annotation", reason)
 
 
-@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}, {"$schema": "x"}, {"x-a": {}}, {"example": {}}])
+@pytest.mark.parametrize(
+    "schema", [True, {}, {"title": "anything"}, {"$schema": "x"}, {"x-a": {}}, {"example": {}}, {"a": "text"}]
+)
 def test_a_schema_that_admits_everything_on_purpose_is_none(schema: Any) -> None:
     assert Grammar.from_json_schema(schema).report == ()

@@ -57,6 +57,7 @@ _MEANT: Final = ASSERTING | DEFINITIONS
 # "title" and "description" are names of properties, too.
 _CONSTRAINING: Final = KEYWORDS.keys() - {"title", "description"}
 _NOTHING_USED: Final = "no keyword of JSON Schema is used, so every value is valid"
+_TYPES: Final = frozenset(("str", "string", "int", "integer", "float", "number", "bool", "boolean"))
 _KNOWN: Final = KEYWORDS.keys() | _OF_OLD_DRAFTS | _EXTENSIONS
 
 
@@ -78,15 +79,16 @@ def misspelled(schema: dict[Any, Any]) -> list[tuple[str, str]]:
 def constrains_nothing(schema: Any) -> tuple[str, str] | None:
     """Of a schema that uses no keyword at all, not even a misspelled one, a name in it and what was probably meant.
 
-    OpenAI's object around a schema, `{"name": …, "schema": {…}}`, is one, and so are bare properties. For all others,
-    None.
+    OpenAI's object around a schema, `{"name": …, "schema": {…}}`, is one, and so are bare properties, with schemas or
+    with names of types. For all others, None.
     """
     if type(schema) is not dict or not _CONSTRAINING.isdisjoint(schema) or misspelled(schema):
         return None
     if type(schema.get("schema")) is dict:
         return "schema", f"{_NOTHING_USED}; did you mean the value of 'schema'?"
     for name, value in schema.items():
-        if type(value) is dict and type(name) is str and name not in _KNOWN and not name.startswith(_VENDORS):
+        is_meant = type(value) is dict or (type(value) is str and value in _TYPES)
+        if is_meant and type(name) is str and name not in _KNOWN and not name.startswith(_VENDORS):
             meant = f'{{"type": "object", "properties": {{{json.dumps(name[:60], ensure_ascii=False)}: …}}}}'
             return name, f"{_NOTHING_USED}; did you mean {meant}?"
     return None
