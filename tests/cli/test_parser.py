@@ -19,6 +19,10 @@ WRONG = [
     (["help"], "maskwright --help lists the commands"),
     ([], "maskwright --help lists the commands"),
     (["show", "my.lark"], "say which file to write: -o FILE"),
+    (["generate", "--regex", "-?[0-9]+"], "a value that begins with - is written --regex='-…'"),
+    (["explain", "--regex", "a", "--text", "-a"], "a value that begins with - is written --text='-…'"),
+    (["generate", "--regex", "a", "--schema", "{}"], "give one of them"),
+    (["generate", "--schema", "{}", "--tokenizer", "x"], "there is no --tokenizer; see maskwright generate --help"),
     (["convert", "my.lark"], "see maskwright convert --help"),
     (["generate", "--schema", "{}", "--max-tokens", "x"], "see maskwright generate --help"),
 ]

@@ -165,3 +165,32 @@ def test_wrong_tools_and_tags(cli: Cli, arguments: tuple[str, ...], message: str
     code, out, err = cli("generate", *arguments)
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_what_is_no_schema(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    for text, message in (("[]", "not an array"), ('"a"', 'not "a"'), ('{"a', "not valid JSON")):
+        path.write_text(text)
+        for command in (
+            ("generate", "--schema", str(path)),
+            ("convert", str(path), "--to", "ebnf"),
+            ("lint", str(path)),
+            ("compile", str(path), "-o", str(tmp_path / "out")),
+            ("check", str(path)),
+        ):
+            code, out, err = cli(*command)
+            assert code == 2
+            assert message in out + err
+            assert "pass a dict" not in out + err
+
+
+def test_hints_of_commands_that_take_a_file_name_from(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "grammar"
+    path.write_text('root ::= "a"')
+    for command in (("lint",), ("convert", "--to", "ebnf"), ("compile", "-o", str(tmp_path / "out"))):
+        code, _, err = cli(*command, "--from", "lark", str(path))
+        assert code == 2
+        assert "use --from ebnf" in err
+        assert "--grammar" not in err
+    for command in (("show", "nope.lark", "-o", "x.html"), ("lint", "nope.lark")):
+        assert "error: FILE: cannot read 'nope.lark'" in cli(*command)[2]

@@ -19,7 +19,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.report.schema_report import KeywordOutcome, SchemaReport, check
 
 from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
-from .sources import in_options, parse_json, read_text
+from .sources import check_schema_text, in_options, read_text
 from .texts import printable
 
 VERDICTS = ("enforced", "relaxed", "refused", "unreadable")
@@ -82,7 +82,7 @@ def check_files(names: Iterable[str], **options: Any) -> Iterator[CheckedFile]:
 def _check_file(name: str, options: dict[str, Any]) -> CheckedFile:
     try:
         label, text = read_text(name, "FILE", "a file, - for stdin, or a folder")
-        parse_json(label, text)  # shows the line that is wrong
+        check_schema_text(label, text)  # shows the line that is wrong
         return CheckedFile(label, check(text, **options), None)
     except (CommandError, MaskwrightError) as error:
         return CheckedFile(name, None, str(error))

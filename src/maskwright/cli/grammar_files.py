@@ -14,7 +14,7 @@ from maskwright import Grammar
 from maskwright.errors import GrammarError, MaskwrightError, Span
 
 from .errors import CommandError
-from .sources import placed, read_text
+from .sources import check_schema_text, placed, read_text
 
 LANGUAGES = ("ebnf", "lark", "regex", "schema")
 _ENDINGS = {".ebnf": "ebnf", ".gbnf": "ebnf", ".lark": "lark", ".regex": "regex", ".re": "regex", ".json": "schema"}
@@ -51,6 +51,8 @@ def read_grammar_file(argument: str, language: str | None, *, strict: bool = Fal
         raise CommandError(f"{label}: unknown language\n  hint: pass --from, or a file that ends in {endings}")
     if language != "schema" and (strict or relax):
         raise CommandError(f"{label}: --strict and --relax need a JSON Schema\n  hint: leave them out")
+    if language == "schema":
+        check_schema_text(label, text)
     try:
         grammar = _read(text, language, strict, relax)
     except MaskwrightError as error:

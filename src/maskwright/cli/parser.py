@@ -21,7 +21,6 @@ from typing import Any, NoReturn
 from .errors import EXIT_BAD_INPUT
 
 _OPTIONS = {".json": "--schema", ".ebnf": "--grammar", ".gbnf": "--grammar", ".lark": "--lark"}
-_OUTPUT_HINT = "say which file to write: -o FILE"
 
 
 class Parser(argparse.ArgumentParser):
@@ -50,13 +49,28 @@ class Parser(argparse.ArgumentParser):
         for given in self._given:
             option = given.partition("=")[0]
             if option.startswith("--") and option not in self._option_string_actions:
-                near = get_close_matches(option, self._option_string_actions, 1)
+                near = get_close_matches(option, self._option_string_actions, 1, 0.7)
                 return f"did you mean {near[0]}?" if near else f"there is no {option}; see {self.prog} --help"
         if self._subparsers is not None:
             return self._command_hint()
         if "--schema" in self._option_string_actions and ("unrecognized" in message or "one of" in message):
             return self._file_hint()
-        return _OUTPUT_HINT if message.endswith("required: -o/--output") else None
+        return self._hint_by_message(message)
+
+    def _hint_by_message(self, message: str) -> str | None:
+        if message.endswith("required: -o/--output"):
+            return "say which file to write: -o FILE"
+        if "not allowed with argument" in message:
+            return "give one of them"
+        option = message.removeprefix("argument ").partition(":")[0].rpartition("/")[2]
+        if message.endswith("expected one argument") and any(given.startswith("-") for given in self._value_of(option)):
+            return f"a value that begins with - is written {option}='-…'"
+        return None
+
+    def _value_of(self, option: str) -> list[str]:
+        """What was given behind an option, if anything."""
+        places = [i for i, given in enumerate(self._given) if given == option]
+        return self._given[places[-1] + 1 :][:1] if places else []
 
     def _command_hint(self) -> str:
         actions = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]

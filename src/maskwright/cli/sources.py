@@ -129,7 +129,7 @@ def _schema(argument: str, layout: dict[str, Any]) -> Structure:
         if inline
         else read_text(argument, "--schema", "a file, - for stdin, or JSON that begins with '{'")
     )
-    parse_json(label, text)
+    check_schema_text(label, text)
     return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text, **layout))
 
 
@@ -249,6 +249,19 @@ def parse_json(label: str, text: str) -> Any:
     except (RecursionError, ValueError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise CommandError(f"{label}: not valid JSON: {reason}") from error
+
+
+def check_schema_text(label: str, text: str) -> None:
+    """Check that a text is JSON of a kind that a schema can be.
+
+    Raises:
+        CommandError: it is not; it says where.
+    """
+    data = parse_json(label, text)
+    if not isinstance(data, dict | bool):
+        kind = "an array" if isinstance(data, list) else f"{text.strip()[:_MAX_SHOWN]}"
+        hint = "tools are given as --tools FILE, and a schema begins with '{'"
+        raise CommandError(f"{label}: a schema is an object, true or false, not {kind}\n  hint: {hint}")
 
 
 def placed(label: str, error: MaskwrightError, *, with_from: bool = False) -> str:
