@@ -17,6 +17,7 @@ from maskwright import (  # noqa: E402
     BitmaskError,
     GrammarCompiler,
     MatcherError,
+    OptionError,
     TokenizerInfo,
     UnsatisfiableError,
 )
@@ -101,6 +102,16 @@ def test_what_mistakes_get(loaded: Loaded) -> None:
 def test_beams_are_refused(loaded: Loaded) -> None:
     with pytest.raises(MatcherError, match=r"row 0: token \d+ at output position 1 is not allowed[\s\S]*num_beams=1"):
         list(generate(loaded.generator("A city as JSON:", num_beams=2), loaded.record, max_tokens=20))
+
+
+def test_a_generator_that_drafts_is_refused(loaded: Loaded) -> None:
+    params = og.GeneratorParams(loaded.model)
+    params.set_search_options(max_length=100)
+    params.set_speculative_options(ngram_size=2)
+    generator = og.Generator(loaded.model, params)
+    generator.append_tokens(loaded.tokenizer.encode("A city as JSON:"))
+    with pytest.raises(OptionError, match=r"drafts tokens[\s\S]*ngram_size=0"):
+        generate(generator, loaded.record, max_tokens=20)
 
 
 def test_options_beside_the_grammar(loaded: Loaded) -> None:

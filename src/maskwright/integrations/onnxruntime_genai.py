@@ -4,7 +4,8 @@
     for (token,) in generate(generator, compiled, max_tokens=64):
         print(stream.decode(token), end="")
 
-ONNX Runtime samples, as its search options say; `get_logits` and `set_logits` let the mask in.
+ONNX Runtime samples, as its search options say; `get_logits` and `set_logits` let the mask in. A generator that drafts
+(with n-grams or a draft model) samples several tokens at once, and has no logits to mask in between, so it is refused.
 Tested by tests/engines/test_onnxruntime_genai.py.
 """
 
@@ -18,7 +19,7 @@ from onnxruntime_genai import Generator
 
 from maskwright import BatchGrammarMatcher, CompiledGrammar, allocate_token_bitmask, apply_token_bitmask_inplace
 from maskwright.compiled_grammar import checked_compiled
-from maskwright.errors import BitmaskError, MatcherError, wrong_argument
+from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
 from maskwright.integrations.following import check_choices, check_width
 
@@ -43,12 +44,18 @@ def generate(
         ArgumentError: An argument has the wrong type.
         BitmaskError: The grammars are for another number of rows, or for another tokenizer.
         MatcherError: The generator stopped before an output was complete, or sampled what the grammar does not allow.
-        OptionError: `max_tokens` is less than 1.
+        OptionError: `max_tokens` is less than 1, or the generator drafts tokens.
         UnsatisfiableError: No output has so few tokens.
     """
     if not isinstance(generator, Generator):
         hint = "pass onnxruntime_genai.Generator(model, params), after append_tokens"
         raise wrong_argument("generator", generator, "an onnxruntime_genai.Generator", hint)
+    if generator.get_speculative_stats().get("effective_k"):
+        raise OptionError(
+            "the generator drafts tokens (speculative decoding), and several at once cannot be masked",
+            option="generator",
+            hint="call params.set_speculative_options(ngram_size=0), and load the model without a draft model",
+        )
     several = compiled if isinstance(compiled, list | tuple) else [compiled]
     grammars = [checked_compiled("compiled", each) for each in several]
     logits = generator.get_logits()
