@@ -131,6 +131,7 @@ def pattern_tree(pattern: str) -> RegexNode:
     return anywhere(with_groups_spelled(parse(pattern, dialect="ecma", back_references=True), pattern))
 
 
+@remembered(4096)
 def is_repeating(pattern: str) -> bool:
     """Whether a pattern has back-references to groups with many texts, so that its strings are not regular.
 
