@@ -41,8 +41,8 @@ INTERPRETED = {
     *(
         f"structural_tag/{name}.py"
         for name in (
-            *("formats/base", "formats/classes", "formats/schemas", "formats/tag", "texts/tokens"),
-            "families/registry",
+            *("formats/base", "formats/classes", "formats/named_tag", "formats/schemas", "formats/tag"),
+            *("texts/tokens", "families/registry"),
         )
     ),
     *(f"support/{name}.py" for name in ("arguments", "interruption", "memos", "numbering", "untracked")),
