@@ -178,3 +178,34 @@ def test_lists_of_words() -> None:
     for element in (string, short, seq(quote, plus(ANY_BYTE), quote)):
         for _ in range(scaled(3)):
             compare_with_oracle(grammar(listed(element)), words, rng, steps=10)
+
+
+LETTERS, QUOTE = bytes_in(bytes(range(ord("a"), ord("z") + 1))), literal(b'"')
+STRING = seq(QUOTE, star(LETTERS), QUOTE)
+ENDLESS = (
+    STRING,
+    seq(QUOTE, star(alt(LETTERS, seq(literal(b","), QUOTE))), QUOTE),  # with what may also be its end
+    plus(LETTERS),
+    alt(plus(LETTERS), STRING, AB),
+    alt(STRING, seq(QUOTE, CLOSE, star(alt(LETTERS, COMMA)), CLOSE)),
+)
+
+
+@pytest.mark.parametrize("element", ENDLESS, ids=lambda element: element.dump()[:40])
+def test_masks_of_one_set_serve_others(element: Expr) -> None:
+    """Endlessly many elements of few letters, so that some come again; tokens end one and begin others."""
+    quoted = of(
+        *strings(b'ab",', 2), '","', '"a"', '","a', '","a"', 'a",', 'a","', '"","', '"","b', '","",', '","a","', 'a"]',
+        'ab"', "a,", ",a,", "a,b", "a,a", "a,b,", "a,b,a", ",a]", "[", "]", '["', '["a",', '[""', '["","a"', '"],["a',
+        "],", stop=(b"</s>",), padding=2,
+    )  # fmt: skip
+    rng = seeded(element.dump())
+    for body in (
+        listed(element),
+        listed(element, 2, 3),
+        seq(OPEN, distinct(element, seq(COMMA, optional(COMMA)), 1, UNBOUNDED), CLOSE),
+        seq(OPEN, distinct(element, seq(COMMA, star(ref(1))), 1, UNBOUNDED), CLOSE),
+        seq(OPEN, distinct(element, seq(star(B), COMMA), 1, UNBOUNDED), COMMA, distinct(element, COMMA, 1, 2), CLOSE),
+        star(seq(listed(element), COMMA)),
+    ):
+        compare_with_oracle(grammar(body, seq(A, COMMA)), quoted, rng, steps=12)

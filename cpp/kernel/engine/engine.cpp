@@ -301,6 +301,12 @@ const ConfigMask& Engine::mask(ConfigId config) {
     return plain;
   }
   counters_->misses.add();
+  if (const ConfigMask* shared = shared_mask(at)) {
+    const std::lock_guard guard(lock_);
+    account();
+    at.mask.store(shared, std::memory_order_release);
+    return *shared;
+  }
   auto built = build_mask(at, is_near);
   if (!optimisations.config_memo) {
     thread_local std::unique_ptr<const ConfigMask> last;
@@ -316,11 +322,23 @@ const ConfigMask& Engine::mask(ConfigId config) {
   return *masks_.back();
 }
 
+// Of a list of distinct elements, a mask that holds whatever the earlier ones are.
+const ConfigMask* Engine::shared_mask(const Config& config) {
+  if (!optimisations.state_masks || !optimisations.config_memo) return nullptr;
+  if (config.num_items != 1 || !DistinctMasks::concerns(config.items[0])) return nullptr;
+  thread_local Recognizer recognizer;
+  try {
+    return distinct_masks_.shared(config.items[0], recognizer);
+  } catch (const LimitExceeded&) {  // as making another one will find as well
+    return nullptr;
+  }
+}
+
 // What was given up is not begun again: the next time it would end elsewhere, with what is known by then.
 std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config, bool is_near) {
   try {
     return is_near ? budgets().mask(config.span(), config.complete, config.clock)
-                   : config_mask(*vocabulary_, stacks_, config.span(), {});
+                   : config_mask(*vocabulary_, stacks_, distinct_masks_, config.span());
   } catch (const LimitExceeded& error) {
     const std::lock_guard guard(lock_);
     refusals_.push_back(std::make_unique<const LimitExceeded>(error));
@@ -467,7 +485,8 @@ void Engine::allow_for_replay() {
 
 void Engine::account() {
   bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_bytes_ + mask_bytes_ +
-                   transitions_.memory_bytes() + searched_bytes_.load(std::memory_order_relaxed),
+                   distinct_masks_.memory_bytes() + transitions_.memory_bytes() +
+                   searched_bytes_.load(std::memory_order_relaxed),
                std::memory_order_relaxed);
 }
 

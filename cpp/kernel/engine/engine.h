@@ -22,6 +22,7 @@
 #include "budget/budget.h"
 #include "budget/short_end.h"
 #include "linker/program.h"
+#include "masks/distinct_mask.h"
 #include "masks/masks.h"
 #include "recognizer/recognizer.h"
 #include "support/chunked_vector.h"
@@ -153,6 +154,7 @@ class Engine {
     std::atomic<const LimitExceeded*> refusal{nullptr};  // instead of a mask
     std::span<const Item> span() const { return {items, num_items}; }
   };
+  const ConfigMask* shared_mask(const Config& config);
   std::unique_ptr<const ConfigMask> build_mask(Config& config, bool is_near);
   static constexpr int64_t kUnknownClock = INT64_MIN;
   ConfigId intern(std::vector<Item> items, bool complete, int64_t clock = 0);
@@ -172,6 +174,7 @@ class Engine {
   std::shared_ptr<const Program> program_;
   std::mutex lock_;
   StackStore stacks_;
+  DistinctMasks distinct_masks_{*vocabulary_, stacks_};
   ChunkedVector<Config> configs_;
   std::once_flag has_budgets_;
   std::unique_ptr<TokenBudgets> budgets_;  // once asked for

@@ -230,17 +230,25 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
   return *publish(vocabulary, state, reg, build_state_mask(vocabulary, state, reg, Calls::ByMasks));
 }
 
-// What the mask of an item's state allows, whatever the stack; `distinct` has what is made for that.
+// What the mask of an item's state allows, whatever the stack; `made` has what is made for that.
 static void allow_text_of(const Vocabulary& vocabulary, const StackStore& store, const Item& item,
-                          const StateMask& mask, std::deque<DistinctMask>& distinct, Collector& sink) {
-  sink.allow_all(Recognizer::avoids(item)
-                     ? distinct.emplace_back(vocabulary, mask, store, *item.state, Spelled::of(item.reg).avoided).mask()
-                     : mask);
+                          const StateMask& mask, std::deque<StateMask>& made, Collector& sink) {
+  if (!Recognizer::avoids(item)) return sink.allow_all(mask);
+  std::vector<TokenId> tokens;
+  follow_set(
+      vocabulary, Spelled::of(item.reg).avoided, [&](CellId id) -> const Cell& { return store.cells().cell(id); },
+      [](NodeId, NodeId) { return true; },
+      [&](NodeId node, CellId set) {
+        const Vocabulary::Node& at = vocabulary.node(node);
+        for (uint32_t p = at.token_begin; set == kAllTexts && p < at.token_end; ++p)
+          tokens.push_back(vocabulary.sorted_token(p));
+      });
+  sink.allow_all(made.emplace_back(without(mask, std::move(tokens))));
 }
 
 // What an item allows whose text matters: by masks of the rules that it calls, and by walks where they return.
 static void allow_by_text(const Vocabulary& vocabulary, const StackStore& store, const Item& item,
-                          Recognizer& recognizer, std::deque<DistinctMask>& distinct, Collector& sink) {
+                          Recognizer& recognizer, std::deque<StateMask>& made, Collector& sink) {
   DfaState& state = *item.state;
   state.rule->link(state);
   recognizer.reset(store, {&item, 1}, false);
@@ -260,7 +268,7 @@ static void allow_by_text(const Vocabulary& vocabulary, const StackStore& store,
     const Frame after{state.rule->target(state, call), item.reg, item.stack};
     const StateMask& callee = state_mask(vocabulary, *call.callee->start(), call.reg);
     const uint64_t reg = call.callee->is_element() ? Spelled{Chosen::of(item.reg).set, kNoCell}.reg() : 0;
-    allow_text_of(vocabulary, store, {call.callee->start(), reg, 0}, callee, distinct, sink);
+    allow_text_of(vocabulary, store, {call.callee->start(), reg, 0}, callee, made, sink);
     if (call.callee->remembers()) {
       follow_texts(vocabulary, callee, recognizer, store, {&after, 1}, *call.callee, reg, sink);
     } else {
@@ -270,24 +278,25 @@ static void allow_by_text(const Vocabulary& vocabulary, const StackStore& store,
   }
 }
 
-std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,
-                                        std::span<const Item> items, std::span<const TokenId> extra) {
+std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store, DistinctMasks& distinct,
+                                        std::span<const Item> items) {
   thread_local Recognizer recognizer;
   Collector sink(vocabulary);
-  std::deque<DistinctMask> distinct;
+  std::deque<StateMask> made;
   if (!optimisations.state_masks || (items.size() > kMaxItems && !may_read_tokens(items))) {
     recognizer.reset(store, items, false);
     walk_from_config(vocabulary, recognizer, sink);
     items = {};
   }
   for (const Item& item : items) {
+    if (DistinctMasks::concerns(item) && distinct.allow(item, recognizer, made, sink)) continue;
     if (is_decided_by_text(item)) {
-      allow_by_text(vocabulary, store, item, recognizer, distinct, sink);
+      allow_by_text(vocabulary, store, item, recognizer, made, sink);
       continue;
     }
     const bool remembers = item.state->rule->remembers();  // its mask holds for any text
     const StateMask& mask = state_mask(vocabulary, *item.state, remembers ? kNoCell : item.reg);
-    allow_text_of(vocabulary, store, item, mask, distinct, sink);
+    allow_text_of(vocabulary, store, item, mask, made, sink);
     if (!mask.has_exits() || item.stack == kRootStack) continue;
     const auto frames = store.frames(item.stack);
     if (remembers) {
@@ -297,7 +306,6 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
       follow_exits(vocabulary, mask, recognizer, sink);
     }
   }
-  for (const TokenId token : extra) sink.allow_token(token);
   return as_config_mask(sink);
 }
 

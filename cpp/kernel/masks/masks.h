@@ -18,6 +18,7 @@
 namespace maskwright {
 
 class Collector;
+class DistinctMasks;
 
 struct ConfigMask {
   const uint32_t* shared_dense = nullptr;  // a state mask's bits, or nullptr
@@ -41,8 +42,8 @@ const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint6
 // What walks have reported, as a mask.
 std::unique_ptr<ConfigMask> as_config_mask(Collector& sink);
 
-// `extra` are tokens to allow besides (stop tokens).
-std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store,
-                                        std::span<const Item> items, std::span<const TokenId> extra);
+// `distinct` knows what lists whose elements all differ allow.
+std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const StackStore& store, DistinctMasks& distinct,
+                                        std::span<const Item> items);
 
 }  // namespace maskwright

@@ -252,7 +252,8 @@ void Recognizer::add_to_lists(std::span<const Frame> frames, CellId text) {
       continue;
     }
     const Chosen before = Chosen::of(frame.reg);
-    const CellId set = add_cell({before.set, text, 0, kNoCell, Cell::Kind::Grown});
+    const CellId set =
+        before.set == kUnknownTexts ? kUnknownTexts : add_cell({before.set, text, 0, kNoCell, Cell::Kind::Grown});
     add_item({frame.target, Chosen{frame.target->rule->memory().counted(before.count + 1), set}.reg(), frame.parent});
   }
 }
@@ -262,7 +263,7 @@ bool Recognizer::may_have_another(const Item& list) const {
   const auto [count, set] = Chosen::of(list.reg);
   if (set == kAllTexts || count >= list.state->rule->memory().maximum) return false;
   const Cell& last = cell(set);
-  if (last.kind != Cell::Kind::Grown) return true;
+  if (!is_trie(set) || last.kind != Cell::Kind::Grown) return true;
   const auto byte = [&](uint32_t i) { return byte_at(last.value, i, find); };
   return !would_hold_all(*list.state->rule->element(), last.parent, cell(last.value).size, byte, find);
 }
@@ -283,7 +284,7 @@ std::string Recognizer::text_of(CellId text) const {
 
 // A set in the form in which what lies below a byte can be found.
 CellId Recognizer::looked_into(CellId set, Rule& list) {
-  if (set == kAllTexts || cell(set).kind != Cell::Kind::Grown) return set;
+  if (!is_trie(set) || cell(set).kind != Cell::Kind::Grown) return set;
   const Cell grown = cell(set);
   const std::string text = text_of(grown.value);
   spend(text.size());
@@ -556,7 +557,7 @@ class ImportedCells {
   // In the form in which equal sets are equal numbers.
   CellId import_set(CellId set, Rule& list) {
     const Cell grown = recognizer_.cell(set);
-    if (set == kAllTexts || grown.kind != Cell::Kind::Grown) return import_cell(recognizer_, store_, set, moved_);
+    if (!is_trie(set) || grown.kind != Cell::Kind::Grown) return import_cell(recognizer_, store_, set, moved_);
     return with_text(
         *list.element(), import_cell(recognizer_, store_, grown.parent, moved_), recognizer_.text_of(grown.value),
         [this](CellId id) -> const Cell& { return store_.cell(id); },

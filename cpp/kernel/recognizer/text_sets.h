@@ -30,6 +30,11 @@ namespace maskwright {
 
 inline constexpr CellId kNoTexts = kNoCell;
 
+// Whether a set has branches.
+constexpr bool is_trie(CellId set) {
+  return set != kNoTexts && set != kAllTexts && set != kUnknownTexts;
+}
+
 // The register of a list: its elements, and how many there are, as far as that matters.
 struct Chosen {
   uint32_t count;
@@ -50,7 +55,7 @@ struct Spelled {
 template <class Find>
 CellId below(CellId set, uint8_t byte, Find&& cell) {
   const uint32_t key = uint32_t{byte} + 1;
-  for (; set != kNoTexts && set != kAllTexts; set = cell(set).parent) {
+  for (; is_trie(set); set = cell(set).parent) {
     const Cell& branch = cell(set);
     if (branch.size >= key) return branch.size == key ? branch.value : kNoTexts;
   }
@@ -60,7 +65,7 @@ CellId below(CellId set, uint8_t byte, Find&& cell) {
 // Whether the text that ends here is in the set.
 template <class Find>
 bool holds_end(CellId set, Find&& cell) {
-  return set == kAllTexts || (set != kNoTexts && cell(set).size == 0);
+  return set == kAllTexts || (is_trie(set) && cell(set).size == 0);
 }
 
 // Whether all that an automaton can read from a state, the empty text too if it may end there, is in the set.
@@ -68,10 +73,8 @@ template <class Find>
 bool holds_all(DfaState& state, CellId set, Find&& cell) {
   if (set == kAllTexts) return true;
   if (set == kNoTexts || (state.final && !holds_end(set, cell))) return false;
-  bool all = true;
-  state.live.for_each(
-      [&](uint8_t byte) { all = all && (below(set, byte, cell) == kAllTexts || !state.rule->next(state, byte)); });
-  return all;
+  return state.live.all_of(
+      [&](uint8_t byte) { return below(set, byte, cell) == kAllTexts || !state.rule->next(state, byte); });
 }
 
 // Whether a set with one text more, which is given by its bytes, is all that the automaton can read.
@@ -80,15 +83,14 @@ bool would_hold_all(Rule& element, CellId set, uint32_t size, ByteAt&& byte_at, 
   DfaState* state = element.start();
   for (uint32_t i = 0; i <= size; ++i) {
     if (i < size && state->final && !holds_end(set, cell)) return false;
-    bool others = true;  // are in the set
-    state->live.for_each([&](uint8_t byte) {
-      if (others && (i == size || byte != byte_at(i)))
-        others = below(set, byte, cell) == kAllTexts || !element.next(*state, byte);
+    const int next = i < size ? byte_at(i) : -1;
+    const bool has_others = state->live.all_of([&](uint8_t byte) {
+      return byte == next || below(set, byte, cell) == kAllTexts || !element.next(*state, byte);
     });
-    if (!others) return false;
-    if (i == size) return true;
-    set = below(set, byte_at(i), cell);
-    state = element.next(*state, byte_at(i));
+    if (!has_others) return false;
+    if (next < 0) return true;
+    set = below(set, static_cast<uint8_t>(next), cell);
+    state = element.next(*state, static_cast<uint8_t>(next));
   }
   return true;
 }
@@ -100,8 +102,9 @@ bool stays_open(Rule& element, CellId set, std::string_view beginning, Find&& ce
   for (size_t i = 0; i <= beginning.size(); ++i) {
     const int next = i < beginning.size() ? static_cast<uint8_t>(beginning[i]) : -1;
     int open = state->final && !holds_end(set, cell);
-    state->live.for_each([&](uint8_t byte) {
-      open += byte != next && open < 2 && below(set, byte, cell) != kAllTexts && element.next(*state, byte);
+    state->live.all_of([&](uint8_t byte) {
+      open += byte != next && below(set, byte, cell) != kAllTexts && element.next(*state, byte);
+      return open < 2;
     });
     if (open >= (next < 0 ? 2 : 1)) return true;
     if (next < 0) return false;

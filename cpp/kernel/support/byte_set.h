@@ -44,6 +44,15 @@ class ByteSet {
       for (uint64_t word = words_[i]; word; word &= word - 1) f(static_cast<uint8_t>(i * 64 + std::countr_zero(word)));
   }
 
+  // Ends at the first byte of which it does not hold.
+  template <class F>
+  bool all_of(F&& f) const {
+    for (int i = 0; i < 4; ++i)
+      for (uint64_t word = words_[i]; word; word &= word - 1)
+        if (!f(static_cast<uint8_t>(i * 64 + std::countr_zero(word)))) return false;
+    return true;
+  }
+
   constexpr uint64_t& word(int i) { return words_[i]; }
   constexpr uint64_t word(int i) const { return words_[i]; }
 
