@@ -23,6 +23,7 @@ from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import GrammarIR
 from maskwright.report.sources import Source
 from maskwright.support.arguments import as_tuple, check_pattern, instance
+from maskwright.support.interruption import compiling
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -167,7 +168,9 @@ class Grammar:
         report: list[Finding] = []
         chosen = read_options(options)
         data = schema_of(schema)
-        return cls(schema_to_ir(data, chosen, report), tuple(report), source=Source("json_schema", data, options))
+        with compiling:
+            made = schema_to_ir(data, chosen, report)
+        return cls(made, tuple(report), source=Source("json_schema", data, options))
 
     @classmethod
     def from_regex(cls, pattern: str, *, flags: str = "") -> Grammar:
@@ -183,9 +186,9 @@ class Grammar:
         from maskwright.frontends.regex import whole_regex_to_expr
 
         check_pattern(pattern, flags)
-        return cls(
-            _single(whole_regex_to_expr(pattern, flags=flags)), source=Source("regex", pattern, {"flags": flags})
-        )
+        with compiling:
+            made = whole_regex_to_expr(pattern, flags=flags)
+        return cls(_single(made), source=Source("regex", pattern, {"flags": flags}))
 
     @classmethod
     def from_ebnf(cls, source: str, root_rule_name: str = "root") -> Grammar:
@@ -209,7 +212,8 @@ class Grammar:
         instance("source", source, str)
         instance("root_rule_name", root_rule_name, str)
         notes = no_notes()
-        made = ebnf_to_ir(source, root_rule_name, notes=notes)
+        with compiling:
+            made = ebnf_to_ir(source, root_rule_name, notes=notes)
         return cls(made, warnings=issue_warnings(made, source, "::=", notes), source=Source("ebnf", source))
 
     @classmethod
@@ -262,7 +266,10 @@ class Grammar:
 
             chosen = read_options(options)
         notes = no_notes()
-        made = lark_to_ir(source, start, grammars=supplied, modules=modules, options=chosen, report=report, notes=notes)
+        with compiling:
+            made = lark_to_ir(
+                source, start, grammars=supplied, modules=modules, options=chosen, report=report, notes=notes
+            )
         return cls(made, tuple(report), issue_warnings(made, source, ":", notes), source=Source("lark", source))
 
     @classmethod
@@ -275,10 +282,12 @@ class Grammar:
         >>> Grammar.from_choices(["yes", "no"]).dump()
         'root ::= "yes" | "no"'
         """
-        options = [ir.literal(_encoded(choice)) for choice in checked_choices(choices)]
-        if not options:
+        texts = checked_choices(choices)
+        if not texts:
             raise UnsatisfiableError("there are no choices", hint="pass at least one")
-        return cls(_single(ir.alt(*options)))
+        with compiling:
+            made = ir.alt(*[ir.literal(_encoded(each)) for each in texts])
+        return cls(_single(made))
 
     @classmethod
     @takes_schema_options
@@ -311,8 +320,10 @@ class Grammar:
         from maskwright.structural_tag.lowering.lower import lower_tag
         from maskwright.structural_tag.texts.tokens import tokens_of
 
-        known = read_tag(tag, options)
-        grammar = cls(*lower_tag(known, tokens_of(tokenizer_info)), source=Source("structural_tag", known))
+        with compiling:
+            known = read_tag(tag, options)
+            made = lower_tag(known, tokens_of(tokenizer_info))
+        grammar = cls(*made, source=Source("structural_tag", known))
         if tokenizer_info is None:
             grammar._tag = known
         return grammar

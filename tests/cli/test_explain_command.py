@@ -47,7 +47,7 @@ def test_a_caret_the_keyword_and_the_way_on(cli: Cli, tmp_path: Path) -> None:
     ("structure", "rejected", "column", "origin", "valid"),
     [
         (("--grammar", 'root ::= "a" digits\ndigits ::= [0-9]+'), "ax", 2, {"rule": "root", "line": 1}, "a0"),
-        (("--grammar", MARKUP), "<ab></ac>", 8, {"rule": None}, "<ab></ab>"),
+        (("--grammar", MARKUP), "<ab></ac>", 8, {"rule": "root", "line": 1}, "<ab></ab>"),
         (("--lark", "start: pair\npair: NUM NUM\nNUM: /[0-9]/"), "1x", 2, {"rule": "pair", "line": 2}, "12"),
         (("--regex", r"\d{2}-(foo|bar)"), "12-bax", 6, {"part": "r)", "column": 14}, "12-bar"),
         (("--regex", "ab*"), "abc", 3, {"pointer": None, "part": "", "column": 4}, "ab"),

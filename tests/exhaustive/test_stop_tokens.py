@@ -14,7 +14,7 @@ import pytest
 import maskwright
 from maskwright.ir import alt, literal, seq, star, tokens
 from oracle.budget_model import BudgetModel, TokenLanguage
-from oracle.comparing import compile_fresh, mask_of, scaled, seeded, walk
+from oracle.comparing import compile_fresh, compile_ir, mask_of, scaled, seeded, walk
 from oracle.grammars import grammar, random_grammar
 from oracle.model import Language
 from oracle.vocabularies import SMALL, Vocab, random_vocab, with_stops
@@ -57,7 +57,7 @@ def test_flushes_change_nothing() -> None:
     for _ in range(scaled(20)):
         language = viable_language(rng, EDGE_IDS)
         compiler = maskwright.GrammarCompiler(TEXT_STOPS.info(), grammar_limit_bytes=1)
-        compiled = compiler.compile_grammar(maskwright.Grammar(language.grammar))
+        compiled = compile_ir(language.grammar, compiler)
         walk(compiled, language, TEXT_STOPS, rng, steps=4)
 
 

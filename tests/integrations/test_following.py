@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskwright import BitmaskError, GrammarCompiler, MatcherError, TokenizerError, TokenizerInfo
+from maskwright import BitmaskError, GrammarCompiler, GrammarMatcher, MatcherError, TokenizerError, TokenizerInfo
 from maskwright.integrations.following import (
     OutputFollower,
     OutputFollowers,
     check_choices,
+    check_spelling,
     check_stop_tokens,
     check_width,
 )
@@ -147,3 +148,14 @@ def test_rows_of_a_batch_in_turn() -> None:
         step(A, B, A, A)
     followers.reset()
     assert step(A, B, A, A) == 0
+
+
+def test_an_output_that_the_vocabulary_cannot_go_on_with() -> None:
+    info = TokenizerInfo.from_vocab([b"a", b"b", b"</s>"], stop_token_ids=[2], special_token_ids=[2])
+    matcher = GrammarMatcher(GrammarCompiler(info).compile_regex("a|bc"))
+    check_spelling(matcher)
+    assert matcher.accept_token(1)
+    with pytest.raises(MatcherError, match="the output needs `c` next, which no token of the vocabulary can write"):
+        check_spelling(matcher)
+    assert matcher.accept_string("c")
+    check_spelling(matcher)

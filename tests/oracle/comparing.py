@@ -35,10 +35,11 @@ def seeded(name: str) -> random.Random:
 
 
 def compile_ir(grammar: GrammarIR, compiler: maskwright.GrammarCompiler) -> maskwright.CompiledGrammar:
-    # Not by the compiler, which refuses grammars that a vocabulary lacks bytes for: masks are exact for these, too.
-    return maskwright.CompiledGrammar(
-        maskwright.Grammar(grammar), compiler.tokenizer_info, memory_budget_bytes=DEFAULT_GRAMMAR_BYTES
-    )
+    text = maskwright.Grammar(grammar)
+    try:
+        return compiler.compile_grammar(text)
+    except maskwright.UnsatisfiableError:  # of bytes that the vocabulary lacks: masks are exact for such grammars, too
+        return maskwright.CompiledGrammar(text, compiler.tokenizer_info, memory_budget_bytes=DEFAULT_GRAMMAR_BYTES)
 
 
 def compile_fresh(grammar: GrammarIR, vocab: Vocab) -> maskwright.CompiledGrammar:

@@ -105,7 +105,8 @@ def no_finite_logit() -> MatcherError:
     """Make the error for a row from which nothing can be chosen."""
     return MatcherError(
         "no token that is allowed has a finite logit",
-        hint="the model gave no finite logits, or a logit bias leaves out all that the grammar allows",
+        hint="the model gave no finite logits, a logit bias leaves out all that the grammar allows, or the vocabulary "
+        "cannot spell what comes next",
     )
 
 

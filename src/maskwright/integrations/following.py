@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from maskwright import CompiledGrammar, GrammarMatcher, TokenizerInfo
+from maskwright import CompiledGrammar, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
 from maskwright.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, TokenizerError
 from maskwright.integrations.budgets import matcher_within
@@ -232,4 +232,21 @@ def check_choices(highest: float) -> None:
             if highest < 0
             else "the scores are not finite",
             hint="another processor excludes these tokens, or a temperature of zero comes before this one",
+        )
+
+
+def check_spelling(matcher: GrammarMatcher) -> None:
+    """Refuse to go on where no token can, as the vocabulary lacks a byte that the output needs next.
+
+    Raises:
+        MatcherError: It does.
+    """
+    info = matcher.compiled_grammar.tokenizer_info
+    if not info.missing_bytes:
+        return
+    bitmask = allocate_token_bitmask(1, info.vocab_size)
+    if matcher.fill_next_token_bitmask(bitmask) and not bitmask.any():
+        raise MatcherError(
+            f"the output needs {' or '.join(matcher.expected()[:5])} next, which no token of the vocabulary can write",
+            hint="leave that out of the grammar, or use a tokenizer that can spell every text",
         )

@@ -42,6 +42,7 @@ from maskwright.structural_tag.formats.classes import TokenDispatchFormat as Tok
 from maskwright.structural_tag.formats.classes import TokenFormat as TokenFormat
 from maskwright.structural_tag.formats.classes import TokenTriggeredTagsFormat as TokenTriggeredTagsFormat
 from maskwright.structural_tag.formats.classes import TriggeredTagsFormat as TriggeredTagsFormat
+from maskwright.structural_tag.formats.named_tag import NamedTagFormat as NamedTagFormat
 from maskwright.structural_tag.formats.tag import StructuralTag as StructuralTag
 from maskwright.structural_tag.request import Tool as Tool
 from maskwright.structural_tag.request import ToolRequest as ToolRequest

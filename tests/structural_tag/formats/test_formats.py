@@ -37,6 +37,10 @@ EVERY: list[tuple[st.Format, dict[str, Any]]] = [
     (st.RepeatFormat(1, -1, st.AnyTextFormat()), {"type": "repeat", "min": 1, "max": -1, "content": TEXT}),
     (st.TagFormat("<a>", st.AnyTextFormat(), "</a>"), TAG),
     (
+        st.NamedTagFormat("<{name}>", "[a-z]+", st.AnyTextFormat(), "</{name}>"),
+        {"type": "named_tag", "begin": "<{name}>", "name": "[a-z]+", "content": TEXT, "end": "</{name}>"},
+    ),
+    (
         st.TagFormat(st.TokenFormat(3), st.AnyTextFormat(), ("x", "y")),
         {"type": "tag", "begin": {"type": "token", "token": 3}, "content": TEXT, "end": ["x", "y"]},
     ),

@@ -36,6 +36,7 @@ from maskwright import (
 from maskwright.compiled_grammar import checked_compiled
 from maskwright.errors import BitmaskError, MatcherError, OptionError, wrong_argument
 from maskwright.integrations.budgets import matcher_within
+from maskwright.integrations.following import check_spelling
 from maskwright.integrations.transformers.masks import masked_scores
 from maskwright.integrations.transformers.rows import Rows
 from maskwright.support.arguments import as_integer
@@ -171,6 +172,8 @@ class GrammarLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-igno
             if row.at_end:
                 masked[index, self._after_end] = 0
                 continue
+            if row.matcher is not None:
+                check_spelling(row.matcher)
             raise MatcherError(
                 f"row {index}: none of the tokens that the grammar allows has a finite score"
                 if not masked[index].isnan().any()

@@ -41,9 +41,11 @@ from maskwright.structural_tag.arguments.snippets import arguments
 from maskwright.structural_tag.formats import classes as f
 from maskwright.structural_tag.formats.base import Format, Known
 from maskwright.structural_tag.formats.kept import KEPT
+from maskwright.structural_tag.formats.named_tag import NamedTagFormat
 from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
+from maskwright.structural_tag.lowering.named_tags import named_tag
 from maskwright.structural_tag.lowering.tag_rules import TagRules
 from maskwright.structural_tag.lowering.triggers import (
     Started,
@@ -241,6 +243,9 @@ class Lowering(TagRules):
         if ends is NO_ENDS or it.ends:
             return ends.after(self.partial_tag(it, pointer).after(0))
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
+
+    def named_tag(self, it: NamedTagFormat, pointer: str, ends: Ends) -> Expr:
+        return ends.after(named_tag(it, pointer, self.tokens, self.lower))
 
     def partial_tag(self, tag: f.TagFormat, pointer: str) -> PartialTag:
         """Return a tag, its own end included; of a known tag, what was made of it before."""
