@@ -64,6 +64,13 @@ def test_a_tag_goes_through_json_and_keeps_fields_of_maskwrights() -> None:
         assert accepts(xgr.Grammar.from_structural_tag(given), "<ab!")
 
 
+def test_named_tags_are_read() -> None:
+    tag = st.NamedTagFormat(begin="<{name}>", name="[a-z]+", content=st.AnyTextFormat(), end="</{name}>")
+    grammar = xgr.Grammar.from_structural_tag(xgr.StructuralTag(format=tag))
+    assert accepts(grammar, "<ab>text</ab>")
+    assert not accepts(grammar, "<ab>text</abc>")
+
+
 def test_a_field_that_no_format_has_is_refused_when_the_tag_is_read() -> None:
     tag = xgr.StructuralTag(format={"type": "any_text", "exclude": ["a"]})
     with pytest.raises(xgr.InvalidStructuralTagError, match="excludes"):

@@ -129,6 +129,16 @@ class TagFormat(_Format):
     end: str | list[str] | TokenFormat
 
 
+class NamedTagFormat(_Format):
+    """`begin content end`, where the name in `end` is that in `begin`; XGrammar has no such format."""
+
+    type: Literal["named_tag"] = "named_tag"
+    begin: str
+    name: str
+    content: Format
+    end: str
+
+
 class TriggeredTagsFormat(_Format):
     """Free text in which a trigger starts a tag."""
 
@@ -220,6 +230,7 @@ Format = Annotated[
         OrFormat,
         SequenceFormat,
         TagFormat,
+        NamedTagFormat,
         TriggeredTagsFormat,
         TokenTriggeredTagsFormat,
         TagsWithSeparatorFormat,
@@ -289,6 +300,7 @@ for _each in (
     SequenceFormat,
     OrFormat,
     TagFormat,
+    NamedTagFormat,
     TriggeredTagsFormat,
     TokenTriggeredTagsFormat,
     TagsWithSeparatorFormat,
@@ -311,6 +323,7 @@ __all__ = [
     "Format",
     "GrammarFormat",
     "JSONSchemaFormat",
+    "NamedTagFormat",
     "OptionalFormat",
     "OrFormat",
     "PlusFormat",
