@@ -12,6 +12,10 @@ import { Handle, call, intsAt, kernel, leftData, place, precompute, rowScratch }
 
 const MAX_TOKEN_BUDGET = 10 ** 9;
 const BITMASK_HINT = "create it with allocateTokenBitmask(batchSize, vocabSize)";
+const ROWS_HINT = "rows count from 0; a sequence needs a row, and one more for each token of its draft: " +
+  "allocateTokenBitmask(numRows, vocabSize)";
+const INDICES_HINT =
+  "each entry of indices is where the rows of a sequence begin: one, and one for each token of its draft";
 
 /**
  * @typedef {object} MatcherOptions
@@ -374,7 +378,9 @@ export class BatchGrammarMatcher {
     this.matchers.forEach(({ compiledGrammar }, i) => {
       rowsIn(bitmask, compiledGrammar.tokenizerInfo.vocabSize, first[i], counts[i]);
       for (let row = first[i]; row < first[i] + counts[i]; ++row) {
-        if (taken.has(row)) throw new BitmaskError(`row ${row} is assigned to two sequences`);
+        if (taken.has(row)) {
+          throw new BitmaskError(`row ${row} is assigned to two sequences`, { hint: INDICES_HINT });
+        }
         taken.add(row);
       }
     });
@@ -445,12 +451,12 @@ function rowsIn(bitmask, vocabSize, index, count) {
   }
   const words = wordsOf(vocabSize);
   const numRows = Math.floor(bitmask.length / words);
+  const rows = `${numRows} ${numRows === 1 ? "row" : "rows"}`;
   if (integer("index", index) < 0 || index >= numRows) {
-    throw new BitmaskError(`row ${index} is outside the bitmask's ${numRows} rows`, { hint: BITMASK_HINT });
+    throw new BitmaskError(`there is no row ${index} in the bitmask, which has ${rows}`, { hint: ROWS_HINT });
   }
   if (index + count > numRows) {
-    throw new BitmaskError(`${count} rows from row ${index} on are needed, but the bitmask has ${numRows} rows`,
-      { hint: BITMASK_HINT });
+    throw new BitmaskError(`${count} rows from row ${index} on are needed, but the bitmask has ${rows}`, { hint: ROWS_HINT });
   }
   return words;
 }
