@@ -13,17 +13,10 @@ llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not ins
 
 from llama_cpp.llama_speculative import LlamaPromptLookupDecoding  # noqa: E402
 
+from engines.records import PROMPT, SCHEMA  # noqa: E402
 from maskwright import ArgumentError, CompiledGrammar, GrammarCompiler  # noqa: E402
 from maskwright.engine import GrammarDrafts  # noqa: E402
 from maskwright.integrations.llama_cpp import GrammarDraftModel, GrammarLogitsProcessor  # noqa: E402
-
-SCHEMA = {
-    "type": "object",
-    "properties": {"inhabitants_in_millions": {"enum": [2, 30]}, "continent": {"enum": ["Asia", "Europe"]}},
-    "required": ["inhabitants_in_millions", "continent"],
-    "additionalProperties": False,
-}
-PROMPT = "Paris as JSON: "
 
 
 class CountedLlama(llama_cpp.Llama):  # type: ignore[misc, unused-ignore]

@@ -11,17 +11,10 @@ import pytest
 mx = pytest.importorskip("mlx.core", reason="MLX is not installed: make engines")
 mlx_lm = pytest.importorskip("mlx_lm", reason="mlx-lm is not installed: make engines")
 
+from engines.records import PROMPT, SCHEMA  # noqa: E402
 from maskwright import ArgumentError, CompiledGrammar, GrammarCompiler  # noqa: E402
 from maskwright.engine import GrammarDrafts  # noqa: E402
 from maskwright.integrations.mlx import GrammarDraftModel, GrammarLogitsProcessor  # noqa: E402
-
-SCHEMA = {
-    "type": "object",
-    "properties": {"inhabitants_in_millions": {"enum": [2, 30]}, "continent": {"enum": ["Asia", "Europe"]}},
-    "required": ["inhabitants_in_millions", "continent"],
-    "additionalProperties": False,
-}
-PROMPT = "Paris as JSON: "
 
 
 class CountedModel:
