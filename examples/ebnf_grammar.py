@@ -4,9 +4,8 @@ pip install .
 python examples/ebnf_grammar.py
 """
 
-from maskwright import Grammar, GrammarCompiler
+from maskwright import Grammar, GrammarCompiler, lint
 from maskwright.engine import Request, SamplingParams, complete, load_engine
-from maskwright.lint import lint
 
 ARITHMETIC = """
 root   ::= sum

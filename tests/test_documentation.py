@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 import maskwright as mw
+from maskwright.structural_tag.families import registry
 from small_models import make_model, make_tokenizer
 
 sybil = pytest.importorskip("sybil", reason="needs sybil, of the extra `test`")
@@ -78,6 +79,8 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> _Reader:
     transformers = pytest.importorskip("transformers", reason="an optional dependency")
     tokenizer = make_tokenizer()
     model = make_model("llama", tokenizer)
+    # Pages register families of their own; other tests of the process look at all that there are.
+    monkeypatch.setattr(registry, "_FAMILIES", dict(registry._FAMILIES))
 
     def returning(what: Any) -> Callable[..., Any]:
         return lambda *_args, **_options: what

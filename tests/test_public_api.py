@@ -18,6 +18,8 @@ NAMES = {
     "Grammar",
     "GrammarCompiler",
     "GrammarMatcher",
+    "GrammarProblem",
+    "GrammarReport",
     "Origin",
     "Rejection",
     "SchemaReport",
@@ -25,6 +27,7 @@ NAMES = {
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "check",
+    "lint",
 }
 ERRORS = {n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, Exception)}
 METHODS = {

@@ -242,7 +242,8 @@ NB_MODULE(_kernel, m) {
       PyErr_SetObject(type.ptr(), error.ptr());
     } catch (const Unsatisfiable& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("UnsatisfiableError");
-      PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());
+      const nb::object hint = e.hint.empty() ? nb::none() : nb::cast(e.hint);
+      PyErr_SetObject(type.ptr(), nb::object(type(e.what(), nb::arg("hint") = hint)).ptr());
     } catch (const MalformedGrammar& e) {
       const nb::object type = nb::module_::import_("maskwright.errors").attr("GrammarError");
       PyErr_SetObject(type.ptr(), nb::object(type(e.what())).ptr());

@@ -16,8 +16,8 @@ tokens may come next, as a packed bitmask that an inference engine applies to th
 
 With a transformers model, `mw.generate(model, tokenizer, prompts, output_type)` does all of this and returns objects.
 
-The submodules `grammars`, `lint`, `openai_shapes` and `structural_tag`, and `generate`, which needs transformers, are
-imported on first use.
+The submodules `grammars`, `openai_shapes` and `structural_tag`, and `generate`, which needs transformers, are imported
+on first use.
 """
 
 from importlib import import_module as _import_module
@@ -47,6 +47,9 @@ from maskwright.errors import TokenizerError as TokenizerError
 from maskwright.errors import UnsatisfiableError as UnsatisfiableError
 from maskwright.errors import UnsupportedSchemaError as UnsupportedSchemaError
 from maskwright.grammar import Grammar as Grammar
+from maskwright.grammar_report import GrammarProblem as GrammarProblem
+from maskwright.grammar_report import GrammarReport as GrammarReport
+from maskwright.grammar_report import lint as lint
 from maskwright.matcher import BatchGrammarMatcher as BatchGrammarMatcher
 from maskwright.matcher import GrammarMatcher as GrammarMatcher
 from maskwright.report.rejection import Explanation as Explanation
@@ -58,7 +61,6 @@ from maskwright.tokenizer import TokenizerInfo as TokenizerInfo
 
 if _TYPE_CHECKING:
     from maskwright import grammars as grammars
-    from maskwright import lint as lint
     from maskwright import openai_shapes as openai_shapes
     from maskwright import structural_tag as structural_tag
     from maskwright.integrations.transformers import generate as generate
@@ -76,6 +78,8 @@ __all__ = [
     "GrammarCompiler",
     "GrammarError",
     "GrammarMatcher",
+    "GrammarProblem",
+    "GrammarReport",
     "GrammarWarning",
     "LarkSyntaxError",
     "LimitError",
@@ -96,9 +100,10 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "check",
+    "lint",
 ]
 
-_SUBMODULES = ("grammars", "lint", "openai_shapes", "structural_tag")
+_SUBMODULES = ("grammars", "openai_shapes", "structural_tag")
 
 
 def __getattr__(name: str) -> _Any:

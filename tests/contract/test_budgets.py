@@ -79,6 +79,7 @@ def test_the_error_says_the_least_budget() -> None:
     with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output needs") as info:
         GrammarMatcher(compiled, max_tokens=1)
     least = int(str(info.value).split("needs ")[1].split()[0])
+    assert info.value.hint == f"allow {least} tokens or more"
     with pytest.raises(maskwright.UnsatisfiableError):
         GrammarMatcher(compiled, max_tokens=least - 1)
     assert len(random_output(GrammarMatcher(compiled, max_tokens=least), random.Random(1))) == least
@@ -133,7 +134,7 @@ def test_a_thought_within_its_budget(end: str, last: set[int]) -> None:
 
 
 def test_a_budget_that_cannot_be_kept_is_refused() -> None:
-    with pytest.raises(maskwright.UnsatisfiableError, match="token budgets"):
+    with pytest.raises(maskwright.UnsatisfiableError, match=r"token budgets .*\n  hint: raise max_tokens where"):
         matcher('root ::= r\nr[max_tokens=2] ::= "xxx"')
     with pytest.raises(maskwright.UnsatisfiableError, match="the shortest output needs 3 tokens, but max_tokens is 2"):
         matcher('root ::= "xxx"', max_tokens=2)

@@ -17,9 +17,9 @@ import pytest
 from hostile_inputs import COMPILER
 
 import maskwright
+from maskwright import lint
 from maskwright.frontends.json_schema.options import MAX_INDENT
 from maskwright.frontends.json_schema.sets.multiples import MAX_ALL_STATES
-from maskwright.lint import lint
 from timing import processor_seconds
 
 SECONDS = 0.5 * (20 if "LD_PRELOAD" in os.environ else 2)  # twice what is promised, as machines differ

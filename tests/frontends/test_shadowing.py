@@ -10,8 +10,7 @@ import warnings
 
 import pytest
 
-from maskwright import Grammar, GrammarCompiler, GrammarWarning, grammars
-from maskwright.lint import lint
+from maskwright import Grammar, GrammarCompiler, GrammarWarning, grammars, lint
 from oracle.accepting import INFO, accepts, check
 from timing import processor_seconds
 

@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 import maskwright as mw
-from maskwright import openai_shapes
+from maskwright import lint, openai_shapes
 from maskwright.events import EventReader
-from maskwright.lint import lint
 from maskwright.structural_tag import get_model_structural_tag, model_families
 from mutations.mutate import mutated_options
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pytest
 
-from maskwright import Grammar, grammars
+from maskwright import ArgumentError, Grammar, GrammarCompiler, SchemaError, TokenizerInfo, check, grammars, lint
 from maskwright.ir import EMPTY, GrammarIR, Rule, alt, call, capture, guard, never, ref, seq, text
 from maskwright.ir.parameters import compare, increment
-from maskwright.lint import lint
 from timing import processor_seconds
 
+COMPILER = GrammarCompiler(TokenizerInfo.from_vocab(["a", "</s>"], stop_token_ids=[1]))
 CASES = [
     ('root ::= "a" root | ""', []),
     ('root ::= "a" root', ["unproductive root"]),
@@ -69,6 +70,25 @@ def test_rules_with_a_parameter_and_captures() -> None:
     report = lint(Grammar(captured))
     assert not report.problems
     assert (report.statistics.rules, report.statistics.recursive_rules) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({"type": "string"}, "for a JSON Schema, use maskwright.check"),
+        ('root ::= "a"', "make one with Grammar.from_ebnf or Grammar.from_lark"),
+        (COMPILER.compile_regex("a"), "pass its grammar attribute"),
+    ],
+)
+def test_what_is_not_a_grammar_is_refused_with_what_to_do(given: Any, hint: str) -> None:
+    with pytest.raises(ArgumentError, match="grammar must be a Grammar, not") as caught:
+        lint(given)
+    assert caught.value.hint == hint
+
+
+def test_check_leads_from_a_grammar_to_lint() -> None:
+    with pytest.raises(SchemaError, match=r"maskwright\.lint looks for mistakes in a grammar"):
+        check(Grammar.from_regex("a"))
 
 
 HINTS = [

@@ -31,14 +31,15 @@ enum class Failure { None, Limit, Unsatisfiable, Draft, Malformed, Tokenizer, Me
 
 struct {
   Failure failure = Failure::None;
-  std::string message, limit;
+  std::string message, limit, hint;
   std::string data;
 } last;
 
-void fail(Failure failure, const char* message, const std::string& limit = {}) {
+void fail(Failure failure, const char* message, const std::string& limit = {}, const std::string& hint = {}) {
   last.failure = failure;
   last.message = message;
   last.limit = limit;
+  last.hint = hint;
 }
 
 // Runs a call; what it throws is kept, and zero returned.
@@ -50,7 +51,7 @@ auto guarded(Call&& call) -> decltype(call()) {
   } catch (const LimitExceeded& e) {
     fail(Failure::Limit, e.what(), e.limit);
   } catch (const Unsatisfiable& e) {
-    fail(Failure::Unsatisfiable, e.what());
+    fail(Failure::Unsatisfiable, e.what(), {}, e.hint);
   } catch (const InvalidDraft& e) {
     fail(Failure::Draft, e.what());
   } catch (const MalformedGrammar& e) {
@@ -140,6 +141,9 @@ EXPORT const char* mw_message() {
 }
 EXPORT const char* mw_limit() {
   return last.limit.c_str();
+}
+EXPORT const char* mw_hint() {
+  return last.hint.c_str();
 }
 EXPORT const char* mw_data() {
   return last.data.data();

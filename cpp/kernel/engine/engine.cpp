@@ -72,7 +72,10 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<con
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
   if (program_->has_budgets) {
     budgets().keep_viable(items, 0);
-    if (items.empty() && !root.nullable()) throw Unsatisfiable("no output fits the token budgets of this grammar");
+    if (items.empty() && !root.nullable()) {
+      throw Unsatisfiable("no output fits the token budgets of this grammar",
+                          "raise max_tokens where the grammar sets it");
+    }
   }
   intern_at(std::move(items), root.nullable(), 0);
 }
@@ -244,11 +247,16 @@ uint32_t Engine::least_over_start(Tokens&& tokens) {
   return least;
 }
 
-std::string Engine::why_too_few(uint32_t max_tokens) {
+Unsatisfiable Engine::too_few(uint32_t max_tokens) {
   const uint32_t least = least_over_start([&](const Item& item) { return budgets().least_tokens(item); });
-  if (least == kAnyTokens) return "no sequence of tokens of this vocabulary is an output";
-  return "the shortest output needs " + std::to_string(least) + " tokens, but max_tokens is " +
-         std::to_string(max_tokens);
+  if (least == kAnyTokens) {
+    return Unsatisfiable("no sequence of tokens of this vocabulary is an output",
+                         "use a tokenizer whose tokens can spell every text, as most can, byte by byte");
+  }
+  const std::string needed = std::to_string(least);
+  return Unsatisfiable(
+      "the shortest output needs " + needed + " tokens, but max_tokens is " + std::to_string(max_tokens),
+      "allow " + needed + " tokens or more");
 }
 
 ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
@@ -270,7 +278,7 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   }
   try {
     budgets().keep_viable(items, max_tokens);
-    if (items.empty() && !complete) throw Unsatisfiable(why_too_few(max_tokens));
+    if (items.empty() && !complete) throw too_few(max_tokens);
   } catch (const LimitExceeded& e) {
     const uint32_t most = enough();
     if (most >= kAnyTokens) throw;

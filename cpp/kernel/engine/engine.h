@@ -141,7 +141,7 @@ class Engine {
  private:
   template <class Tokens>
   uint32_t least_over_start(Tokens&& tokens);
-  std::string why_too_few(uint32_t max_tokens);
+  Unsatisfiable too_few(uint32_t max_tokens);
   struct Config {
     const Item* items = nullptr;
     uint32_t num_items = 0;

@@ -15,10 +15,12 @@ class LimitExceeded : public std::runtime_error {
   std::string limit;
 };
 
-// The root of the grammar derives no string at all.
+// The root of the grammar derives no string at all, or none within a budget; `hint`, if there is one, is a way out.
 class Unsatisfiable : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Unsatisfiable(const std::string& message, std::string way_out = {})
+      : std::runtime_error(message), hint(std::move(way_out)) {}
+  std::string hint;
 };
 
 // The grammar is not one: its expressions do not fit together, or, of a file, its bytes are something else.

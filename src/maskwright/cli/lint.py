@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from maskwright.lint import lint
+from maskwright import lint
 
 from .errors import EXIT_OK, EXIT_PROBLEMS
 from .grammar_files import read_grammar_file

@@ -25,7 +25,7 @@ from maskwright.errors import SchemaError
 
 _USE_INSTEAD = {
     "StructuralTag": "use compile_structural_tag",
-    "Grammar": "use compile_grammar",
+    "Grammar": "use compile_grammar; maskwright.lint looks for mistakes in a grammar",
     "CompiledGrammar": "it is compiled already: pass it to GrammarMatcher",
     "Pattern": "use compile_regex(pattern.pattern), or Grammar.from_regex",
     "set": 'a dict has colons: {"type": "object"}, not {"type", "object"}',

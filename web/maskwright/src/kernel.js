@@ -96,7 +96,7 @@ export const intsAt = (at, count) => new Int32Array(kernel().memory.buffer, at >
 const failures = [
   () => new MaskwrightError("no error"),
   (message) => new LimitError(message, { limit: cString(kernel().mw_limit()) }),
-  (message) => new UnsatisfiableError(message),
+  (message) => new UnsatisfiableError(message, { hint: cString(kernel().mw_hint()) || undefined }),
   (message) => new MatcherError(message),
   (message) => new GrammarError(message, { hint: "compile it again with this version's maskwright compile" }),
   (message) => new GrammarError(message, { hint: "compile it for this tokenizer, or use another one" }),

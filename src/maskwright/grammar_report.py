@@ -1,4 +1,4 @@
-"""What looks like a mistake in a grammar that can be read: problems as data, hints (`lint_hints.py`), and some figures.
+"""`lint`: what looks like a mistake in a grammar that can be read, hints (`report/lint_hints.py`), and some figures.
 
     >>> report = lint(Grammar.from_ebnf('root ::= a | "x"\\na ::= a "y"\\nb ::= "z"'))
     >>> [(problem.kind, problem.rule) for problem in report.problems]
@@ -41,7 +41,7 @@ from maskwright.report.lint_hints import hints
 from maskwright.support.arguments import instance
 
 
-class Problem(NamedTuple):
+class GrammarProblem(NamedTuple):
     """Something in a rule.
 
     `kind` is "unused", "unproductive", "cycle" or, for what a `GrammarWarning` says, "no effect"; for a hint it is
@@ -54,7 +54,7 @@ class Problem(NamedTuple):
     hint: str
 
 
-class Statistics(NamedTuple):
+class GrammarStatistics(NamedTuple):
     """The size of a grammar, of the rules that its root leads to."""
 
     rules: int
@@ -63,45 +63,64 @@ class Statistics(NamedTuple):
     token_sets: int
 
 
-class Report(NamedTuple):
+class GrammarReport(NamedTuple):
     """What `lint` finds: what is probably wrong, figures, and what is right but could be cheaper."""
 
-    problems: tuple[Problem, ...]
-    statistics: Statistics
-    hints: tuple[Problem, ...] = ()
+    problems: tuple[GrammarProblem, ...]
+    statistics: GrammarStatistics
+    hints: tuple[GrammarProblem, ...] = ()
 
 
-def lint(grammar: Grammar) -> Report:
-    """Look for rules that are never used, match nothing, or can derive themselves without consuming anything."""
-    ir = instance("grammar", grammar, Grammar, "make one with Grammar.from_ebnf or from_lark").ir
+def lint(grammar: Grammar) -> GrammarReport:
+    """Look for rules that are never used, match nothing, or can derive themselves without consuming anything.
+
+    Raises:
+        ArgumentError: It is not a `Grammar`.
+
+    >>> lint(Grammar.from_ebnf('root ::= [a-z]+')).problems
+    ()
+    """
+    ir = instance("grammar", grammar, Grammar, _way_out(grammar)).ir
     facts = _Facts(ir)
     used = _reachable(facts.calls, ir.root)
-    problems = [Problem("no effect", w.rule, w.message, w.hint or "") for w in grammar.warnings]
+    problems = [GrammarProblem("no effect", w.rule, w.message, w.hint or "") for w in grammar.warnings]
     for index, rule in enumerate(ir.rules):
         if index not in used:
-            problems.append(Problem("unused", rule.name, f"rule {rule.name!r} is never used", "remove it, or use it"))
+            problems.append(
+                GrammarProblem("unused", rule.name, f"rule {rule.name!r} is never used", "remove it, or use it")
+            )
         elif not facts.productive[index]:
             hint = "add an alternative without recursion"
             if rule.body[0] == OP_NEVER:
                 hint = "define it, or supply a grammar of that name"
-            problems.append(Problem("unproductive", rule.name, f"rule {rule.name!r} matches nothing", hint))
+            problems.append(GrammarProblem("unproductive", rule.name, f"rule {rule.name!r} matches nothing", hint))
         elif index in facts.cyclic:
             message = f"rule {rule.name!r} can derive itself without consuming anything"
             problems.append(
-                Problem("cycle", rule.name, message, "remove the cycle: it does not change what is matched")
+                GrammarProblem("cycle", rule.name, message, "remove the cycle: it does not change what is matched")
             )
     sizes = [facts.sizes[index] for index in used]
     on_cycles = _on_cycles(facts.calls)
-    statistics = Statistics(
+    statistics = GrammarStatistics(
         rules=len(used),
         expressions=sum(sizes),
         recursive_rules=sum(index in on_cycles for index in used),
         token_sets=sum(index in used for index, _ in ir.token_sets),
     )
     better = [
-        Problem(h.kind, ir.rules[h.rule].name, h.message, h.hint) for h in hints(ir, facts.nodes, facts.nullable, used)
+        GrammarProblem(h.kind, ir.rules[h.rule].name, h.message, h.hint)
+        for h in hints(ir, facts.nodes, facts.nullable, used)
     ]
-    return Report(tuple(problems), statistics, tuple(better))
+    return GrammarReport(tuple(problems), statistics, tuple(better))
+
+
+def _way_out(given: object) -> str:
+    """What to do with something that is not a grammar."""
+    if isinstance(getattr(given, "grammar", None), Grammar):
+        return "pass its grammar attribute"
+    if isinstance(given, dict):
+        return "for a JSON Schema, use maskwright.check"
+    return "make one with Grammar.from_ebnf or Grammar.from_lark"
 
 
 class _Facts:
