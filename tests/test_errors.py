@@ -27,6 +27,7 @@ TREE = {
     "LimitError": (MaskwrightError, RuntimeError),
     "MatcherError": (MaskwrightError, RuntimeError),
     "GrammarWarning": (UserWarning,),
+    "SchemaWarning": (UserWarning,),
 }
 
 

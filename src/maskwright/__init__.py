@@ -42,6 +42,7 @@ from maskwright.errors import OptionError as OptionError
 from maskwright.errors import RegexSyntaxError as RegexSyntaxError
 from maskwright.errors import RequestError as RequestError
 from maskwright.errors import SchemaError as SchemaError
+from maskwright.errors import SchemaWarning as SchemaWarning
 from maskwright.errors import StructuralTagError as StructuralTagError
 from maskwright.errors import TokenizerError as TokenizerError
 from maskwright.errors import UnsatisfiableError as UnsatisfiableError
@@ -92,6 +93,7 @@ __all__ = [
     "RequestError",
     "SchemaError",
     "SchemaReport",
+    "SchemaWarning",
     "StructuralTagError",
     "TokenizerError",
     "TokenizerInfo",

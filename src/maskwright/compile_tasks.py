@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from maskwright import _kernel
 from maskwright.compiled_grammar import CompiledGrammar
 from maskwright.errors import MaskwrightError, UnsatisfiableError, wrong_argument
+from maskwright.frontends.warnings.schema_warnings import warn_of
 from maskwright.grammar import Grammar, by_name, checked_choices
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.report.sources import Source
@@ -74,7 +75,7 @@ def json_schema_task(schema: Any, given: JsonSchemaKeywords) -> Task:
 
 
 def _read_content(content: str | bytes, is_text: bool, given: JsonSchemaKeywords) -> Grammar:
-    return Grammar.from_json_schema(_content_data(content, is_text), **given)
+    return Grammar.from_known_schema(_content_data(content, is_text), given)
 
 
 def _source_of_content(content: str | bytes, is_text: bool, given: JsonSchemaKeywords) -> Source:
@@ -153,7 +154,13 @@ def structural_tag_task(
         return Task(None, read)
     content = content_key(known.format)
     key = None if content is None else ("structural_tag", content)
-    return Task(key, lambda: Grammar(*lower_tag(known, tokens_of(info)), source=Source("structural_tag", known)))
+
+    def read_known() -> Grammar:
+        grammar = Grammar(*lower_tag(known, tokens_of(info)), source=Source("structural_tag", known))
+        warn_of(grammar.report)
+        return grammar
+
+    return Task(key, read_known)
 
 
 def _options_key(given: JsonSchemaKeywords) -> Hashable:

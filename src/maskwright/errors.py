@@ -18,7 +18,8 @@
     ├── LimitError              a limit on depth, size or work was reached        (also RuntimeError)
     └── MatcherError            a call that a matcher cannot carry out             (also RuntimeError)
 
-There is one warning: `GrammarWarning`, for grammars that compile but surely do not do what they were written for.
+There are two warnings: `GrammarWarning`, for grammars that compile but surely do not do what they were written for, and
+`SchemaWarning`, for JSON Schemas with a misspelled keyword or with none at all.
 
 Errors are data: whatever a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.
@@ -301,6 +302,22 @@ class GrammarWarning(UserWarning):
         place = "" if line is None else f"{line}:{column}: "
         advice = "" if hint is None else f"\n  hint: {hint}"
         super().__init__(f"{place}in {rule[:60]!r}: {message}{advice}")
+
+
+class SchemaWarning(UserWarning):
+    """A part of a JSON Schema has no effect, and was surely meant to have one: a misspelled keyword, for example.
+
+    `pointer` is the JSON pointer to the place, `keyword` the name there. Issued once for a schema: `num_more` other
+    parts of it have no effect either, and `Grammar.report` lists them all.
+    """
+
+    def __init__(self, message: str, *, pointer: str, keyword: str, num_more: int = 0) -> None:
+        self.message = message
+        self.pointer = pointer
+        self.keyword = keyword
+        self.num_more = num_more
+        more = f" (and {num_more} more: see Grammar.report)" if num_more else ""
+        super().__init__(_at(pointer, message + more))
 
 
 def _at(pointer: str, message: str) -> str:

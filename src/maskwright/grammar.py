@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
 from maskwright.errors import GrammarError, GrammarWarning, UnsatisfiableError, wrong_argument
+from maskwright.frontends.warnings.schema_warnings import warn_of
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
 from maskwright.ir import GrammarIR
@@ -160,9 +161,19 @@ class Grammar:
             UnsatisfiableError: No value is valid.
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
+        Warns:
+            SchemaWarning: A keyword is probably misspelled, so it has no effect; or the schema uses none.
+
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'
         """
+        made = cls.from_known_schema(schema, options)
+        warn_of(made.report)
+        return made
+
+    @classmethod
+    def from_known_schema(cls, schema: Any, options: Mapping[str, Any]) -> Grammar:
+        """Read a JSON Schema again: as `from_json_schema`, without warnings."""
         from maskwright.frontends.json_schema import read_options, schema_to_ir
 
         report: list[Finding] = []
@@ -245,6 +256,7 @@ class Grammar:
         Warns:
             GrammarWarning: A constraint has no effect, because free text beside it matches all that it matches; or
                 a stop text has to come twice.
+            SchemaWarning: Of a `%json`, as for `from_json_schema`.
 
         >>> print(Grammar.from_lark('start: "[" (NUM ("," NUM)*)? "]"\\nNUM: /[0-9]+/').dump())
         start ::= "[" (NUM ("," NUM)*)? "]"
@@ -270,6 +282,7 @@ class Grammar:
             made = lark_to_ir(
                 source, start, grammars=supplied, modules=modules, options=chosen, report=report, notes=notes
             )
+        warn_of(report)
         return cls(made, tuple(report), issue_warnings(made, source, ":", notes), source=Source("lark", source))
 
     @classmethod
@@ -313,6 +326,9 @@ class Grammar:
             OptionError: An option is wrong, or contradicts another one; `option` names it.
             LimitError: The tag nests too deep.
 
+        Warns:
+            SchemaWarning: Of a schema in it, as for `from_json_schema`.
+
         >>> Grammar.from_structural_tag({"format": {"type": "const_string", "value": "hi"}}).dump()
         'root ::= "hi"'
         """
@@ -324,6 +340,7 @@ class Grammar:
             known = read_tag(tag, options)
             made = lower_tag(known, tokens_of(tokenizer_info))
         grammar = cls(*made, source=Source("structural_tag", known))
+        warn_of(grammar.report)
         if tokenizer_info is None:
             grammar._tag = known
         return grammar

@@ -29,6 +29,7 @@ from maskwright.errors import (
     UnsatisfiableError,
 )
 from maskwright.frontends.json_schema.options import LAYOUT_OPTIONS, read_options
+from maskwright.frontends.warnings.schema_warnings import warn_of
 from maskwright.grammar import Grammar
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.request_fields import (
@@ -201,8 +202,9 @@ def _checked(options: JsonSchemaKeywords) -> None:
 
 def _of_schema(schema: Any, pointer: str, options: Mapping[str, Any]) -> Grammar:
     """The grammar of a schema, whose report leads into the request."""
-    made = Grammar.from_json_schema(schema, **options)
+    made = Grammar.from_known_schema(schema, options)
     made.report = tuple([found._replace(pointer=pointer + found.pointer) for found in made.report])
+    warn_of(made.report)
     return made
 
 

@@ -20,6 +20,8 @@ from maskwright.compile_cache import Workers
 from maskwright.compile_tasks import Task
 from maskwright.compiled_grammar import CompiledGrammar, has_captures
 from maskwright.errors import GrammarError, Span, UnsatisfiableError
+from maskwright.frontends.warnings.issuing import issue
+from maskwright.frontends.warnings.schema_warnings import warn_of
 from maskwright.grammar import Grammar
 from maskwright.ir import GrammarIR, TokenSet, has_deferred, spelled_out
 from maskwright.report.sources import Source
@@ -101,10 +103,8 @@ class TaskCompiler:
         compiled = CompiledGrammar(
             grammar, self._info, memory_budget_bytes=limit, saved=data, has_captures=notes.captures
         )
-        if notes.warnings:
-            from maskwright.frontends.warnings.grammar_warnings import issue
-
-            issue(notes.warnings)
+        issue(notes.warnings)
+        warn_of(notes.report)
         return compiled
 
     def _keep(self, key: str, ir: GrammarIR, notes: Notes) -> None:

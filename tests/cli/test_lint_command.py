@@ -43,3 +43,20 @@ def test_stdin_and_unknown_endings(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     assert code == 2
     assert "unknown language" in err
     assert cli("lint", "no-such-file.lark")[0] == 2
+
+
+@pytest.mark.parametrize("command", ["lint", "convert", "compile", "explain", "show"])
+def test_each_command_says_which_keyword_looks_misspelled(cli: Cli, tmp_path: Path, command: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"type": "null", "requird": ["a"]}')
+    given = {
+        "lint": (str(path),),
+        "convert": (str(path), "--to", "ebnf"),
+        "compile": (str(path), "-o", str(tmp_path / "a.mwg")),
+        "explain": ("--schema", str(path), "--text", "null"),
+        "show": (str(path), "-o", str(tmp_path / "a.html")),
+    }
+    code, out, err = cli(command, *given[command])
+    assert code == 0
+    assert "#/requird: unknown keyword 'requird'; did you mean 'required'?\n" in out + err
+    assert "Finding(" not in out + err

@@ -177,6 +177,7 @@ FRONT_ENDS: dict[str, tuple[str | None, Callable[[], object]]] = {
 def ends(run: Callable[[], object], limit: str | None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", maskwright.GrammarWarning)
+        warnings.simplefilter("ignore", maskwright.SchemaWarning)
         if limit is None:
             run()
             return

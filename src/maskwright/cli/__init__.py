@@ -18,6 +18,7 @@ import contextlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 from .errors import EXIT_BAD_INPUT, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, CommandError
@@ -29,8 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     _replace_what_cannot_be_encoded()
     try:
-        from maskwright.errors import MaskwrightError
+        from maskwright.errors import MaskwrightError, SchemaWarning
 
+        warnings.filterwarnings("ignore", category=SchemaWarning)  # `print_findings` shows all that is found
         from .arguments import parse
 
         command = parse(argv)

@@ -13,6 +13,7 @@ from maskwright.errors import MaskwrightError
 from .errors import EXIT_OK, CommandError
 from .grammar_files import read_grammar_file
 from .sources import placed
+from .texts import print_findings
 
 WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to_regex, "ir": Grammar.dump}
 
@@ -20,6 +21,7 @@ WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     file = read_grammar_file(arguments.file, arguments.language, strict=arguments.strict, relax=arguments.relax)
+    print_findings(file.grammar.report)
     try:
         print(WRITERS[arguments.to](file.grammar))
     except MaskwrightError as error:

@@ -19,7 +19,7 @@ from maskwright.report.rejection import Origin, Reason, Rejection, listed, place
 
 from .errors import EXIT_OK, EXIT_PROBLEMS, CommandError
 from .sources import Structure, in_options, read_structure
-from .texts import marked, printable, read_output, without_last_line_break
+from .texts import marked, print_findings, printable, read_output, without_last_line_break
 from .tokenizers import Tokenizer, bytes_as_tokens, read_tokenizer
 
 _NO_FIT = "the structure allows it, but no output that goes on with it fits into --max-tokens"
@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     structure = read_structure(arguments)
     tokenizer = bytes_as_tokens() if arguments.tokenizer is None else read_tokenizer(arguments.tokenizer)
     compiled, _ = structure.compiled(tokenizer.info)
+    print_findings(compiled.grammar.report)
     verdict = _verdict(compiled, tokenizer, data, arguments.max_tokens)
     if verdict.rejection is not None and arguments.text is None:
         shorter = without_last_line_break(data)

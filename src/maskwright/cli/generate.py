@@ -17,7 +17,7 @@ from maskwright.errors import EngineError, LimitError, UnsatisfiableError
 from .errors import EXIT_OK, CommandError
 from .output import Figures, StdoutWriter, print_figures
 from .sources import read_structure
-from .texts import printable
+from .texts import print_findings
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,8 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     params = SamplingParams(arguments.max_tokens, arguments.temperature, arguments.top_p, seed=arguments.seed)
     with load_model(arguments.model, num_slots=1) as engine:
         compiled, compile_us = structure.compiled(engine.tokenizer_info)
-        for found in compiled.grammar.report:
-            print(f"warning: {printable(f'#{found.pointer}: {found.reason}')}", file=sys.stderr)
+        print_findings(compiled.grammar.report)
         request = Request(prompt_ids(engine, arguments.prompt), params, grammar=compiled)
         writer, whole = StdoutWriter(), Completion()
         try:

@@ -11,6 +11,7 @@ from maskwright import lint
 
 from .errors import EXIT_OK, EXIT_PROBLEMS
 from .grammar_files import read_grammar_file
+from .texts import printable
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         if at := file.place(hint.rule):
             print(f"{at}: {hint.kind}: {hint.message}\n  hint: {hint.hint}")
     for finding in file.grammar.report:
-        print(f"{file.label}: {finding}")
+        print(printable(f"{file.label}: #{finding.pointer}: {finding.reason}"))
     figures = report.statistics
     print(
         f"{_counted(figures.rules, 'rule')} ({figures.recursive_rules} recursive), "

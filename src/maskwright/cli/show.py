@@ -22,7 +22,7 @@ from maskwright.show.trace import Trace, trace
 from .errors import EXIT_OK, CommandError
 from .grammar_files import language_of
 from .sources import placed, read_structure, read_text
-from .texts import read_output, without_last_line_break
+from .texts import print_findings, read_output, without_last_line_break
 from .tokenizers import Tokenizer, read_tokenizer
 
 _OPTIONS = {"ebnf": "grammar", "lark": "lark", "schema": "schema"}
@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     given = _tokens(arguments, tokenizer)
     structure = read_structure(arguments)
     compiled, _ = structure.compiled(tokenizer.info)
+    print_findings(compiled.grammar.report)
     try:
         found = None if given is None else _trace(compiled, given, arguments.max_tokens)
         html = page(

@@ -8,9 +8,14 @@ from __future__ import annotations
 import argparse
 import sys
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import CommandError
+
+if TYPE_CHECKING:
+    from maskwright.frontends.json_schema import Finding
 
 _STRUCTURES = ("schema", "grammar", "lark", "tag", "tools")
 _REACH = 48  # characters shown on either side of a place
@@ -49,6 +54,12 @@ def read_output(arguments: argparse.Namespace) -> bytes:
         raise CommandError(
             f"--text-file: cannot read {name[:100]!r}: {reason}\n  hint: give a file, or - for stdin"
         ) from error
+
+
+def print_findings(report: Iterable[Finding]) -> None:
+    """Say on stderr what of a JSON Schema does not constrain the output."""
+    for found in report:
+        print(f"warning: {printable(f'#{found.pointer}: {found.reason}')}", file=sys.stderr)
 
 
 def without_last_line_break(data: bytes) -> bytes:

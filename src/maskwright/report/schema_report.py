@@ -132,6 +132,7 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
 
 def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) -> list[KeywordOutcome]:
     """All keywords that apply; what the front-end found of them counts."""
+    from maskwright.frontends.json_schema.options import UNKNOWN_KEYWORD
     from maskwright.frontends.json_schema.report.reached import reached_keywords
 
     outcomes: dict[str, KeywordOutcome] = {}
@@ -139,7 +140,7 @@ def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) ->
         outcome: Outcome = "enforced" if annotation is None else "annotation"
         outcomes[pointer] = KeywordOutcome(pointer, keyword, outcome, annotation, suggestion)
     for finding in findings:
-        if finding.pointer in outcomes and finding.reason.startswith("unknown keyword"):
+        if finding.pointer in outcomes and finding.reason.startswith(UNKNOWN_KEYWORD):
             continue  # known already, with the suggestion apart
         place = _nearest(finding.pointer, outcomes)
         known = outcomes.get(place)

@@ -216,6 +216,11 @@ def _wrong(option: str, what: str) -> OptionError:
 DEFAULTS: Final = JsonSchemaOptions()
 
 
+# How the reasons of probable mistakes begin.
+UNKNOWN_KEYWORD: Final = "unknown keyword"
+NOTHING_USED: Final = "no keyword of JSON Schema is used"
+
+
 class Finding(NamedTuple):
     """One keyword that does not constrain the output, and why."""
 
@@ -223,3 +228,8 @@ class Finding(NamedTuple):
     keyword: str
     outcome: Literal["annotation", "relaxed"]
     reason: str
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether it was surely meant to constrain the output: a misspelled keyword, a schema that uses none."""
+        return self.reason.startswith((UNKNOWN_KEYWORD, NOTHING_USED))

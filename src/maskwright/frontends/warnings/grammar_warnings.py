@@ -9,19 +9,13 @@ Tested by tests/frontends/test_shadowing.py.
 from __future__ import annotations
 
 import re
-import sys
-import warnings
-from collections.abc import Iterable
-from pathlib import Path
 
-import maskwright
 from maskwright.errors import GrammarError, GrammarWarning, Span
 from maskwright.frontends.warnings.doubled_stops import doubled_stops
+from maskwright.frontends.warnings.issuing import issue
 from maskwright.frontends.warnings.notes import Notes
 from maskwright.frontends.warnings.shadowing import shadowed
 from maskwright.ir import GrammarIR
-
-_PACKAGE = str(Path(maskwright.__file__).parent)
 
 
 def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tuple[GrammarWarning, ...]:
@@ -42,12 +36,6 @@ def issue_warnings(rules: GrammarIR, source: str, sign: str, notes: Notes) -> tu
     return tuple(found)
 
 
-def issue(found: Iterable[GrammarWarning]) -> None:
-    """Issue warnings where the caller's code is."""
-    for warning in found:
-        warnings.warn(warning, stacklevel=_levels_to_caller())
-
-
 def place_of(rule: str, source: str, sign: str) -> tuple[int, int] | None:
     """Line and column of a rule's definition, from 1; None if it is not in the source."""
     found = re.search(rf"^[ \t]*[?!]*({re.escape(rule)})(?![\w-])[^\n:]*{sign}", source, re.MULTILINE)
@@ -57,11 +45,3 @@ def place_of(rule: str, source: str, sign: str) -> tuple[int, int] | None:
     assert at.line is not None
     assert at.column is not None
     return at.line, at.column
-
-
-def _levels_to_caller() -> int:
-    """How many frames below the caller of this function the first is that is not the package's own."""
-    level, frame = 0, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    return max(1, level + 1)

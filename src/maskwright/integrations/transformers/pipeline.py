@@ -15,7 +15,6 @@ Tested by tests/integrations/test_transformers_generate.py and tests/engines/tes
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -160,7 +159,6 @@ def prepare(
     structure = _structure_of(output_type, model, tokenizer, tool_choice, tool_format, schema_options)
     facts = facts_of(model, tokenizer, generate_options.pop("eos_token_id", None))
     compiled = structure.compile(_compiler_of(tokenizer, facts))
-    _warn_of(compiled)
     rows = [encode(tokenizer, each, structure.tools, template_options) for each in wanted.prompts]
     arguments = _sampling(generate_options, generate_options.get("generation_config") or model.generation_config)
     if arguments.get("stop_strings"):
@@ -211,14 +209,6 @@ def _structure_of(
         return _Structure(tools.compile, tools.read, str, tools.tools)
     plain = output_type_of(output_type, schema_options)
     return _Structure(plain.compile, lambda _matcher, text: plain.read(text), plain.read_partial)
-
-
-def _warn_of(compiled: CompiledGrammar) -> None:
-    """Say what has no effect in a schema: misspelled keywords, bare properties."""
-    for found in compiled.grammar.report:
-        if found.outcome == "annotation" and found.keyword != "format":
-            # Where `generate` or `stream` is called.
-            warnings.warn(f"output_type, at #{found.pointer}: {found.reason}", UserWarning, stacklevel=4)
 
 
 def _check_tools(given: Sequence[Any]) -> None:

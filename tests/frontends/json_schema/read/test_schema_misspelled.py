@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from typing import Any
 
 import pytest
 
 import maskwright
-from maskwright import Grammar
+from maskwright import Grammar, GrammarCompiler, SchemaWarning, TokenizerInfo, openai_shapes
 from maskwright.frontends.json_schema.read.keyword_table import KEYWORDS
 from maskwright.frontends.json_schema.read.misspelled import meant_by
+from maskwright.structural_tag import get_model_structural_tag
+
+INFO = TokenizerInfo.from_vocab([bytes((b,)) for b in range(256)] + ["</s>"], stop_token_ids=[256])
+REQUIRD = {"type": "object", "requird": ["a"]}
+
+
+def read_in_silence(schema: Any) -> Grammar:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)
+        return Grammar.from_json_schema(schema)
 
 
 def test_no_keyword_is_taken_for_another() -> None:
@@ -33,7 +45,7 @@ def test_no_keyword_is_taken_for_another() -> None:
 )
 def test_a_misspelled_keyword_is_a_finding(schema: Any, pointer: str, keyword: str, meant: str) -> None:
     for _ in range(2):  # what leaves were is kept
-        [found] = [finding for finding in Grammar.from_json_schema(schema).report if finding.pointer == pointer]
+        [found] = [finding for finding in read_in_silence(schema).report if finding.pointer == pointer]
         assert found.keyword == keyword
         assert found.outcome == "annotation"
         assert found.reason == f"unknown keyword {keyword!r}; did you mean {meant!r}?"
@@ -77,7 +89,7 @@ def test_what_is_near_nothing_is_unknown() -> None:
     ],
 )
 def test_a_schema_that_uses_no_keyword_is_a_finding(schema: Any, pointer: str, meant: str) -> None:
-    [found] = Grammar.from_json_schema(schema).report
+    [found] = read_in_silence(schema).report
     reason = f"no keyword of JSON Schema is used, so every value is valid; did you mean {meant}?"
     assert found == (pointer, pointer[1:].replace("~1", "/"), "annotation", reason)
 
@@ -87,3 +99,63 @@ def test_a_schema_that_uses_no_keyword_is_a_finding(schema: Any, pointer: str, m
 )
 def test_a_schema_that_admits_everything_on_purpose_is_none(schema: Any) -> None:
     assert Grammar.from_json_schema(schema).report == ()
+
+
+def test_a_mistake_is_a_warning_where_the_callers_code_is() -> None:
+    with pytest.warns(SchemaWarning) as caught:
+        Grammar.from_json_schema({**REQUIRD, "properties": {"a": {"maximun": 3}}})
+    [shown] = caught
+    assert shown.filename == __file__
+    assert isinstance(shown.message, SchemaWarning)
+    assert str(shown.message) == (
+        "at #/requird: unknown keyword 'requird'; did you mean 'required'? (and 1 more: see Grammar.report)"
+    )
+    assert (shown.message.pointer, shown.message.keyword, shown.message.num_more) == ("/requird", "requird", 1)
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": REQUIRD}}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "a", "schema": REQUIRD}}
+
+
+@pytest.mark.parametrize(
+    ("read", "pointer"),
+    [
+        (lambda: GrammarCompiler(INFO).compile_json_schema(REQUIRD), "/requird"),
+        (lambda: GrammarCompiler(INFO).compile_json_schema(json.dumps(REQUIRD)), "/requird"),
+        (lambda: GrammarCompiler(INFO).compile_json_schema_async(REQUIRD).result(), "/requird"),
+        (lambda: Grammar.from_lark(f"start: %json {json.dumps(REQUIRD)}"), "/requird"),
+        (
+            lambda: GrammarCompiler(INFO).compile_structural_tag(get_model_structural_tag("hermes", [TOOL])),
+            "/tools/0/function/parameters/requird",
+        ),
+        (
+            lambda: Grammar.from_structural_tag({"format": {"type": "json_schema", "json_schema": REQUIRD}}),
+            "/format/json_schema/requird",
+        ),
+        (
+            lambda: openai_shapes.chat_completion({"response_format": FORMAT}),
+            "/response_format/json_schema/schema/requird",
+        ),
+        (lambda: openai_shapes.vllm({"json": REQUIRD}), "/structured_outputs/json/requird"),
+    ],
+    ids=["compiled", "text", "async", "lark", "tool", "tag", "chat", "vllm"],
+)
+def test_every_entrance_warns(read: Any, pointer: str) -> None:
+    with pytest.warns(SchemaWarning) as caught:
+        read()
+    assert [shown.message.pointer for shown in caught if isinstance(shown.message, SchemaWarning)] == [pointer]
+
+
+def test_compiling_warns_once_and_looking_at_the_grammar_does_not() -> None:
+    compiler = GrammarCompiler(INFO)
+    with pytest.warns(SchemaWarning):
+        compiled = compiler.compile_json_schema(REQUIRD)
+    again = compiler.compile_json_schema(dict(REQUIRD))  # a warning would be an error here
+    assert again is compiled
+    assert compiled.grammar.ir is not None
+    assert compiled.explain_rejection("x") is not None
+
+
+def test_what_may_be_meant_as_it_is_gives_no_warning() -> None:
+    Grammar.from_json_schema({"type": "string", "format": "topic", "x-requird": 1, "example": "a"})
+    Grammar.from_json_schema({"type": "array", "uniqueItems": True}, on_unsupported="relax")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
-from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
+from maskwright.frontends.json_schema.options import UNKNOWN_KEYWORD, Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.read.guidance import coerces_one_of
 from maskwright.frontends.json_schema.read.misspelled import misspelled
 from maskwright.frontends.json_schema.read.places import Node, Refusal
@@ -38,7 +38,7 @@ class Findings:
 
     def note_misspelled(self, node: Node) -> None:
         for keyword, meant in misspelled(node[0]):
-            reason = f"unknown keyword {keyword!r}; did you mean {meant!r}?"
+            reason = f"{UNKNOWN_KEYWORD} {keyword!r}; did you mean {meant!r}?"
             self.note(Finding(pointer_of((node[2], keyword)), keyword, "annotation", reason))
 
     def refuse(self, refusal: Refusal) -> None:

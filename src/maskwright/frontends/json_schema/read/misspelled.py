@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
+from maskwright.frontends.json_schema.options import NOTHING_USED
 from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS, ASSERTING, DEFINITIONS, KEYWORDS
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.memos import remembered
@@ -56,7 +57,7 @@ _EXTENSIONS: Final = frozenset(
 _MEANT: Final = ASSERTING | DEFINITIONS
 # "title" and "description" are names of properties, too.
 _CONSTRAINING: Final = KEYWORDS.keys() - {"title", "description"}
-_NOTHING_USED: Final = "no keyword of JSON Schema is used, so every value is valid"
+_NO_EFFECT: Final = f"{NOTHING_USED}, so every value is valid"
 _TYPES: Final = frozenset(("str", "string", "int", "integer", "float", "number", "bool", "boolean"))
 _KNOWN: Final = KEYWORDS.keys() | _OF_OLD_DRAFTS | _EXTENSIONS
 
@@ -85,12 +86,12 @@ def constrains_nothing(schema: Any) -> tuple[str, str] | None:
     if type(schema) is not dict or not _CONSTRAINING.isdisjoint(schema) or misspelled(schema):
         return None
     if type(schema.get("schema")) is dict:
-        return "schema", f"{_NOTHING_USED}; did you mean the value of 'schema'?"
+        return "schema", f"{_NO_EFFECT}; did you mean the value of 'schema'?"
     for name, value in schema.items():
         is_meant = type(value) is dict or (type(value) is str and value in _TYPES)
         if is_meant and type(name) is str and name not in _KNOWN and not name.startswith(_VENDORS):
             meant = f'{{"type": "object", "properties": {{{json.dumps(name[:60], ensure_ascii=False)}: …}}}}'
-            return name, f"{_NOTHING_USED}; did you mean {meant}?"
+            return name, f"{_NO_EFFECT}; did you mean {meant}?"
     return None
 
 
