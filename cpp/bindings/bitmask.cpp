@@ -26,7 +26,8 @@ void BitmaskReader::read(nb::handle object, uint32_t num_words, Bitmask& out) {
     read_tensor(object, out);
   if (out.words_per_row_ < static_cast<int64_t>(num_words))
     refuse("a row of the bitmask has " + std::to_string(out.words_per_row_) +
-           " words of 32 tokens, but the vocabulary needs " + std::to_string(num_words));
+           (out.words_per_row_ == 1 ? " word" : " words") + " of 32 tokens, but the vocabulary needs " +
+           std::to_string(num_words));
 }
 
 void BitmaskReader::read_array(nb::handle object, Bitmask& out) {
@@ -38,7 +39,11 @@ void BitmaskReader::read_array(nb::handle object, Bitmask& out) {
   out.held_ = true;
   const bool int32 =
       view.itemsize == 4 && view.format && (std::strcmp(view.format, "i") == 0 || std::strcmp(view.format, "l") == 0);
-  if (!int32) refuse("the bitmask must have dtype int32");
+  if (!int32) {
+    const bool has_dtype = nb::hasattr(object, "dtype");
+    refuse("the bitmask must have dtype int32" +
+           (has_dtype ? ", not " + nb::cast<std::string>(nb::str(nb::object(object.attr("dtype")))) : ""));
+  }
   if (view.ndim != 1 && view.ndim != 2)
     refuse("the bitmask must have one or two dimensions, not " + std::to_string(view.ndim));
   out.words_ = static_cast<uint32_t*>(view.buf);

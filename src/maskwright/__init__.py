@@ -16,8 +16,8 @@ tokens may come next, as a packed bitmask that an inference engine applies to th
 
 With a transformers model, `mw.generate(model, tokenizer, prompts, output_type)` does all of this and returns objects.
 
-The submodules `grammars`, `openai_shapes` and `structural_tag`, and `generate`, which needs transformers, are imported
-on first use.
+The submodules `grammars`, `openai_shapes` and `structural_tag`, two names of the last, `StructuralTag` and
+`get_model_structural_tag`, and `generate`, which needs transformers, are imported on first use.
 """
 
 from importlib import import_module as _import_module
@@ -65,6 +65,8 @@ if _TYPE_CHECKING:
     from maskwright import openai_shapes as openai_shapes
     from maskwright import structural_tag as structural_tag
     from maskwright.integrations.transformers import generate as generate
+    from maskwright.structural_tag import StructuralTag as StructuralTag
+    from maskwright.structural_tag import get_model_structural_tag as get_model_structural_tag
 
 __version__ = "0.1.0"
 __all__ = [
@@ -105,12 +107,15 @@ __all__ = [
     "lint",
 ]
 
+_OF_STRUCTURAL_TAGS = ("StructuralTag", "get_model_structural_tag")
 _SUBMODULES = ("grammars", "openai_shapes", "structural_tag")
 
 
 def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
         return _import_module(f"maskwright.{name}")
+    if name in _OF_STRUCTURAL_TAGS:
+        return getattr(_import_module("maskwright.structural_tag"), name)
     if name == "generate":
         try:
             return _import_module("maskwright.integrations.transformers").generate
@@ -123,4 +128,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_SUBMODULES, "generate"]
+    return [*__all__, *_SUBMODULES, *_OF_STRUCTURAL_TAGS, "generate"]

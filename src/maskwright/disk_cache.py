@@ -62,6 +62,8 @@ class DiskCache:
     """
 
     def __init__(self, directory: str | os.PathLike[str], limit_bytes: int) -> None:
+        if not os.fspath(directory):  # it would mean the working directory
+            raise OptionError("cache_dir is empty", option="cache_dir", hint="pass a directory, or None for no cache")
         self._directory = Path(os.fsdecode(directory)).absolute()
         self._limit_bytes = limit_bytes
         self._written = limit_bytes  # since the last look at what all files hold; none was had

@@ -59,6 +59,12 @@ def test_submodules_are_imported_when_they_are_used() -> None:
     assert done.stdout.split() == [f"maskwright.{name}" for name in names]
 
 
+def test_names_of_structural_tags_are_those_of_their_module() -> None:
+    assert maskwright.StructuralTag is maskwright.structural_tag.StructuralTag
+    assert maskwright.get_model_structural_tag is maskwright.structural_tag.get_model_structural_tag
+    assert {"StructuralTag", "get_model_structural_tag"} <= set(dir(maskwright))
+
+
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         maskwright.no_such_name  # noqa: B018

@@ -210,7 +210,7 @@ def test_refused() -> None:
         mw.Grammar.deserialize(INFO.serialize())
     with pytest.raises(mw.GrammarError, match="checksum"):
         mw.Grammar.deserialize(saved[:-1] + b"\xff")
-    with pytest.raises(mw.ArgumentError, match="data must be a bytes, not str"):
+    with pytest.raises(mw.ArgumentError, match="data must be bytes, not str"):
         mw.Grammar.deserialize("x")  # type: ignore[arg-type]
     with pytest.raises(mw.OptionError, match="memory_budget_bytes must be >= 0"):
         mw.CompiledGrammar.deserialize(saved, INFO, memory_budget_bytes=-1)

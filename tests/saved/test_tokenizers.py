@@ -64,7 +64,7 @@ def test_refused(data: bytes, message: str) -> None:
 
 
 def test_only_bytes() -> None:
-    with pytest.raises(ArgumentError, match="data must be a bytes"):
+    with pytest.raises(ArgumentError, match="data must be bytes"):
         TokenizerInfo.deserialize(bytearray(INFO.serialize()))  # type: ignore[arg-type]
 
 

@@ -106,6 +106,15 @@ def test_fields_of_engines(http: httpx.Client, fields: dict[str, Any], pattern: 
     assert re.fullmatch(pattern, content(http, **fields), re.DOTALL)
 
 
+def test_a_message_says_where_in_a_schema_the_mistake_is(http: httpx.Client) -> None:
+    named: dict[str, Any] = {"name": "a", "schema": {"properties": {"a": {"type": "objekt"}}}}
+    message = error(http, response_format={"type": "json_schema", "json_schema": named})["message"]
+    assert message.startswith("at /response_format/json_schema/schema/properties/a/type: type must be")
+    named["schema"] = json.dumps(named["schema"])
+    message = error(http, response_format={"type": "json_schema", "json_schema": named})["message"]
+    assert message.endswith("found a string. Hint: pass json.loads(text)")
+
+
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])
 def test_a_call(http: httpx.Client, choice: Any) -> None:
     (made,) = post(http, tools=[WEATHER], tool_choice=choice, parallel_tool_calls=False)["choices"]

@@ -53,3 +53,15 @@ def test_hints_are_in_the_message() -> None:
 )
 def test_types(status: int, kind: str) -> None:
     assert ApiError(status, "m").body == {"error": {"message": "m", "type": kind, "param": None, "code": None}}
+
+
+@pytest.mark.parametrize(
+    ("param", "message"),
+    [
+        ("/seed", "m"),
+        ("/messages/0/role", "at /messages/0/role: m"),
+        ("/tools/0/" + "a" * 200, f"at …{'a' * 120}: m"),
+    ],
+)
+def test_a_message_begins_with_the_place_inside_of_a_field(param: str, message: str) -> None:
+    assert ApiError(400, "m", param=param).body["error"]["message"] == message

@@ -173,9 +173,10 @@ def _check_tensor(tensor: Any, name: str) -> None:
 def _not_an_array(value: Any, name: str) -> BitmaskError:
     library = type(value).__module__.partition(".")[0].removesuffix("lib")
     function = _ELSEWHERE.get(library)
+    hint = f"pass numpy.array({name})" if isinstance(value, list | tuple) else None
     return BitmaskError(
         f"the {name} must be a numpy array or a torch tensor, not {type_name(value)}",
-        hint=None if function is None else f"use {function}, which returns new logits",
+        hint=hint if function is None else f"use {function}, which returns new logits",
     )
 
 

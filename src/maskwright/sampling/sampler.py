@@ -113,7 +113,8 @@ class StructureSampler:
             self._prompt = self._next_logits.empty_prompt()
         self._temperature = as_number("temperature", temperature)
         if not 0 < self._temperature < math.inf:
-            raise OptionError(f"temperature must be > 0, not {self._temperature}", option="temperature")
+            hint = "for the likeliest output, use best_of, or a temperature such as 0.01"
+            raise OptionError(f"temperature must be > 0, not {self._temperature}", option="temperature", hint=hint)
         self._max_attempts = as_integer("max_attempts", max_attempts, at_least=1)
         self._free_end = bool(free_end)
         self._start = GrammarMatcher(compiled, max_tokens=max_tokens)

@@ -4,8 +4,8 @@
     api_error(SchemaError("…", pointer="/type"))                    400, param "/type", code "invalid_schema"
 
 `param` is the JSON pointer of the field in the request's body: `protocol/fields.py` sets it for a field as such, and
-`structure/structures.py:_placed` for what a field holds, from the error's pointer. A message ends with what to do about
-it.
+`structure/structures.py:_placed` for what a field holds, from the error's pointer. A message begins with the place in
+the field and ends with what to do about it.
 Tested by tests/serve/test_serve_errors.py.
 """
 
@@ -28,6 +28,7 @@ from maskwright.errors import (
     UnsupportedSchemaError,
 )
 
+_MAX_PLACE = 120
 _TYPES = {401: "authentication_error", 404: "not_found_error", 405: "invalid_request_error", 429: "rate_limit_error"}
 # The first that matches counts: subclasses come before their bases.
 _CODES: tuple[tuple[type[MaskwrightError], str], ...] = (
@@ -69,7 +70,16 @@ class ApiError(Exception):
     @property
     def body(self) -> dict[str, Any]:
         kind = _TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
-        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+        return {"error": {"message": self._placed_message, "type": kind, "param": self.param, "code": self.code}}
+
+    @property
+    def _placed_message(self) -> str:
+        """The message, and where inside of a field something is wrong: clients show their users the message alone."""
+        param = self.param or ""
+        if param.count("/") < 2:
+            return self.message
+        shown = param if len(param) <= _MAX_PLACE else f"…{param[-_MAX_PLACE:]}"
+        return f"at {shown}: {self.message}"
 
 
 def invalid(

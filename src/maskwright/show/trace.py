@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maskwright.errors import LimitError
+from maskwright import _kernel
+from maskwright.errors import LimitError, wrong_argument
 from maskwright.report.rejection import Explanation
 
 if TYPE_CHECKING:
@@ -64,9 +65,14 @@ def trace(matcher: GrammarMatcher, token_ids: Sequence[int], likely: Likely | No
         likely: What might follow a text, as a model has it.
 
     Raises:
+        ArgumentError: `matcher` or `token_ids` is something else.
         LimitError: The grammar is too ambiguous.
         TokenizerError: A token id is outside the vocabulary.
     """
+    if not isinstance(matcher, _kernel.Matcher):
+        raise wrong_argument("matcher", matcher, "a GrammarMatcher", "make one with GrammarMatcher(compiled_grammar)")
+    if isinstance(token_ids, str | bytes):
+        raise wrong_argument("token_ids", token_ids, "a sequence of ints", "encode the text first")
     info = matcher.compiled_grammar.tokenizer_info
     read = list(token_ids[:MOST_TOKENS])
     ids_of = {text: i for i, text in enumerate(info.token_bytes)} if likely is not None else {}

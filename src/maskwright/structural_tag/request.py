@@ -196,7 +196,7 @@ def read_request(
         reasoning = "enabled" if reasoning else "disabled"
     given: Any = reasoning if isinstance(reasoning, str) else None
     if given not in ("enabled", "disabled", "auto"):
-        hint = "use 'disabled'" if given in ("off", "none", "no", "false") else None
+        hint = "use 'disabled'" if given in ("off", "none", "no", "false") else "use 'enabled'"
         raise _wrong("'enabled', 'disabled' or 'auto'", reasoning, "/reasoning", hint)
     budget = _read_budget(thinking_token_budget)
     if not isinstance(parallel_tool_calls, bool):
@@ -244,7 +244,10 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
     if tools is None:
         return ()
     if not isinstance(tools, (list, tuple)):
-        hint = "pass json.loads(text)" if isinstance(tools, str) else "pass [tool]"
+        hint = "pass [tool]"
+        if isinstance(tools, str):
+            is_json = tools.lstrip()[:1] in ("[", "{")
+            hint = "pass json.loads(text)" if is_json else "pass the tools themselves, not a name"
         raise _wrong("an array of tools", tools, "/tools", hint)
     if len(tools) > MAX_TOOLS:
         raise RequestError(f"there are more than {MAX_TOOLS:,} tools", pointer="/tools")
@@ -310,7 +313,9 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
         declared = OwnSchema(parameters) if isinstance(parameters, dict) else None
         return Tool(name, _ANY_ARGUMENTS, False, kind, f"{at}/parameters", declared)
     elif not isinstance(parameters, dict):
-        way_out = "pass json.loads(text)" if isinstance(parameters, str) else None
+        way_out = 'write {"type": "object", "properties": …}'
+        if isinstance(parameters, str):
+            way_out = "pass json.loads(text)"
         raise _wrong("a JSON Schema (an object)", parameters, f"{at}/parameters", way_out)
     else:
         _check_wrapped(parameters, f"{at}/parameters")
@@ -368,7 +373,7 @@ def _choose(tools: tuple[Tool, ...], choice: Any, pointer: str = "/tool_choice")
         near = get_close_matches(choice[:60], ("none", "auto", "required"), 1)
         hint = "use 'required'" if choice == "any" else f"did you mean {near[0]!r}?" if near else None
         if any(choice == tool.name for tool in tools):
-            hint = 'use {"type": "function", "function": {"name": …}}'
+            hint = f'use {{"type": "function", "function": {{"name": "{choice}"}}}}'
         raise _wrong("'none', 'auto', 'required' or an object", choice, pointer, hint)
     if choice.get("type") == "allowed_tools":
         inner, at = choice, pointer

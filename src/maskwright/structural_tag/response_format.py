@@ -64,7 +64,8 @@ def read_format(value: Any, pointer: str, *, nested: str | None) -> Format | Non
     value, pointer = _named_schema(value, pointer, nested)
     schema = value.get("schema", True)
     if not isinstance(schema, (dict, bool)):
-        raise wrong("a JSON Schema (an object)", schema, f"{pointer}/schema")
+        way_out = "pass json.loads(text)" if isinstance(schema, str) else None
+        raise wrong("a JSON Schema (an object)", schema, f"{pointer}/schema", way_out)
     strict = optional_flag(value.get("strict"), f"{pointer}/strict")
     return JSONSchemaFormat(schema, strict_mode=strict, origin=f"{pointer}/schema")
 
@@ -86,7 +87,7 @@ def _named_schema(value: Mapping[str, Any], pointer: str, nested: str | None) ->
     of_the_other = "json_schema" if nested is None else "schema"
     if value.get(of_the_other) is not None and (nested is None or value.get(nested) is None):
         raise RequestError(
-            f"{of_the_other} does not stand here", pointer=f"{pointer}/{of_the_other}", hint=_whole(nested)
+            f"{of_the_other} does not belong here", pointer=f"{pointer}/{of_the_other}", hint=_whole(nested)
         )
     check_all(value, ("type", *(_OF_A_NAMED_SCHEMA if nested is None else (nested,))), pointer)
     if nested is None:

@@ -27,7 +27,8 @@ T = TypeVar("T")
 def instance(name: str, value: object, kind: type[T], hint: str | None = None) -> T:
     """Return a value of this class."""
     if not isinstance(value, kind):
-        raise wrong_argument(name, value, f"a {kind.__name__}", hint or (text_hint(value) if kind is str else None))
+        expected = "bytes" if kind is bytes else f"a {kind.__name__}"
+        raise wrong_argument(name, value, expected, hint or (text_hint(value) if kind is str else None))
     return value
 
 

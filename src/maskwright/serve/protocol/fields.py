@@ -97,10 +97,8 @@ def _malformed(error: ValidationError) -> ApiError:
     pointer = pointer_of(first["loc"])
     kind = first["type"]
     found = f", found {type_of(first['input'])}" if kind.endswith("_type") else ""
-    *_, name = ("body", *(str(step) for step in first["loc"] if isinstance(step, str)))
-    if first["loc"] and isinstance(first["loc"][-1], int):
-        name = f"{name}[{first['loc'][-1]}]"
-    return invalid(f"{name}: {message}{found}", pointer)
+    named = f"{first['loc'][0]}: " if len(first["loc"]) == 1 else ""  # the answer says where inside of a field
+    return invalid(f"{named}{message}{found}", pointer)
 
 
 def pointer_of(path: Iterable[str | int]) -> str:
@@ -128,15 +126,15 @@ def type_of(value: Any) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "an object")
 
 
-def expected(what: str, value: Any) -> PydanticCustomError:
-    """Make the error of a validator."""
-    return PydanticCustomError("expected", f"expected {what}, found {type_of(value)}")
+def expected(what: str, value: Any, more: str = "") -> PydanticCustomError:
+    """Make the error of a validator; `more` says what is wrong with a value of the right type."""
+    return PydanticCustomError("expected", f"expected {what}, found {type_of(value)}{more}")
 
 
 def _texts(value: Any) -> Any:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
-        raise expected("a string or an array of strings", value)
+        raise expected("a string or an array of strings", value, " with other items" if value is given else "")
     return given
 
 

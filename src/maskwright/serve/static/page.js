@@ -165,7 +165,7 @@ function messageOf(error) {
 
 function errorText(answer) {
   const error = answer.error || { message: "no answer" };
-  return error.param ? `${error.param}\n${error.message}` : error.message;
+  return error.param && !error.message.startsWith("at ") ? `${error.param}\n${error.message}` : error.message;
 }
 
 async function* events(stream) {

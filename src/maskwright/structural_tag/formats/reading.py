@@ -31,6 +31,13 @@ _JOINTS: Final = ("sequence", "or", "optional")  # of such parts
 _DEPTH_OF_PARTS: Final = 4
 
 
+def _way_out(data: Any) -> str:
+    """How to write as a format what stands in the place of one."""
+    if data in ("json_schema", "json"):
+        return 'write {"type": "json_schema", "json_schema": …}'
+    return 'text as it is: {"type": "const_string", "value": …}; any text: {"type": "any_text"}'
+
+
 def read_format(data: Any, pointer: str) -> Format:
     """Make a format of JSON data.
 
@@ -41,7 +48,7 @@ def read_format(data: Any, pointer: str) -> Format:
     if isinstance(data, Format):
         return data
     if type(data) is not dict and not isinstance(data, Mapping):
-        raise wrong("a format (an object with a type)", data, pointer)
+        raise wrong("a format (an object with a type)", data, pointer, _way_out(data))
     name = data.get("type")
     if name is None:
         raise StructuralTagError("the format has no type", pointer=pointer, hint='add "type"')

@@ -1,0 +1,98 @@
+"""Mistakes that callers make: what is raised says what was expected and a way out that works where it is raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import maskwright as mw
+from maskwright.lm import load_embedded_model
+from maskwright.sampling import StructureSampler
+from maskwright.show.trace import trace
+
+LM = load_embedded_model()
+INFO = mw.TokenizerInfo.from_vocab([bytes((b,)) for b in range(256)] + ["</s>"], stop_token_ids=[256])
+COMPILER = mw.GrammarCompiler(INFO)
+GRAMMAR = COMPILER.compile_regex("ab*c")
+TOOL = {"type": "function", "function": {"name": "w", "parameters": {"type": "object"}}}
+
+
+def matcher() -> mw.GrammarMatcher:
+    return mw.GrammarMatcher(GRAMMAR)
+
+
+def tag(data: Any) -> mw.CompiledGrammar:
+    return COMPILER.compile_structural_tag(data)
+
+
+def tools(given: Any, **options: Any) -> Any:
+    return mw.get_model_structural_tag("qwen_3", given, **options)
+
+
+def sampler(**options: Any) -> StructureSampler:
+    compiled = mw.GrammarCompiler(LM.tokenizer_info).compile_regex(" yes| no")
+    return StructureSampler(compiled, LM.logits, LM.encode("a"), max_tokens=9, **options)
+
+
+MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
+    "text as a format": (lambda: tag({"format": "hi"}), mw.StructuralTagError, '"const_string", "value"'),
+    "a name as a format": (
+        lambda: tag({"format": "json"}),
+        mw.StructuralTagError,
+        '"type": "json_schema", "json_schema"',
+    ),
+    "text as content": (
+        lambda: tag({"format": {"type": "tag", "begin": "<", "content": "any", "end": ">"}}),
+        mw.StructuralTagError,
+        'any text: {"type": "any_text"}',
+    ),
+    "a tool's name as tools": (lambda: tools("w"), mw.RequestError, "pass the tools themselves, not a name"),
+    "tools as a text": (lambda: tools("[]"), mw.RequestError, "pass json.loads(text)"),
+    "names as parameters": (
+        lambda: tools([{"type": "function", "function": {"name": "w", "parameters": ["city"]}}]),
+        mw.RequestError,
+        'write {"type": "object", "properties": …}',
+    ),
+    "a tool's name as a choice": (
+        lambda: tools([TOOL], tool_choice="w"),
+        mw.RequestError,
+        'use {"type": "function", "function": {"name": "w"}}',
+    ),
+    "reasoning on": (lambda: tools([TOOL], reasoning="on"), mw.RequestError, "use 'enabled'"),
+    "reasoning off": (lambda: tools([TOOL], reasoning="off"), mw.RequestError, "use 'disabled'"),
+    "a narrow bitmask": (
+        lambda: matcher().fill_next_token_bitmask(np.zeros((1, 1), np.int32)),
+        mw.BitmaskError,
+        "has 1 word of 32 tokens, but the vocabulary needs 9",
+    ),
+    "a bitmask of floats": (
+        lambda: matcher().fill_next_token_bitmask(np.zeros((1, 9), np.float32)),
+        mw.BitmaskError,
+        "dtype int32, not float32",
+    ),
+    "logits as a list": (
+        lambda: mw.apply_token_bitmask_inplace([0.0] * 257, mw.allocate_token_bitmask(1, 257)),
+        mw.BitmaskError,
+        "pass numpy.array(logits)",
+    ),
+    "a text for saved bytes": (lambda: mw.Grammar.deserialize("a"), mw.ArgumentError, "must be bytes, not str"),  # type: ignore[arg-type]
+    "no directory": (lambda: mw.GrammarCompiler(INFO, cache_dir=""), mw.OptionError, "pass a directory, or None"),
+    "a temperature of zero": (lambda: sampler(temperature=0), mw.OptionError, "use best_of"),
+    "a trace of a text": (lambda: trace(matcher(), "abc"), mw.ArgumentError, "encode the text first"),  # type: ignore[arg-type]
+    "a trace of a grammar": (
+        lambda: trace(GRAMMAR, [97]),  # type: ignore[arg-type]
+        mw.ArgumentError,
+        "make one with GrammarMatcher(compiled_grammar)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_message_says_what_to_do(name: str) -> None:
+    call, kind, part = MISTAKES[name]
+    with pytest.raises(kind) as caught:
+        call()
+    assert part in str(caught.value)
