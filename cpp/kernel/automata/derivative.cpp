@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "automata/byte_classes.h"
+#include "support/best_first.h"
 #include "support/errors.h"
 #include "support/work.h"
 
@@ -14,7 +15,10 @@ constexpr TermId kUnknown = 0xFFFFFFFF;
 constexpr size_t kMaxTerms = 2'000'000;
 constexpr size_t kMaxSearch = 200'000;
 constexpr size_t kStepsOfDerivation = 5;
-constexpr int kMaxDepth = 1'000;  // some 300 bytes of stack each, and threads may have 512 KiB
+constexpr uint64_t kFarthest = 1'000'000;  // all beyond seem equally far
+constexpr uint32_t kManyAlternatives = 3;
+constexpr int kMostCompared = 32;  // alternatives with each other, and parts of two of them
+constexpr int kMaxDepth = 1'000;   // some 300 bytes of stack each, and threads may have 512 KiB
 
 [[noreturn]] void too_large() {
   throw LimitExceeded("regular_expression_work", "an intersection or complement of regular expressions grew too large");
@@ -27,6 +31,7 @@ DerivativeAutomaton::DerivativeAutomaton(const GrammarIr& ir, ExprId root) {
   terms_.push_back({.op = Op::Empty, .nullable = true, .boolean = false});
   terms_.push_back({.op = Op::Not, .nullable = true, .boolean = false, .a = kNever});
   life_ = {Life::Dead, Life::Live, Life::Live};
+  nearest_ = {static_cast<uint32_t>(kFarthest), 0, 0};
   rows_.resize(3);
   start_ = convert(ir, root);
   build_classes();
@@ -129,9 +134,31 @@ TermId DerivativeAutomaton::intern(const Term& term) {
   const auto id = static_cast<TermId>(terms_.size());
   terms_.push_back(term);
   life_.push_back(term.nullable || !term.boolean ? Life::Live : Life::Unknown);
+  nearest_.push_back(guess(term));
   rows_.emplace_back();
   interned_.emplace(h, id);
   return id;
+}
+
+// What the operands need, each by itself.
+uint32_t DerivativeAutomaton::guess(const Term& term) const {
+  uint64_t out = 0;
+  switch (term.op) {
+    case Op::Set: out = 1; break;
+    case Op::Literal: out = term.b - term.a; break;
+    case Op::Seq: out = uint64_t{nearest_[term.a]} + nearest_[term.b]; break;
+    case Op::Repeat: out = nearest_[term.a] * std::min(static_cast<uint64_t>(term.minimum), kFarthest); break;
+    case Op::Not: out = terms_[term.a].nullable ? 1 : 0; break;
+    case Op::Alt:
+      out = kFarthest;
+      for (uint32_t i = term.a; i < term.b; ++i) out = std::min<uint64_t>(out, nearest_[operands_[i]]);
+      break;
+    case Op::And:
+      for (uint32_t i = term.a; i < term.b; ++i) out += nearest_[operands_[i]];
+      break;
+    default: break;
+  }
+  return static_cast<uint32_t>(std::min(out, kFarthest));
 }
 
 TermId DerivativeAutomaton::make_set(const ByteSet& set) {
@@ -191,6 +218,38 @@ TermId DerivativeAutomaton::make_not(TermId operand) {
   return intern({.op = Op::Not, .nullable = !terms_[operand].nullable, .boolean = true, .a = operand});
 }
 
+// Whether every string of `b` is one of `a`, as far as their forms show it: those that count differ by what is left.
+bool DerivativeAutomaton::contains(TermId a, TermId b, int& left) const {
+  if (a == b || (b == kEmpty && terms_[a].nullable)) return true;
+  const Term &x = terms_[a], &y = terms_[b];
+  if (left-- <= 0) return false;
+  if (x.op == Op::Repeat && y.op == Op::Repeat)
+    return x.a == y.a && x.minimum <= y.minimum &&
+           (x.maximum == kUnbounded || (y.maximum != kUnbounded && x.maximum >= y.maximum));
+  if (x.op != Op::Seq) return false;
+  if (y.op == Op::Seq && contains(x.a, y.a, left) && contains(x.b, y.b, left)) return true;
+  return terms_[x.a].nullable && contains(x.b, b, left);
+}
+
+// Takes out alternatives that others contain, or each way to count the same bytes would be a state of its own.
+void DerivativeAutomaton::drop_contained(std::vector<TermId>& alternatives) const {
+  std::vector<TermId> counting;
+  for (const TermId id : alternatives) {
+    const Term& head = terms_[id].op == Op::Seq ? terms_[terms_[id].a] : terms_[id];
+    if (head.op == Op::Repeat && head.maximum != kUnbounded) counting.push_back(id);
+  }
+  if (counting.size() < 2 || counting.size() > kMostCompared) return;
+  std::erase_if(alternatives, [&](TermId id) {
+    if (!std::binary_search(counting.begin(), counting.end(), id)) return false;
+    const bool is_contained = std::ranges::any_of(counting, [&](TermId other) {
+      int left = kMostCompared;
+      return other != id && contains(other, id, left);
+    });
+    if (is_contained) std::erase(counting, id);
+    return is_contained;
+  });
+}
+
 TermId DerivativeAutomaton::make_many(Op op, const std::vector<TermId>& operands) {
   const TermId absorbing = op == Op::Alt ? kAll : kNever, neutral = op == Op::Alt ? kNever : kAll;
   std::vector<TermId> flat;
@@ -208,6 +267,7 @@ TermId DerivativeAutomaton::make_many(Op op, const std::vector<TermId>& operands
   if (!set.empty()) flat.push_back(make_set(set));
   std::sort(flat.begin(), flat.end());
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (op == Op::Alt) drop_contained(flat);
   if (flat.empty()) return neutral;
   if (flat.size() == 1) return flat[0];
   for (const TermId id : flat)  // x | ~x is everything, x & ~x nothing
@@ -235,31 +295,37 @@ TermId DerivativeAutomaton::derive(TermId id, uint8_t byte, int depth) {
     case Op::Set: return sets_[t.a].test(byte) ? kEmpty : kNever;
     case Op::Literal: return static_cast<uint8_t>(bytes_[t.a]) == byte ? make_literal(t.a + 1, t.b) : kNever;
     case Op::Seq: {
-      const TermId head = make_seq(derive(t.a, byte, depth + 1), t.b);
+      const TermId head = make_seq(derive_part(t.a, byte, depth + 1), t.b);
       if (!terms_[t.a].nullable) return head;
       return make_many(Op::Alt, {head, derive(t.b, byte, depth + 1)});
     }
     case Op::Repeat: {
       const TermId rest =
           make_repeat(t.a, std::max<int64_t>(t.minimum - 1, 0), t.maximum == kUnbounded ? kUnbounded : t.maximum - 1);
-      return make_seq(derive(t.a, byte, depth + 1), rest);
+      return make_seq(derive_part(t.a, byte, depth + 1), rest);
     }
     case Op::Not: return make_not(derive(t.a, byte, depth + 1));
     case Op::Alt:
     case Op::And: {
       std::vector<TermId> operands;
       operands.reserve(t.b - t.a);
-      for (uint32_t i = t.a; i < t.b; ++i) operands.push_back(derive(operands_[i], byte, depth + 1));
+      for (uint32_t i = t.a; i < t.b; ++i) operands.push_back(derive_part(operands_[i], byte, depth + 1));
       return make_many(t.op, operands);
     }
     default: return kNever;
   }
 }
 
-TermId DerivativeAutomaton::step(TermId term, uint32_t byte_class) {
+// Kinds of characters are alternatives that come in very many terms, so what follows in them is kept.
+TermId DerivativeAutomaton::derive_part(TermId id, uint8_t byte, int depth) {
+  const Term& t = terms_[id];
+  return t.op == Op::Alt && t.b - t.a >= kManyAlternatives ? step(id, class_of_[byte], depth) : derive(id, byte, depth);
+}
+
+TermId DerivativeAutomaton::step(TermId term, uint32_t byte_class, int depth) {
   if (rows_[term].empty()) rows_[term].assign(num_classes_, kUnknown);
   if (const TermId known = rows_[term][byte_class]; known != kUnknown) return known;
-  const TermId derived = derive(term, class_byte_[byte_class], 0);
+  const TermId derived = derive(term, class_byte_[byte_class], depth);
   rows_[term][byte_class] = derived;
   return derived;
 }
@@ -271,24 +337,23 @@ TermId DerivativeAutomaton::next(TermId term, uint8_t byte) {
 
 bool DerivativeAutomaton::is_live(TermId term) {
   if (life_[term] != Life::Unknown) return life_[term] == Life::Live;
-  std::vector<std::pair<TermId, uint32_t>> reached{{term, 0}};  // with the index of the predecessor
-  std::unordered_map<TermId, char> seen{{term, 0}};
-  for (uint32_t i = 0; i < reached.size(); ++i) {
-    if (reached.size() > kMaxSearch) too_large();
-    for (const uint32_t c : by_size_) {
-      const TermId derived = step(reached[i].first, c);
-      if (life_[derived] == Life::Dead || !seen.emplace(derived, 0).second) continue;
-      if (life_[derived] == Life::Live) {
-        for (uint32_t p = i;; p = reached[p].second) {
-          life_[reached[p].first] = Life::Live;
-          if (p == 0) return true;
-        }
-      }
-      reached.emplace_back(derived, i);
-    }
-  }
-  for (const auto& [dead, predecessor] : reached) life_[dead] = Life::Dead;
-  return false;
+  using Search = BestFirst<TermId, std::hash<TermId>>;
+  Search search(term);
+  const auto follow = [this](TermId from, uint32_t edge, TermId& to) {
+    to = step(from, by_size_[edge]);
+    return to != kNever;
+  };
+  const auto guess = [this](TermId reached) {
+    if (life_[reached] != Life::Unknown) return life_[reached] == Life::Live ? Search::kEnd : Search::kNever;
+    return std::max<uint32_t>(nearest_[reached], 1);
+  };
+  const auto outcome = search.run(num_classes_, kMaxSearch, 0, follow, guess);
+  if (outcome == Search::Outcome::TooMuch) too_large();
+  if (outcome == Search::Outcome::Ended)
+    for (const TermId on_path : search.path()) life_[on_path] = Life::Live;
+  else
+    for (size_t v = 0; v < search.num_visits(); ++v) life_[search.node(v)] = Life::Dead;
+  return outcome == Search::Outcome::Ended;
 }
 
 bool DerivativeAutomaton::has_nonempty_string() {

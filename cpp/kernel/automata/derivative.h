@@ -5,7 +5,8 @@
 // canonical (flat sorted alternatives and conjunctions, `never` and `all` absorbed), which keeps their number finite; a
 // count stays symbolic, so `{0,100000}` costs one term a step and nothing before.
 //
-// A term with `&` or `~` inside may denote no string; `is_live` searches its derivatives for a nullable one.
+// A term with `&` or `~` inside may denote no string; `is_live` searches its derivatives for a nullable one, those that
+// seem nearest to one first (best_first.h).
 // Not thread-safe: the owning rule locks.
 // Source: Brzozowski 1964; Owens, Reppy and Turon 2009.
 // Tested by tests/exhaustive.
@@ -36,6 +37,8 @@ class DerivativeAutomaton {
   // The term after one byte; kNever if no string follows. Throws LimitExceeded after too much work.
   TermId next(TermId term, uint8_t byte);
   bool is_live(TermId term);
+  // How many bytes a string of the term seems to need.
+  uint32_t guess(TermId term) const { return nearest_[term]; }
   // Whether any string but the empty one matches.
   bool has_nonempty_string();
   // A superset of the bytes on which `next` is live.
@@ -65,16 +68,20 @@ class DerivativeAutomaton {
   enum class Life : uint8_t { Unknown, Live, Dead };
 
   TermId intern(const Term& term);
+  uint32_t guess(const Term& term) const;
   TermId make_set(const ByteSet& set);
   TermId make_literal(uint32_t begin, uint32_t end);
   TermId make_seq(TermId head, TermId tail);
   TermId make_repeat(TermId item, int64_t minimum, int64_t maximum);
   TermId make_not(TermId operand);
   TermId make_many(Op op, const std::vector<TermId>& operands);
+  bool contains(TermId a, TermId b, int& left) const;
+  void drop_contained(std::vector<TermId>& alternatives) const;
   TermId convert(const GrammarIr& ir, ExprId root);
   void build_classes();
   TermId derive(TermId term, uint8_t byte, int depth);
-  TermId step(TermId term, uint32_t byte_class);
+  TermId derive_part(TermId term, uint8_t byte, int depth);
+  TermId step(TermId term, uint32_t byte_class, int depth = 0);
 
   std::vector<Term> terms_;
   std::vector<TermId> operands_;
@@ -82,6 +89,7 @@ class DerivativeAutomaton {
   std::string bytes_;
   std::unordered_multimap<uint64_t, TermId> interned_;
   std::vector<Life> life_;
+  std::vector<uint32_t> nearest_;          // how many bytes a string of the term seems to need
   std::vector<std::vector<TermId>> rows_;  // [term][class], kUnknown until derived
   uint8_t class_of_[256] = {};
   uint32_t num_classes_ = 1;

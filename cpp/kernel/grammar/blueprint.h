@@ -33,8 +33,8 @@ struct BlueprintUnit {
   enum class Kind : uint8_t {
     Expression,  // the root's strings
     Counter,     // repetitions of what the root, a reference, calls
-    Product,     // the root is an And of references, and of Nots of such, to plain rules
-    Derivative,  // the root is any other And or Not
+    Product,     // the root is an And of references, and of Nots of such, to regular rules
+    Derivative,  // the root is any other And or Not, or an operand that is too large to be spelled out
   } kind;
   ExprId root;
   int terminator = -1;      // of a counter: the byte after the last item, if it belongs to the rule

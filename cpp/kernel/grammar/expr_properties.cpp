@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kMaxUnrolledWeight = 16;   // copies of a bounded repetition; beyond that it counts
 constexpr uint64_t kMaxUnrolledWideSets = 2;  // copies of a set of many characters: each is walked for by itself
 constexpr int kWideSet = 26;
-constexpr uint64_t kMaxOperandWeight = 100'000;  // of a product, with counted repetitions spelled out
+constexpr uint64_t kMaxUnrolledOperand = 100'000;  // with its counted repetitions spelled out
 constexpr uint64_t kWeightCap = uint64_t{1} << 40;
 
 using Known = std::vector<ExprProperties>;  // of the nodes before
@@ -137,8 +137,8 @@ bool is_outlined(const ExprNode& node, const ExprProperties& of) {
 
 }  // namespace
 
-bool ExprProperties::is_operand() const {
-  return form == Form::Plain && unrolled_weight <= kMaxOperandWeight;
+bool ExprProperties::is_unrollable() const {
+  return form == Form::Plain && unrolled_weight <= kMaxUnrolledOperand;
 }
 
 void add_properties(const GrammarIr& ir, std::vector<ExprProperties>& properties) {

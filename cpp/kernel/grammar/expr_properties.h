@@ -31,8 +31,8 @@ struct ExprProperties {
   bool loops = false;            // an unbounded repetition inside
   bool counting = false;         // a repetition that is counted instead of unrolled
   Form form = Form::Plain;       // of the expression and all in it
-  // Whether it can be an operand of a product.
-  bool is_operand() const;
+  // Whether one automaton can have it whole, with its counted repetitions spelled out.
+  bool is_unrollable() const;
 };
 
 // Adds the properties of the nodes that have none yet: those from properties.size() on.

@@ -29,12 +29,15 @@ uint32_t Linker::counter(ExprId repetition, int terminator) {
 uint32_t Linker::part(ExprId expr, bool unrolled) {
   const auto [it, fresh] =
       parts_.try_emplace((uint64_t{expr} << 1) | (unrolled ? 1 : 0), static_cast<uint32_t>(units_.size()));
-  if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr, .unrolled = unrolled});
+  if (!fresh) return it->second;
+  const bool is_derived = unrolled && !properties_[expr].is_unrollable();
+  units_.push_back(
+      {.kind = is_derived ? Kind::Derivative : Kind::Expression, .expr = expr, .unrolled = unrolled && !is_derived});
   return it->second;
 }
 
-// The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
-// is a product of their automata; anything else is derived.
+// The unit of an & or ~. An intersection of regular expressions, complements of such and at most one counted repetition
+// is a product of their automata; where all are complements, it is derived.
 uint32_t Linker::boolean_unit(ExprId id) {
   if (properties_[id].form == Form::Irregular)
     throw LimitExceeded("regular_operands",
@@ -46,11 +49,7 @@ uint32_t Linker::boolean_unit(ExprId id) {
   if (!std::ranges::all_of(operands, is_negated)) {
     const ExprId farthest = *std::ranges::max_element(operands, {}, [&](ExprId operand) { return counted(operand); });
     if (counted(farthest) > 0 && counts_exactly(farthest)) unit.counted = farthest;
-    if (std::ranges::all_of(operands, [&](ExprId operand) {
-          return operand == unit.counted ||
-                 properties_[is_negated(operand) ? ir_.nodes[operand].begin : operand].is_operand();
-        }))
-      unit.kind = Kind::Product;
+    unit.kind = Kind::Product;
   }
   units_.push_back(std::move(unit));
   return static_cast<uint32_t>(units_.size() - 1);
@@ -91,7 +90,7 @@ uint32_t Linker::text_unit(ExprId expr, MemoryRole memory) {
     if (properties_[expr].form == Form::Irregular)
       throw LimitExceeded("remembered_text",
                           "what is remembered must be regular: it cannot refer to a rule or a token");
-    if (properties_[expr].is_operand())
+    if (properties_[expr].is_unrollable())
       unit.unrolled = true;
     else
       unit.kind = Kind::Derivative;

@@ -10,7 +10,7 @@ namespace maskwright {
 namespace {
 
 constexpr size_t kMaxSearch = 200'000;
-constexpr size_t kMoreSearch = 100;  // for a steady way, once there is one
+constexpr size_t kMoreSearch = 10;  // for a steady way, once there is one
 constexpr size_t kMaxPairs = 1'000'000;
 
 [[noreturn]] void too_large() {
@@ -110,7 +110,8 @@ Way Lengths::search_any(DfaState& origin) {
   };
   std::vector<DfaState*> best;
   Way way{Way::kNever, false, true};
-  for (size_t most = kMaxSearch; !way.steady; most = search.num_visits() + kMoreSearch) {
+  size_t most = kMaxSearch;
+  while (!way.steady) {
     const auto outcome = search.run(static_cast<uint32_t>(bytes_.size()), most, 0, follow, guess);
     if (outcome == Search::Outcome::TooMuch && best.empty()) too_large();
     if (outcome != Search::Outcome::Ended) break;
@@ -119,6 +120,7 @@ Way Lengths::search_any(DfaState& origin) {
     if (found.items > way.items || (found.items == way.items && !found.steady)) continue;
     way = found;
     best = std::move(path);
+    most = search.num_visits() + kMoreSearch;
   }
   if (!best.empty()) return along(best, true, false);
   for (size_t v = 0; v < search.num_visits(); ++v) know(*search.node(v), way);

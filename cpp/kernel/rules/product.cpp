@@ -6,6 +6,7 @@
 #include "rules/rule.h"
 #include "rules/rule_store.h"
 #include "support/errors.h"
+#include "support/work.h"
 
 namespace maskwright {
 namespace {
@@ -156,7 +157,7 @@ ProductAutomaton::Search::Outcome ProductAutomaton::run(Search& search, size_t m
 // Keeps what a search has found, and returns whether it came to an end.
 bool ProductAutomaton::conclude(const Search& search, Search::Outcome outcome) {
   if (outcome == Search::Outcome::TooMuch) {
-    too_large_.insert(search.node(0));  // or every mask would search again
+    if (!Work::is_shared()) too_large_.insert(search.node(0));  // or every mask would search again
     refuse();
   }
   if (outcome == Search::Outcome::Exhausted) {
@@ -193,6 +194,10 @@ bool ProductAutomaton::has_disjoint_states(const Tuple& tuple) {
         Search search({tuple[i], tuple[j]});
         const Tuple begin{tuple[i], tuple[j]};
         known->second = !product.is_end(begin) && product.run(search, kStatePairSearch) == Search::Outcome::Exhausted;
+        if (!Work::afford(0)) {  // it was not searched to the end
+          disjoint_states_.erase(known);
+          refuse();
+        }
       }
       if (known->second) return true;
     }
@@ -233,6 +238,7 @@ bool ProductAutomaton::are_disjoint(const Operand& a, const Operand& b) {
     Search search(begin);
     disjoint = product.run(search, kPairSearch) == Search::Outcome::Exhausted;
   }
+  if (!Work::afford(0)) refuse();  // it was not searched to the end
   store.know_disjoint(pair, disjoint);
   return disjoint;
 }

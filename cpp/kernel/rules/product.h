@@ -1,5 +1,5 @@
-// Intersections of plain rules, complements of plain rules and a counted repetition, as tuples of their automata's
-// states.
+// Intersections of regular rules, complements of such and a counted repetition, as tuples of their automata's states.
+// An operand that cannot be spelled out, as it counts in counts, or that has `&` or `~` inside, is a derived rule.
 //
 // Example: any name but "ab" or "c"  =  name & ~("ab" | "c"): a state is (state of name, state of "ab" | "c"). A
 // complement's automaton that has died can object no more; when all have, what remains is the first rule's own state,
@@ -50,7 +50,7 @@ class ProductAutomaton {
     }
   };
 
-  // Precondition: at least one operand is not negated. All rules are plain, but for one that may count: a counter that
+  // Precondition: at least one operand is not negated. No rule calls others; one may count: a counter that
   // spells its item out and has a terminator, with which it is started as `reg` says.
   explicit ProductAutomaton(std::vector<Operand> operands, uint64_t reg = 0);
 

@@ -184,7 +184,7 @@ class Rule {
     return known != DfaState::kLoopUnknown ? known : compute_loop_classes(state);
   }
 
-  // How many bytes a plain rule needs at least from the state to an end.
+  // How many bytes a plain rule needs at least from the state to an end; a derived one seems to need.
   uint32_t bytes_to_end(const DfaState& state);
 
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
@@ -233,7 +233,7 @@ class Rule {
 
   // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
   bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts(); }
-  // Whether its automaton is its own, made of nothing else: then bytes_to_end may be asked.
+  // Whether its automaton is its own, made of nothing else: then bytes_to_end is exact.
   bool is_plain_nfa() const { return is_plain() && !derivatives_ && !product_; }
   bool nullable() const { return facts_.nullable; }      // matches the empty string, which the automaton leaves out
   bool productive() const { return facts_.productive; }  // matches some other string

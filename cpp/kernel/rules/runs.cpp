@@ -6,11 +6,13 @@
 
 #include "rules/rule.h"
 #include "support/errors.h"
+#include "support/work.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kMostStates = 320;
+constexpr size_t kMostSteps = 100'000;  // which a mask can do without
 constexpr uint32_t kMostChars = 96;
 constexpr size_t kMostHomes = 4;
 constexpr uint32_t kFewChars = 24;  // most tokens have fewer: a run that is no longer is sought with fewer classes
@@ -185,6 +187,7 @@ Run run_from(DfaState& state, bool seeks) {
   const Run loop{state.rule->loop_classes(state), kManyChars};
   if (!seeks) return loop;
   try {
+    const Work::Share share(kMostSteps);
     if (may_run(state)) seek_run(state);
   } catch (const LimitExceeded&) {  // the output may never come to where the search did
   }

@@ -5,8 +5,9 @@
 // long says what it does by `spend`, and past the bound a LimitExceeded ends the answer: nothing was changed by then
 // but what is known. A step is an item moved, a frame returned to, a state of an operand looked at: some 20 ns each.
 //
-// The outermost scope on a thread begins to count; outside of all, nothing is counted.
-// Tested by tests/contract/test_limits.py, tests/contract/test_hostile.py.
+// The outermost scope on a thread begins to count; outside of all, nothing is counted. What is only tried, as the
+// answer can be found without it, gets a share of what is left. Tested by tests/contract/test_limits.py,
+// tests/contract/test_hostile.py.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,24 @@ class Work {
     const bool is_outermost_;
   };
 
+  // No more than so many steps from here to the end of the scope. What runs out of them may be asked again with more.
+  class Share {
+   public:
+    explicit Share(size_t steps) : before_(left_), given_(steps < left_ ? steps : left_) {
+      left_ = given_;
+      ++num_shares_;
+    }
+    Share(const Share&) = delete;
+    ~Share() {
+      --num_shares_;
+      left_ = before_ == kUnlimited ? kUnlimited : before_ - (given_ - left_);
+    }
+
+   private:
+    const size_t before_, given_;
+  };
+  static bool is_shared() { return num_shares_ > 0; }
+
   // Whether so many steps may still be taken; they then count as taken.
   static bool afford(size_t steps) {
     if (left_ == kUnlimited) return true;
@@ -46,7 +65,7 @@ class Work {
  private:
   static constexpr size_t kMost = 15'000'000;
   static constexpr size_t kUnlimited = SIZE_MAX;
-  static constinit thread_local size_t left_;
+  static constinit thread_local size_t left_, num_shares_;
 };
 
 }  // namespace maskwright

@@ -333,8 +333,11 @@ void GroupBuilder::build_product(Rule& rule, const ExprNode& intersection) {
 void GroupBuilder::decide(Rule& rule) {
   const auto ask = [&](auto& automaton, bool nullable) {
     rule.facts_.nullable = nullable;
-    rule.facts_.productive = rule.lengths_ ? rule.lengths_->admits(*rule.start(), Count::of(rule.start_register()))
-                                           : automaton.has_nonempty_string();
+    if (rule.product_ && rule.product_->start().empty())  // an operand that is derived matches nothing
+      rule.facts_.productive = false;
+    else
+      rule.facts_.productive = rule.lengths_ ? rule.lengths_->admits(*rule.start(), Count::of(rule.start_register()))
+                                             : automaton.has_nonempty_string();
     rule.facts_.first = automaton.first(automaton.start());
     if (rule.terminator() >= 0) rule.facts_.first.set(static_cast<uint8_t>(rule.terminator()));
   };
