@@ -94,3 +94,13 @@ test("a structure that takes too long ends with its worker, and the next one wor
   configureFrontEnds({});
   assert.ok(accepts(await compiler.compileRegex("[x-z]"), "y"));
 });
+
+test("without Pyodide, the error says how to get it", async () => {
+  frontEnds().close();
+  configureFrontEnds({ pyodide: "./no/such/folder/" });
+  await assert.rejects(compiler.compileRegex("[0-9]"), {
+    name: "MaskwrightError", message: /^Pyodide cannot be loaded: .*\n {2}hint: npm install pyodide;/s,
+  });
+  configureFrontEnds({});
+  assert.ok(accepts(await compiler.compileRegex("[0-9]"), "7"));
+});

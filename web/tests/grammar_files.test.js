@@ -5,7 +5,7 @@ import { before, test } from "node:test";
 
 import {
   CompiledGrammar, GrammarError, GrammarMatcher, LimitError, MaskwrightError, TokenizerInfo, UnsatisfiableError,
-  allocateTokenBitmask, allowedTokens, load,
+  allocateTokenBitmask, allowedTokens, applyTokenBitmaskInplace, load,
 } from "../maskwright/src/index.js";
 import { crc32, fromBase64 } from "./replay.js";
 
@@ -44,6 +44,24 @@ test("token sets are looked up by name and by number", () => {
   assert.deepEqual(firstTokens(set(0, 0, 1, 1, 1)), [1]);
   assert.throws(() => firstTokens(set(0, 1, 1, 0x78, 0)), { name: "GrammarError", message: /no token 'x'/ });
   assert.throws(() => firstTokens(set(0, 0, 1, 4, 4)), { name: "GrammarError", message: /no token 4/ });
+});
+
+test("what is no file is refused with what to pass", () => {
+  for (const wrong of ["root ::= \"a\"", { type: "object" }, undefined]) {
+    assert.throws(() => new CompiledGrammar(info(), /** @type {any} */ (wrong)), {
+      name: "ArgumentError", argument: "file", message: /Uint8Array or an ArrayBuffer, not .*\n.*response.arrayBuffer/,
+    });
+  }
+  const data = file([1, ...LITERAL_A, 1, 0, 0, 0]);
+  assert.deepEqual(firstTokens(/** @type {any} */ (data.slice().buffer)), [0]);
+});
+
+test("tokenizers and logits that are not as they should be", () => {
+  const tokenBytes = /** @type {any} */ (["a"]);
+  assert.throws(() => new TokenizerInfo({ tokenBytes }), { name: "TokenizerError", hint: /fromVocab/ });
+  assert.throws(() => TokenizerInfo.fromTokenizerJson("/tokenizer.json"), { name: "TokenizerError", hint: /contents/ });
+  const swapped = /** @type {any[]} */ ([new Int32Array(1), new Float32Array(4)]);
+  assert.throws(() => applyTokenBitmaskInplace(swapped[0], swapped[1]), { name: "BitmaskError", hint: /logits first/ });
 });
 
 test("damaged files are refused", () => {

@@ -77,6 +77,18 @@ export function tokenIds(argument, value) {
 /**
  * @param {string} argument
  * @param {unknown} value
+ * @param {string} [hint]
+ * @returns {Uint8Array}
+ */
+export function bytes(argument, value, hint) {
+  if (value instanceof Uint8Array) return value;
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  throw wrongArgument(argument, value, "a Uint8Array or an ArrayBuffer", hint);
+}
+
+/**
+ * @param {string} argument
+ * @param {unknown} value
  * @returns {Uint8Array}
  */
 export function encoded(argument, value) {

@@ -30,7 +30,9 @@ export function allocateTokenBitmask(batchSize, vocabSize) {
  */
 export function applyTokenBitmaskInplace(logits, bitmask, { vocabSize = logits.length } = {}) {
   if (!(logits instanceof Float32Array || logits instanceof Float64Array)) {
-    throw new BitmaskError("logits must be a Float32Array or a Float64Array");
+    throw new BitmaskError("logits must be a Float32Array or a Float64Array", {
+      hint: /** @type {unknown} */ (logits) instanceof Int32Array ? "pass the logits first, then the bitmask" : undefined,
+    });
   }
   instance("bitmask", bitmask, Int32Array);
   const rows = logits.length / integer("vocabSize", vocabSize, 1);

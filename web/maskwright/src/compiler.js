@@ -7,13 +7,15 @@
  *
  * What was compiled is kept, the least recently used going first.
  */
-import { encoded, instance, integer } from "./arguments.js";
+import { bytes, instance, integer } from "./arguments.js";
 import { frontEnds } from "./frontends.js";
 import { Handle, call, kernel, place, precompute } from "./kernel.js";
 import { TokenizerInfo } from "./tokenizer.js";
 
 const GRAMMAR_BYTES = 64 << 20;
 const CACHE_BYTES = 256 << 20;
+const FILE_HINT =
+  "pass await response.arrayBuffer(), of a file that maskwright compile wrote; for a schema, use compileJsonSchema";
 
 /** @typedef {{pointer: string, keyword: string, outcome: "annotation" | "relaxed", reason: string}} Finding */
 
@@ -26,18 +28,18 @@ export class CompiledGrammar {
 
   /**
    * @param {TokenizerInfo} tokenizerInfo
-   * @param {Uint8Array} file
+   * @param {Uint8Array | ArrayBuffer} file
    * @param {number} [grammarLimitBytes] what it may remember of configurations and masks; past it, it starts over
    */
   constructor(tokenizerInfo, file, grammarLimitBytes = GRAMMAR_BYTES) {
     this.tokenizerInfo = instance("tokenizerInfo", tokenizerInfo, TokenizerInfo);
     /** The bytes that it was made from, as of `maskwright compile`. */
-    this.file = file;
+    this.file = bytes("file", file, FILE_HINT);
     /** What of a JSON Schema does not constrain the output. @type {Finding[]} */
     this.report = [];
     const tokenizer = tokenizerInfo.handle;
-    const [at] = place(file);
-    this.#handle = new Handle(call("mw_grammar", tokenizer.at, at, file.length, grammarLimitBytes), "mw_grammar_free");
+    const [at] = place(this.file);
+    this.#handle = new Handle(call("mw_grammar", tokenizer.at, at, this.file.length, grammarLimitBytes), "mw_grammar_free");
   }
 
   get handle() {
@@ -88,7 +90,7 @@ export class GrammarCompiler {
 
   /** Loads a grammar that `maskwright compile` wrote. @param {Uint8Array | ArrayBuffer} file */
   compileGrammarFile(file) {
-    return new CompiledGrammar(this.tokenizerInfo, encoded("file", file), this.#options.grammarLimitBytes);
+    return new CompiledGrammar(this.tokenizerInfo, file, this.#options.grammarLimitBytes);
   }
 
   /**

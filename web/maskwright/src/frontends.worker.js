@@ -35,9 +35,15 @@ async function listen() {
 // Not awaited: bundlers make workers of which many are no modules.
 listen();
 
+const IN_NODE = "npm install pyodide; or compile the structure ahead of time, with maskwright compile";
+const IN_A_PAGE = "serve Pyodide's folder, and call configureFrontEnds({ pyodide: url }) with its address";
+
 /** @param {{pyodide?: string, frontends: string, wasm: string}} options */
 async function start({ pyodide, frontends, wasm }) {
-  const { loadPyodide } = await import(/* webpackIgnore: true */ /* @vite-ignore */ pyodideModule(pyodide));
+  const module = pyodideModule(pyodide);
+  const { loadPyodide } = await import(/* webpackIgnore: true */ /* @vite-ignore */ module).catch((error) => {
+    throw new MaskwrightError(`Pyodide cannot be loaded: ${error.message}`, { hint: isNode ? IN_NODE : IN_A_PAGE });
+  });
   const [python, archive] = await Promise.all([
     loadPyodide(pyodide === undefined || isNode ? {} : { indexURL: withSlash(pyodide) }),
     bytesOf(frontends),

@@ -49,7 +49,11 @@ export class TokenizerInfo {
       throw new TokenizerError(`a vocabulary of ${this.vocabSize} ids is too large: the limit is ${MAX_VOCAB_SIZE}`);
     }
     tokenBytes.forEach((token, id) => {
-      if (!(token instanceof Uint8Array)) throw new TokenizerError(`token ${id} is of type ${typeName(token)}, not Uint8Array`);
+      if (!(token instanceof Uint8Array)) {
+        throw new TokenizerError(`token ${id} is of type ${typeName(token)}, not Uint8Array`, {
+          hint: typeof token === "string" ? "use TokenizerInfo.fromVocab for texts" : undefined,
+        });
+      }
       if (token.length > MAX_TOKEN_BYTES) {
         throw new TokenizerError(`token ${id} has ${token.length} bytes: the limit is ${MAX_TOKEN_BYTES}`);
       }
@@ -261,7 +265,9 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new TokenizerError(`the tokenizer.json is not valid JSON: ${/** @type {Error} */ (error).message}`);
+    throw new TokenizerError(`the tokenizer.json is not valid JSON: ${/** @type {Error} */ (error).message}`, {
+      hint: text.trimStart().startsWith("{") ? undefined : "pass the file's contents: await (await fetch(url)).text()",
+    });
   }
 }
 
