@@ -77,13 +77,15 @@ def wrong_argument(argument: str, value: object, expected: str, hint: str | None
     token_id must be an int, not list
       hint: pass one item, such as int(value[0])
     """
-    way_out = hint or _usual_hint(expected, value)
+    way_out = hint or _usual_hint(argument, expected, value)
     return ArgumentError(f"{argument} must be {expected}, not {type_name(value)}", argument=argument, hint=way_out)
 
 
-def _usual_hint(expected: str, value: object) -> str | None:
-    """What to pass where numbers and lists of them are confused."""
+def _usual_hint(argument: str, expected: str, value: object) -> str | None:
+    """What to pass where numbers, lists of them and texts are confused."""
     is_text = isinstance(value, str | bytes | bytearray)
+    if argument == "token_id" and is_text:
+        return "pass a token's id; accept_string accepts text"
     if expected == "an int" and isinstance(value, float):
         return "pass int(value)"
     if expected == "an int" and hasattr(value, "__len__") and not is_text:

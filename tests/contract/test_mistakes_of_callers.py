@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import maskwright as mw
+from maskwright.engine import Request
 from maskwright.lm import load_embedded_model
 from maskwright.sampling import StructureSampler
 from maskwright.show.trace import trace
@@ -81,6 +82,22 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
     "a text for saved bytes": (lambda: mw.Grammar.deserialize("a"), mw.ArgumentError, "must be bytes, not str"),  # type: ignore[arg-type]
     "no directory": (lambda: mw.GrammarCompiler(INFO, cache_dir=""), mw.OptionError, "pass a directory, or None"),
     "a temperature of zero": (lambda: sampler(temperature=0), mw.OptionError, "use best_of"),
+    "a text as a token": (lambda: matcher().accept_token("a"), mw.ArgumentError, "accept_string accepts text"),  # type: ignore[arg-type]
+    "a tokenizer's name": (
+        lambda: mw.TokenizerInfo.from_huggingface("gpt2"),
+        mw.TokenizerError,
+        "transformers.AutoTokenizer.from_pretrained(name)",
+    ),
+    "an encoding's name": (
+        lambda: mw.TokenizerInfo.from_tiktoken("cl100k_base"),
+        mw.TokenizerError,
+        "tiktoken.get_encoding(name)",
+    ),
+    "sampling parameters as a dict": (
+        lambda: Request([1], {"max_tokens": 3}),  # type: ignore[arg-type]
+        mw.ArgumentError,
+        "pass SamplingParams(max_tokens=…",
+    ),
     "a trace of a text": (lambda: trace(matcher(), "abc"), mw.ArgumentError, "encode the text first"),  # type: ignore[arg-type]
     "a trace of a grammar": (
         lambda: trace(GRAMMAR, [97]),  # type: ignore[arg-type]

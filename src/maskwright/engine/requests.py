@@ -138,7 +138,7 @@ class Request:
         ids = tuple(as_integer("prompt_ids", each, at_least=0) for each in given)
         if not ids:
             raise OptionError("the prompt has no tokens", option="prompt_ids", hint="pass at least one token id")
-        instance("params", self.params, SamplingParams)
+        instance("params", self.params, SamplingParams, "pass SamplingParams(max_tokens=…, temperature=…)")
         instance("request_id", self.request_id, str)
         if self.grammar is not None and not isinstance(self.grammar, Future):
             checked_compiled("grammar", self.grammar)

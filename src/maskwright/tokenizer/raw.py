@@ -31,6 +31,13 @@ CONSTRUCTORS = {
     "llama_cpp": "from_llama_cpp",
     "mlx_lm": "from_huggingface",
 }
+# What makes the object of a name or a path.
+_LOADED_BY = {
+    "from_huggingface": "load it first: transformers.AutoTokenizer.from_pretrained(name)",
+    "from_tiktoken": "load it first: tiktoken.get_encoding(name)",
+    "from_mistral": "load it first: MistralTokenizer.from_file(path), of mistral_common",
+    "from_llama_cpp": "load it first: llama_cpp.Llama(path)",
+}
 
 
 class RawTokenizer(NamedTuple):
@@ -71,7 +78,7 @@ def _advice(thing: object, constructor: str) -> str:
     if library_of(getattr(thing, "tokenizer", None)) is not None:
         return "pass its tokenizer attribute"
     if isinstance(thing, str) and constructor != "from_vocab":
-        return "load the tokenizer with its own library first, and pass the object"
+        return _LOADED_BY[constructor]
     if isinstance(thing, (list, tuple)):
         return "use TokenizerInfo.from_vocab for a list of token texts"
     return "pass the tokenizer object itself, or list the text of every id with TokenizerInfo.from_vocab"

@@ -57,6 +57,9 @@ const inRange = (id) => (id < -1 || id > 0x7fffffff ? -1 : id);
  * @returns {number}
  */
 export function tokenId(argument, value) {
+  if (argument === "tokenId" && typeof value === "string") {
+    throw wrongArgument(argument, value, "an integer", "pass a token's id; acceptString accepts text");
+  }
   return inRange(integer(argument, value));
 }
 
