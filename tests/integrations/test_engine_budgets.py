@@ -121,11 +121,20 @@ def test_what_is_hard_to_judge_is_refused_with_both_bounds() -> None:
     matcher_within(compiled, enough)  # where a place for the stop token as well cannot be shown to be there
 
 
-def test_a_grammar_that_remembers_text_goes_without_a_budget_and_says_so() -> None:
-    compiled = GrammarCompiler(LETTERS).compile_grammar(Grammar.from_ebnf('root ::= x=[ab]+ "a" $x'))
-    with pytest.raises(LimitError, match="remembers text"):
+def test_a_list_of_distinct_elements_goes_without_a_budget_and_says_so() -> None:
+    compiled = GrammarCompiler(LETTERS).compile_grammar(Grammar.from_ebnf('root ::= Distinct(x, "a")\nx ::= "b"+'))
+    with pytest.raises(LimitError, match="distinct elements"):
         GrammarMatcher(compiled, max_tokens=9)
     with pytest.warns(UserWarning, match="may be cut off at max_tokens"):
         matcher = matcher_within(compiled, 9)
-    assert matcher.accept_string("bab")
+    assert matcher.accept_string("babb")
+    assert matcher.is_completed()
+
+
+def test_a_text_that_comes_again_fits_the_budget_as_well() -> None:
+    compiled = GrammarCompiler(LETTERS).compile_grammar(Grammar.from_ebnf('root ::= x=[ab]+ "a" $x'))
+    matcher = matcher_within(compiled, 4)
+    assert matcher.accept_token(1)
+    assert not matcher.accept_token(1)
+    assert matcher.accept_tokens([0, 1]) == 2
     assert matcher.is_completed()

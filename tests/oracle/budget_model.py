@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from maskwright import ir
 from maskwright.ir import GrammarIR
-from oracle.model import ModelMatcher
+from oracle.model import Language, ModelMatcher
 from oracle.token_chart import Reading, is_viable, matches
 from oracle.vocabularies import Vocab
 
@@ -34,6 +34,26 @@ class TokenLanguage:
     def viable(self, tokens: Input) -> bool:
         if tokens not in self._viable:
             self._viable[tokens] = is_viable(self.grammar, self.vocab, tokens)
+        return self._viable[tokens]
+
+
+class EnumeratedLanguage(TokenLanguage):
+    """The same where text is remembered: what may follow is gone through, token by token."""
+
+    def __init__(self, grammar: GrammarIR, vocab: Vocab, max_tokens: int) -> None:
+        super().__init__(grammar, vocab, max_tokens)
+        self.without_budgets, self.max_tokens = Language(grammar), max_tokens
+        plain = {t for t, text in enumerate(vocab.token_bytes) if text and t not in vocab.special}
+        self.readings: list[Reading] = [tuple(text) for text in {vocab.token_bytes[t] for t in plain}]
+        self.readings += [(("token", t),) for t in self.without_budgets.edge_ids]
+
+    def viable(self, tokens: Input) -> bool:
+        if tokens not in self._viable:
+            word = tuple(symbol for reading in tokens for symbol in reading)
+            self._viable[tokens] = self.without_budgets.viable(word) and (
+                self.matches(tokens)
+                or (len(tokens) < self.max_tokens and any(self.viable((*tokens, r)) for r in self.readings))
+            )
         return self._viable[tokens]
 
 

@@ -18,7 +18,9 @@ grammar leads from 0 to n, the end of the input and of any tokens after it.
     >>> [is_viable(grammar, vocab, tokens) for tokens in ([], [(b"a",)], [(b"a",), (b"a",)], [(b"a",), (b"ab",)])]
     [True, True, False, True]
 
-The rest is as there: rules are solved by evaluating all of them again until nothing changes.
+The rest is as there: rules are solved by evaluating all of them again until nothing changes. Remembered text is known
+in whole outputs only, where positions say what it is: what may follow an input that remembers text is for
+`tests/oracle/budget_model.py`.
 Tested by tests/oracle/test_token_chart.py, against the enumeration of all token sequences.
 """
 
@@ -30,7 +32,7 @@ from typing import TypeAlias
 from maskwright import ir
 from maskwright.ir import Expr, GrammarIR
 from oracle.derivatives import derivative, is_empty, is_nullable
-from oracle.recognizer import Symbol, takes
+from oracle.recognizer import _NO_TEXTS, Symbol, Texts, takes
 from oracle.vocabularies import Vocab
 
 Reading: TypeAlias = "tuple[Symbol, ...]"  # of one token: its bytes, or itself
@@ -89,7 +91,7 @@ class _Chart:
     def is_inside_token(self, i: Position) -> bool:
         return isinstance(i, tuple) or (i < len(self.symbols) and not self.begins[i])
 
-    def ends(self, e: Expr, i: Position, v: int) -> Ends:
+    def ends(self, e: Expr, i: Position, v: int, texts: Texts = _NO_TEXTS) -> Ends:
         op = e[0]
         if op == ir.OP_EMPTY:
             return {i: 0}
@@ -105,22 +107,21 @@ class _Chart:
         if op == ir.OP_TOKENS:
             return self.step(i, lambda symbol: takes(e, symbol))
         if op == ir.OP_SEQ:
-            at = {i: 0}
-            for part in e[1:]:
-                at = self.ends_from(part, at, v)
-            return at
+            return self.sequence_ends(e[1:], {i: 0}, v, texts)
         if op == ir.OP_ALT:
-            return _least(*(self.ends(branch, i, v) for branch in e[1:]))
+            return _least(*(self.ends(branch, i, v, texts) for branch in e[1:]))
         if op == ir.OP_REPEAT:
-            return self.repeat_ends(e, i, v)
+            return self.repeat_ends(e, i, v, texts)
         if op == ir.OP_REF:
             return dict(self.rule_ends.setdefault((e[1], 0, i), {}))
         if op == ir.OP_CALL:
             return dict(self.rule_ends.setdefault((e[1], e[2].of(v), i), {}))
         if op == ir.OP_GUARD:
-            return self.ends(e[1], i, v) if e[2].holds(v) else {}
-        if op == ir.OP_CAPTURE:
-            return self.ends(e[1], i, v)
+            return self.ends(e[1], i, v, texts) if e[2].holds(v) else {}
+        if op in (ir.OP_CAPTURE, ir.OP_SCOPE, ir.OP_REMEMBER):
+            return self.ends(e[1], i, v, texts)
+        if op == ir.OP_RECALL:
+            return self.ends(ir.literal(bytes(dict(texts)[e[1]])), i, v)
         if op == ir.OP_SPAN:
             return self.span_ends(e, i, v)
         assert op in (ir.OP_AND, ir.OP_NOT)
@@ -132,17 +133,32 @@ class _Chart:
         # What ends where it starts, no token having begun, is empty: it lies in no token.
         return {j: n for j, n in self.ends(e[1], i, v).items() if (j == i and n == 0) or n + entered <= most}
 
-    def ends_from(self, e: Expr, starts: Ends, v: int) -> Ends:
-        return _joined(starts, lambda i: self.ends(e, i, v))
+    def sequence_ends(self, parts: Sequence[Expr], starts: Ends, v: int, texts: Texts) -> Ends:
+        at = starts
+        for k, part in enumerate(parts):
+            if part[0] == ir.OP_REMEMBER:
+                assert not self.open_ended
+                others = frozenset(text for text in texts if text[0] != part[2])
+                found: Ends = {}
+                for j, n in at.items():
+                    for end, more in self.ends(part[1], j, v).items():
+                        known = others | {(part[2], tuple(self.symbols[j:end]))}
+                        found = _least(found, self.sequence_ends(parts[k + 1 :], {end: n + more}, v, known))
+                return found
+            at = self.ends_from(part, at, v, texts)
+        return at
 
-    def repeat_ends(self, e: Expr, i: Position, v: int) -> Ends:
+    def ends_from(self, e: Expr, starts: Ends, v: int, texts: Texts = _NO_TEXTS) -> Ends:
+        return _joined(starts, lambda i: self.ends(e, i, v, texts))
+
+    def repeat_ends(self, e: Expr, i: Position, v: int, texts: Texts) -> Ends:
         _, item, minimum, maximum = e
         at, before, count = {i: 0}, None, 0
         while count < minimum and at != before:
-            at, before, count = self.ends_from(item, at, v), at, count + 1
+            at, before, count = self.ends_from(item, at, v, texts), at, count + 1
         reached, fresh, count = dict(at), at, minimum
         while fresh and count != maximum:  # what was reached before with as few tokens had more repetitions left
-            found, count = self.ends_from(item, fresh, v), count + 1
+            found, count = self.ends_from(item, fresh, v, texts), count + 1
             fresh = {j: n for j, n in found.items() if j not in reached or n < reached[j]}
             reached = _least(reached, fresh)
         return reached

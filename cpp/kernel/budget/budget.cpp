@@ -29,8 +29,8 @@ class TokenBudgets::MaskSink {
     CharClasses out = maskwright::steady_classes(recognizer_);
     if (out != 0) return out;
     for (const Item& item : recognizer_.items()) {
-      const CharClasses classes = loop_classes(item);
-      if (std::popcount(classes) > std::popcount(out) && budgets_.is_viable(recognizer_, item, clock_)) out = classes;
+      const CharClasses classes = automaton_loop_classes(item);
+      if (std::popcount(classes) > std::popcount(out) && may_loop(item, classes)) out = classes;
     }
     return out;
   }
@@ -47,6 +47,11 @@ class TokenBudgets::MaskSink {
   std::unique_ptr<ConfigMask> mask() { return as_config_mask(tokens_); }
 
  private:
+  // Wherever within the loop a token ends.
+  bool may_loop(const Item& item, CharClasses classes) const {
+    if (!item.state->rule->reads_text()) return budgets_.is_viable(recognizer_, item, clock_);
+    return budgets_.has_enough(recognizer_, item, clock_, budgets_.longest_of(classes));
+  }
   bool is_viable() const {
     return recognizer_.complete() || std::ranges::any_of(recognizer_.items(), [this](const Item& item) {
              return budgets_.is_viable(recognizer_, item, clock_);
@@ -66,17 +71,19 @@ class TokenBudgets::SafetySink {
       : budgets_(budgets), recognizer_(recognizer), clock_(clock) {}
   CharClasses steady_classes() const {
     const Item* item = looping_item();
-    return item ? loop_classes(*item) : 0;
+    return item ? automaton_loop_classes(*item) : 0;
   }
   void token(uint32_t, uint32_t) {
     if (recognizer_.complete()) return;
     int64_t least = kNever;
     for (const Item& item : recognizer_.items())
-      least = std::min(least, budgets_.needed_clock(recognizer_, item, clock_));
+      least = std::min(least, budgets_.needed_clock(recognizer_, item, clock_, 0));
     needed_ = std::max(needed_, least);
   }
   void steady(uint32_t, uint32_t) {
-    needed_ = std::max(needed_, budgets_.needed_clock(recognizer_, *looping_item(), clock_));
+    const Item& item = *looping_item();
+    const uint32_t more = item.state->rule->reads_text() ? budgets_.longest_of(automaton_loop_classes(item)) : 0;
+    needed_ = std::max(needed_, budgets_.needed_clock(recognizer_, item, clock_, more));
   }
   void exit(NodeId) {}
   void steady_exits(NodeId, bool) {}
@@ -88,7 +95,7 @@ class TokenBudgets::SafetySink {
     const Item* out = nullptr;
     CharClasses most = 0;
     for (const Item& item : recognizer_.items()) {
-      const CharClasses classes = loop_classes(item);
+      const CharClasses classes = automaton_loop_classes(item);
       if (std::popcount(classes) <= std::popcount(most)) continue;
       most = classes;
       out = &item;
@@ -148,8 +155,9 @@ void TokenBudgets::walk(Recognizer& recognizer, Sink& sink) {
 }
 
 void TokenBudgets::account() {
-  const size_t small = bytes_.num_known() + tightness_.size() + verdicts_.size();
-  held_bytes_.store(reach_.memory_bytes() + small * kBytesAnEntry, std::memory_order_relaxed);
+  const size_t small = tightness_.size() + verdicts_.size();
+  const size_t bounds = bytes_.memory_bytes() + at_least_.memory_bytes();
+  held_bytes_.store(reach_.memory_bytes() + bounds + small * kBytesAnEntry, std::memory_order_relaxed);
 }
 
 int64_t TokenBudgets::sum(uint32_t bytes, int64_t tightness) {
@@ -175,7 +183,7 @@ int64_t TokenBudgets::tightness(const Recognizer& view, StackId stack) {
       if (!frame.target) {
         least = kFree;
       } else if (const int64_t* below = find(frame.parent)) {
-        least = std::min(least, sum(bytes_.after_return(*frame.target, entering(*frame.target, frame.reg)), *below));
+        least = std::min(least, sum(bytes_.after_return(TextView(view), frame), *below));
       } else {
         open.push_back(frame.parent);
         is_ready = false;
@@ -191,9 +199,15 @@ int64_t TokenBudgets::tightness(const Recognizer& view, StackId stack) {
 }
 
 // The clock that an item behind a token needs, whatever it was before the token. Rules begun within the token, on
-// scratch stacks, have what their budgets leave, at any clock.
-int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int64_t clock) {
-  std::map<StackId, uint32_t, std::greater<>> open{{item.stack, bytes_.to_end(*item.state, item.reg)}};
+// scratch stacks, have what their budgets leave, at any clock. `more`: bytes by which a text in progress is longer.
+int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int64_t clock, uint32_t more) {
+  std::map<StackId, uint32_t, std::greater<>> open;
+  const auto come_down = [&](StackId stack, uint32_t bytes) {
+    const auto [it, fresh] = open.try_emplace(stack, bytes);
+    if (!fresh) it->second = std::min(it->second, bytes);
+  };
+  const TextView texts(view);
+  bytes_.for_each_way_down(texts, item, view.frames(item.stack), more, come_down);
   int64_t least = kNever;
   while (!open.empty()) {
     const auto [stack, bytes] = *open.begin();
@@ -209,19 +223,38 @@ int64_t TokenBudgets::needed_clock(const Recognizer& view, const Item& item, int
         least = std::min(least, sum(bytes, kFree));
         continue;
       }
-      const uint32_t rest = bytes_.after_return(*frame.target, entering(*frame.target, frame.reg));
-      const uint32_t down = ByteDistances::sum(bytes, rest);
-      const auto [it, fresh] = open.try_emplace(frame.parent, down);
-      if (!fresh) it->second = std::min(it->second, down);
+      come_down(frame.parent, ByteDistances::sum(bytes, bytes_.after_return(texts, frame)));
     }
   }
   return least;
 }
 
+// The bytes of the longest token of these characters.
+uint32_t TokenBudgets::longest_of(CharClasses classes) {
+  const auto [it, fresh] = longest_of_.try_emplace(classes, 0);
+  if (!fresh) return it->second;
+  const std::vector<uint32_t> tokens = vocabulary_.tokens_of(classes);
+  for (TokenId token = 0; static_cast<uint32_t>(token) < vocabulary_.vocab_size(); ++token)
+    if (tokens[static_cast<size_t>(token) / 32] >> (token % 32) & 1)
+      it->second = std::max(it->second, static_cast<uint32_t>(vocabulary_.text(token).size()));
+  return it->second;
+}
+
+// Whether the bytes that are needed, each as a token, are few enough. `more`: as in needed_clock.
+bool TokenBudgets::has_enough(const Recognizer& view, const Item& item, int64_t clock, uint32_t more) {
+  bool enough = false;
+  bytes_.for_each_way_down(TextView(view), item, view.frames(item.stack), more, [&](StackId stack, uint32_t bytes) {
+    enough = enough || sum(bytes, tightness(view, stack)) <= clock;
+  });
+  return enough;
+}
+
 bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t clock) {
-  if (sum(bytes_.to_end(*item.state, item.reg), tightness(view, item.stack)) <= clock) return true;
+  if (has_enough(view, item, clock, 0)) return true;
   if (by_bounds_) return false;
-  if (item.stack >= kScratch) return search(view, item, clock);
+  const bool has_scratch_text =
+      view.num_scratch_cells() > 0 && item.state->rule->memory().kind != MemoryRole::Kind::None;
+  if (item.stack >= kScratch || has_scratch_text) return search(view, item, clock);
   const ItemAtClock at{item, clock};
   if (const auto it = verdicts_.find(at); it != verdicts_.end()) return it->second;
   const bool viable = search(view, item, clock);
@@ -232,7 +265,12 @@ bool TokenBudgets::is_viable(const Recognizer& view, const Item& item, int64_t c
 // Far away, more can be reached than near: so few tokens are tried first, then more.
 bool TokenBudgets::search(const Recognizer& view, const Item& item, int64_t clock) {
   if (most_on(view, item.stack, clock) == 0) return false;
-  if (lands_in_time({item.state, item.reg, kBetweenTokens}, 1, tightness(view, item.stack), clock)) return true;
+  bool lands = false;
+  const auto land = [&](const Place& place, StackId stack) {
+    lands = lands || lands_in_time(place, 1, tightness(view, stack), clock);
+  };
+  reach_.steps().for_each_place(TextView(view), item, view.frames(item.stack), land);
+  if (lands) return true;
   for (int64_t tokens = kFirstTry;; tokens += tokens / 2) {
     const auto within = static_cast<uint32_t>(std::min<int64_t>(tokens, kAnyTokens));
     if (const auto found = ends_within(view, item, within, clock)) return *found;
@@ -250,8 +288,10 @@ std::optional<bool> TokenBudgets::ends_within(const Recognizer& view, const Item
     return std::min(tokens, most);
   };
   std::map<StackId, TokenEnds, std::greater<>> open;  // parents have smaller ids than what stands on them
-  for (const TokenEnd& end : reach_.ends({item.state, item.reg, kBetweenTokens}, most_within(item.stack)))
-    open[item.stack].add(end);
+  const TextView texts(view);
+  reach_.steps().for_each_place(texts, item, view.frames(item.stack), [&](const Place& place, StackId stack) {
+    for (const TokenEnd& end : reach_.ends(place, most_within(stack))) open[stack].add(end);
+  });
   while (!open.empty()) {
     Work::spend(1);
     const StackId stack = open.begin()->first;
@@ -267,29 +307,29 @@ std::optional<bool> TokenBudgets::ends_within(const Recognizer& view, const Item
         continue;
       }
       DfaState& target = *frame.target;
-      const uint64_t reg = entering(target, frame.reg);
       target.rule->link(target);
       const int64_t below = tightness(view, frame.parent);
-      if (between && sum(ByteDistances::sum(bytes_.after_return(target, reg), *between), below) <= clock) return true;
+      if (between && sum(ByteDistances::sum(bytes_.after_return(texts, frame), *between), below) <= clock) return true;
+      const Place place = reach_.steps().returned_to(texts, frame, kBetweenTokens);
       const auto lands = [&](const TokenEnd& end) {
         const EntryId entry = reach_.steps().narrowed(end.at, target);
-        return entry > kNowhere && lands_in_time({&target, reg, entry}, end.tokens, below, clock);
+        return entry > kNowhere && lands_in_time({&target, place.reg, entry}, end.tokens, below, clock);
       };
       if (std::ranges::any_of(ends, lands)) return true;
-      for (const TokenEnd& end : after(target, reg, ends, most_within(frame.parent))) open[frame.parent].add(end);
+      for (const TokenEnd& end : after(place, ends, most_within(frame.parent))) open[frame.parent].add(end);
     }
   }
   return is_cut ? std::nullopt : std::optional(false);
 }
 
-// What follows the ends in `before` in a state that a rule has returned to, up to so many tokens in all.
-TokenEnds TokenBudgets::after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most) {
+// What follows the ends in `before` at a place that a rule has returned to, up to so many tokens in all.
+TokenEnds TokenBudgets::after(const Place& place, const TokenEnds& before, uint32_t most) {
   TokenEnds out;
   for (const TokenEnd& end : before) {
     if (end.tokens > most) continue;
-    if (may_end(target, reg)) out.add(end);
-    if (target.ends_only || !may_continue(target, reg)) continue;
-    for (const TokenEnd& next : reach_.ends({&target, reg, end.at}, most - end.tokens))
+    if (may_end(*place.state, place.reg)) out.add(end);
+    if (place.state->ends_only || !may_continue(*place.state, place.reg)) continue;
+    for (const TokenEnd& next : reach_.ends({place.state, place.reg, end.at}, most - end.tokens))
       out.add({next.at, end.tokens + next.tokens});
   }
   return out;
@@ -331,7 +371,7 @@ int64_t TokenBudgets::deadline(const Recognizer& view, StackId stack) {
 
 uint32_t TokenBudgets::enough_tokens(const Item& item) {
   const std::lock_guard guard(lock_);
-  return bytes_.to_end(*item.state, item.reg);
+  return bytes_.to_end(TextView(stacks_), *item.state, item.reg);
 }
 
 uint32_t TokenBudgets::at_least_tokens(const Item& item) {
@@ -341,7 +381,7 @@ uint32_t TokenBudgets::at_least_tokens(const Item& item) {
 
 uint32_t TokenBudgets::least_tokens(const Item& item) {
   const std::lock_guard guard(lock_);
-  const uint32_t bytes = bytes_.to_end(*item.state, item.reg);
+  const uint32_t bytes = bytes_.to_end(TextView(stacks_), *item.state, item.reg);
   const uint64_t most = std::min(bytes, kAnyTokens);
   for (uint64_t tokens = kFirstTry;; tokens += tokens / 2) {
     const auto within = static_cast<uint32_t>(std::min(tokens, most));

@@ -20,8 +20,12 @@
 // bound is always left, as its first token leads to where it is shorter; ways that are shorter still, by tokens across
 // rules, are lost to the last tokens of an output.
 //
+// Remembered text counts again where it is recalled. What is known of it is a literal there; of a text in progress, a
+// search looks at every text that it may become, so where these are many (many_texts.h), outputs go by bounds.
+//
 // Nothing here looks at how a configuration was reached. Thread-safe; the lock is taken near the end only, or when a
-// configuration is new. Tested by tests/exhaustive/test_token_budgets.py.
+// configuration is new. Tested by tests/exhaustive/test_token_budgets.py,
+// test_remembered_budgets.py.
 #pragma once
 
 #include <atomic>
@@ -71,12 +75,14 @@ class TokenBudgets {
   static constexpr int64_t kFree = INT64_MIN / 2, kNever = INT64_MAX / 2;
   static int64_t sum(uint32_t bytes, int64_t tightness);
   int64_t tightness(const Recognizer& view, StackId stack);
-  int64_t needed_clock(const Recognizer& view, const Item& item, int64_t clock);
+  int64_t needed_clock(const Recognizer& view, const Item& item, int64_t clock, uint32_t more);
+  uint32_t longest_of(CharClasses classes);
+  bool has_enough(const Recognizer& view, const Item& item, int64_t clock, uint32_t more);
   bool is_viable(const Recognizer& view, const Item& item, int64_t clock);
   bool search(const Recognizer& view, const Item& item, int64_t clock);
   std::optional<bool> ends_within(const Recognizer& view, const Item& item, uint32_t tokens, int64_t clock);
   bool lands_in_time(const Place& place, uint32_t tokens, int64_t below, int64_t clock);
-  TokenEnds after(DfaState& target, uint64_t reg, const TokenEnds& before, uint32_t most);
+  TokenEnds after(const Place& place, const TokenEnds& before, uint32_t most);
   uint32_t most_on(const Recognizer& view, StackId stack, int64_t clock);
   int64_t deadline(const Recognizer& view, StackId stack);
   template <class Sink>
@@ -92,6 +98,7 @@ class TokenBudgets {
   Recognizer recognizer_;
   bool by_bounds_ = false;  // for the items in question
   std::unordered_map<StackId, int64_t> tightness_;
+  std::unordered_map<CharClasses, uint32_t> longest_of_;
   struct ItemAtClock {
     Item item;
     int64_t clock;

@@ -16,6 +16,7 @@ constexpr int kFewChoices = 10;       // of the next byte: in texts with more, o
 constexpr uint32_t kMaxSpelled = 64;  // nodes of the trie for the tokens from one place
 constexpr size_t kManyPlaces = 5000;  // of a search in a counted product
 constexpr uint32_t kManyBits = 4;     // moved by a family: more have too many instances to look at all of them
+constexpr size_t kBytesAPlace = 64;   // of a hash table
 
 ByteSet bytes_of(const Vocabulary& vocabulary, ByteDistances::Bound kind) {
   ByteSet out;
@@ -37,7 +38,8 @@ ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
       bytes_(bytes_of(vocabulary, kind)),
       has_all_bytes_(bytes_.count() == 256),
       bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
-      strides_(vocabulary) {}
+      strides_(vocabulary),
+      texts_(vocabulary, kind == Bound::Enough ? TextMeasures::Unit::Tokens : TextMeasures::Unit::Bytes) {}
 
 // A way out needs at most two items more than it must have: with fewer allowed, counts that differ meet.
 uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
@@ -45,6 +47,22 @@ uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
   Count count = Count::of(reg);
   count.remaining = std::min(count.remaining, count.needed < Count::kUnlimited - 2 ? count.needed + 2 : count.needed);
   return count.reg();
+}
+
+uint32_t ByteDistances::to_end_of_caller(const TextView& texts, const Item& item, const Frame& frame, uint32_t more) {
+  const MemoryRole& role = item.state->rule->memory();
+  const uint32_t rest = of({item.state, 0});
+  uint32_t length = sum(rest, more);
+  if (role.kind == MemoryRole::Kind::Remember)
+    length = sum(texts_.in_progress(texts, static_cast<CellId>(item.reg)), length);
+  const uint64_t before = texts_.of(texts, *frame.target, frame.reg);
+  return sum(rest, after({frame.target, after_text(*frame.target, before, role, length)}));
+}
+
+// The register of a scope or a list after a text of this length.
+uint64_t ByteDistances::after_text(const DfaState& caller, uint64_t reg, const MemoryRole& role, uint32_t length) {
+  if (role.kind == MemoryRole::Kind::Remember) return texts_.with_text(reg, role.number, length);
+  return caller.rule->memory().counted(static_cast<uint32_t>(reg) + 1);
 }
 
 // The items needed, and the byte after them.
@@ -69,8 +87,9 @@ uint32_t ByteDistances::repeated(const Place& place, uint32_t first_item, uint32
 
 // What was found before; and the automaton of a plain rule knows how many bytes its states are from the end.
 std::optional<uint32_t> ByteDistances::known(const Place& place) const {
-  if (const auto it = known_.find(place); it != known_.end()) return it->second;
   Rule& rule = *place.state->rule;
+  if (rule.recalls()) return static_cast<uint32_t>(place.reg);
+  if (const auto it = known_.find(place); it != known_.end()) return it->second;
   if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
   const uint32_t bytes = rule.bytes_to_end(*place.state);
   const bool is_good_enough = kind_ != Bound::Enough || bytes <= kNearEnd || bytes > kFarEnd;
@@ -161,7 +180,7 @@ uint32_t ByteDistances::find_way(const Place& from) {
       const bool is_item = from.reg == kItem;
       const bool is_far = target && !is_item && needs_items({target, reg});
       if (is_far) there = sum(there, found_so_far({target, reg}));
-      const bool is_end = !target || is_far || (is_item ? target->counter_head : may_end(*target, reg));
+      const bool is_end = !target || is_far || (is_item ? target->counter_head : ends(*target, reg));
       if (is_end && there < shortest) {
         shortest = there;
         last_ = visit;
@@ -246,7 +265,9 @@ bool ByteDistances::has_only_skipped_calls(const DfaState& state, bool may_turn)
                              [&](const CallEdge& call) { return turn(*state.rule, call) == Turn::Detour; });
 }
 
-uint32_t ByteDistances::call_bytes(const CallEdge& call) {
+uint32_t ByteDistances::call_bytes(const Place& from, const CallEdge& call) {
+  if (call.callee->recalls()) return texts_.length_in(from.reg, call.callee->memory().number);
+  if (from.state->rule->is_list() && from.reg >= from.state->rule->memory().maximum) return kNever;
   DfaState& start = *call.callee->start();
   const uint32_t bytes = found_so_far({&start, bounded_register(start, call.reg)});
   const auto& span = call.callee->span();
@@ -271,7 +292,7 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
     const uint64_t reg = entering(*target, from.reg);
     if (may_complete(*target, reg)) edge(target, bounded_register(*target, reg), 1);
   });
-  if (kind_ == Bound::Enough) for_each_longer_token(from, edge);
+  if (kind_ == Bound::Enough && !rule.remembers()) for_each_longer_token(from, edge);
   for (TokenEdge& tokens : state.token_edges) {
     if (rule.token_set(tokens.argument).ids.empty()) continue;
     DfaState* target = rule.target(state, tokens);
@@ -282,7 +303,10 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
     const bool is_cut = kind_ == Bound::AtLeast && turn != Turn::None;
     if (turn == Turn::Detour && !is_cut && !may_turn) continue;
     DfaState* target = rule.target(state, call);
-    go(target, entering(*target, from.reg), is_cut ? 1 : call_bytes(call), turn == Turn::Detour && !is_cut);
+    const uint32_t bytes = is_cut ? 1 : call_bytes(from, call);
+    uint64_t reg = entering(*target, from.reg);
+    if (call.callee->remembers()) reg = after_text(*target, reg, call.callee->memory(), bytes);
+    go(target, reg, bytes, turn == Turn::Detour && !is_cut);
   }
 }
 
@@ -319,6 +343,10 @@ void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
       if (!target->counter_head && may_continue(*target, reg)) open.push_back({node, target, reg});
     });
   }
+}
+
+size_t ByteDistances::memory_bytes() const {
+  return known_.size() * kBytesAPlace + texts_.memory_bytes();
 }
 
 }  // namespace maskwright

@@ -24,17 +24,23 @@
 // a way takes one detour, by any of these calls. What is enough is thus the same whatever was asked before. A call that
 // passes another parameter on takes at least one byte, and more is not asked.
 //
-// Tested by tests/exhaustive/test_token_budgets.py, tests/contract/test_work_limits.py.
+// Remembered texts count by their lengths (text_measures.h). A text in progress goes on by as few bytes as can be, and
+// what recalls it needs as much as it then has; the fewest tokens may lie elsewhere, as a longer text may be one token.
+//
+// Tested by tests/exhaustive/test_token_budgets.py, test_remembered_budgets.py, tests/contract/test_work_limits.py.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "budget/strides.h"
+#include "budget/text_measures.h"
+#include "recognizer/recognizer.h"
 #include "rules/rule.h"
 #include "vocabulary/vocabulary.h"
 
@@ -48,10 +54,25 @@ class ByteDistances {
   ByteDistances(const Vocabulary& vocabulary, Bound kind);
 
   // From the state to the end of its rule, at least one byte or token; kNever if there is no such way.
-  uint32_t to_end(DfaState& state, uint64_t reg) { return of({&state, bounded_register(state, reg)}); }
-  // The same, or none if the rule may end at once.
-  uint32_t after_return(DfaState& state, uint64_t reg) { return may_end(state, reg) ? 0 : to_end(state, reg); }
-  size_t num_known() const { return known_.size(); }
+  uint32_t to_end(const TextView& texts, DfaState& state, uint64_t reg) {
+    return of(measured(state, texts_.of(texts, state, reg)));
+  }
+  // From where a frame is returned to, to the end of its rule; none if that may end at once.
+  uint32_t after_return(const TextView& texts, const Frame& frame) {
+    DfaState& target = *frame.target;
+    const uint64_t reg = entering(target, frame.reg);
+    return after(measured(target, texts_.of(texts, target, reg)));
+  }
+  // Calls visit(stack, distance) for each stack that an item may come down to. A text in progress comes down with the
+  // rest of the rule that it returns to, which may recall it. `frames`: those of the item's stack. `more`: bytes by
+  // which such a text is longer.
+  template <class Visit>
+  void for_each_way_down(const TextView& texts, const Item& item, std::span<const Frame> frames, uint32_t more,
+                         Visit&& visit) {
+    if (!item.state->rule->remembers()) return visit(item.stack, to_end(texts, *item.state, item.reg));
+    for (const Frame& frame : frames) visit(frame.parent, to_end_of_caller(texts, item, frame, more));
+  }
+  size_t memory_bytes() const;
   static uint32_t sum(uint32_t a, uint32_t b) {
     if (a == kNever || b == kNever) return kNever;
     return a < kVeryFar - b ? a + b : kVeryFar;
@@ -74,7 +95,15 @@ class ByteDistances {
   };
   // As a register: the end sought is that of one item.
   static constexpr uint64_t kItem = ~uint64_t{0};
+  static Place measured(DfaState& state, uint64_t reg) { return {&state, bounded_register(state, reg)}; }
   static uint64_t bounded_register(const DfaState& state, uint64_t reg);
+  // Whether the rule may end there, its register being measured.
+  static bool ends(const DfaState& state, uint64_t reg) {
+    return may_end(state, reg) && (!state.rule->is_list() || reg >= state.rule->memory().minimum);
+  }
+  uint32_t after(const Place& place) { return ends(*place.state, place.reg) ? 0 : of(place); }
+  uint32_t to_end_of_caller(const TextView& texts, const Item& item, const Frame& frame, uint32_t more);
+  uint64_t after_text(const DfaState& caller, uint64_t reg, const MemoryRole& role, uint32_t length);
   // Whether a repetition needs more items and knows nothing of what these are.
   static bool needs_items(const Place& place) {
     return place.reg != kItem && place.state->rule->counts() && !place.state->bounded &&
@@ -94,7 +123,7 @@ class ByteDistances {
   static bool passes_on(const Rule& rule, uint64_t parameter);
   Turn turn(const Rule& rule, const CallEdge& call);
   bool has_only_skipped_calls(const DfaState& state, bool may_turn);
-  uint32_t call_bytes(const CallEdge& call);
+  uint32_t call_bytes(const Place& from, const CallEdge& call);
   template <class Edge>
   void for_each_edge(const Place& from, bool may_turn, Edge&& go);
   template <class Edge>
@@ -106,6 +135,7 @@ class ByteDistances {
   const bool has_all_bytes_;
   const uint32_t bytes_a_named_token_;
   Strides strides_;
+  TextMeasures texts_;
   std::unordered_map<Place, uint32_t, PlaceHash> known_;
   std::unordered_map<Place, uint32_t, PlaceHash> bounds_;  // while they are being found
   std::unordered_set<Place, PlaceHash> detours_;           // of what is known: the places that take one

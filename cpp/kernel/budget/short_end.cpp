@@ -81,7 +81,9 @@ uint32_t ShortEnd::distance() {
   if (recognizer_.complete()) return 0;
   uint32_t least = ByteDistances::kNever;
   for (const Item& item : recognizer_.items())
-    least = std::min(least, ByteDistances::sum(distances_.to_end(*item.state, item.reg), below(item.stack)));
+    distances_.for_each_way_down(
+        TextView(recognizer_), item, recognizer_.frames(item.stack), 0,
+        [&](StackId stack, uint32_t distance) { least = std::min(least, ByteDistances::sum(distance, below(stack))); });
   return least;
 }
 
@@ -102,8 +104,7 @@ uint32_t ShortEnd::below(StackId stack) {
       if (!frame.target) {
         least = 0;
       } else if (const uint32_t* parent = find(frame.parent)) {
-        const uint32_t rest = distances_.after_return(*frame.target, entering(*frame.target, frame.reg));
-        least = std::min(least, ByteDistances::sum(rest, *parent));
+        least = std::min(least, ByteDistances::sum(distances_.after_return(TextView(recognizer_), frame), *parent));
       } else {
         open.push_back(frame.parent);
         is_ready = false;

@@ -34,7 +34,7 @@ const std::vector<TokenEnd>& TokenReach::ends(const Place& place, uint32_t most)
   static const std::vector<TokenEnd> none;
   const EntryId entry = steps_.narrowed(place.entry, *place.state);
   if (entry == kNowhere) return none;
-  Known& known = at({place.state, place.reg, entry});
+  Known& known = at({place.state, place.reg, entry, place.above});
   need(known, most);
   solve();
   known.solved = std::max(known.solved, most);
@@ -57,7 +57,10 @@ TokenReach::Known& TokenReach::at(const Place& place) {
 
 // The tokens before which no way from the place ends.
 uint32_t TokenReach::first_end(const Place& place) {
-  const uint32_t bytes = at_least_.to_end(*place.state, place.reg);
+  uint32_t bytes = ByteDistances::kNever;
+  at_least_.for_each_way_down(TextView(steps_.stacks()), {place.state, place.reg, place.above},
+                              steps_.stacks().frames(place.above), 0,
+                              [&](StackId, uint32_t distance) { bytes = std::min(bytes, distance); });
   const uint32_t tokens = bytes / longest_ + (bytes % longest_ > 0 ? 1 : 0);
   return place.entry == kBetweenTokens ? std::max(tokens, 1U) : tokens - std::min(tokens, 1U);
 }
@@ -129,11 +132,17 @@ void TokenReach::process(const Event& event, uint32_t tokens) {
 void TokenReach::open(Known& known) {
   const TokenSteps::Steps& steps = steps_.from(known.place);
   for (const EntryId entry : steps.ends) post({&known, kRootStack, entry}, known.begun());
+  const StackStore& stacks = steps_.stacks();
   for (const auto& [item, bytes] : steps.landings)
-    use(known, {item.state, item.reg, kBetweenTokens}, item.stack, known.begun());
+    steps_.for_each_place(TextView(stacks), item, stacks.frames(item.stack),
+                          [&](const Place& place, StackId stack) { use(known, place, stack, known.begun()); });
   for (const auto& [start, reg, stack] : steps.calls) {
     start->rule->link(*start);
-    if (const EntryId entry = steps_.narrowed(known.place.entry, *start); entry != kNowhere)
+    const EntryId entry = steps_.narrowed(known.place.entry, *start);
+    if (entry == kNowhere) continue;
+    if (start->rule->remembers())
+      use(known, {start, reg, entry, stack}, kRootStack, 0);
+    else
       use(known, {start, reg, entry}, stack, 0);
   }
 }

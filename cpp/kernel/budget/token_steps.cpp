@@ -71,7 +71,8 @@ class TokenSteps::Sink {
     import_stacks(recognizer, owner_.stacks_, landed_);
     for (const Item& item : landed_) add(item);
     last_.reset();
-    if (items.size() == 1 && items.front().stack < kScratch) last_ = items.front();
+    const bool is_kept = items.size() == 1 && items.front().stack < kScratch && recognizer.num_scratch_cells() == 0;
+    if (is_kept) last_ = items.front();
   }
   void add(const Part& part) {
     for (const Item& item : part.items) add(item);
@@ -182,20 +183,34 @@ StackId TokenSteps::moved_stack(StackId id, const Place& from, const Place& to,
 void TokenSteps::add_calls(const Place& place, Steps& steps) {
   if (!may_repeat(*place.state, place.reg)) return;
   for (CallEdge& call : place.state->calls) {
+    const auto reg = called_register(place, call);
+    if (!reg) continue;
     StackMark mark;
     if (const auto& span = call.callee->span()) {
       mark.rule = call.callee;
       if (span->max_tokens > 0) mark.deadline = span->max_tokens;
     }
     const Frame frame{place.state->rule->target(*place.state, call), place.reg, kRootStack};
-    steps.calls.push_back({call.callee->start(), call.reg, stacks_.intern({frame}, mark)});
+    steps.calls.push_back({call.callee->start(), *reg, stacks_.intern({frame}, mark)});
   }
+}
+
+// None if it recalls a text that is not there.
+std::optional<uint64_t> TokenSteps::called_register(const Place& caller, const CallEdge& call) const {
+  if (!call.callee->recalls()) return call.reg;
+  const auto find = [this](CellId id) -> const Cell& { return stacks_.cells().cell(id); };
+  const CellId text = text_in(static_cast<CellId>(caller.reg), call.callee->memory().number, find);
+  return text == kNoCell ? std::nullopt : std::optional(Recalled{text, 0}.reg());
+}
+
+StackId TokenSteps::above(const TextView& texts, const Frame& frame) {
+  return stacks_.intern({{frame.target, copies_.of(texts, *frame.target, frame.reg), kRootStack}});
 }
 
 // By the state's own bytes and tokens.
 void TokenSteps::walk(const Place& place, Sink& sink) {
-  const Item item{place.state, place.reg, kRootStack};
-  recognizer_.reset(stacks_, {&item, 1}, may_end(*place.state, place.reg));
+  const Item item{place.state, place.reg, place.above};
+  recognizer_.reset(stacks_, {&item, 1}, place.above == kRootStack && may_end(*place.state, place.reg));
   if (place.entry == kBetweenTokens) return walk_new_token(place, sink);
   for_each_exit(
       vocabulary_, *entries_[place.entry], recognizer_.next_bytes(),
@@ -214,8 +229,8 @@ void TokenSteps::walk_new_token(const Place& place, Sink& sink) {
     const NodeId node = vocabulary_.root_child(byte);
     if (node == Vocabulary::kRoot || !recognizer_.push_own(byte)) return;
     const Item* item = recognizer_.sole_item();
-    const bool is_like_any =
-        item && item->stack == kRootStack && recognizer_.complete() == may_end(*item->state, item->reg);
+    const bool is_like_any = item && item->stack == kRootStack && recognizer_.num_scratch_cells() == 0 &&
+                             recognizer_.complete() == may_end(*item->state, item->reg);
     if (is_like_any && vocabulary_.node(node).num_children > 0)  // else the node itself is all there is
       sink.add(part(node));
     else
@@ -248,7 +263,7 @@ const TokenSteps::Part& TokenSteps::part(NodeId node) {
 }
 
 EntryId TokenSteps::narrowed(EntryId entry, DfaState& state) {
-  if (entry == kBetweenTokens) return entry;
+  if (entry == kBetweenTokens || state.rule->is_scope()) return entry;  // which may recall a text
   const auto [it, fresh] = narrowed_.try_emplace({&state, 0, entry}, kNowhere);
   if (!fresh) return it->second;
   const StateMask& whole = *entries_[entry];
@@ -304,14 +319,19 @@ EntryId TokenSteps::intern(StateMask exits) {
 // The bytes from an item down to the unknown stack, at most; none if a rule begun within the token needs more than it
 // has left.
 uint32_t TokenSteps::bytes_down(const Item& item) {
-  std::map<StackId, uint32_t, std::greater<>> open{{item.stack, bytes_.to_end(*item.state, item.reg)}};
+  std::map<StackId, uint32_t, std::greater<>> open;
+  const TextView texts(stacks_);
+  bytes_.for_each_way_down(texts, item, stacks_.frames(item.stack), 0, [&](StackId stack, uint32_t bytes) {
+    uint32_t& there = open[stack];
+    there = std::max(there, bytes);
+  });
   while (open.begin()->first != kRootStack) {
     const auto [stack, bytes] = *open.begin();
     open.erase(open.begin());
     const int64_t deadline = stacks_.mark(stack).deadline;
     const bool in_time = deadline == kNoDeadline || bytes < deadline;
     for (const Frame& frame : stacks_.frames(stack)) {
-      const uint32_t rest = frame.target ? bytes_.after_return(*frame.target, entering(*frame.target, frame.reg)) : 0;
+      const uint32_t rest = frame.target ? bytes_.after_return(texts, frame) : 0;
       uint32_t& below = open[frame.parent];
       below = std::max(below, in_time ? ByteDistances::sum(bytes, rest) : ByteDistances::kNever);
     }
@@ -321,7 +341,8 @@ uint32_t TokenSteps::bytes_down(const Item& item) {
 
 size_t TokenSteps::memory_bytes() const {
   constexpr size_t kAnEntry = 64;  // of a hash table
-  const size_t num_entries = alike_.num_known() + narrowed_.size() + covers_.size() + steps_.size() + parts_.size();
+  const size_t num_entries =
+      alike_.num_known() + narrowed_.size() + covers_.size() + steps_.size() + parts_.size() + copies_.size();
   return bytes_held_ + stacks_.memory_bytes() + num_entries * kAnEntry;
 }
 

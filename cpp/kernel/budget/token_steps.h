@@ -13,7 +13,11 @@
 //
 // A rule may end between two tokens or inside one, and says so by the entry of the place that follows it. A repetition
 // that needs more items than a token has bytes takes the same steps however many they are.
-// Cost: one walk of the vocabulary a place, once. Tested by tests/exhaustive/test_token_budgets.py.
+//
+// Where text is remembered, what follows its end depends on it. So a place inside of such a text lies *above* the scope
+// that the text returns to, and its steps and ends are the scope's. Each text is a place of its own.
+// Cost: one walk of the vocabulary a place, once. Tested by tests/exhaustive/test_token_budgets.py,
+// test_remembered_budgets.py.
 #pragma once
 
 #include <memory>
@@ -22,6 +26,7 @@
 #include <vector>
 
 #include "budget/byte_distance.h"
+#include "budget/text_copies.h"
 #include "recognizer/recognizer.h"
 #include "rules/state_mask.h"
 #include "vocabulary/alike_nodes.h"
@@ -36,11 +41,14 @@ struct Place {
   DfaState* state;
   uint64_t reg;
   EntryId entry;
+  StackId above = kRootStack;  // of a text that is remembered: one frame, that of its scope, on the unknown stack
   bool operator==(const Place&) const = default;
 };
 
 struct PlaceHash {
-  size_t operator()(const Place& p) const { return mix(mix(reinterpret_cast<uintptr_t>(p.state), p.reg), p.entry); }
+  size_t operator()(const Place& p) const {
+    return mix(mix(reinterpret_cast<uintptr_t>(p.state), p.reg), uint64_t{p.above} << 32 | p.entry);
+  }
 };
 
 class TokenSteps {
@@ -73,6 +81,19 @@ class TokenSteps {
   bool covers(EntryId entry, EntryId other);
   // Of the landings: above the unknown stack, which is the root.
   const StackStore& stacks() const { return stacks_; }
+  // Calls visit(place, stack) for each place that an item is, between two tokens, and the stack that its ends come down
+  // to. The texts of its register, and of its frames, are in `texts`.
+  template <class Visit>
+  void for_each_place(const TextView& texts, const Item& item, std::span<const Frame> frames, Visit&& visit) {
+    const uint64_t reg = copies_.of(texts, *item.state, item.reg);
+    if (!item.state->rule->remembers()) return visit(Place{item.state, reg, kBetweenTokens}, item.stack);
+    for (const Frame& frame : frames) visit(Place{item.state, reg, kBetweenTokens, above(texts, frame)}, frame.parent);
+  }
+  // The place that a frame is returned to, where the next byte is read there.
+  Place returned_to(const TextView& texts, const Frame& frame, EntryId entry) {
+    const uint64_t reg = entering(*frame.target, frame.reg);
+    return {frame.target, copies_.of(texts, *frame.target, reg), entry};
+  }
   size_t memory_bytes() const;
 
  private:
@@ -95,10 +116,13 @@ class TokenSteps {
   EntryId intern(StateMask exits);
   void make_alike(StateMask& exits);
   uint32_t bytes_down(const Item& item);
+  StackId above(const TextView& texts, const Frame& frame);
+  std::optional<uint64_t> called_register(const Place& caller, const CallEdge& call) const;
 
   const Vocabulary& vocabulary_;
   ByteDistances& bytes_;
   StackStore stacks_;
+  TextCopies copies_{stacks_.cells()};
   Recognizer recognizer_;
   std::unordered_map<Place, std::unique_ptr<Steps>, PlaceHash> steps_;
   std::unordered_map<Place, std::unique_ptr<Part>, PlaceHash> parts_;  // by where the byte leads; its node as the entry

@@ -4,7 +4,9 @@
 #include <set>
 #include <string>
 
+#include "budget/many_texts.h"
 #include "rules/instances/family.h"
+#include "rules/reached.h"
 #include "support/errors.h"
 #include "support/work.h"
 
@@ -71,6 +73,7 @@ Engine::Engine(std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<con
   const Work::Scope scope;
   if (root.productive()) items.push_back({root.start(), 0, kRootStack});
   if (program_->has_budgets) {
+    check_budgets_of_rules();
     budgets().keep_viable(items, 0);
     if (items.empty() && !root.nullable()) {
       throw Unsatisfiable("no output fits the token budgets of this grammar",
@@ -164,12 +167,37 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
 }
 
 TokenBudgets& Engine::budgets() {
-  if (program_->has_memory)
+  if (program_->group->has_lists())
     throw LimitExceeded("remembered_text_budget",
-                        "token budgets cannot be kept in a grammar that remembers text: leave out max_tokens");
+                        "token budgets cannot be kept in a grammar with distinct elements: leave out max_tokens");
   std::call_once(has_budgets_,
                  [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, searched_bytes_); });
   return *budgets_;
+}
+
+// Whether items may come in many orders, or many texts be remembered.
+bool Engine::has_endless_searches() {
+  const auto is_large = [](const Family* family) { return family->num_bits_moved() > kMostBitsOfSearches; };
+  if (std::ranges::any_of(program_->families(), is_large)) return true;
+  std::call_once(knows_texts_, [this] {
+    has_many_texts_ = program_->has_memory && remember_many_texts(*vocabulary_, program_->groups());
+  });
+  return has_many_texts_;
+}
+
+// What a rule with a budget remembers must be found out by searches.
+void Engine::check_budgets_of_rules() {
+  if (!program_->has_memory) return;
+  for (RuleGroup* group : program_->groups()) {
+    if (!group->has_memory()) continue;
+    for (uint32_t i = 0; i < group->num_rules(); ++i) {
+      const auto& span = group->rule(i).span();
+      if (span && span->max_tokens > 0 && remember_many_texts(*vocabulary_, groups_reached(*group)))
+        throw LimitExceeded("remembered_text_budget",
+                            "a rule with max_tokens remembers a text that may be one of too many: give the budget to "
+                            "rules within it, or to the whole output");
+    }
+  }
 }
 
 // Whether every token that the grammar takes there leaves all open rules time enough. Precondition: it has a core.
@@ -262,8 +290,7 @@ Unsatisfiable Engine::too_few(uint32_t max_tokens) {
 ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   const Work::Scope scope;
   const auto enough = [&] { return least_over_start([&](const Item& item) { return budgets().enough_tokens(item); }); };
-  const auto is_large = [](const Family* family) { return family->num_bits_moved() > kMostBitsOfSearches; };
-  if (!by_bounds && std::ranges::any_of(program_->families(), is_large)) {
+  if (!by_bounds && has_endless_searches()) {
     by_bounds = enough() <= max_tokens;
   } else if (by_bounds && enough() > max_tokens) {  // exactly, then, but only if that is soon found out
     by_bounds = false;
@@ -281,12 +308,12 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
     if (items.empty() && !complete) throw too_few(max_tokens);
   } catch (const LimitExceeded& e) {
     const uint32_t most = enough();
-    if (most >= kAnyTokens) throw;
     const uint32_t least = least_over_start([&](const Item& item) { return budgets().at_least_tokens(item); });
     const std::string at_least = "at least " + std::to_string(least) + " tokens", limit = std::to_string(max_tokens),
-                      enough_are = "; " + std::to_string(most) + " tokens are enough";
+                      enough_are = most < kAnyTokens ? "; " + std::to_string(most) + " tokens are enough" : "";
     if (least > max_tokens && !complete)
       throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + limit + enough_are);
+    if (most >= kAnyTokens) throw;
     throw LimitExceeded(e.limit, "whether an output fits into max_tokens, " + limit +
                                      ", takes too long to find out: the shortest needs " + at_least + enough_are);
   }

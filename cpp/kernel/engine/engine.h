@@ -77,7 +77,7 @@ class Engine {
   // takes, or between which bounds that lies if it is not found soon. Throws LimitExceeded, with such bounds, if not
   // even that there is none is found out.
   // `by_bounds`: what fits is decided by bounds, if some output does by them (budget.h); otherwise it becomes false.
-  // It becomes true if items may come in so many orders that no search could end.
+  // It becomes true if items may come in so many orders, or so many texts be remembered, that no search could end.
   ConfigId initial_within(uint32_t max_tokens, bool& by_bounds);
   // The configuration after a token by its text or its token edges, or kNoConfig.
   ConfigId step(ConfigId config, TokenId token);
@@ -167,6 +167,8 @@ class Engine {
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);
   bool is_safe(const Config& config);
   TokenBudgets& budgets();
+  bool has_endless_searches();
+  void check_budgets_of_rules();
   void add_forced_bytes(const Config& at, size_t limit, std::string& out) const;
   void account();
 
@@ -178,6 +180,8 @@ class Engine {
   ChunkedVector<Config> configs_;
   std::once_flag has_budgets_;
   std::unique_ptr<TokenBudgets> budgets_;  // once asked for
+  std::once_flag knows_texts_;
+  bool has_many_texts_ = false;            // once asked for
   std::atomic<size_t> searched_bytes_{0};  // of theirs
   std::vector<std::unique_ptr<Item[]>> item_storage_;
   std::vector<std::unique_ptr<const ConfigMask>> masks_;

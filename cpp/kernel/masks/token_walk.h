@@ -13,9 +13,15 @@
 
 namespace maskwright {
 
-// The characters of which an item's own automaton returns to where it is, whatever else may come.
-inline CharClasses loop_classes(const Item& item) {
+// The characters of which an item's own automaton returns to where it is, whatever else may come. With each of them, a
+// text that is read gets longer.
+inline CharClasses automaton_loop_classes(const Item& item) {
   return item.state->counter_head ? 0 : item.state->rule->loop_classes(*item.state);
+}
+
+// The same where nothing changes.
+inline CharClasses loop_classes(const Item& item) {
+  return item.state->rule->reads_text() ? 0 : automaton_loop_classes(item);
 }
 
 // The bytes with which characters of these classes begin.

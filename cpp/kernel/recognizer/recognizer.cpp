@@ -277,6 +277,10 @@ bool Recognizer::stay_open(std::span<const Frame> lists, uint64_t reg) const {
 }
 
 std::string Recognizer::text_of(CellId text) const {
+  return TextView(*this).text(text);
+}
+
+std::string TextView::text(CellId text) const {
   std::string out(cell(text).size, '\0');
   for (size_t i = out.size(); i-- > 0; text = cell(text).parent) out[i] = static_cast<char>(cell(text).value);
   return out;

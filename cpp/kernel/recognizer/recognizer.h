@@ -130,6 +130,7 @@ class Recognizer {
   }
   const Cell& cell(CellId id) const { return id < kScratchCell ? store_->cells().cell(id) : cells_[id - kScratchCell]; }
   size_t num_scratch_cells() const { return cells_.size(); }
+  const StackStore& store() const { return *store_; }
   ByteSet next_bytes() const;
   // Those by which a text is recalled next.
   ByteSet recalled_bytes(const Item& item) const;
@@ -214,6 +215,21 @@ class Recognizer {
   bool may_cover_ = false;       // an item of the level may cover another
   StackSet returned_;            // stacks already returned from at this level
   std::vector<uint32_t> slots_;  // open-addressing set over the level's items, for large levels
+};
+
+// The cells that registers refer to: those of a store, and of a recogniser that was reset with it.
+class TextView {
+ public:
+  explicit TextView(const StackStore& store) : store_(store.cells()) {}
+  explicit TextView(const Recognizer& recognizer) : store_(recognizer.store().cells()), recognizer_(&recognizer) {}
+  const Cell& cell(CellId id) const { return id < kScratchCell ? store_.cell(id) : recognizer_->cell(id); }
+  const CellStore* store() const { return &store_; }
+  bool has_scratch() const { return recognizer_ && recognizer_->num_scratch_cells() > 0; }
+  std::string text(CellId text) const;
+
+ private:
+  const CellStore& store_;
+  const Recognizer* recognizer_ = nullptr;
 };
 
 // Moves the scratch stacks and texts that the items need into a store, which is the one that the recogniser was reset

@@ -328,6 +328,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   ~RuleGroup();
   uint64_t id() const { return id_; }
   Rule& rule(uint32_t index) { return *rules_[index]; }
+  uint32_t num_rules() const { return static_cast<uint32_t>(rules_.size()); }
   const std::string& blueprint() const { return blueprint_; }
   std::mutex& lock() { return lock_; }
   RuleStore& store() const { return store_; }
@@ -340,6 +341,8 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   bool has_temperatures() const { return has_temperatures_; }
   // Whether text is remembered in them.
   bool has_memory() const { return has_memory_; }
+  // Whether elements of a list are distinct in them.
+  bool has_lists() const { return has_lists_; }
   // The rules of other groups that this one calls, in the order in which the blueprint numbers them.
   const std::vector<LinkedRule>& callees() const { return callees_; }
   // Of a deferred subgrammar (deferred.h): what it is known by, and its grammar, once supplied.
@@ -376,6 +379,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   bool has_budgets_ = false;
   bool has_temperatures_ = false;
   bool has_memory_ = false;
+  bool has_lists_ = false;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;

@@ -6,7 +6,7 @@
 Budgets are "quick" (`GrammarMatcher`): in an engine all requests of a batch wait for the slowest mask.
 
 Engines count the stop token as one of the new tokens, and say that an output was cut off ("length") when it did not
-fit. So a place is kept for it, unless the output itself needs all of them. Grammars that remember text have no budgets.
+fit. So a place is kept for it, unless the output itself needs all of them. Lists of distinct elements have no budgets.
 Tested by tests/integrations/test_engine_budgets.py.
 """
 

@@ -67,6 +67,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
     rule.span_ = builder.blueprint_.units[i].span;
     rule.memory_ = builder.blueprint_.units[i].memory;
     group->has_memory_ = group->has_memory_ || rule.memory_.kind != MemoryRole::Kind::None;
+    group->has_lists_ = group->has_lists_ || rule.is_list();
     group->has_budgets_ = group->has_budgets_ || (rule.span_ && rule.span_->max_tokens > 0);
     group->has_temperatures_ = group->has_temperatures_ || (rule.span_ && rule.span_->temperature >= 0);
     undecided = undecided || facts.undecided(i);
@@ -75,6 +76,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
   for (const LinkedRule& link : group->callees_) {
     group->leads_to_families_ = group->leads_to_families_ || link.group->leads_to_families();
     group->has_memory_ = group->has_memory_ || link.group->has_memory();
+    group->has_lists_ = group->has_lists_ || link.group->has_lists();
     group->has_budgets_ = group->has_budgets_ || link.group->has_budgets();
     group->has_temperatures_ = group->has_temperatures_ || link.group->has_temperatures();
   }
