@@ -142,7 +142,7 @@ def vllm(
     """
     _checked(options)
     if not isinstance(structured_outputs, Mapping):
-        raise wrong("an object", structured_outputs, "/structured_outputs")
+        raise wrong("an object", structured_outputs, "/structured_outputs", 'write {"json": …}')
     said: dict[str, Any] = {**options, **vllm_schema_options(structured_outputs)}
     free = {**said, "strict_mode": False}
     readers: dict[str, _Reader] = {
@@ -227,7 +227,7 @@ def sglang(
     """
     _checked(options)
     if not isinstance(sampling_params, Mapping):
-        raise wrong("an object", sampling_params, "/sampling_params")
+        raise wrong("an object", sampling_params, "/sampling_params", 'write {"json_schema": …}')
     readers: dict[str, _Reader] = {
         "json_schema": lambda schema, at: _of_schema(schema, at, options),
         "regex": lambda pattern, at: Grammar.from_regex(pattern),
@@ -340,7 +340,9 @@ def _only_one(
     if names[0] in ("regex", "grammar", "ebnf") and not isinstance(value, str):
         raise wrong("a string", value, at)
     if names[0] == "choice" and not (isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value)):
-        raise wrong("an array of strings", value, at)
+        is_text = isinstance(value, str)
+        hint = "put the text into an array" if is_text else "write numbers and other values as strings"
+        raise wrong("an array of strings", value, at, hint)
     with _at(at):
         return readers[names[0]](value, at)
 

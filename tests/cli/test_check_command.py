@@ -78,6 +78,14 @@ def test_bad_input(cli: Cli, tmp_path: Path) -> None:
     assert "at #/type: type must be" in out
 
 
+def test_a_grammar_is_sent_to_lint(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.lark"
+    path.write_text('start: "a"')
+    code, out, err = cli("check", str(path))
+    assert code == 2
+    assert "check reads JSON Schemas\n    hint: for this file, use maskwright lint" in out + err
+
+
 def test_names_do_not_steer_the_terminal(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"\x1b[31m": 1}))
     code, out, _ = cli("check", str(tmp_path / "a.json"))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import maskwright as mw
+from maskwright import openai_shapes
 from maskwright.engine import Request
 from maskwright.lm import load_embedded_model
 from maskwright.sampling import StructureSampler
@@ -98,6 +99,23 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[mw.MaskwrightError], str]] = {
         mw.ArgumentError,
         "pass SamplingParams(max_tokens=…",
     ),
+    "a class as a response format": (
+        lambda: openai_shapes.chat_completion({"response_format": int}),
+        mw.RequestError,
+        'a class is written {"type": "json_schema"',
+    ),
+    "numbers to choose from": (
+        lambda: openai_shapes.vllm({"choice": [1, 2]}),
+        mw.RequestError,
+        "write numbers and other values as strings",
+    ),
+    "a text to choose from": (
+        lambda: openai_shapes.vllm({"choice": "a"}),
+        mw.RequestError,
+        "put the text into an array",
+    ),
+    "an object of vLLM": (lambda: openai_shapes.vllm(object()), mw.RequestError, 'write {"json": …}'),  # type: ignore[arg-type]
+    "an object of SGLang": (lambda: openai_shapes.sglang(object()), mw.RequestError, 'write {"json_schema": …}'),  # type: ignore[arg-type]
     "a trace of a text": (lambda: trace(matcher(), "abc"), mw.ArgumentError, "encode the text first"),  # type: ignore[arg-type]
     "a trace of a grammar": (
         lambda: trace(GRAMMAR, [97]),  # type: ignore[arg-type]

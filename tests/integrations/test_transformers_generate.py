@@ -302,6 +302,15 @@ def test_end_tokens(llama: Any, tokenizer: Any) -> None:
         generate(model, tokenizer, "ab", int, eos_token_id=[5, 320])
 
 
+def test_options_of_the_wrong_type_or_of_other_functions(llama: Any, tokenizer: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"pass GenerationConfig\(\*\*generation_config\)"):
+        generate(llama, tokenizer, "ab", int, generation_config={"max_new_tokens": 4})
+    with pytest.raises(ArgumentError, match="temperature must be a number, not str"):
+        generate(llama, tokenizer, "ab", int, temperature="0")
+    with pytest.raises(OptionError, match=r"response_format cannot be passed .*\n.*as output_type"):
+        generate(llama, tokenizer, "ab", int, response_format={"type": "json_object"})
+
+
 def test_an_output_that_something_else_ends_is_an_error(llama: Any, tokenizer: Any) -> None:
     class Early(transformers.StoppingCriteria):  # type: ignore[misc, unused-ignore]
         def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:

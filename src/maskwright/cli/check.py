@@ -19,6 +19,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.report.schema_report import KeywordOutcome, SchemaReport, check
 
 from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
+from .grammar_files import language_of
 from .sources import check_schema_text, in_options, read_text
 from .texts import printable
 
@@ -82,6 +83,8 @@ def check_files(names: Iterable[str], **options: Any) -> Iterator[CheckedFile]:
 def _check_file(name: str, options: dict[str, Any]) -> CheckedFile:
     try:
         label, text = read_text(name, "FILE", "a file, - for stdin, or a folder")
+        if language_of(name) not in ("schema", None):
+            raise CommandError(f"{label}: check reads JSON Schemas\n  hint: for this file, use maskwright lint")
         check_schema_text(label, text)  # shows the line that is wrong
         return CheckedFile(label, check(text, **options), None)
     except (CommandError, MaskwrightError) as error:

@@ -36,7 +36,8 @@ def type_of(value: Any, pointer: str) -> Any:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise wrong("an object", value, pointer, 'write {"type": …}')
+        of_class = 'a class is written {"type": "json_schema", "json_schema": {"name": …, "schema": its schema}}'
+        raise wrong("an object", value, pointer, of_class if isinstance(value, type) else 'write {"type": …}')
     return value.get("type")
 
 

@@ -44,6 +44,7 @@ _OURS: Mapping[str, str] = {  # options of `generate` that would not do what the
     "return_dict_in_generate": "use GrammarLogitsProcessor with model.generate",
     "assistant_tokenizer": "transformers would hand the grammar of one tokenizer to the model of the other; use an "
     "assistant_model with the same tokenizer, or prompt_lookup_num_tokens",
+    "response_format": "pass it as output_type",
     "custom_generate": "use GrammarLogitsProcessor with model.generate",
 }
 
@@ -264,6 +265,11 @@ def _check_options(options: Mapping[str, Any]) -> None:
         hint = f"pass schema_options={{{name!r}: …}}" if is_of_schemas else _OURS.get(name)
         if hint is not None:
             raise OptionError(f"{name} cannot be passed to maskwright.generate", option=name, hint=hint)
+    if isinstance(config := options.get("generation_config"), Mapping):
+        hint = "pass GenerationConfig(**generation_config)"
+        raise wrong_argument("generation_config", config, "a transformers.GenerationConfig", hint)
+    if isinstance(temperature := options.get("temperature"), str):
+        raise wrong_argument("temperature", temperature, "a number")
 
 
 def _sampling(options: Mapping[str, Any], declared: Any) -> dict[str, Any]:
