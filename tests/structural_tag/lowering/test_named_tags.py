@@ -52,6 +52,16 @@ TAGS: list[tuple[Any, list[str], list[str]]] = [
         ["<a>.</a>", "<a>.</b>."],
     ),
     (st.TagFormat("(", element(TEXT), ")"), ["(<a>)</a>)"], ["(<a></a>", "(<a></b>)"]),
+    (
+        st.TriggeredTagsFormat(("<",), (element(TEXT), st.TagFormat("</", st.RegexFormat("1*"), "."))),
+        ["", "1", "<a>x</a>1<b></b>", "a</1.<ab></ab>", "<a><b></a>"],
+        ["<", "<a>x</b>", "<a>x</a", "<1></1>", "x<a>"],
+    ),
+    (
+        st.TagsWithSeparatorFormat((element(TEXT), st.TagFormat("(", st.RegexFormat("1*"), ")")), ".", True),
+        ["<a></a>", "<a></a>.<b>x</b>.(1)"],
+        ["", "<a></a>.", "<a></b>", "<a></a><b></b>"],
+    ),
 ]
 
 
@@ -102,6 +112,24 @@ def test_special_tokens_around_the_name() -> None:
     assert not matcher.accept_token(0)
     assert matcher.accept_token(1)
     assert matcher.is_completed()
+
+
+def test_what_starts_a_named_tag_stands_before_the_name() -> None:
+    def compile_tags(tags: dict[str, Any]) -> None:
+        mw.GrammarCompiler(BYTES.info()).compile_structural_tag({"format": tags})
+
+    tag = {
+        "type": "named_tag",
+        "begin": "<{name}>",
+        "name": "[a-z]+",
+        "content": {"type": "any_text"},
+        "end": "</{name}>",
+    }
+    with pytest.raises(mw.StructuralTagError, match="no trigger is a prefix") as caught:
+        compile_tags({"type": "triggered_tags", "triggers": ["<a"], "tags": [tag]})
+    assert caught.value.pointer == "/format/tags/0/begin"
+    with pytest.raises(mw.StructuralTagError, match="expected a tag, found named_tag"):
+        compile_tags({"type": "token_triggered_tags", "trigger_tokens": [1], "tags": [tag]})
 
 
 @pytest.mark.parametrize(

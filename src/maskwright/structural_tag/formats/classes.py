@@ -41,6 +41,7 @@ from maskwright.structural_tag.formats.fields import (
     tokens,
     wrong,
 )
+from maskwright.structural_tag.formats.named_tag import NamedTagFormat
 from maskwright.structural_tag.formats.reading import read_format, read_tags
 from maskwright.structural_tag.formats.schemas import OwnSchema
 from maskwright.structural_tag.formats.xml_styles import STYLES
@@ -72,6 +73,12 @@ def _tags(value: Any, pointer: str) -> tuple[TagFormat, ...]:
     if type(value) in (list, tuple) and set(map(type, value)) == {TagFormat}:  # as when families or known tags are read
         return tuple(value)
     return read_tags(value, pointer)  # type: ignore[return-value]
+
+
+def _any_tags(value: Any, pointer: str) -> tuple[TagFormat | NamedTagFormat, ...]:
+    if type(value) in (list, tuple) and set(map(type, value)) == {TagFormat}:
+        return tuple(value)
+    return read_tags(value, pointer, ("tag", "named_tag"))  # type: ignore[return-value]
 
 
 def _rule(first: Reader) -> Reader:
@@ -355,7 +362,8 @@ class TriggeredTagsFormat(Format):
     Read from the left: where the first trigger ends, a tag has begun whose `begin` starts with that trigger, and the
     output continues with that tag. So no trigger ever occurs in the text, and a tag once begun cannot be text. All
     triggers that end at the same character count; a trigger that contains another can never match first, and is refused
-    if a tag needs it. No string of `excludes` occurs in the text; triggers and tags may contain them.
+    if a tag needs it. Of a named tag, what stands before the name starts with the trigger. No string of `excludes`
+    occurs in the text; triggers and tags may contain them.
 
     `at_least_one`: the output begins with a tag. `stop_after_first`: nothing follows the first tag.
     `separator` may stand right behind a tag, and text there does not begin with it. `capture` names each text between
@@ -364,7 +372,7 @@ class TriggeredTagsFormat(Format):
 
     type = "triggered_tags"
     triggers: tuple[str, ...] = read_by(several(filled, at_least=1))
-    tags: tuple[TagFormat, ...] = read_by(_tags)
+    tags: tuple[TagFormat | NamedTagFormat, ...] = read_by(_any_tags)
     at_least_one: bool = read_by(boolean, False)
     stop_after_first: bool = read_by(boolean, False)
     excludes: tuple[str, ...] = read_by(several(filled), ())
@@ -389,7 +397,7 @@ class TagsWithSeparatorFormat(Format):
     """Tags with a separator between them and no other text; at most one with `stop_after_first`."""
 
     type = "tags_with_separator"
-    tags: tuple[TagFormat, ...] = read_by(_tags)
+    tags: tuple[TagFormat | NamedTagFormat, ...] = read_by(_any_tags)
     separator: str = read_by(string)
     at_least_one: bool = read_by(boolean, False)
     stop_after_first: bool = read_by(boolean, False)

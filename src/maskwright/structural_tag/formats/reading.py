@@ -67,17 +67,17 @@ def read_format(data: Any, pointer: str) -> Format:
     return _read_fields(found, data, pointer)
 
 
-def read_tags(value: Any, pointer: str) -> tuple[Format, ...]:
-    """Make tags of an array, in which their type may be left out."""
-    return tuple([_read_tag(each, pointer, i) for i, each in enumerate(array(value, pointer, at_least=1))])
+def read_tags(value: Any, pointer: str, types: tuple[str, ...] = ("tag",)) -> tuple[Format, ...]:
+    """Make tags of these types of an array, in which the type "tag" may be left out."""
+    return tuple([_read_tag(each, pointer, i, types) for i, each in enumerate(array(value, pointer, at_least=1))])
 
 
-def _read_tag(data: Any, pointer: str, i: int) -> Format:
+def _read_tag(data: Any, pointer: str, i: int, types: tuple[str, ...]) -> Format:
     if type(data) is dict and data.get("type", "tag") == "tag":
         content = _tag_content(data)
         return _known_tag(content) or _new_tag(data, content, f"{pointer}/{i}")
     read = read_format(data, f"{pointer}/{i}")
-    if read.type != "tag":
+    if read.type not in types:
         raise StructuralTagError(f"expected a tag, found {read.type}", pointer=f"{pointer}/{i}")
     return read
 

@@ -41,7 +41,7 @@ from maskwright.structural_tag.arguments.snippets import arguments
 from maskwright.structural_tag.formats import classes as f
 from maskwright.structural_tag.formats.base import Format, Known
 from maskwright.structural_tag.formats.kept import KEPT
-from maskwright.structural_tag.formats.named_tag import NamedTagFormat
+from maskwright.structural_tag.formats.named_tag import NAME, NamedTagFormat
 from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.formats.reading import MAX_DEPTH
 from maskwright.structural_tag.formats.tag import StructuralTag
@@ -245,7 +245,7 @@ class Lowering(TagRules):
         return seq(spelled(self._edge(it.begin, f"{pointer}/begin")), self._content(it, pointer, ends))
 
     def named_tag(self, it: NamedTagFormat, pointer: str, ends: Ends) -> Expr:
-        return ends.after(named_tag(it, pointer, self.tokens, self.lower))
+        return ends.after(named_tag(it, pointer, self.tokens, self.lower).after(0))
 
     def partial_tag(self, tag: f.TagFormat, pointer: str) -> PartialTag:
         """Return a tag, its own end included; of a known tag, what was made of it before."""
@@ -305,7 +305,7 @@ class Lowering(TagRules):
         started: list[Started] = []
         idle = dict.fromkeys(it.triggers, True)
         for i, tag in enumerate(it.tags):
-            begin = tag.begin
+            begin = tag.begin.split(NAME)[0] if isinstance(tag, NamedTagFormat) else tag.begin
             if not isinstance(begin, str):
                 raise StructuralTagError(
                     "the begin of a tag in triggered_tags must be a string",
@@ -324,8 +324,11 @@ class Lowering(TagRules):
                     pointer=f"{pointer}/tags/{i}/begin",
                     hint=f"let it begin with one of the triggers, such as {it.triggers[0][:60]!r}, or add a trigger",
                 )
-            found = None if tag.known is None else self._find(tag.known)
-            started.append((shortest, found or self._begin(tag, f"{pointer}/tags/{i}")))
+            where = f"{pointer}/tags/{i}"
+            if isinstance(tag, NamedTagFormat):
+                started.append((shortest, named_tag(tag, where, self.tokens, self.lower)))
+            else:
+                started.append((shortest, self.partial_tag(tag, where)))
         for i, trigger in enumerate(it.triggers):
             if idle[trigger]:
                 raise StructuralTagError(
@@ -372,7 +375,7 @@ class Lowering(TagRules):
         return len({isinstance(token, int) for token in given}) == 1
 
     def tags_with_separator(self, it: f.TagsWithSeparatorFormat, pointer: str, ends: Ends) -> Expr:
-        item = any_of([self.tag(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
+        item = any_of([self.lower(tag, f"{pointer}/tags/{i}", NO_ENDS) for i, tag in enumerate(it.tags)])
         if not it.stop_after_first:
             item = self.builder.add("tag", item)
             item = seq(item, star(seq(self.tokens.spell(it.separator), item)))

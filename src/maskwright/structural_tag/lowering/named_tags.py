@@ -13,13 +13,16 @@ from maskwright.errors import GrammarError, StructuralTagError
 from maskwright.ir import MAX_TEXT_NUMBER, Copies, Expr, capture, recall, remember, seq, with_scopes
 from maskwright.structural_tag.formats.base import Format
 from maskwright.structural_tag.formats.named_tag import NAME, NamedTagFormat
+from maskwright.structural_tag.formats.partial_tag import PartialTag
 from maskwright.structural_tag.texts.ends import Ends
 from maskwright.structural_tag.texts.patterns import texts_of
 from maskwright.structural_tag.texts.tokens import Tokens
 
 
-def named_tag(it: NamedTagFormat, pointer: str, tokens: Tokens, lower: Callable[[Format, str, Ends], Expr]) -> Expr:
-    """Return the expression for a tag; `lower` makes that for its content and what ends it.
+def named_tag(
+    it: NamedTagFormat, pointer: str, tokens: Tokens, lower: Callable[[Format, str, Ends], Expr]
+) -> PartialTag:
+    """Return a tag, whose begin is what stands before the name; `lower` makes its content and what ends that.
 
     Raises:
         StructuralTagError: Its name or its content cannot be used.
@@ -30,8 +33,8 @@ def named_tag(it: NamedTagFormat, pointer: str, tokens: Tokens, lower: Callable[
     ends = Ends.of([tokens.pieces(closing)])
     content = capture(it.capture, lower(it.content, f"{pointer}/content", ends), ends.as_bytes)
     name = remember(_names(it, pointer), MAX_TEXT_NUMBER)
-    parts = (tokens.spell(before), name, tokens.spell(behind), content, recall(MAX_TEXT_NUMBER), tokens.spell(rest))
-    return with_scopes(seq(*parts), lambda remembered: remembered[1], Copies())
+    parts = (name, tokens.spell(behind), content, recall(MAX_TEXT_NUMBER), tokens.spell(rest))
+    return PartialTag(tokens.pieces(before), with_scopes(seq(*parts), lambda remembered: remembered[1], Copies()))
 
 
 def _names(it: NamedTagFormat, pointer: str) -> Expr:
