@@ -24,6 +24,7 @@ from maskwright.ir import (
     OP_DISTINCT,
     OP_EMPTY,
     OP_GUARD,
+    OP_MULTIPLE,
     OP_NEVER,
     OP_NOT,
     OP_REF,
@@ -214,9 +215,7 @@ def _combined(node: Expr, parts: list[bool], found: list[bool]) -> bool | None:
         return all(parts)
     if op == OP_ALT:
         return any(parts)
-    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER):
-        return parts[0]
-    if op == OP_DISTINCT:
+    if op in (OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_DISTINCT, OP_MULTIPLE):
         return parts[0]
     return parts[0] or bool(node[2] == 0) if op == OP_REPEAT else None
 

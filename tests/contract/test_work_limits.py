@@ -168,7 +168,13 @@ FRONT_ENDS: dict[str, tuple[str | None, Callable[[], object]]] = {
     "divisors of many members": (
         "multipleOf",
         lambda: COMPILER.compile_json_schema(
-            {"properties": {w: {"type": "integer", "multipleOf": 13 * i + 1} for i, w in enumerate(WORDS[:300])}}
+            {"properties": {w: {"not": {"multipleOf": 13 * i + 1}} for i, w in enumerate(WORDS[:300])}}
+        ),
+    ),
+    "large divisors of many members": (
+        None,
+        lambda: COMPILER.compile_json_schema(
+            {"properties": {w: {"type": "integer", "multipleOf": 10**9 + i} for i, w in enumerate(WORDS[:300])}}
         ),
     ),
 }
@@ -193,7 +199,7 @@ def test_front_ends(name: str) -> None:
 
 
 def divisors(count: int, **options: Any) -> maskwright.Grammar:
-    schema = {"properties": {f"a{i}": {"type": "integer", "multipleOf": 997 + 2 * i} for i in range(count)}}
+    schema = {"properties": {f"a{i}": {"type": "integer", "not": {"multipleOf": 997 + 2 * i}} for i in range(count)}}
     return maskwright.Grammar.from_json_schema(schema, **options)
 
 

@@ -17,6 +17,8 @@ from oracle.vocabularies import Vocab
 
 Word = tuple[Symbol, ...]
 
+_TELL_BYTES_APART = (ir.OP_RECALL, ir.OP_DISTINCT, ir.OP_MULTIPLE)  # by a text, by a number
+
 
 class Language:
     """A grammar with its answers remembered."""
@@ -26,8 +28,8 @@ class Language:
         self._matches: dict[Word, bool] = {}
         self._viable: dict[Word, bool] = {}
         self.byte_groups = byte_groups(*(rule.body for rule in grammar.rules))
-        if any(part[0] in (ir.OP_RECALL, ir.OP_DISTINCT) for rule in grammar.rules for part in ir.postorder(rule.body)):
-            self.byte_groups = [[b] for group in self.byte_groups for b in group]  # a text tells bytes apart
+        if any(part[0] in _TELL_BYTES_APART for rule in grammar.rules for part in ir.postorder(rule.body)):
+            self.byte_groups = [[b] for group in self.byte_groups for b in group]
         self.edge_ids = {t for rule in grammar.rules for t in _token_ids(rule.body)}
 
     def matches(self, word: Word) -> bool:

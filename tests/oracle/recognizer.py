@@ -22,6 +22,9 @@ Of distinct elements, each way to read one is a case of its own, with the set of
 an open-ended input, an element may go on with whatever its derivative by what has been read matches, except where that
 makes it an earlier element. A list matches nothing if there are fewer texts than it needs.
 
+Of numbers that must be multiples, the digits are put together byte by byte; whether they can become one is searched,
+from remainder to remainder.
+
 Complements and intersections are regular: tests/oracle/derivatives.py follows them byte by byte.
 
     >>> grammar = ir.GrammarIR((ir.Rule("s", ir.alt(ir.seq(ir.ref(0), ir.ref(0)), ir.literal(b"ab"))),), 0)
@@ -41,6 +44,7 @@ from typing import TypeAlias
 from maskwright import ir
 from maskwright.ir import Expr, GrammarIR
 from oracle.derivatives import byte_groups, derivative, is_empty, is_nullable
+from oracle.multiples import Number
 
 Symbol: TypeAlias = "int | tuple[str, int]"
 Texts: TypeAlias = "frozenset[tuple[int, tuple[Symbol, ...]]]"  # by number
@@ -166,6 +170,8 @@ class _Chart:
             ir.OP_REMEMBER,
         ):  # what a span says is for tests/oracle/token_chart.py
             return self.ends(e[1], i, v, texts)
+        if op == ir.OP_MULTIPLE:
+            return self.multiple_ends(e, i)
         if op == ir.OP_DISTINCT:
             return self.list_ends(e, i, v, frozenset()) if has_words(e[1], e[3]) else set()
         if op == ir.OP_RECALL:
@@ -220,6 +226,18 @@ class _Chart:
             fresh, count = self.ends_from(item, fresh, v, texts) - reached, count + 1
             reached |= fresh
         return reached
+
+    def multiple_ends(self, e: Expr, i: int) -> set[int]:
+        found, last = set(), len(self.symbols)
+        number: Number | None = Number.of(e)
+        for j in range(i, last + 1):
+            if number is None:
+                break
+            if number.is_multiple() or (j == last and self.open_ended and number.can_become_multiple()):
+                found.add(j)
+            symbol = self.symbols[j] if j < last else None
+            number = number.after(symbol) if isinstance(symbol, int) else None
+        return found
 
     def regular_ends(self, e: Expr, i: int) -> set[int]:
         found, last = set(), len(self.symbols)

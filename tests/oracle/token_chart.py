@@ -32,6 +32,7 @@ from typing import TypeAlias
 from maskwright import ir
 from maskwright.ir import Expr, GrammarIR
 from oracle.derivatives import derivative, is_empty, is_nullable
+from oracle.multiples import Number
 from oracle.recognizer import _NO_TEXTS, Symbol, Texts, takes
 from oracle.vocabularies import Vocab
 
@@ -124,6 +125,8 @@ class _Chart:
             return self.ends(ir.literal(bytes(dict(texts)[e[1]])), i, v)
         if op == ir.OP_SPAN:
             return self.span_ends(e, i, v)
+        if op == ir.OP_MULTIPLE:
+            return self.multiple_ends(e, i)
         assert op in (ir.OP_AND, ir.OP_NOT)
         return self.regular_ends(e, i)
 
@@ -162,6 +165,22 @@ class _Chart:
             fresh = {j: n for j, n in found.items() if j not in reached or n < reached[j]}
             reached = _least(reached, fresh)
         return reached
+
+    def multiple_ends(self, e: Expr, i: Position) -> Ends:
+        start = Number.of(e)
+        reached: dict[tuple[Position, Number], int] = {(i, start): 0}
+        todo = [(i, start)]
+        for at, number in todo:  # grows meanwhile
+            for b in self.bytes:
+                after = number.after(b)
+                if after is None or not after.can_become_multiple():
+                    continue
+                for j, n in self.step(at, lambda symbol, b=b: symbol == b).items():
+                    total = reached[at, number] + n
+                    if total < reached.get((j, after), total + 1):
+                        reached[j, after] = total
+                        todo.append((j, after))
+        return _least(*({j: n} for (j, number), n in reached.items() if number.is_multiple()))
 
     def regular_ends(self, e: Expr, i: Position) -> Ends:
         reached: dict[tuple[Position, Expr], int] = {(i, e): 0}

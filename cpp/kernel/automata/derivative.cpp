@@ -90,7 +90,8 @@ TermId DerivativeAutomaton::convert(const GrammarIr& ir, ExprId root) {
       case Op::Scope:
       case Op::Remember:
       case Op::Recall:
-      case Op::Distinct: break;  // excluded by the precondition
+      case Op::Distinct:
+      case Op::Multiple: break;  // excluded by the precondition
     }
     done[id] = term;
   }

@@ -90,6 +90,8 @@ std::optional<uint32_t> ByteDistances::known(const Place& place) const {
   Rule& rule = *place.state->rule;
   if (rule.recalls()) return static_cast<uint32_t>(place.reg);
   if (const auto it = known_.find(place); it != known_.end()) return it->second;
+  if (const Multiples* multiples = rule.multiples(); multiples && has_all_bytes_ && !may_end(*place.state, place.reg))
+    return multiples->bytes_to_end(place.state->key[0], place.reg);
   if (!has_all_bytes_ || place.state->final || !rule.is_plain_nfa()) return {};
   const uint32_t bytes = rule.bytes_to_end(*place.state);
   const bool is_good_enough = kind_ != Bound::Enough || bytes <= kNearEnd || bytes > kFarEnd;
@@ -288,9 +290,8 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
   const DfaState* last = nullptr;
   (state.live & bytes_).for_each([&](uint8_t byte) {
     DfaState* target = rule.next(state, byte);
-    if (!target || target == std::exchange(last, target)) return;
-    const uint64_t reg = entering(*target, from.reg);
-    if (may_complete(*target, reg)) edge(target, bounded_register(*target, reg), 1);
+    if (!target || (target == std::exchange(last, target) && !rule.multiples())) return;
+    if (const auto reg = after_byte(state, *target, byte, from.reg)) edge(target, bounded_register(*target, *reg), 1);
   });
   if (kind_ == Bound::Enough && !rule.remembers()) for_each_longer_token(from, edge);
   for (TokenEdge& tokens : state.token_edges) {
@@ -332,15 +333,15 @@ void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
       const NodeId node = vocabulary_.child(at.node, byte);
       if (node == Vocabulary::kRoot) return;
       DfaState* target = rule.next(*at.state, byte);
-      if (!target || target == std::exchange(last, target)) return;
-      const uint64_t reg = entering(*target, at.reg);
-      if (!may_complete(*target, reg)) return;
+      if (!target || (target == std::exchange(last, target) && !rule.multiples())) return;
+      const auto reg = after_byte(*at.state, *target, byte, at.reg);
+      if (!reg) return;
       Work::spend(kStepsAnEdge);
       ++spelled;
       const Vocabulary::Node& there = vocabulary_.node(node);
       if (at.node != Vocabulary::kRoot && there.token_begin < there.token_own_end)
-        edge(target, bounded_register(*target, reg), 1);
-      if (!target->counter_head && may_continue(*target, reg)) open.push_back({node, target, reg});
+        edge(target, bounded_register(*target, *reg), 1);
+      if (!target->counter_head && may_continue(*target, *reg)) open.push_back({node, target, *reg});
     });
   }
 }

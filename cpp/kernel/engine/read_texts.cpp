@@ -24,7 +24,8 @@ std::optional<ReadTexts::Place> ReadTexts::after_byte(DfaState* state, DfaState*
     return Place{target, Spelled{avoided, extend(at.text, byte)}.reg()};
   }
   if (rule.remembers()) return Place{target, extend(static_cast<CellId>(reg), byte)};
-  return Place{target, reg};
+  if (const auto after = maskwright::after_byte(*state, *target, byte, reg)) return Place{target, *after};
+  return std::nullopt;
 }
 
 std::optional<uint64_t> ReadTexts::called_register(DfaState* state, uint64_t reg, const CallEdge& call) const {

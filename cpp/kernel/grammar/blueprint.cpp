@@ -81,7 +81,8 @@ class BlueprintReader {
       case Op::Alt:
       case Op::And: read_operands(node); break;
       case Op::Repeat:
-      case Op::Not: read_operand(node); break;
+      case Op::Not:
+      case Op::Multiple: read_operand(node); break;
       case Op::Ref: node.begin = index(); break;
       case Op::Call: read_call(node); break;
       case Op::Guard: read_guard(node); break;
@@ -94,6 +95,10 @@ class BlueprintReader {
       case Op::Remember:
       case Op::Recall:
       case Op::Distinct: break;
+    }
+    if (op == Op::Multiple) {
+      node.minimum = static_cast<int64_t>(number());
+      node.maximum = static_cast<int64_t>(number());
     }
     if (op == Op::Repeat || op == Op::Ref || op == Op::Call) {
       node.minimum = static_cast<int64_t>(number());
@@ -282,6 +287,14 @@ ExprId BlueprintWriter::guard(ExprId operand, const Condition& condition) {
     for (const uint64_t part : {uint64_t{test.first}, uint64_t{test.last}, uint64_t{test.counts}, test.minimum,
                                 test.maximum, uint64_t{test.if_true}, uint64_t{test.if_false}})
       number(part);
+  return id;
+}
+
+ExprId BlueprintWriter::multiple(ExprId operand, int64_t modulus, int64_t scale) {
+  const ExprId id = begin(Op::Multiple);
+  number(operand);
+  number(static_cast<uint64_t>(modulus));
+  number(static_cast<uint64_t>(scale));
   return id;
 }
 

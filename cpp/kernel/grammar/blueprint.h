@@ -35,6 +35,7 @@ struct BlueprintUnit {
     Counter,     // repetitions of what the root, a reference, calls
     Product,     // the root is an And of references, and of Nots of such, to regular rules
     Derivative,  // the root is any other And or Not, or an operand that is too large to be spelled out
+    Multiple     // the root is a Multiple of a reference
   } kind;
   ExprId root;
   int terminator = -1;      // of a counter: the byte after the last item, if it belongs to the rule
@@ -71,6 +72,7 @@ class BlueprintWriter {
   ExprId call(uint32_t target, int64_t minimum = 0, int64_t maximum = 0);
   ExprId call(uint32_t target, const ValueFunction& value, int64_t minimum, int64_t maximum);
   ExprId guard(ExprId operand, const Condition& condition);
+  ExprId multiple(ExprId operand, int64_t modulus, int64_t scale);
 
   void unit(const BlueprintUnit& unit);
   // `parameter`: of an instance.

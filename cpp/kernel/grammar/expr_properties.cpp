@@ -121,6 +121,7 @@ ExprProperties of_node(const GrammarIr& ir, const ExprNode& node, const Known& k
       out.form = Form::Irregular;
       return out;
     case Op::Distinct:
+    case Op::Multiple:
       out.loops = true;
       out.form = Form::Irregular;
       return out;

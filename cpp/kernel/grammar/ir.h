@@ -42,11 +42,14 @@ enum class Op : uint8_t {
   Scope,
   Remember,
   Recall,
-  Distinct
+  Distinct,
+  Multiple
 };
 
 inline constexpr int64_t kUnbounded = -1;
-inline constexpr int64_t kMaxTextNumber = 250;  // of a remembered text
+inline constexpr int64_t kMaxTextNumber = 250;                   // of a remembered text
+inline constexpr int64_t kMaxModulus = 100'000'000'000'000'000;  // of numbers that are multiples
+inline constexpr int64_t kMaxScale = 100;                        // digits after their point
 inline constexpr int64_t kMaxTokenBudget = 1'000'000'000;
 
 // What is said of a stretch of the output: where it lies in tokens, and how they are sampled.
@@ -56,7 +59,7 @@ struct SpanRule {
   bool operator==(const SpanRule&) const = default;
 };
 
-// What a rule has to do with remembered text (recognizer/remembered.h).
+// What a rule has to do with what was read before: with remembered text (recognizer/remembered.h), or with a number.
 struct MemoryRole {
   enum class Kind : uint8_t {
     None,
@@ -65,6 +68,7 @@ struct MemoryRole {
     Recall,    // it matches the text that its caller remembers under the number
     Distinct,  // its register is a set of texts, and how many these are: what its elements were so far
     Element,   // what it matches is none of the set of the rule that calls it, and is added to that
+    Multiple,  // its register is the remainder of the number that it has read (rules/multiples.h)
   } kind = Kind::None;
   uint8_t number = 0;
   uint32_t minimum = 0;          // Distinct: of elements
@@ -92,10 +96,11 @@ struct ExprNode {
   // Span: begin = the operand, end = index into spans; left out where captures are. Substrings: begin = index into
   // chunk_lists. Scope: begin = the operand. Remember: begin = the operand, end = the number of the text. Recall:
   // begin = a set of all bytes, which stand for those of the text, end = its number. Distinct: begin = what an element
-  // is, end = what stands between two.
+  // is, end = what stands between two. Multiple: begin = the operand, minimum = what its numbers are multiples of, in
+  // units of 10**-maximum.
   uint32_t begin = 0;
   uint32_t end = 0;
-  int64_t minimum = 0;  // Repeat, Distinct
+  int64_t minimum = 0;  // Repeat, Distinct, Multiple
   int64_t maximum = 0;
   uint32_t depth = 1;  // nesting of the expression below this node
 };

@@ -63,7 +63,8 @@ class LoopWriter {
       node.begin = begin;
       node.end = static_cast<uint32_t>(ir_.children.size());
     } else if (node.op == Op::Repeat || node.op == Op::Not || node.op == Op::Guard || node.op == Op::Capture ||
-               node.op == Op::Span || node.op == Op::Scope || node.op == Op::Remember || node.op == Op::Recall) {
+               node.op == Op::Span || node.op == Op::Scope || node.op == Op::Remember || node.op == Op::Recall ||
+               node.op == Op::Multiple) {
       node.begin = number_[node.begin];
     } else if (node.op == Op::Distinct) {
       node.begin = number_[node.begin];

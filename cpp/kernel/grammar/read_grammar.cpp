@@ -248,7 +248,7 @@ class GrammarBytes {
 
   void read_node() {
     const uint8_t number = in_.byte();
-    if (number > static_cast<uint8_t>(Op::Distinct)) refuse("an expression has an unknown op");
+    if (number > static_cast<uint8_t>(Op::Multiple)) refuse("an expression has an unknown op");
     const auto op = static_cast<Op>(number);
     ExprNode node{.op = op};
     switch (op) {
@@ -265,7 +265,8 @@ class GrammarBytes {
       case Op::Capture:
       case Op::Span:
       case Op::Scope:
-      case Op::Remember: return read_one(node);
+      case Op::Remember:
+      case Op::Multiple: return read_one(node);
       case Op::Recall: return read_recall(node);
       case Op::Distinct: return read_distinct(node);
       case Op::Ref:
@@ -337,6 +338,11 @@ class GrammarBytes {
         regular = false;
         node.end = read_text_number();
         break;
+      case Op::Multiple:
+        if (!regular) refuse("numbers that are multiples are not regular");
+        regular = false;
+        read_multiple(node);
+        break;
       default:
         regular = false;
         left_out = with_captures_;
@@ -350,6 +356,14 @@ class GrammarBytes {
     const uint64_t number = in_.number();
     if (number < 1 || number > kMaxTextNumber) refuse("a remembered text has an impossible number");
     return static_cast<uint32_t>(number);
+  }
+
+  void read_multiple(ExprNode& node) {
+    const uint64_t modulus = in_.number(), scale = in_.number();
+    if (modulus < 1 || modulus > uint64_t{kMaxModulus} || scale > uint64_t{kMaxScale})
+      refuse("numbers are multiples of what is impossible");
+    node.minimum = static_cast<int64_t>(modulus);
+    node.maximum = static_cast<int64_t>(scale);
   }
 
   void read_recall(ExprNode node) {

@@ -88,6 +88,8 @@ class Linker {
   uint32_t text_unit(ExprId expr, MemoryRole memory);
   uint32_t list_unit(ExprId id);
   uint32_t element_unit(const ExprNode& list);
+  uint32_t multiple_unit(ExprId id);
+  uint32_t numbers_unit(const ExprNode& multiple);
   void refuse_memory(ExprId expr, const char* where) const;
   uint32_t operand_unit(const Unit& product, ExprId operand);
   int64_t counted(ExprId operand) const;

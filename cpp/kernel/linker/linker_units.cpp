@@ -121,6 +121,23 @@ uint32_t Linker::element_unit(const ExprNode& list) {
   return text_unit(list.begin, {MemoryRole::Kind::Element});
 }
 
+// The unit of numbers that are multiples. They are read by an automaton that calls nothing, so that each digit can be
+// added to the remainder.
+uint32_t Linker::multiple_unit(ExprId id) {
+  if (properties_[ir_.nodes[id].begin].form == Form::Irregular)
+    throw LimitExceeded("regular_operands", "numbers that are multiples must be regular");
+  units_.push_back({.kind = Kind::Multiple, .expr = id});
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+uint32_t Linker::numbers_unit(const ExprNode& multiple) {
+  const Op op = ir_.nodes[multiple.begin].op;
+  if (op != Op::And && op != Op::Not) return part(multiple.begin, true);
+  uint32_t& unit = nodes_[multiple.begin].unit;
+  if (unit == kNone) unit = boolean_unit(multiple.begin);
+  return unit;
+}
+
 // A text is remembered in the register of one rule, its scope's.
 void Linker::refuse_memory(ExprId expr, const char* where) const {
   if (properties_[expr].uses_memory)
@@ -165,6 +182,8 @@ void Linker::add_callees(uint32_t unit, std::vector<uint32_t>& out) {
     visit_callees(at.expr, out);
   } else if (at.kind == Kind::Counter) {
     out.push_back(part(at.expr, false));
+  } else if (at.kind == Kind::Multiple) {
+    out.push_back(numbers_unit(ir_.nodes[at.expr]));
   } else if (at.kind == Kind::Product) {
     const ExprNode& node = ir_.nodes[at.expr];
     for (uint32_t c = node.begin; c < node.end; ++c) out.push_back(operand_unit(at, ir_.children[c]));
@@ -204,6 +223,8 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
         unit = text_unit(node.begin, {MemoryRole::Kind::Recall, static_cast<uint8_t>(node.end)});
       else if (node.op == Op::Distinct)
         unit = list_unit(id);
+      else if (node.op == Op::Multiple)
+        unit = multiple_unit(id);
       else if (properties_[id].counting)
         unit = counter(id, -1);
       known.unit = unit;

@@ -17,6 +17,11 @@ void Linker::write_unit(uint32_t index) {
       break;
     case Kind::Derivative: root = write(unit.expr, true); break;
     case Kind::Counter: root = write_call(part(unit.expr, false), ir_.nodes[unit.expr]); break;
+    case Kind::Multiple: {
+      const ExprNode& node = ir_.nodes[unit.expr];
+      root = writer_.multiple(write_call(numbers_unit(node), node), node.minimum, node.maximum);
+      break;
+    }
     case Kind::Product: {
       const ExprNode& node = ir_.nodes[unit.expr];
       std::vector<ExprId> operands;

@@ -290,6 +290,11 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
   }
   for (const Item& item : items) {
     if (DistinctMasks::concerns(item) && distinct.allow(item, recognizer, made, sink)) continue;
+    if (item.state->rule->multiples()) {  // the mask of its state would hold for one remainder alone
+      recognizer.reset(store, {&item, 1}, false);
+      walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
+      continue;
+    }
     if (is_decided_by_text(item)) {
       allow_by_text(vocabulary, store, item, recognizer, made, sink);
       continue;

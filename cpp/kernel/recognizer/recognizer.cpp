@@ -185,8 +185,8 @@ void Recognizer::scan_own(const Item& item, uint8_t byte) {
   DfaState* t = rule.next(*item.state, byte);
   if (!t) return;
   if (rule.is_element()) return scan_element(item, *t, byte);
-  const uint64_t reg = rule.remembers() ? extend(static_cast<CellId>(item.reg), byte) : entering(*t, item.reg);
-  if (may_complete(*t, reg)) add_item({t, reg, item.stack});
+  if (rule.remembers()) return add_item({t, extend(static_cast<CellId>(item.reg), byte), item.stack});
+  if (const auto reg = after_byte(*item.state, *t, byte, item.reg)) add_item({t, *reg, item.stack});
 }
 
 void Recognizer::scan_element(const Item& item, DfaState& target, uint8_t byte) {
@@ -535,7 +535,8 @@ class ImportedCells {
   void move(const DfaState* state, uint64_t& reg) {
     if (moved_.empty() || !state) return;
     switch (state->rule->memory().kind) {
-      case MemoryRole::Kind::None: return;
+      case MemoryRole::Kind::None:
+      case MemoryRole::Kind::Multiple: return;
       case MemoryRole::Kind::Scope:
       case MemoryRole::Kind::Remember: reg = import_cell(recognizer_, store_, static_cast<CellId>(reg), moved_); return;
       case MemoryRole::Kind::Recall: {

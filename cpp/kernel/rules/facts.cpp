@@ -76,7 +76,9 @@ GroupFacts::GroupFacts(const Blueprint& blueprint, std::span<Rule* const> callee
   visited_.resize(blueprint.ir.nodes.size());
   describe_first();
   for (uint32_t u = 0; u < rules_.size(); ++u)
-    if (blueprint.units[u].kind >= BlueprintUnit::Kind::Product)
+    if (blueprint.units[u].kind == BlueprintUnit::Kind::Multiple)
+      describe_multiples(u);
+    else if (blueprint.units[u].kind >= BlueprintUnit::Kind::Product)
       describe_boolean(u);
     else if (blueprint.units[u].memory.minimum > 1)
       describe_list(u);
@@ -262,6 +264,15 @@ void GroupFacts::describe_list(uint32_t unit) {
   Rule& element = **std::ranges::find_if(callees_, is_element);
   if (element.productive() && !matches_as_many(element, blueprint_.units[unit].memory.minimum))
     rules_[unit].productive = false;
+}
+
+// Zero, which the empty text stands for, is a multiple. Whether there are others is left open.
+void GroupFacts::describe_multiples(uint32_t unit) {
+  const RuleFacts& numbers = callee(blueprint_.ir.nodes[blueprint_.ir.nodes[blueprint_.units[unit].root].begin]);
+  rules_[unit].nullable = numbers.nullable;
+  rules_[unit].productive = numbers.productive;
+  rules_[unit].first = numbers.first;
+  undecided_[unit] = numbers.productive;
 }
 
 // An & or ~ whose operands have no further ones inside. It certainly matches something if it takes finitely many

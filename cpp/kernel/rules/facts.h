@@ -80,6 +80,7 @@ class GroupFacts {
   void measure_nodes();
   void describe_boolean(uint32_t unit);
   void describe_list(uint32_t unit);
+  void describe_multiples(uint32_t unit);
   void describe_first();
   // Adds what the node's strings begin with, and the members called there.
   void add_first(ExprId root, RuleFacts& out, std::vector<uint32_t>& members_called);

@@ -33,7 +33,8 @@ void KnownRules::find_closed(const GrammarIr& beginning) {
         case Op::Span:
         case Op::Scope:
         case Op::Remember:
-        case Op::Recall: is_closed_[id] = is_closed_[node.begin]; break;
+        case Op::Recall:
+        case Op::Multiple: is_closed_[id] = is_closed_[node.begin]; break;
         case Op::Distinct: is_closed_[id] = is_closed_[node.begin] && is_closed_[node.end]; break;
         case Op::Ref:
         case Op::Call: is_closed_[id] = node.begin < rules_.size() && is_rule_closed_[node.begin]; break;

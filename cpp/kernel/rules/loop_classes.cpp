@@ -39,7 +39,7 @@ bool is_quiet(const DfaState& inside) {
 
 CharClasses Rule::compute_loop_classes(DfaState& state) {
   CharClasses out = 0;
-  if ((loops_on(state, 'e') || loops_on(state, '0') || loops_on(state, ' ') || loops_on(state, 'A'))) {
+  if (!multiples_ && (loops_on(state, 'e') || loops_on(state, '0') || loops_on(state, ' ') || loops_on(state, 'A'))) {
     CharClasses broken = 0;
     for (int b = 0; b < 128; ++b) {
       const CharClasses bit = CharClasses{1} << ascii_class(static_cast<uint8_t>(b));

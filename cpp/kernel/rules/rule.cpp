@@ -42,6 +42,8 @@ DfaState* Rule::build_start() {
     // Marked apart from the same term reached later: the rule leaves out the empty string.
     s = add_state({derivatives_->start(), 1});
     s->final = false;
+  } else if (multiples_) {
+    s = state_of_node(Multiples::kStartNode);
   } else if (product_) {
     s = add_tuple(product_->start());  // not among the tuples: reached again, it may be final
     s->final = false;
@@ -96,6 +98,10 @@ DfaState* Rule::compute_next(DfaState& state, uint8_t byte) {
     const TermId term = derivatives_->next(state.key[0], byte);
     return derivatives_->never(term) ? nullptr : intern_term(term);
   }
+  if (multiples_) {
+    const auto node = multiples_->next(state.key[0], byte);
+    return node ? state_of_node(*node) : nullptr;
+  }
   if (product_) {
     ProductAutomaton::Tuple tuple = product_->next(state.operands, byte);
     if (tuple.empty()) return nullptr;
@@ -148,10 +154,17 @@ DfaState* Rule::intern_term(TermId term) {
 }
 
 DfaState* Rule::state_of_term(TermId term) {
-  const std::vector<uint32_t> key{term};
+  return state_of_key({term});
+}
+
+DfaState* Rule::state_of_node(uint32_t node) {
+  return state_of_key({node});
+}
+
+DfaState* Rule::state_of_key(std::vector<uint32_t> key) {
   const uint64_t hash = hash_key(key);
   if (DfaState* known = find(key, hash)) return known;
-  DfaState* state = add_state(key);
+  DfaState* state = add_state(std::move(key));
   interned_.emplace(hash, state);
   return state;
 }
@@ -198,6 +211,13 @@ DfaState* Rule::add_state(std::vector<uint32_t> key) {
 
 void Rule::describe(DfaState& state) {
   if (product_) return;  // add_tuple does
+  if (multiples_) {
+    state.final = multiples_->may_end(state.key[0]);
+    state.live = multiples_->live(state.key[0]);
+    state.has_own_bytes = !state.live.empty();
+    state.ends_only = state.final && !state.has_own_bytes;
+    return;
+  }
   if (derivatives_) {
     state.final = derivatives_->nullable(state.key[0]);
     state.live = derivatives_->first(state.key[0]);
@@ -307,11 +327,12 @@ void Rule::use_classes(const Automaton& automaton) {
 }
 template void Rule::use_classes(const DerivativeAutomaton&);
 template void Rule::use_classes(const ProductAutomaton&);
+template void Rule::use_classes(const Multiples&);
 
 size_t Rule::memory_bytes() const {
   size_t bytes = sizeof(*this) + nfa_.memory_bytes() +
                  (distance_storage_ ? distance_storage_->size() * sizeof(uint32_t) : 0) +
-                 (derivatives_ ? derivatives_->memory_bytes() : 0) +
+                 (derivatives_ ? derivatives_->memory_bytes() : 0) + (multiples_ ? multiples_->memory_bytes() : 0) +
                  (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) +
                  singletons_.capacity() * sizeof(DfaState*) + interned_.size() * 48;
   for (const DfaState& s : states_)

@@ -36,6 +36,7 @@
 #include "grammar/ir.h"
 #include "rules/facts.h"
 #include "rules/lengths.h"
+#include "rules/multiples.h"
 #include "rules/product.h"
 #include "rules/runs.h"
 #include "rules/state_mask.h"
@@ -85,7 +86,7 @@ class EdgeArray {
 
 struct DfaState {
   Rule* rule = nullptr;
-  std::vector<uint32_t> key;        // the NFA states, sorted; or one term
+  std::vector<uint32_t> key;        // the NFA states, sorted; or one term, or one node of multiples
   std::vector<DfaState*> operands;  // of a product
   // The bytes that may come next, calls included; a superset in rules with & and ~. It and the callees of `calls` are
   // there once the state is linked: until then, some callee is an instance that nobody has needed yet.
@@ -204,7 +205,7 @@ class Rule {
     const auto it = std::ranges::find_if(callees_, [](const Callee& callee) { return callee.rule->is_element(); });
     return it->rule;
   }
-  // Whether a byte of it has to do with a text besides its automaton.
+  // Whether a byte of it has to do with a text or a number besides its automaton.
   bool reads_text() const { return memory_.kind >= MemoryRole::Kind::Remember; }
   bool counts() const { return facts_.counts; }
   // Whether a counting rule reads its items itself instead of calling them.
@@ -228,11 +229,13 @@ class Rule {
   uint32_t guess(const DfaState& state) const { return product_->guess(state.operands); }
   // Whether its states are terms, which all stay, however they were met.
   bool is_derived() const { return derivatives_ != nullptr; }
+  // Of numbers that are multiples; nullptr for all others.
+  const Multiples* multiples() const { return multiples_.get(); }
   // Of a counted product; nullptr for all others.
   Lengths* lengths() const { return lengths_.get(); }
 
-  // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts.
-  bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts(); }
+  // Whether masks of its states depend on bytes alone: no calls, no token edges, no counts, no remainders.
+  bool is_plain() const { return callees_.empty() && token_sets_.empty() && !counts() && !multiples_; }
   // Whether its automaton is its own, made of nothing else: then bytes_to_end is exact.
   bool is_plain_nfa() const { return is_plain() && !derivatives_ && !product_; }
   bool nullable() const { return facts_.nullable; }      // matches the empty string, which the automaton leaves out
@@ -260,6 +263,8 @@ class Rule {
   DfaState* intern_nfa_states(std::vector<uint32_t>& states);
   DfaState* intern_term(TermId term);
   DfaState* state_of_term(TermId term);
+  DfaState* state_of_node(uint32_t node);
+  DfaState* state_of_key(std::vector<uint32_t> key);
   DfaState* state_of_tuple(ProductAutomaton::Tuple tuple);
   DfaState* add_tuple(ProductAutomaton::Tuple tuple);
   DfaState* add_state(std::vector<uint32_t> key);
@@ -288,6 +293,7 @@ class Rule {
   std::unique_ptr<DerivativeAutomaton> derivatives_;
   std::unique_ptr<ProductAutomaton> product_;
   std::unique_ptr<Lengths> lengths_;
+  std::unique_ptr<const Multiples> multiples_;
   std::vector<ByteSet> sets_;
   std::vector<Callee> callees_;
   std::vector<TokenSet> token_sets_;
@@ -389,7 +395,10 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
 
 // Whether the rule may end in the state.
 inline bool may_end(const DfaState& state, uint64_t reg) {
-  return state.counter_head && state.rule->terminator() < 0 ? Count::of(reg).needed == 0 : state.final;
+  if (state.counter_head && state.rule->terminator() < 0) return Count::of(reg).needed == 0;
+  if (!state.final) return false;
+  const Multiples* multiples = state.rule->multiples();
+  return !multiples || multiples->ends(state.key[0], reg);
 }
 // Whether a counting rule may still have an item. Others always go on.
 inline bool may_repeat(const DfaState& state, uint64_t reg) {
@@ -409,6 +418,16 @@ inline bool may_continue(const DfaState& state, uint64_t reg) {
 // The register on entering the state from inside its rule.
 inline uint64_t entering(const DfaState& state, uint64_t reg) {
   return state.counter_head ? Count::of(reg).after_item().reg() : reg;
+}
+// The register behind a byte that leads from one state to another, in a rule that reads no text; nothing where that
+// leaves no completion.
+inline std::optional<uint64_t> after_byte(const DfaState& state, DfaState& target, uint8_t byte, uint64_t reg) {
+  if (const Multiples* multiples = state.rule->multiples()) {
+    reg = multiples->after(state.key[0], byte, reg);
+    return multiples->may_complete(target.key[0], reg) ? std::optional(reg) : std::nullopt;
+  }
+  reg = entering(target, reg);
+  return may_complete(target, reg) ? std::optional(reg) : std::nullopt;
 }
 
 }  // namespace maskwright

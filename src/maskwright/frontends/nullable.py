@@ -22,6 +22,7 @@ from maskwright.ir import (
     OP_CAPTURE,
     OP_EMPTY,
     OP_GUARD,
+    OP_MULTIPLE,
     OP_NOT,
     OP_REF,
     OP_REPEAT,
@@ -37,7 +38,7 @@ from maskwright.ir import (
     seq,
 )
 
-_INNER: Final = frozenset((OP_CAPTURE, OP_GUARD, OP_SPAN, OP_SCOPE))
+_INNER: Final = frozenset((OP_CAPTURE, OP_GUARD, OP_SPAN, OP_SCOPE, OP_MULTIPLE))
 
 
 def nullable_rules(bodies: Sequence[Expr], max_rounds: int | None = None) -> list[bool]:

@@ -27,6 +27,7 @@ from maskwright.ir import (
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
+    OP_MULTIPLE,
     OP_NEVER,
     OP_NOT,
     OP_RECALL,
@@ -60,6 +61,7 @@ _IRREGULAR: Final = _OF_TEXTS | {
     OP_SPAN,
     OP_SUBGRAMMAR,
     OP_SUBSTRINGS,
+    OP_MULTIPLE,
 }
 
 _NEVER_REGULAR: Final = _IRREGULAR - {OP_REF, OP_CAPTURE}

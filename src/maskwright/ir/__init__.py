@@ -40,6 +40,7 @@ from maskwright.ir.expressions import capture as capture
 from maskwright.ir.expressions import distinct as distinct
 from maskwright.ir.expressions import guard as guard
 from maskwright.ir.expressions import literal as literal
+from maskwright.ir.expressions import multiple as multiple
 from maskwright.ir.expressions import never as never
 from maskwright.ir.expressions import not_ as not_
 from maskwright.ir.expressions import optional as optional
@@ -59,6 +60,8 @@ from maskwright.ir.grammar import GrammarIR as GrammarIR
 from maskwright.ir.grammar import Rule as Rule
 from maskwright.ir.grammar import TokenSet as TokenSet
 from maskwright.ir.ops import ALL_BYTES as ALL_BYTES
+from maskwright.ir.ops import MAX_MODULUS as MAX_MODULUS
+from maskwright.ir.ops import MAX_SCALE as MAX_SCALE
 from maskwright.ir.ops import MAX_TEXT_NUMBER as MAX_TEXT_NUMBER
 from maskwright.ir.ops import OP_ALT as OP_ALT
 from maskwright.ir.ops import OP_AND as OP_AND
@@ -68,6 +71,7 @@ from maskwright.ir.ops import OP_DISTINCT as OP_DISTINCT
 from maskwright.ir.ops import OP_EMPTY as OP_EMPTY
 from maskwright.ir.ops import OP_GUARD as OP_GUARD
 from maskwright.ir.ops import OP_LITERAL as OP_LITERAL
+from maskwright.ir.ops import OP_MULTIPLE as OP_MULTIPLE
 from maskwright.ir.ops import OP_NEVER as OP_NEVER
 from maskwright.ir.ops import OP_NOT as OP_NOT
 from maskwright.ir.ops import OP_RECALL as OP_RECALL

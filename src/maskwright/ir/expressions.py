@@ -21,6 +21,8 @@ from typing import Any, Final
 from maskwright.ir.expr import Expr
 from maskwright.ir.ops import (
     ALL_BYTES,
+    MAX_MODULUS,
+    MAX_SCALE,
     OP_ALT,
     OP_AND,
     OP_CALL,
@@ -29,6 +31,7 @@ from maskwright.ir.ops import (
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
+    OP_MULTIPLE,
     OP_NEVER,
     OP_NOT,
     OP_RECALL,
@@ -273,6 +276,17 @@ def distinct(element: Expr, separator: Expr, minimum: int, maximum: int) -> Expr
     else:
         alone = Expr((OP_DISTINCT, element, separator, max(minimum, 1), maximum))
     return optional(alone) if minimum == 0 else alone
+
+
+def multiple(numbers: Expr, modulus: int, scale: int = 0) -> Expr:
+    """Numbers, of those that an expression matches, that are multiples of `modulus / 10**scale`.
+
+    They are written in digits with at most one point; `-` does not matter, an exponent makes a text no multiple, and so
+    do digits other than 0 more than `scale` places behind the point. The expression is regular.
+    """
+    if not (1 <= modulus <= MAX_MODULUS and 0 <= scale <= MAX_SCALE):
+        raise ValueError(f"{modulus} in units of 10**-{scale} is out of range")
+    return numbers if numbers[0] == OP_NEVER else Expr((OP_MULTIPLE, numbers, modulus, scale))
 
 
 def tokens(token_ids: Iterable[int], *, by_exclusion: bool = False) -> Expr:

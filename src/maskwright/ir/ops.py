@@ -29,7 +29,10 @@ OP_SCOPE: Final = 17  # (op, expr)                   the expression; texts remem
 OP_REMEMBER: Final = 18  # (op, expr, number)        the expression, regular and not empty; its text gets this number
 OP_RECALL: Final = 19  # (op, number)                the text with this number once more
 OP_DISTINCT: Final = 20  # (op, element, separator, min, max)  elements, regular and not empty, all different; min >= 1
+OP_MULTIPLE: Final = 21  # (op, expr, modulus, scale)  numbers, regular, that are multiples of modulus / 10**scale
 
 MAX_TEXT_NUMBER: Final = 250  # of a remembered text: kMaxTextNumber in cpp/kernel/grammar/ir.h
+MAX_MODULUS: Final = 10**17  # of multiples: kMaxModulus and kMaxScale there
+MAX_SCALE: Final = 100
 UNBOUNDED: Final = -1
 ALL_BYTES: Final = (1 << 256) - 1

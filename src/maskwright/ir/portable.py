@@ -36,6 +36,7 @@ from maskwright.ir.ops import (
     OP_DISTINCT,
     OP_GUARD,
     OP_LITERAL,
+    OP_MULTIPLE,
     OP_NOT,
     OP_RECALL,
     OP_REF,
@@ -112,7 +113,7 @@ class _Writer:
             _number(out, len(expr) - 1)
             for part in expr[1:]:
                 self._operand(part)
-        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER):
+        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE):
             self._operand(expr[1])
             _fields(out, op, expr)
         elif op == OP_DISTINCT:
@@ -146,6 +147,8 @@ def _fields(out: bytearray, op: int, expr: Expr) -> None:
         _number(out, expr[3] + 1)
     elif op == OP_REMEMBER:
         _number(out, expr[2])
+    elif op == OP_MULTIPLE:
+        _numbers(out, expr[2], expr[3])
     elif op == OP_GUARD:
         _condition(out, expr[2])
     elif op == OP_CAPTURE:

@@ -27,6 +27,8 @@ from maskwright.ir.expressions import EMPTY, never
 from maskwright.ir.grammar import GrammarIR, TokenSet
 from maskwright.ir.grammar import Rule as Rule
 from maskwright.ir.ops import (
+    MAX_MODULUS,
+    MAX_SCALE,
     MAX_TEXT_NUMBER,
     OP_ALT,
     OP_AND,
@@ -36,6 +38,7 @@ from maskwright.ir.ops import (
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
+    OP_MULTIPLE,
     OP_NEVER,
     OP_NOT,
     OP_RECALL,
@@ -61,6 +64,11 @@ _RANGE_COST: Final = 64
 _MOST_INT32: Final = 2**31 - 1
 _MOST_INT64: Final = 2**63 - 1
 _BETWEEN_CHECKPOINTS: Final = 256
+_OF_REGULAR: Final = {
+    OP_NOT: "the operand of a complement",
+    OP_REMEMBER: "what is remembered",
+    OP_MULTIPLE: "what has multiples",
+}
 
 
 def notes_of(data: bytes) -> bytes:
@@ -242,7 +250,7 @@ class _Reader:
         elif op == OP_SET:
             mask = int.from_bytes(given.bytes_of(SET_BYTES), "little")
             self._add(Expr((op, mask)) if mask else never(), True)
-        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER):
+        elif op in (OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE):
             self._of_one(op)
         elif op in (OP_REF, OP_CALL):
             self._reference(op)
@@ -280,10 +288,8 @@ class _Reader:
         given = self.input
         place = self._operand()
         inner, regular = self.exprs[place], self.regular[place]
-        if op in (OP_NOT, OP_REMEMBER) and not regular:
-            refuse(
-                "the operand of a complement is not regular" if op == OP_NOT else "what is remembered is not regular"
-            )
+        if op in _OF_REGULAR and not regular:
+            refuse(f"{_OF_REGULAR[op]} is not regular")
         if op == OP_NOT:
             self._add(Expr((op, inner)), True)
         elif op == OP_REPEAT:
@@ -301,6 +307,8 @@ class _Reader:
             self._add(Expr((op, inner, max_tokens, temperature)), False)
         elif op == OP_SCOPE:
             self._add(Expr((op, inner)), False)
+        elif op == OP_MULTIPLE:
+            self._add(Expr((op, inner, *self._modulus())), False)
         else:
             self._add(Expr((op, inner, self._text_number())), False)
 
@@ -329,6 +337,12 @@ class _Reader:
         if not math.isfinite(temperature):
             refuse("a temperature is not finite")
         return max_tokens or None, None if temperature < 0 else temperature
+
+    def _modulus(self) -> tuple[int, int]:
+        modulus, scale = self.input.number(), self.input.number()
+        if not (1 <= modulus <= MAX_MODULUS and scale <= MAX_SCALE):
+            refuse("numbers are multiples of what is impossible")
+        return modulus, scale
 
     def _text_number(self) -> int:
         number = self.input.number()

@@ -25,6 +25,7 @@ from maskwright.ir.expressions import (
     capture,
     distinct,
     guard,
+    multiple,
     not_,
     remember,
     repeat,
@@ -41,6 +42,7 @@ from maskwright.ir.ops import (
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
+    OP_MULTIPLE,
     OP_NEVER,
     OP_NOT,
     OP_RECALL,
@@ -60,7 +62,7 @@ from maskwright.support.interruption import interrupt_checkpoint
 _CHECKPOINT_EVERY: Final = 0x100  # nodes
 _LEAVES: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_TOKENS, OP_SUBGRAMMAR, OP_SUBSTRINGS, OP_RECALL))
 _NAMES_RULES: Final = frozenset((OP_REF, OP_CALL))
-_ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER))
+_ONE_OPERAND: Final = frozenset((OP_REPEAT, OP_NOT, OP_GUARD, OP_CAPTURE, OP_SPAN, OP_SCOPE, OP_REMEMBER, OP_MULTIPLE))
 
 
 def operands(expr: Expr) -> list[Expr]:
@@ -109,6 +111,8 @@ def rebuilt(expr: Expr, parts: Sequence[Expr]) -> Expr:
         return remember(parts[0], expr[2])
     if op == OP_DISTINCT:
         return distinct(parts[0], parts[1], expr[3], expr[4])
+    if op == OP_MULTIPLE:
+        return multiple(parts[0], expr[2], expr[3])
     return span(parts[0], expr[2], expr[3]) if op == OP_SPAN else expr
 
 

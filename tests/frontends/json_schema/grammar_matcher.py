@@ -1,15 +1,16 @@
 """Whether a text is in the language of a grammar: for tests of grammars without left recursion.
 
-Adds rule references, subgrammars and lists of distinct elements to the matcher of regular expressions.
+Adds rule references, subgrammars, multiples and lists of distinct elements to the matcher of regular expressions.
 """
 
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 from frontends.ir_matcher import Matcher
-from maskwright.ir import OP_CALL, OP_DISTINCT, OP_GUARD, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
+from maskwright.ir import OP_CALL, OP_DISTINCT, OP_GUARD, OP_MULTIPLE, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
 
 
 class _GrammarMatcher(Matcher):
@@ -38,6 +39,9 @@ class _GrammarMatcher(Matcher):
             return self.ends(expr[1], start) if expr[2].holds(self.parameter) else set()
         if op == OP_SUBGRAMMAR:
             return self.of_subgrammar(expr).ends(expr[1].ir.rules[expr[1].ir.root].body, start)
+        if op == OP_MULTIPLE:
+            unit = Fraction(expr[2], 10 ** expr[3])
+            return {end for end in self.ends(expr[1], start) if is_multiple(self.data[start:end], unit)}
         if op == OP_DISTINCT:
             return self.ends_of_distinct(expr, start)
         return super().ends_of(expr, start)
@@ -62,6 +66,11 @@ class _GrammarMatcher(Matcher):
         if number not in self.subgrammars:
             self.subgrammars[number] = _GrammarMatcher(leaf[1].ir, self.data)
         return self.subgrammars[number]
+
+
+def is_multiple(number: bytes, unit: Fraction) -> bool:
+    """An exponent makes it none."""
+    return b"e" not in number.lower() and Fraction(number.decode()) % unit == 0
 
 
 def accepts_text(grammar: GrammarIR, text: str) -> bool:

@@ -66,7 +66,9 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
     rule.capture_ = builder.blueprint_.units[i].capture;
     rule.span_ = builder.blueprint_.units[i].span;
     rule.memory_ = builder.blueprint_.units[i].memory;
-    group->has_memory_ = group->has_memory_ || rule.memory_.kind != MemoryRole::Kind::None;
+    if (builder.blueprint_.units[i].kind == BlueprintUnit::Kind::Multiple)
+      rule.memory_.kind = MemoryRole::Kind::Multiple;
+    group->has_memory_ = group->has_memory_ || builder.blueprint_.units[i].memory.kind != MemoryRole::Kind::None;
     group->has_lists_ = group->has_lists_ || rule.is_list();
     group->has_budgets_ = group->has_budgets_ || (rule.span_ && rule.span_->max_tokens > 0);
     group->has_temperatures_ = group->has_temperatures_ || (rule.span_ && rule.span_->temperature >= 0);
@@ -127,6 +129,7 @@ void GroupBuilder::draft_members() {
       case BlueprintUnit::Kind::Expression: draft_expression(members_[i], root); break;
       case BlueprintUnit::Kind::Counter: draft_counter(members_[i], blueprint_.ir.nodes[root]); break;
       case BlueprintUnit::Kind::Product: build_product(*members_[i].rule, blueprint_.ir.nodes[root]); break;
+      case BlueprintUnit::Kind::Multiple: build_multiples(*members_[i].rule, blueprint_.ir.nodes[root]); break;
       case BlueprintUnit::Kind::Derivative:
         members_[i].rule->derivatives_ = std::make_unique<DerivativeAutomaton>(blueprint_.ir, root);
         break;
@@ -188,7 +191,8 @@ void GroupBuilder::draft_part(Member& member, const Part& part) {
     case Op::Scope:
     case Op::Remember:
     case Op::Recall:
-    case Op::Distinct: break;  // not live; units of their own
+    case Op::Distinct:
+    case Op::Multiple: break;  // not live; units of their own
   }
 }
 
@@ -331,6 +335,14 @@ void GroupBuilder::build_product(Rule& rule, const ExprNode& intersection) {
   rule.counts_characters_ = counter->counts_characters();
 }
 
+void GroupBuilder::build_multiples(Rule& rule, const ExprNode& multiple) {
+  Rule& numbers = target(blueprint_.ir.nodes[multiple.begin]);
+  if (numbers.productive()) numbers.start();  // builds it
+  rule.multiples_ = std::make_unique<const Multiples>(numbers, static_cast<uint64_t>(multiple.minimum),
+                                                      static_cast<uint32_t>(multiple.maximum));
+  group_.account(rule.multiples_->memory_bytes());
+}
+
 // Asks the automaton what the facts left open.
 void GroupBuilder::decide(Rule& rule) {
   const auto ask = [&](auto& automaton, bool nullable) {
@@ -343,7 +355,9 @@ void GroupBuilder::decide(Rule& rule) {
     rule.facts_.first = automaton.first(automaton.start());
     if (rule.terminator() >= 0) rule.facts_.first.set(static_cast<uint8_t>(rule.terminator()));
   };
-  if (rule.product_)
+  if (rule.multiples_)
+    rule.facts_.productive = rule.multiples_->may_complete(Multiples::kStartNode, 0);
+  else if (rule.product_)
     ask(*rule.product_, rule.product_->nullable());
   else
     ask(*rule.derivatives_, rule.derivatives_->nullable(rule.derivatives_->start()));

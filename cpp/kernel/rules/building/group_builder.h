@@ -52,6 +52,7 @@ class GroupBuilder : GroupDrafts {
   void draft_substrings(Member& member, const ChunkList& chunks, uint32_t from, uint32_t to);
   void draft_counter(Member& member, const ExprNode& call);
   void build_product(Rule& rule, const ExprNode& intersection);
+  void build_multiples(Rule& rule, const ExprNode& multiple);
   void decide(Rule& rule);
   Rule& target(const ExprNode& call);
   Callee template_call(const ExprNode& call);

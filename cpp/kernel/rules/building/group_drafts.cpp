@@ -213,6 +213,7 @@ void GroupDrafts::freeze(Member& member) {
   Rule& rule = *member.rule;
   if (rule.derivatives_) return rule.use_classes(*rule.derivatives_);
   if (rule.product_) return rule.use_classes(*rule.product_);
+  if (rule.multiples_) return rule.use_classes(*rule.multiples_);
   const auto is_call = [](const NfaDraft::Edge& e) { return e.edge.kind == EdgeKind::Call; };
   if (std::any_of(member.draft.edges.begin(), member.draft.edges.end(), is_call))
     rule.callees_ = std::move(member.callees);

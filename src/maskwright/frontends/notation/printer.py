@@ -28,6 +28,7 @@ from maskwright.ir import (
     OP_EMPTY,
     OP_GUARD,
     OP_LITERAL,
+    OP_MULTIPLE,
     OP_NEVER,
     OP_NOT,
     OP_RECALL,
@@ -184,6 +185,8 @@ class Printer:
             return self.remembered(node, parts)
         if op == OP_DISTINCT:
             return self.distinct(node, parts)
+        if op == OP_MULTIPLE:
+            raise GrammarError("the grammar has numbers that must be multiples, which no notation can write")
         return self.bytes(0 if op == OP_NEVER else node[1])
 
     def _joined(self, parts: list[Shown], level: int, joint: str) -> Shown:

@@ -1,12 +1,16 @@
-"""`multipleOf` for any number: an automaton that computes remainders, written as rules.
+"""`multipleOf` for any number: an automaton that computes remainders, written as rules; or a remainder in a register.
 
-    {"type": "integer", "multipleOf": 3}   →   a rule for each remainder: r1 ::= [0369] r1 | [147] r2 | [258] r0
+    {"type": "integer", "multipleOf": 3}       →   a rule for each remainder: r1 ::= [0369] r1 | [147] r2 | [258] r0
+    {"type": "integer", "multipleOf": 86400}   →   multiple([0-9]+, 86400)
+
+Beyond a few remainders, the kernel computes them from digit to digit. What must not be a multiple takes rules.
 
 Numbers are written plainly, without an exponent. A state is the derivative of the expression for the numbers within
 bounds, by what was read so far, and the remainder of the digits by all divisors' least common multiple, as far as it
 matters: of the remainder by 30, what follows sees that by 3. Divisors of powers of ten need none of this: the last
 digits tell (numerals.py).
-Cost: at most MAX_STATES states, and MAX_ALL_STATES in a document, of some 0.1 ms each.
+Cost: of rules, at most MAX_STATES states, and MAX_ALL_STATES in a document, of some 0.1 ms each, whose masks are kept.
+Past MAX_REMAINDERS remainders, a register is cheaper: benchmarks/results/2026-11-24-multiples.md.
 Tested by tests/frontends/json_schema/sets/test_schema_numbers.py.
 """
 
@@ -18,24 +22,47 @@ from typing import Final, TypeAlias
 
 from maskwright.frontends.derivatives import byte_classes, derivative, nullable
 from maskwright.frontends.json_schema.sets.decimals import digits_of, is_multiple
+from maskwright.frontends.json_schema.sets.ranges import DIGIT, MINUS, POINT
 from maskwright.frontends.json_schema.sets.shape import Exact
-from maskwright.ir import EMPTY, OP_NEVER, Expr, IRBuilder, alt_of_distinct, byte_set, call, guard, never, seq
+from maskwright.ir import (
+    EMPTY,
+    MAX_MODULUS,
+    MAX_SCALE,
+    OP_NEVER,
+    Expr,
+    IRBuilder,
+    alt,
+    alt_of_distinct,
+    and_,
+    byte_set,
+    call,
+    guard,
+    multiple,
+    never,
+    optional,
+    repeat,
+    seq,
+)
 from maskwright.ir.parameters import Value, compare, increment
 from maskwright.support.interruption import interrupt_checkpoint
 
 MAX_STATES: Final = 3200
 MAX_ALL_STATES: Final = 4800  # of all automata of a document
+MAX_REMAINDERS: Final = 50  # that rules are made for, rather than a register
 MAX_DIGITS: Final = 15
 _CHARACTERS: Final = b"-0123456789."
 _BYTES: Final = sum(1 << byte for byte in _CHARACTERS)
 _DIGITS: Final = sum(1 << byte for byte in b"0123456789")
 _COUNT: Final = (0, 4)  # of digits: the rules' parameter
 _UNCHANGED: Final = Value()
-_MINUS, _POINT, _ZERO = b"-.0"
+_MINUS_BYTE, _POINT_BYTE, _ZERO_BYTE = b"-.0"
 
 
 class TooManyStatesError(Exception):
-    """The automaton has more than MAX_STATES states, or those of the document more than MAX_ALL_STATES."""
+    """The automaton has more than MAX_STATES states, or those of the document more than MAX_ALL_STATES.
+
+    Of numbers in a register: these are too large, or some must not be multiples.
+    """
 
 
 def multiples_rule(
@@ -52,6 +79,8 @@ def multiples_rule(
     multiples = [v for i, v in enumerate(multiples) if not any(is_multiple(o, v) for o in _beside(multiples, i, v))]
     others = [v for i, v in enumerate(others) if not any(is_multiple(v, o) for o in _beside(others, i, v))]
     remainders = _Remainders(multiples, others)
+    if remainders.matters_before > MAX_REMAINDERS and not others:
+        return multiples_in_register(text, multiples, others, builder, counts_digits=counts_digits)
     bounds = _bounds(text)
     most = min(MAX_STATES, MAX_ALL_STATES - builder.num_named("multiple"))
     if most <= 0:
@@ -86,6 +115,41 @@ def multiples_rule(
     return rules[start]
 
 
+def multiples_in_register(
+    text: Expr, multiples: list[Exact], others: list[Exact], builder: IRBuilder, *, counts_digits: bool = False
+) -> Expr:
+    """Return the same as `multiples_rule` in one rule, which computes remainders.
+
+    Raises:
+        TooManyStatesError: It cannot: a number is too large, or there are `others`.
+    """
+    if others:
+        raise TooManyStatesError
+    divisors, scale = _scaled(multiples)
+    modulus = lcm(*divisors)
+    if modulus > MAX_MODULUS or scale > MAX_SCALE:
+        raise TooManyStatesError
+    return builder.add("multiple", multiple(and_(text, _SHORT) if counts_digits else text, modulus, scale))
+
+
+def _scaled(values: list[Exact]) -> tuple[list[int], int]:
+    """The values, in units of 10**-scale; and that scale."""
+    digits = [digits_of(value)[1:] for value in values]
+    scale = max(len(fraction) for _, fraction in digits)
+    return [int(whole + fraction.ljust(scale, "0")) for whole, fraction in digits], scale
+
+
+def _short_number() -> Expr:
+    """Numbers of at most MAX_DIGITS digits."""
+    rest = EMPTY
+    for left in range(1, MAX_DIGITS):
+        rest = optional(alt(seq(DIGIT, rest), seq(POINT, repeat(DIGIT, 1, left))))
+    return seq(optional(MINUS), DIGIT, rest)
+
+
+_SHORT: Final = _short_number()
+
+
 def _steps(mask: int, target: Expr, counts_digits: bool) -> list[Expr]:
     """The ways on by one of some bytes."""
     if not counts_digits:
@@ -114,9 +178,8 @@ class _Remainders:
     """Numbers by their remainders: all divisors are integers divided by `10**scale`."""
 
     def __init__(self, multiples: list[Exact], others: list[Exact]) -> None:
-        digits = [digits_of(value)[1:] for value in (*multiples, *others)]
-        self.scale = scale = max(len(fraction) for _, fraction in digits)
-        divisors = [int(whole + fraction.ljust(scale, "0")) for whole, fraction in digits]
+        divisors, scale = _scaled([*multiples, *others])
+        self.scale = scale
         self.wanted, self.others = divisors[: len(multiples)], divisors[len(multiples) :]
         unit = lcm(*divisors)
         # By the number of digits after the point: what decides about a number, and about what its next digit makes.
@@ -137,11 +200,11 @@ class _Remainders:
 
     def _after(self, remainder: _Remainder, byte: int) -> _Remainder | None:
         value, places, is_right = remainder
-        if byte == _MINUS:
+        if byte == _MINUS_BYTE:
             return remainder
-        if byte == _POINT:
+        if byte == _POINT_BYTE:
             return value % self.matters[0], 0, is_right
-        digit = byte - _ZERO
+        digit = byte - _ZERO_BYTE
         if places < self.scale:
             return self._seen(10 * value + digit, places + 1 if places >= 0 else -1)
         if digit == 0:

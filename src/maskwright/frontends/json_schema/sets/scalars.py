@@ -13,10 +13,14 @@ from collections.abc import Callable
 from typing import Final
 
 from maskwright.frontends.json_schema.read.places import Path, Refusal
-from maskwright.frontends.json_schema.sets.decimals import is_integral
+from maskwright.frontends.json_schema.sets.decimals import digits_of, is_integral
 from maskwright.frontends.json_schema.sets.doubles import mentions_more_than_doubles
 from maskwright.frontends.json_schema.sets.last_digits import multiple_text
-from maskwright.frontends.json_schema.sets.multiples import TooManyStatesError, multiples_rule
+from maskwright.frontends.json_schema.sets.multiples import (
+    TooManyStatesError,
+    multiples_in_register,
+    multiples_rule,
+)
 from maskwright.frontends.json_schema.sets.numerals import (
     INTEGER_RULE,
     NUMBER_RULE,
@@ -54,6 +58,7 @@ STRING_RULE: Final = ref(0)
 NULL_TEXT: Final = literal(b"null")
 FALSE_TEXT: Final = literal(b"false")
 TRUE_TEXT: Final = literal(b"true")
+_MAX_BOUND_DIGITS: Final = 60  # of numbers that are multiples
 
 
 def scalar_texts(shape: Shape, numbers: Numbers, refuse: Callable[[Refusal], None], builder: IRBuilder) -> list[Expr]:
@@ -143,22 +148,38 @@ def _number_text(part: NumberShape, numbers: Numbers, refuse: Callable[[Refusal]
         text = number_text(part, numbers, as_operand=bool(by_digits))
         return and_(text, *[allowed for allowed in by_digits if allowed is not None])
     try:
-        divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
-        if numbers == "plain" and not mentions_more_than_doubles(part):
-            return multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=is_long(part))
-        if numbers == "plain" and part.kind not in INTEGERS:
-            short = multiples_rule(decimals_text(part), divisors, others, builder, counts_digits=True)
-            if part.kind != ANY_KIND:
-                return short
-            return alt(short, multiples_rule(integers_text(part), divisors, others, builder))
-        return multiples_rule(number_text(part, numbers, as_operand=True), divisors, others, builder)
+        return _multiples_text(part, numbers, builder, in_register=False)
     except TooManyStatesError:
         finite = finite_multiples(part)
         if finite is not None:
             return values_text(finite, numbers)
-        _, path = (part.multiple_of + part.not_multiple_of)[0]
-        refuse(Refusal("multipleOf", path, "computing remainders takes too many states"))
-        return number_text(part, numbers)
+    try:
+        if _has_short_bounds(part):
+            return _multiples_text(part, numbers, builder, in_register=True)
+    except TooManyStatesError:
+        pass
+    _, path = (part.multiple_of + part.not_multiple_of)[0]
+    refuse(Refusal("multipleOf", path, "computing remainders takes too many states"))
+    return number_text(part, numbers)
+
+
+def _multiples_text(part: NumberShape, numbers: Numbers, builder: IRBuilder, *, in_register: bool) -> Expr:
+    """Numbers that are multiples of some and not of others, by one of the two ways to make rules for them."""
+    make = multiples_in_register if in_register else multiples_rule
+    divisors, others = [d for d, _ in part.multiple_of], [d for d, _ in part.not_multiple_of]
+    if numbers == "plain" and not mentions_more_than_doubles(part):
+        return make(decimals_text(part), divisors, others, builder, counts_digits=is_long(part))
+    if numbers == "plain" and part.kind not in INTEGERS:
+        short = make(decimals_text(part), divisors, others, builder, counts_digits=True)
+        if part.kind != ANY_KIND:
+            return short
+        return alt(short, make(integers_text(part), divisors, others, builder))
+    return make(number_text(part, numbers, as_operand=True), divisors, others, builder)
+
+
+def _has_short_bounds(part: NumberShape) -> bool:
+    bounds = [digits_of(bound) for bound in (part.low, part.high) if bound is not None]
+    return all(len(whole + fraction) <= _MAX_BOUND_DIGITS for _, whole, fraction in bounds)
 
 
 def one_of(texts: list[Expr]) -> Expr:
