@@ -137,5 +137,6 @@ void bind_content(nb::module_& m);
 void bind_deferral(nb::module_& m);
 void bind_turns(nb::module_& m);
 void bind_untrack(nb::module_& m);
+void bind_heap(nb::module_& m);
 
 }  // namespace maskwright

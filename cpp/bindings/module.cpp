@@ -262,4 +262,5 @@ NB_MODULE(_kernel, m) {
   bind_deferral(m);
   bind_turns(m);
   bind_untrack(m);
+  bind_heap(m);
 }

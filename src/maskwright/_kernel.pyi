@@ -427,3 +427,8 @@ def untrack(root: object, kinds: tuple[type, ...]) -> int:
     Takes tuples, dicts, frozen sets and objects of these classes off the list of the garbage collector, down from
     a root. Returns about how many bytes they have, and the texts in them.
     """
+
+def give_back_memory() -> None:
+    """
+    Gives memory that was freed back to the system, where the allocator can be asked to.
+    """

@@ -6,7 +6,8 @@
 A failure is handed to all who wait for it and then forgotten. Each caller of `submit` gets a Future of its own, so that
 cancelling it concerns nobody else. A key of None is shared with nobody.
 The limit is for all that is kept: the entries, their keys, and what entries share, the rules of the tokenizer, of which
-those that no entry uses any more are kept as long as there is room.
+those that no entry uses any more are kept as long as there is room. What was let go is given back to the system now and
+then, or the process would stay as large as it ever was.
 After a fork, the child has none of the parent's threads: what they were making is forgotten there, and `Workers` starts
 new ones. Tested by tests/contract/test_compile_async.py and test_cache_limit.py.
 """
@@ -22,12 +23,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
+from maskwright import _kernel
 from maskwright.support.untracked import acyclic, untrack
 
 _MAX_CACHED = 4096
 _WEIGHED_AT_ONCE = 6  # grammars, each time that one is added, besides those that were used last
 _USED_LAST = 4
 _EVICTED_AT_ONCE = 8
+_SHARE_GIVEN_BACK = 8  # of the limit: it takes some milliseconds, and what entries share is several times as much
+_LEAST_GIVEN_BACK = 4 << 20
 
 
 class _Sized(Protocol):
@@ -114,6 +118,7 @@ class CompileCache(Generic[_T]):
         # that they have of common rules change, so some are weighed again each time that one is added.
         self._sizes: OrderedDict[_Key, int] = OrderedDict()
         self._total_bytes = 0
+        self._evicted_bytes = 0  # since memory was given back
         self.forget()
         _to_renew_in_child.add(self)
 
@@ -159,6 +164,7 @@ class CompileCache(Generic[_T]):
             self._total_bytes = 0
         entries.clear()  # without the lock, as they may be many
         self._shared(0)
+        _kernel.give_back_memory()
 
     def size_bytes(self) -> int:
         """What the entries hold and their keys, without what they share."""
@@ -202,6 +208,9 @@ class CompileCache(Generic[_T]):
         awaited = self._settle(key, made)
         if awaited is not None:
             awaited.set_result(made)
+        if self._evicted_bytes > max(_LEAST_GIVEN_BACK, (self._limit_bytes or 0) // _SHARE_GIVEN_BACK):
+            self._evicted_bytes = 0
+            _kernel.give_back_memory()
         return made
 
     def _make_in_worker(self, key: _Key | None, make: Callable[[], _T], result: Future[_T]) -> None:
@@ -254,7 +263,9 @@ class CompileCache(Generic[_T]):
             if self._total_bytes + shared_bytes <= most and len(self._entries) <= _MAX_CACHED:
                 return
             key, (entry, _) = self._entries.popitem(last=False)
-            self._total_bytes -= self._sizes.pop(key)
+            size = self._sizes.pop(key)
+            self._total_bytes -= size
+            self._evicted_bytes += size
             evicted.append(entry)
 
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
+
+import pytest
+
 import maskwright as mw
+from maskwright import _kernel
 from maskwright.compile_cache import CompileCache
 from maskwright.support import memos
 
@@ -64,3 +71,43 @@ def test_the_limit_is_for_grammars_and_their_rules() -> None:
     compiler.clear_cache()
     assert compiler.get_cache_size_bytes() == 0
     assert compiler.stats().rule_bytes < before / 2
+
+
+def test_what_was_let_go_is_given_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    times_given_back: list[int] = []
+    monkeypatch.setattr(_kernel, "give_back_memory", lambda: times_given_back.append(len(times_given_back)))
+    limit = 64 << 20
+    cache: CompileCache[Growing] = CompileCache(limit)
+    for i in range(200):
+        cache.get(i, lambda: Growing(limit // 100))
+    assert 5 <= len(times_given_back) <= 9  # of the limit, each time an eighth, once it was full
+    cache.clear()
+    assert 6 <= len(times_given_back) <= 10
+
+
+def test_clearing_lets_go_of_all_rules() -> None:
+    info = mw.TokenizerInfo.from_vocab([b"a", b"b", b"</s>"], stop_token_ids=[2])
+    compiler = mw.GrammarCompiler(info)
+    for i in range(300):
+        compiler.compile_regex(f"(a{{{i + 20}}}b)*c|(b{{{i + 20}}}a)+")
+    assert info.kernel_vocabulary.num_rule_groups > 300
+    compiler.clear_cache()
+    assert info.kernel_vocabulary.num_rule_groups < 20
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked to give memory back")
+def test_freed_memory_below_what_is_in_use_is_given_back() -> None:
+    """In a process of its own, whose heap is as small as it begins."""
+    script = """
+import resource
+from maskwright import _kernel
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+freed = [bytes(50_000) for _ in range(1_000)]
+last = bytes(50_000)
+before = resident()
+del freed
+_kernel.give_back_memory()
+assert before - resident() > 40_000_000, before - resident()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

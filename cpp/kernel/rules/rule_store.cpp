@@ -112,7 +112,7 @@ void RuleStore::keep_within(size_t budget_bytes) {
   budget_bytes_.store(budget_bytes, std::memory_order_relaxed);
   Recent idle;  // dies after the lock is released
   const std::lock_guard guard(lock_);
-  idle = take_idle(kMostWithin);
+  idle = take_idle(budget_bytes > 0 ? kMostWithin : SIZE_MAX);  // a cache that is cleared may take its time
 }
 
 RuleStore::Recent RuleStore::take_idle(size_t most) {
