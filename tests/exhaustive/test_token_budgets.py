@@ -19,7 +19,7 @@ from maskwright.ir import Expr, GrammarIR
 from oracle import vocabularies
 from oracle.budget_model import BudgetModel, TokenLanguage
 from oracle.comparing import mask_of, scaled, seeded
-from oracle.grammars import A, grammar, random_expr
+from oracle.grammars import AB, A, grammar, random_expr
 from oracle.vocabularies import Vocab
 
 TIGHT = 2_000  # bytes: an engine is past this at once
@@ -367,6 +367,18 @@ DIRECTED = {
         vocabularies.of(b"x", b"y", b"ab", b";", b"!", b"ab;"),
         (2, 3, 4),
         [b"x"],
+    ),
+    # Behind the first byte, an operand alone decides.
+    "an intersection that goes on as an operand": (
+        grammar(
+            ir.seq(
+                kept(ir.and_(ir.not_(ir.bytes_in(bytes(set(range(256)) - {97}))), ir.repeat(AB, 2, 3))),
+                ir.text("babab"),
+            )
+        ),
+        vocabularies.of(b"a", b"b", b"ab", b"aab", b"ba", b"bab"),
+        (4, 5),
+        [b"ba"],
     ),
     # What is around the inner budget takes longer than the inner one lasts.
     "a wide budget around a narrow one": (

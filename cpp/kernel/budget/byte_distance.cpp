@@ -321,11 +321,11 @@ void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
     DfaState* state;
     uint64_t reg;
   };
-  Rule& rule = *from.state->rule;
   std::vector<At> open{{Vocabulary::kRoot, from.state, from.reg}};
   for (uint32_t spelled = 0; !open.empty() && spelled < kMaxSpelled;) {
     const At at = open.back();
     open.pop_back();
+    Rule& rule = *at.state->rule;  // a product goes on in an operand's state where that alone decides
     rule.link(*at.state);
     if (at.state->live.count() > kFewChoices || !may_repeat(*at.state, at.reg)) continue;
     const DfaState* last = nullptr;
