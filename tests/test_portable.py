@@ -13,7 +13,7 @@ from maskwright.ir.portable import to_bytes
 
 def body(grammar: GrammarIR) -> bytes:
     data = to_bytes(grammar)
-    assert data[:5] == b"\x89MWG\x03"
+    assert data[:5] == b"\x89MWG\x04"
     assert int.from_bytes(data[5:9], "little") == zlib.crc32(data[9:])
     assert data[9] == 0  # no notes
     return data[10:]

@@ -172,8 +172,8 @@ class Reader {
         open_.push_back({object, static_cast<Op>(op), 1, 2});
         break;
       case Op::Distinct:
-        if (size < 3) throw nb::type_error("an expression has too few fields");
-        open_.push_back({object, static_cast<Op>(op), 1, 3});
+        if (size < 5 || size % 2 == 0) throw nb::type_error("an expression has too few fields");
+        open_.push_back({object, static_cast<Op>(op), 1, size - 2});
         break;
       default: add(object, leaf(object, static_cast<Op>(op)));
     }
@@ -269,9 +269,6 @@ class Reader {
     if (open.op == Op::Repeat || open.op == Op::Not || open.op == Op::Guard || open.op == Op::Capture ||
         open.op == Op::Span || open.op == Op::Scope || open.op == Op::Remember || open.op == Op::Multiple) {
       node.begin = *operands;
-    } else if (open.op == Op::Distinct) {
-      node.begin = operands[0];
-      node.end = operands[1];
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
       ir_.children.insert(ir_.children.end(), operands, nodes_.end());

@@ -137,7 +137,7 @@ def test_strict(cli: Cli) -> None:
 
 def test_hints_name_options_of_the_command_line(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "schema.json"
-    path.write_text('{"type": "array", "items": {"type": "object"}, "uniqueItems": true}')
+    path.write_text('{"type": "array", "items": {"type": "object", "maxProperties": 3}, "uniqueItems": true}')
     for command in (("generate", "--schema", str(path)), ("convert", str(path), "--to", "ebnf"), ("lint", str(path))):
         code, _, err = cli(*command)
         assert code == 2

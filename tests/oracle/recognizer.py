@@ -20,7 +20,9 @@ last position of an open-ended input, a literal leads from it to itself, whateve
 
 Of distinct elements, each way to read one is a case of its own, with the set of texts so far. At the last position of
 an open-ended input, an element may go on with whatever its derivative by what has been read matches, except where that
-makes it an earlier element. A list matches nothing if there are fewer texts than it needs.
+makes it an earlier element. A list matches nothing if there are fewer texts than it needs. Instead of an element, a
+JSON value may come, compared with those before it by what it says. By the promise of `ir.distinct`, one that may go on
+can become another one than those.
 
 Of numbers that must be multiples, the digits are put together byte by byte; whether they can become one is searched,
 from remainder to remainder.
@@ -39,11 +41,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from maskwright import ir
 from maskwright.ir import Expr, GrammarIR
 from oracle.derivatives import byte_groups, derivative, is_empty, is_nullable
+from oracle.json_values import identity
 from oracle.multiples import Number
 
 Symbol: TypeAlias = "int | tuple[str, int]"
@@ -111,6 +114,45 @@ def shortest_word(e: Expr) -> bytes:
     raise AssertionError("the expression matches nothing")
 
 
+@lru_cache(maxsize=1 << 14)
+def _value_ends(grammar: GrammarIR, value: Expr, text: tuple[Symbol, ...]) -> frozenset[int]:
+    return frozenset(_Chart(_of_value(grammar, value), text, open_ended=False).solve())
+
+
+def value_ends(grammar: GrammarIR, value: Expr, symbols: Sequence[Symbol]) -> frozenset[int]:
+    """How much of some symbols a value may be."""
+    return _value_ends(grammar, value, tuple(symbols))
+
+
+@lru_cache(maxsize=1 << 14)
+def _can_go_on(grammar: GrammarIR, value: Expr, text: tuple[Symbol, ...]) -> bool:
+    within = _of_value(grammar, value)
+    return any(is_viable(within, (*text, byte)) for byte in _alphabet(within))
+
+
+def can_go_on(grammar: GrammarIR, value: Expr, symbols: Sequence[Symbol]) -> bool:
+    """May a value go on after these symbols? Each has some text."""
+    return not symbols or _can_go_on(grammar, value, tuple(symbols))
+
+
+@lru_cache(maxsize=1 << 8)
+def _alphabet(grammar: GrammarIR) -> frozenset[int]:
+    """The bytes that stand in a grammar without complements; all of them if there are some."""
+    found = set[int]()
+    for node in (node for rule in grammar.rules for node in ir.postorder(rule.body)):
+        if node[0] in (ir.OP_NOT, ir.OP_SUBSTRINGS):
+            return frozenset(range(256))
+        if node[0] == ir.OP_LITERAL:
+            found.update(node[1])
+        elif node[0] == ir.OP_SET:
+            found.update(byte for byte in range(256) if node[1] >> byte & 1)
+    return frozenset(found)
+
+
+def _of_value(grammar: GrammarIR, value: Expr) -> GrammarIR:
+    return grammar._replace(rules=(*grammar.rules, ir.Rule("value", value)), root=len(grammar.rules))
+
+
 class _Chart:
     """The sets `ends(rule, value, i)` for one input."""
 
@@ -173,7 +215,7 @@ class _Chart:
         if op == ir.OP_MULTIPLE:
             return self.multiple_ends(e, i)
         if op == ir.OP_DISTINCT:
-            return self.list_ends(e, i, v, frozenset()) if has_words(e[1], e[3]) else set()
+            return self.list_ends(e, i, v, frozenset()) if len(e) > 5 or has_words(e[1], e[3]) else set()
         if op == ir.OP_RECALL:
             return self.ends(ir.literal(bytes(dict(texts)[e[1]])), i, v)
         assert op in (ir.OP_AND, ir.OP_NOT)
@@ -195,15 +237,17 @@ class _Chart:
             at = self.ends_from(part, at, v, texts)
         return at
 
-    def list_ends(self, e: Expr, i: int, v: int, used: frozenset[tuple[Symbol, ...]]) -> set[int]:
+    def list_ends(self, e: Expr, i: int, v: int, used: frozenset[tuple[Any, ...]]) -> set[int]:
         """The ends of elements, separated, at the first of which the elements in `used` are behind."""
-        _, element, separator, minimum, maximum = e
+        element, separator, *values, minimum, maximum = e[1:]
         found, last = set(), len(self.symbols)
-        if self.open_ended and can_become_another(element, tuple(self.symbols[i:]), used):
+        texts = frozenset(text for text in used if text[:1] != ("value",))
+        if self.open_ended and can_become_another(element, tuple(self.symbols[i:]), texts):
             found.add(last)
-        for j in self.ends(element, i, v):
-            text = tuple(self.symbols[i:j])
-            if text in used or (j == last and self.open_ended and not matches_all(element, text)):
+        if self.open_ended and any(can_go_on(self.grammar, value, self.symbols[i:]) for value in values[::2]):
+            found.add(last)
+        for j, text in {*self.element_readings(element, i, v), *self.value_readings(values, i, v)}:
+            if text in used:
                 continue
             if len(used) + 1 >= minimum:
                 found.add(j)
@@ -211,6 +255,20 @@ class _Chart:
                 continue
             for k in self.ends(separator, j, v):
                 found |= self.list_ends(e, k, v, used | {text})
+        return found
+
+    def element_readings(self, element: Expr, i: int, v: int) -> list[tuple[int, tuple[Any, ...]]]:
+        readings = [(j, tuple(self.symbols[i:j])) for j in self.ends(element, i, v)]
+        is_open = self.open_ended
+        return [(j, t) for j, t in readings if not is_open or j < len(self.symbols) or matches_all(element, t)]
+
+    def value_readings(self, values: list[Expr], i: int, v: int) -> list[tuple[int, tuple[Any, ...]]]:
+        """Where values with what closes them end, and what they say."""
+        found = []
+        for value, closing in zip(values[::2], values[1::2], strict=True):
+            for middle in value_ends(self.grammar, value, self.symbols[i:]):
+                said = ("value", identity(bytes(self.symbols[i : i + middle])))
+                found += [(j, said) for j in self.ends(closing, i + middle, v)]
         return found
 
     def ends_from(self, e: Expr, starts: set[int], v: int, texts: Texts = _NO_TEXTS) -> set[int]:

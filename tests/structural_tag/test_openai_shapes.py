@@ -204,7 +204,7 @@ def test_errors_in_a_structural_tag_lead_into_the_request(tools: Any, format_: d
 
 
 def test_what_a_structural_tag_relaxes_is_reported_by_its_place() -> None:
-    relaxed = {"type": "array", "items": {}, "uniqueItems": True}
+    relaxed = {"type": "array", "items": {"maxItems": 2}, "uniqueItems": True}
     format_ = {"type": "json_schema", "json_schema": relaxed}
     for extra, model in (({}, None), ({"tools": TOOLS}, "hermes")):
         request = {**extra, "response_format": {"type": "structural_tag", "format": format_}}

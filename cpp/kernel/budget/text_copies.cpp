@@ -11,7 +11,8 @@ uint64_t TextCopies::of(const TextView& texts, const DfaState& state, uint64_t r
   if (texts.store() == &into_ && !texts.has_scratch()) return reg;
   switch (state.rule->memory().kind) {
     case MemoryRole::Kind::None:
-    case MemoryRole::Kind::Multiple: break;
+    case MemoryRole::Kind::Multiple:
+    case MemoryRole::Kind::Value: break;
     case MemoryRole::Kind::Scope:
     case MemoryRole::Kind::Remember: return copy(texts, static_cast<CellId>(reg));
     case MemoryRole::Kind::Recall:

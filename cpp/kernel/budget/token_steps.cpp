@@ -68,7 +68,8 @@ class TokenSteps::Sink {
     const auto items = recognizer.items();
     if (items.size() == 1 && last_ == items.front()) return;  // nearly all tokens of a loop
     landed_.assign(items.begin(), items.end());
-    import_stacks(recognizer, owner_.stacks_, landed_);
+    CellId no_text = kNoCell;  // budgets are not kept where text is remembered
+    import_stacks(recognizer, owner_.stacks_, landed_, no_text);
     for (const Item& item : landed_) add(item);
     last_.reset();
     const bool is_kept = items.size() == 1 && items.front().stack < kScratch && recognizer.num_scratch_cells() == 0;

@@ -123,7 +123,7 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
     scan(
         at, [&](DfaState* state, uint64_t reg) { add(next, {state, reg, at.stack, at.events}); },
         [&](CallEdge& edge) {
-          const std::optional<uint64_t> reg = texts_.called_register(at.state, at.reg, edge);
+          const std::optional<uint64_t> reg = texts_.called_register(at.state, at.reg, edge, before);
           if (!reg) return;
           if (const size_t again = add(opened, called_by(at, edge, *reg, before)); again < num_opened)
             open.push_back(static_cast<uint32_t>(again));
@@ -151,19 +151,27 @@ CaptureTracker::Next CaptureTracker::advance(const std::vector<Reading>& from, s
         if (end.size() > closing && end.size() <= after - least && text_.ends_with(end)) closing = end.size();
       events = add_event(events, frame.closes->name, after - closing, false);
     }
-    const uint64_t reg = at.state->rule->remembers() ? texts_.after_text(at.state, at.reg, frame.target, frame.reg)
-                                                     : entering(*frame.target, frame.reg);
-    add(next, {frame.target, reg, frame.parent, events});
+    if (const std::optional<uint64_t> reg = register_after(at, frame))
+      add(next, {frame.target, *reg, frame.parent, events});
   }
   std::erase_if(next.readings, [](const Reading& r) { return r.state->ends_only || !may_continue(*r.state, r.reg); });
   return next;
+}
+
+// The register of a caller to which a rule that has ended returns; none if it must not have ended so.
+std::optional<uint64_t> CaptureTracker::register_after(const Reading& ended, const Node& caller) {
+  const Rule& rule = *ended.state->rule;
+  if (rule.is_value()) return texts_.after_value(std::string_view(text_).substr(ended.reg), caller.target, caller.reg);
+  if (rule.remembers()) return texts_.after_text(ended.state, ended.reg, caller.target, caller.reg);
+  return entering(*caller.target, caller.reg);
 }
 
 CaptureTracker::Reading CaptureTracker::called_by(const Reading& caller, CallEdge& edge, uint64_t reg,
                                                   size_t position) {
   DfaState* target = caller.state->rule->target(*caller.state, edge);
   Rule& callee = *edge.callee;
-  const bool tail = target->ends_only && !target->counter_head && !callee.capture() && !callee.remembers();
+  const bool tail = target->ends_only && !target->counter_head && !callee.capture() && !callee.remembers() &&
+                    !callee.is_value() && !caller.state->rule->is_value();
   Reading reading{callee.start(), reg, caller.stack, caller.events};
   const Definition* capture = callee.capture() ? definition_of(*callee.capture()) : nullptr;
   if (!tail) reading.stack = intern({target, caller.reg, caller.stack, capture, capturing(caller.stack)});

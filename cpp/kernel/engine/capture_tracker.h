@@ -22,6 +22,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -126,6 +127,7 @@ class CaptureTracker {
   };
   template <class Scan>
   Next advance(const std::vector<Reading>& from, size_t length, Scan&& scan);
+  std::optional<uint64_t> register_after(const Reading& ended, const Node& caller);
   Reading called_by(const Reading& caller, CallEdge& edge, uint64_t reg, size_t position);
   static DfaState* sole_move(const std::vector<Reading>& from, uint8_t byte);
   size_t add(Next& next, const Reading& reading);

@@ -92,44 +92,47 @@ ConfigId Engine::step(ConfigId config, TokenId token) {
   const Config& from = configs_[config];
   std::vector<Item> items;
   bool complete = false, alive = false;
+  CellId text_read = from.text;
   // A token may be read as such and as its text. Stacks of the first reading are kept before the second begins.
-  recognizer.reset(stacks_, from.span(), from.complete, from.clock);
+  recognizer.reset(stacks_, from.span(), from.complete, from.clock, from.text);
   if (recognizer.push_token(token)) {
     items.assign(recognizer.items().begin(), recognizer.items().end());
     complete = recognizer.complete();
     alive = true;
+    text_read = recognizer.text();
     const std::lock_guard guard(lock_);
-    import_stacks(recognizer, stacks_, items);
+    import_stacks(recognizer, stacks_, items, text_read);
   }
-  if (alive) recognizer.reset(stacks_, from.span(), from.complete, from.clock);
+  if (alive) recognizer.reset(stacks_, from.span(), from.complete, from.clock, from.text);
   const std::string_view text = vocabulary_->text(token);
   bool by_text = !text.empty();
   for (size_t i = 0; by_text && i < text.size(); ++i) by_text = recognizer.push(static_cast<uint8_t>(text[i]));
   if (by_text) {
     items.insert(items.end(), recognizer.items().begin(), recognizer.items().end());
     complete = complete || recognizer.complete();
+    text_read = recognizer.text();
     alive = true;
   }
   if (!alive) return kNoConfig;
-  return after_token(config, token, recognizer, std::move(items), complete);
+  return after_token(config, token, recognizer, {std::move(items), complete, text_read});
 }
 
 bool Engine::names(ConfigId config, TokenId token) {
   const Work::Scope scope;
   thread_local Recognizer recognizer;
   const Config& from = configs_[config];
-  recognizer.reset(stacks_, from.span(), from.complete, from.clock);
+  recognizer.reset(stacks_, from.span(), from.complete, from.clock, from.text);
   if (!recognizer.push_token(token, true)) return false;
   if (from.core == kNoConfig) return true;
   std::vector<Item> items(recognizer.items().begin(), recognizer.items().end());
-  return after_token(config, kNoToken, recognizer, std::move(items), recognizer.complete()) != kNoConfig;
+  return after_token(config, kNoToken, recognizer, {std::move(items), recognizer.complete()}) != kNoConfig;
 }
 
 // Keeps where a token leads. The stacks made last are still the recogniser's.
-ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& recognizer, std::vector<Item> items,
-                             bool complete) {
+ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& recognizer, Landed landed) {
+  auto& [items, complete, text] = landed;
   std::unique_lock guard(lock_);
-  import_stacks(recognizer, stacks_, items);
+  import_stacks(recognizer, stacks_, items, text);
   ConfigId next;
   if (configs_[config].core != kNoConfig) {
     guard.unlock();
@@ -137,7 +140,7 @@ ConfigId Engine::after_token(ConfigId config, TokenId token, const Recognizer& r
     if (next == kNoConfig) return kNoConfig;
     guard.lock();
   } else {
-    next = intern(std::move(items), complete);
+    next = intern(std::move(items), complete, 0, text);
   }
   if (token != kNoToken) transitions_.insert(config, token, next);
   account();
@@ -150,18 +153,20 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
   const Config& from = configs_[config];
   std::vector<Item> items(from.span().begin(), from.span().end());
   bool complete = from.complete;
+  CellId text = from.text;
   while (true) {
     const std::string_view block = bytes.substr(0, kBlock);
     bytes.remove_prefix(block.size());
     const Work::Scope scope;
-    recognizer.reset(stacks_, items, complete, from.clock);
+    recognizer.reset(stacks_, items, complete, from.clock, text);
     for (const char c : block)
       if (!recognizer.push(static_cast<uint8_t>(c))) return kNoConfig;
     items.assign(recognizer.items().begin(), recognizer.items().end());
     complete = recognizer.complete();
-    if (bytes.empty()) return after_token(config, kNoToken, recognizer, std::move(items), complete);
+    text = recognizer.text();
+    if (bytes.empty()) return after_token(config, kNoToken, recognizer, {std::move(items), complete, text});
     const std::lock_guard guard(lock_);
-    import_stacks(recognizer, stacks_, items);
+    import_stacks(recognizer, stacks_, items, text);
     account();
   }
 }
@@ -336,13 +341,15 @@ const ConfigMask& Engine::mask(ConfigId config) {
     return plain;
   }
   counters_->misses.add();
-  if (const ConfigMask* shared = shared_mask(at)) {
+  std::unique_ptr<const ConfigMask> built;
+  if (const ConfigMask* shared = shared_mask(at, built)) {
+    if (!optimisations.config_memo) return *shared;
     const std::lock_guard guard(lock_);
     account();
     at.mask.store(shared, std::memory_order_release);
     return *shared;
   }
-  auto built = build_mask(at, is_near);
+  if (!built) built = build_mask(at, is_near);
   if (!optimisations.config_memo) {
     thread_local std::unique_ptr<const ConfigMask> last;
     last = std::move(built);
@@ -357,10 +364,12 @@ const ConfigMask& Engine::mask(ConfigId config) {
   return *masks_.back();
 }
 
-// Of a list of distinct elements, a mask that holds whatever the earlier ones are.
-const ConfigMask* Engine::shared_mask(const Config& config) {
+// A mask that holds for other configurations as well: of a list of distinct elements, whatever the earlier ones are.
+// Else, where values must differ, one that is `built` from such a mask.
+const ConfigMask* Engine::shared_mask(Config& config, std::unique_ptr<const ConfigMask>& built) {
+  if (program_->has_values) return mask_among_values(config, built);
   if (!optimisations.state_masks || !optimisations.config_memo) return nullptr;
-  if (config.num_items != 1 || !DistinctMasks::concerns(config.items[0])) return nullptr;
+  if (config.num_items != 1 || !distinct_masks_.concerns(config.items[0])) return nullptr;
   thread_local Recognizer recognizer;
   try {
     return distinct_masks_.shared(config.items[0], recognizer);
@@ -370,16 +379,54 @@ const ConfigMask* Engine::shared_mask(const Config& config) {
 }
 
 // What was given up is not begun again: the next time it would end elsewhere, with what is known by then.
-std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config, bool is_near) {
+template <class Make>
+auto Engine::keeping_refusal(Config& config, Make&& make) {
   try {
-    return is_near ? budgets().mask(config.span(), config.complete, config.clock)
-                   : config_mask(*vocabulary_, stacks_, distinct_masks_, config.span());
+    return make();
   } catch (const LimitExceeded& error) {
     const std::lock_guard guard(lock_);
     refusals_.push_back(std::make_unique<const LimitExceeded>(error));
     config.refusal.store(refusals_.back().get(), std::memory_order_release);
     throw;
   }
+}
+
+const ConfigMask* Engine::mask_among_values(Config& config, std::unique_ptr<const ConfigMask>& built) {
+  return keeping_refusal(config, [&]() -> const ConfigMask* {
+    const BareMask& bare = bare_mask(config);
+    if (bare.undecided.empty()) return bare.mask.get();
+    thread_local Recognizer recognizer;
+    recognizer.reset(stacks_, config.span(), config.complete, config.clock, config.text);
+    const std::vector<TokenId> refused = refused_tokens(*vocabulary_, recognizer, bare);
+    if (refused.empty()) return bare.mask.get();
+    built = without(*bare.mask, refused, vocabulary_->num_words());
+    return nullptr;
+  });
+}
+
+const BareMask& Engine::bare_mask(const Config& config) {
+  std::vector<Item> items;
+  ConfigId id;
+  {
+    const std::lock_guard guard(lock_);
+    for (const Item& item : config.span()) items.push_back(bare(item, stacks_, bare_stacks_));
+    id = intern(items, config.complete);
+    if (const auto it = bare_masks_.find(id); it != bare_masks_.end()) return *it->second;
+  }
+  auto made = std::make_unique<BareMask>();
+  made->mask = config_mask(*vocabulary_, stacks_, distinct_masks_, items);
+  made->undecided = tokens_closing_values(*vocabulary_, stacks_, items);
+  const std::lock_guard guard(lock_);
+  const auto [it, is_new] = bare_masks_.try_emplace(id, std::move(made));
+  if (is_new) mask_bytes_ += it->second->memory_bytes();
+  return *it->second;
+}
+
+std::unique_ptr<const ConfigMask> Engine::build_mask(Config& config, bool is_near) {
+  return keeping_refusal(config, [&]() -> std::unique_ptr<const ConfigMask> {
+    return is_near ? budgets().mask(config.span(), config.complete, config.clock)
+                   : config_mask(*vocabulary_, stacks_, distinct_masks_, config.span());
+  });
 }
 
 double Engine::temperature(ConfigId config) const {
@@ -426,7 +473,7 @@ std::optional<std::vector<EndPiece>> Engine::short_end(ConfigId config, size_t m
   const Work::Scope scope;
   const Config& at = configs_[without_budgets(config)];
   Recognizer recognizer;
-  recognizer.reset(stacks_, at.span(), at.complete, at.clock);
+  recognizer.reset(stacks_, at.span(), at.complete, at.clock, at.text);
   return ShortEnd(*vocabulary_, recognizer).find(most);
 }
 
@@ -436,7 +483,7 @@ bool Engine::bytes_may_follow(ConfigId config) {
   const Config& at = configs_[config];
   try {
     Recognizer recognizer;
-    recognizer.reset(stacks_, at.span(), at.complete, at.clock);
+    recognizer.reset(stacks_, at.span(), at.complete, at.clock, at.text);
     bool found = false;
     recognizer.next_bytes().for_each([&](uint8_t byte) {
       if (found || !recognizer.push(byte)) return;
@@ -451,7 +498,7 @@ bool Engine::bytes_may_follow(ConfigId config) {
 
 void Engine::add_forced_bytes(const Config& at, size_t limit, std::string& out) const {
   Recognizer recognizer;
-  recognizer.reset(stacks_, at.span(), at.complete, at.clock);
+  recognizer.reset(stacks_, at.span(), at.complete, at.clock, at.text);
   size_t work = 0;
   while (out.size() < limit && work < kMaxForcedWork && !recognizer.complete()) {
     work += recognizer.items().size();
@@ -477,15 +524,16 @@ void Engine::add_forced_bytes(const Config& at, size_t limit, std::string& out) 
 }
 
 // Precondition: stacks in the store. The lock is held.
-ConfigId Engine::intern(std::vector<Item> items, bool complete, int64_t clock) {
+ConfigId Engine::intern(std::vector<Item> items, bool complete, int64_t clock, CellId text) {
   std::sort(items.begin(), items.end());
   items.erase(std::unique(items.begin(), items.end()), items.end());
-  uint64_t h = (complete ? 1 : 0) + 2 * static_cast<uint64_t>(clock);
+  uint64_t h = mix((complete ? 1 : 0) + 2 * static_cast<uint64_t>(clock), text);
   for (const Item& item : items) h = mix(mix(mix(h, reinterpret_cast<uintptr_t>(item.state)), item.reg), item.stack);
   const auto [first, last] = interned_.equal_range(h);
   for (auto it = first; it != last; ++it) {
     const Config& other = configs_[it->second];
-    if (other.complete == complete && other.clock == clock && std::ranges::equal(other.span(), items))
+    if (other.complete == complete && other.clock == clock && other.text == text &&
+        std::ranges::equal(other.span(), items))
       return it->second;
   }
   const ConfigId id = configs_.reserve_one();
@@ -496,6 +544,7 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete, int64_t clock) {
   config.num_items = static_cast<uint32_t>(items.size());
   config.complete = complete;
   config.clock = clock;
+  config.text = text;
   configs_.publish();
   interned_.emplace(h, id);
   item_bytes_ += items.size() * sizeof(Item) + 64;

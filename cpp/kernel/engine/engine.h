@@ -24,6 +24,7 @@
 #include "linker/program.h"
 #include "masks/distinct_mask.h"
 #include "masks/masks.h"
+#include "masks/value_mask.h"
 #include "recognizer/recognizer.h"
 #include "support/chunked_vector.h"
 #include "support/errors.h"
@@ -147,6 +148,7 @@ class Engine {
     uint32_t num_items = 0;
     bool complete = false;
     int64_t clock = 0;
+    CellId text = kNoCell;      // of the values that items are in (recognizer.h)
     ConfigId core = kNoConfig;  // if budgets have a say in it; itself if it has no deadlines
     ConfigId plain = kNoConfig;
     std::atomic<int64_t> safe_clock{kUnknownClock};  // of a core
@@ -154,13 +156,22 @@ class Engine {
     std::atomic<const LimitExceeded*> refusal{nullptr};  // instead of a mask
     std::span<const Item> span() const { return {items, num_items}; }
   };
-  const ConfigMask* shared_mask(const Config& config);
+  // Where a token leads.
+  struct Landed {
+    std::vector<Item> items;
+    bool complete;
+    CellId text = kNoCell;
+  };
+  const ConfigMask* shared_mask(Config& config, std::unique_ptr<const ConfigMask>& built);
+  const ConfigMask* mask_among_values(Config& config, std::unique_ptr<const ConfigMask>& built);
+  const BareMask& bare_mask(const Config& config);
+  template <class Make>
+  auto keeping_refusal(Config& config, Make&& make);
   std::unique_ptr<const ConfigMask> build_mask(Config& config, bool is_near);
   static constexpr int64_t kUnknownClock = INT64_MIN;
-  ConfigId intern(std::vector<Item> items, bool complete, int64_t clock = 0);
+  ConfigId intern(std::vector<Item> items, bool complete, int64_t clock = 0, CellId text = kNoCell);
   static constexpr TokenId kNoToken = -1;
-  ConfigId after_token(ConfigId config, TokenId token, const Recognizer& recognizer, std::vector<Item> items,
-                       bool complete);
+  ConfigId after_token(ConfigId config, TokenId token, const Recognizer& recognizer, Landed landed);
   ConfigId within_budgets(const Config& from, std::vector<Item> items, bool complete, bool is_token);
   ConfigId intern_at(std::vector<Item> items, bool complete, int64_t clock);
   void relate(ConfigId id, ConfigId core, ConfigId plain);
@@ -177,6 +188,8 @@ class Engine {
   std::mutex lock_;
   StackStore stacks_;
   DistinctMasks distinct_masks_{*vocabulary_, stacks_};
+  std::unordered_map<ConfigId, std::unique_ptr<const BareMask>> bare_masks_;
+  std::unordered_map<StackId, StackId> bare_stacks_;
   ChunkedVector<Config> configs_;
   std::once_flag has_budgets_;
   std::unique_ptr<TokenBudgets> budgets_;  // once asked for

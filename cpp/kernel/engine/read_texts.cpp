@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "recognizer/value_identity.h"
+
 namespace maskwright {
 
 CellId ReadTexts::extend(CellId text, uint8_t byte) {
@@ -28,7 +30,9 @@ std::optional<ReadTexts::Place> ReadTexts::after_byte(DfaState* state, DfaState*
   return std::nullopt;
 }
 
-std::optional<uint64_t> ReadTexts::called_register(DfaState* state, uint64_t reg, const CallEdge& call) const {
+std::optional<uint64_t> ReadTexts::called_register(DfaState* state, uint64_t reg, const CallEdge& call,
+                                                   size_t position) const {
+  if (call.callee->is_value()) return position;
   if (call.callee->is_element()) return Spelled{Chosen::of(reg).set, kNoCell}.reg();
   if (!call.callee->recalls()) return call.reg;
   const auto find = [this](CellId id) -> const Cell& { return cell(id); };
@@ -46,6 +50,7 @@ bool ReadTexts::may_end(DfaState* state, uint64_t reg) const {
 
 bool ReadTexts::may_have_another(DfaState* state, uint64_t reg) const {
   const Chosen chosen = Chosen::of(reg);
+  if (!state->final && state->rule->has_values()) return true;
   return chosen.set != kAllTexts && chosen.count < state->rule->memory().maximum;
 }
 
@@ -60,9 +65,18 @@ uint64_t ReadTexts::after_text(DfaState* state, uint64_t reg, DfaState* caller, 
   std::string bytes(cell(text).size, '\0');
   for (size_t i = bytes.size(); i-- > 0; text = cell(text).parent) bytes[i] = static_cast<char>(cell(text).value);
   const Chosen before = Chosen::of(caller_reg);
-  const CellId set = with_text(*caller->rule->element(), before.set, bytes, find,
-                               [this](const Cell& added) { return cells_.intern(added); });
+  const CellId set =
+      with_text(*caller->rule, before.set, bytes, find, [this](const Cell& added) { return cells_.intern(added); });
   return Chosen{caller->rule->memory().counted(before.count + 1), set}.reg();
+}
+
+std::optional<uint64_t> ReadTexts::after_value(std::string_view value, DfaState* list, uint64_t reg) {
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  const Chosen before = Chosen::of(reg);
+  const std::string identity = identity_of(value);
+  if (holds_value(values_in(before.set, find), identity, find)) return std::nullopt;
+  const CellId set = with_value(before.set, identity, find, [this](const Cell& added) { return cells_.intern(added); });
+  return Chosen{list->rule->memory().counted(before.count + 1), set}.reg();
 }
 
 }  // namespace maskwright

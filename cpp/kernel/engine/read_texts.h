@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "recognizer/text_sets.h"
 #include "rules/rule.h"
@@ -22,14 +23,16 @@ class ReadTexts {
   };
   // Where a rule that reads a text goes on after a byte, on which its automaton goes to `target`.
   std::optional<Place> after_byte(DfaState* state, DfaState* target, uint64_t reg, uint8_t byte);
-  // What a call passes on; none if it recalls a text that is not there.
-  std::optional<uint64_t> called_register(DfaState* state, uint64_t reg, const CallEdge& call) const;
+  // What a call at a position of the output passes on; none if it recalls a text that is not there.
+  std::optional<uint64_t> called_register(DfaState* state, uint64_t reg, const CallEdge& call, size_t position) const;
   // Whether the texts let a rule end whose automaton may end.
   bool may_end(DfaState* state, uint64_t reg) const;
   // Of a list of distinct elements: whether another one may follow, or the rest of what comes before it.
   bool may_have_another(DfaState* state, uint64_t reg) const;
   // The register of the caller after the return of a rule that remembers.
   uint64_t after_text(DfaState* state, uint64_t reg, DfaState* caller, uint64_t caller_reg);
+  // The same of a list after a value, which is where the output ends; none if it has that value.
+  std::optional<uint64_t> after_value(std::string_view value, DfaState* list, uint64_t reg);
 
  private:
   const Cell& cell(CellId id) const { return cells_.cell(id); }

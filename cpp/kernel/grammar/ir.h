@@ -69,6 +69,7 @@ struct MemoryRole {
     Distinct,  // its register is a set of texts, and how many these are: what its elements were so far
     Element,   // what it matches is none of the set of the rule that calls it, and is added to that
     Multiple,  // its register is the remainder of the number that it has read (rules/multiples.h)
+    Value      // the same of a JSON value, whatever its spelling; its register tells where its text begins
   } kind = Kind::None;
   uint8_t number = 0;
   uint32_t minimum = 0;          // Distinct: of elements
@@ -95,9 +96,9 @@ struct ExprNode {
   // end = index into names; left out where captures are not asked for. Subgrammar: begin = index into subgrammars.
   // Span: begin = the operand, end = index into spans; left out where captures are. Substrings: begin = index into
   // chunk_lists. Scope: begin = the operand. Remember: begin = the operand, end = the number of the text. Recall:
-  // begin = a set of all bytes, which stand for those of the text, end = its number. Distinct: begin = what an element
-  // is, end = what stands between two. Multiple: begin = the operand, minimum = what its numbers are multiples of, in
-  // units of 10**-maximum.
+  // begin = a set of all bytes, which stand for those of the text, end = its number. Distinct: children [begin, end):
+  // what an element is, what stands between two, then values that elements may be too, each with what follows it.
+  // Multiple: begin = the operand, minimum = what its numbers are multiples of, in units of 10**-maximum.
   uint32_t begin = 0;
   uint32_t end = 0;
   int64_t minimum = 0;  // Repeat, Distinct, Multiple

@@ -57,7 +57,7 @@ class LoopWriter {
   }
 
   ExprId copy(ExprNode node) {
-    if (node.op == Op::Seq || node.op == Op::Alt || node.op == Op::And) {
+    if (node.op == Op::Seq || node.op == Op::Alt || node.op == Op::And || node.op == Op::Distinct) {
       const auto begin = static_cast<uint32_t>(ir_.children.size());
       for (uint32_t c = node.begin; c < node.end; ++c) ir_.children.push_back(number_[old_children_[c]]);
       node.begin = begin;
@@ -66,9 +66,6 @@ class LoopWriter {
                node.op == Op::Span || node.op == Op::Scope || node.op == Op::Remember || node.op == Op::Recall ||
                node.op == Op::Multiple) {
       node.begin = number_[node.begin];
-    } else if (node.op == Op::Distinct) {
-      node.begin = number_[node.begin];
-      node.end = number_[node.end];
     }
     return add(node);
   }

@@ -14,7 +14,7 @@ namespace maskwright {
 namespace {
 
 constexpr std::string_view kMagic = "\x89MWG";
-constexpr uint8_t kVersion = 3;
+constexpr uint8_t kVersion = 4;
 constexpr size_t kHeaderBytes = 9;
 constexpr size_t kMaxBytes = size_t{256} << 20;
 constexpr uint64_t kMaxNodes = 4'000'000;
@@ -375,11 +375,18 @@ class GrammarBytes {
   }
 
   void read_distinct(ExprNode node) {
-    const Place element = operand(), separator = operand();
-    if (!element.regular) refuse("a distinct element is not regular");
-    node.begin = element.node;
-    node.end = separator.node;
-    node.depth = std::max(depth_above(element.node), depth_above(separator.node));
+    const size_t count = in_.count();
+    if (count < 2 || count % 2 != 0) refuse("a list of distinct elements has an impossible number of operands");
+    std::vector<ExprId> operands;
+    for (size_t i = 0; i < count; ++i) {
+      const Place each = operand();
+      if (i == 0 && !each.regular) refuse("a distinct element is not regular");
+      operands.push_back(each.node);
+      node.depth = std::max(node.depth, depth_above(each.node));
+    }
+    node.begin = static_cast<uint32_t>(ir_.children.size());
+    ir_.children.insert(ir_.children.end(), operands.begin(), operands.end());
+    node.end = static_cast<uint32_t>(ir_.children.size());
     read_bounds(node);
     if (node.minimum < 1 || node.maximum == 0) refuse("a list of distinct elements has impossible bounds");
     add(node, false);

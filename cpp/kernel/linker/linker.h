@@ -87,9 +87,11 @@ class Linker {
   uint32_t scope_unit(const ExprNode& scope);
   uint32_t text_unit(ExprId expr, MemoryRole memory);
   uint32_t list_unit(ExprId id);
+  bool has_element(const ExprNode& list) const;
   uint32_t element_unit(const ExprNode& list);
   uint32_t multiple_unit(ExprId id);
   uint32_t numbers_unit(const ExprNode& multiple);
+  uint32_t value_unit(ExprId expr);
   void refuse_memory(ExprId expr, const char* where) const;
   uint32_t operand_unit(const Unit& product, ExprId operand);
   int64_t counted(ExprId operand) const;

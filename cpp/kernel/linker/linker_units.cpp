@@ -99,12 +99,14 @@ uint32_t Linker::text_unit(ExprId expr, MemoryRole memory) {
   return it->second;
 }
 
-// The unit of a list of distinct elements: an element, and any number of times a separator and an element.
+// The unit of a list of distinct elements: an element or a value, and any number of times a separator and another one.
 uint32_t Linker::list_unit(ExprId id) {
   const ExprNode& list = ir_.nodes[id];
-  if (properties_[list.end].uses_parameter)
-    throw LimitExceeded("remembered_text", "what separates distinct elements uses a parameter");
-  refuse_memory(list.end, "a separator of distinct elements");
+  for (uint32_t c = list.begin + 1; c < list.end; ++c) {
+    if (properties_[ir_.children[c]].uses_parameter)
+      throw LimitExceeded("remembered_text", "a list of distinct elements uses a parameter");
+    refuse_memory(ir_.children[c], "a list of distinct elements");
+  }
   const auto bound = [](int64_t count) {
     return count == kUnbounded ? MemoryRole::kAnyCount
                                : static_cast<uint32_t>(std::min<int64_t>(count, MemoryRole::kAnyCount - 1));
@@ -117,8 +119,22 @@ uint32_t Linker::list_unit(ExprId id) {
   return static_cast<uint32_t>(units_.size() - 1);
 }
 
+// Whether elements may be texts that are compared as such; of values alone, none may.
+bool Linker::has_element(const ExprNode& list) const {
+  return list.end - list.begin == 2 || ir_.nodes[ir_.children[list.begin]].op != Op::Never;
+}
+
 uint32_t Linker::element_unit(const ExprNode& list) {
-  return text_unit(list.begin, {MemoryRole::Kind::Element});
+  return text_unit(ir_.children[list.begin], {MemoryRole::Kind::Element});
+}
+
+// The unit of a value that must be distinct. Its text is remembered by the configuration, as it may be nested.
+uint32_t Linker::value_unit(ExprId expr) {
+  const MemoryRole memory{MemoryRole::Kind::Value};
+  const uint64_t key = uint64_t{expr} << 16 | static_cast<uint64_t>(memory.kind);
+  const auto [it, fresh] = text_units_.try_emplace(key, static_cast<uint32_t>(units_.size()));
+  if (fresh) units_.push_back({.kind = Kind::Expression, .expr = expr, .memory = memory});
+  return it->second;
 }
 
 // The unit of numbers that are multiples. They are read by an automaton that calls nothing, so that each digit can be
@@ -176,8 +192,13 @@ void Linker::add_callees(uint32_t unit, std::vector<uint32_t>& out) {
   const Unit at = units_[unit];
   if (at.rule || at.unrolled) return;
   if (at.memory.kind == MemoryRole::Kind::Distinct) {
-    out.push_back(element_unit(ir_.nodes[at.expr]));
-    visit_callees(ir_.nodes[at.expr].end, out);
+    const ExprNode list = ir_.nodes[at.expr];
+    if (has_element(list)) out.push_back(element_unit(list));
+    visit_callees(ir_.children[list.begin + 1], out);
+    for (uint32_t c = list.begin + 2; c < list.end; c += 2) {
+      out.push_back(value_unit(ir_.children[c]));
+      visit_callees(ir_.children[c + 1], out);
+    }
   } else if (at.kind == Kind::Expression) {
     visit_callees(at.expr, out);
   } else if (at.kind == Kind::Counter) {

@@ -1,5 +1,6 @@
 // A component's units as a blueprint: expressions children first, calls by the numbers of members and callees.
 #include <algorithm>
+#include <vector>
 
 #include "automata/registers.h"
 #include "linker/linker.h"
@@ -43,11 +44,17 @@ void Linker::write_unit(uint32_t index) {
   writer_.unit({unit.kind, root, unit.terminator, is_parametric(index), std::move(capture), span, unit.memory});
 }
 
-// An element, and any number of times a separator and an element. How many is told by the rule's register.
+// An element or a value, and any number of times a separator and another one. How many is told by the rule's register.
 ExprId Linker::write_list(const Unit& unit) {
   const ExprNode& list = ir_.nodes[unit.expr];
-  const ExprId separator = write(list.end, false);
-  const ExprId element = write_call(element_unit(list), list);
+  const ExprId separator = write(ir_.children[list.begin + 1], false);
+  std::vector<ExprId> ways;
+  if (has_element(list)) ways.push_back(write_call(element_unit(list), list));
+  for (uint32_t c = list.begin + 2; c < list.end; c += 2) {
+    const ExprId closed[] = {write_call(value_unit(ir_.children[c]), list), write(ir_.children[c + 1], false)};
+    ways.push_back(writer_.many(Op::Seq, closed));
+  }
+  const ExprId element = ways.size() == 1 ? ways[0] : writer_.many(Op::Alt, ways);
   const ExprId further[] = {separator, element};
   const ExprId whole[] = {element, writer_.repeat(writer_.many(Op::Seq, further), 0, kUnbounded)};
   return writer_.many(Op::Seq, whole);

@@ -42,8 +42,8 @@ Program link(const GrammarIr& ir, RuleStore& store) {
   if (group->family()) root = instantiate(*root, 0);
   if (!root->productive() && !root->nullable()) throw Unsatisfiable("no output at all satisfies this structure");
   const bool has_budgets = group->has_budgets(), has_temperatures = group->has_temperatures();
-  const bool has_memory = group->has_memory();
-  return {root, std::move(group), has_budgets, has_memory, has_temperatures};
+  const bool has_memory = group->has_memory(), has_values = group->has_values();
+  return {root, std::move(group), has_budgets, has_memory, has_values, has_temperatures};
 }
 
 }  // namespace maskwright

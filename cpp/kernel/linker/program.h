@@ -27,6 +27,7 @@ struct Program {
   std::shared_ptr<RuleGroup> group;  // keeps all others alive
   bool has_budgets = false;          // some rule lies in so many tokens at most
   bool has_memory = false;           // some rule remembers text
+  bool has_values = false;           // some list compares values
   bool has_temperatures = false;
 
   // All groups that it leads to, its own first.

@@ -145,6 +145,13 @@ DistinctMasks::DistinctMasks(const Vocabulary& vocabulary, const StackStore& sto
 
 DistinctMasks::~DistinctMasks() = default;
 
+bool DistinctMasks::concerns(const Item& item) const {
+  const Rule& rule = *item.state->rule;
+  if (!rule.is_element()) return rule.is_list() && !rule.has_values();
+  return std::ranges::none_of(store_.frames(item.stack),
+                              [](const Frame& list) { return list.target && list.target->rule->has_values(); });
+}
+
 DistinctMasks::Place DistinctMasks::place_of(const Item& item) const {
   Place place{&item, nullptr, kNoTexts, kNoCell, {}};
   if (!place.is_list()) {
@@ -235,7 +242,7 @@ void DistinctMasks::find_before_element(const Item& list, Recognizer& recognizer
     out.is_known = out.is_known && !callee.bits() && !call.callee->reads_text();
     out.tokens.insert(out.tokens.end(), callee.sparse.begin(), callee.sparse.end());
     const Frame after{state.rule->target(state, call), list.reg, list.stack};
-    recognizer.reset_after_return(store_, {&after, 1});
+    recognizer.reset_after_return(store_, {&after, 1}, *call.callee);
     follow_up_to_decisions(vocabulary_, callee, recognizer, sink, [](NodeId) {}, [](NodeId) {});
   }
   out.behind.push_back({kNoExit, std::move(sink.ranges)});

@@ -38,8 +38,8 @@ class DistinctMasks {
  public:
   DistinctMasks(const Vocabulary& vocabulary, const StackStore& store);
   ~DistinctMasks();
-  // Whether an item is in a list of distinct elements, or in an element.
-  static bool concerns(const Item& item) { return item.state->rule->is_list() || item.state->rule->is_element(); }
+  // Whether an item is in a list of distinct elements, or in an element, and the list is one of texts alone.
+  bool concerns(const Item& item) const;
   // Of such an item: the mask of a configuration of nothing else, if no text is in the way; else
   // nullptr. It stays.
   const ConfigMask* shared(const Item& item, Recognizer& recognizer);

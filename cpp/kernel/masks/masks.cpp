@@ -109,7 +109,7 @@ void take_call(const Vocabulary& vocabulary, DfaState& state, uint64_t reg, Call
   if (call.callee->is_element())
     recognizer.reset_after_element(StackStore::root_only(), {&after, 1}, 0, {}, false);  // the first one
   else
-    recognizer.reset_after_return(StackStore::root_only(), {&after, 1});
+    recognizer.reset_after_return(StackStore::root_only(), {&after, 1}, *call.callee);
   if (recognizer.complete()) sink.exit_all(callee);
   if (call.callee->remembers())
     follow_texts(vocabulary, callee, recognizer, StackStore::root_only(), {&after, 1}, *call.callee, 0, sink);
@@ -172,14 +172,6 @@ std::unique_ptr<StateMask> build_state_mask(const Vocabulary& vocabulary, DfaSta
   return walk_state_mask(vocabulary, state, reg, calls);
 }
 
-bool may_read_tokens(std::span<const Item> items) {
-  return std::ranges::any_of(items, [](const Item& item) {
-    item.state->rule->link(*item.state);
-    return !item.state->token_edges.empty() ||
-           std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->first_has_tokens(); });
-  });
-}
-
 bool is_decided_by_text(const Item& item) {
   const Rule& rule = *item.state->rule;
   return rule.is_scope() || rule.recalls();
@@ -197,6 +189,14 @@ void walk_from_config(const Vocabulary& vocabulary, Recognizer& recognizer, Coll
 }
 
 }  // namespace
+
+bool may_read_tokens(std::span<const Item> items) {
+  return std::ranges::any_of(items, [](const Item& item) {
+    item.state->rule->link(*item.state);
+    return !item.state->token_edges.empty() ||
+           std::ranges::any_of(item.state->calls, [](const CallEdge& call) { return call.callee->first_has_tokens(); });
+  });
+}
 
 const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg) {
   if (state.bounded && reg != kUnboundedReg) state_mask(vocabulary, state, kUnboundedReg);  // makes registers canonical
@@ -272,7 +272,7 @@ static void allow_by_text(const Vocabulary& vocabulary, const StackStore& store,
     if (call.callee->remembers()) {
       follow_texts(vocabulary, callee, recognizer, store, {&after, 1}, *call.callee, reg, sink);
     } else {
-      recognizer.reset_after_return(store, {&after, 1});
+      recognizer.reset_after_return(store, {&after, 1}, *call.callee);
       follow_exits(vocabulary, callee, recognizer, sink);
     }
   }
@@ -289,7 +289,7 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
     items = {};
   }
   for (const Item& item : items) {
-    if (DistinctMasks::concerns(item) && distinct.allow(item, recognizer, made, sink)) continue;
+    if (distinct.concerns(item) && distinct.allow(item, recognizer, made, sink)) continue;
     if (item.state->rule->multiples()) {  // the mask of its state would hold for one remainder alone
       recognizer.reset(store, {&item, 1}, false);
       walk_below(vocabulary, recognizer, Vocabulary::kRoot, sink);
@@ -307,7 +307,7 @@ std::unique_ptr<ConfigMask> config_mask(const Vocabulary& vocabulary, const Stac
     if (remembers) {
       follow_texts(vocabulary, mask, recognizer, store, frames, *item.state->rule, item.reg, sink);
     } else {
-      recognizer.reset_after_return(store, frames);
+      recognizer.reset_after_return(store, frames, *item.state->rule);
       follow_exits(vocabulary, mask, recognizer, sink);
     }
   }

@@ -39,6 +39,9 @@ struct ConfigMask {
 // Returns the state's mask, computed on first use. Thread-safe.
 const StateMask& state_mask(const Vocabulary& vocabulary, DfaState& state, uint64_t reg);
 
+// Whether some token may be taken as such.
+bool may_read_tokens(std::span<const Item> items);
+
 // What walks have reported, as a mask.
 std::unique_ptr<ConfigMask> as_config_mask(Collector& sink);
 

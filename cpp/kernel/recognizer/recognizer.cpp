@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "recognizer/value_identity.h"
 #include "support/errors.h"
 
 namespace maskwright {
@@ -65,22 +66,26 @@ void StackSet::insert_slot(StackId stack) {
   slots_[s] = stack;
 }
 
-void Recognizer::reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock) {
+void Recognizer::reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock,
+                       CellId text) {
   store_ = &store;
   clock_ = clock;
   frames_.clear();
   nodes_.clear();
   cells_.clear();
   items_.assign(items.begin(), items.end());
-  levels_.assign(1, {0, 0, 0, 0, complete});
+  levels_.assign(1, {0, 0, 0, 0, complete, false, text});
   unspent_ = 0;
 }
 
-void Recognizer::reset_after_return(const StackStore& store, std::span<const Frame> frames) {
+void Recognizer::reset_after_return(const StackStore& store, std::span<const Frame> frames, const Rule& rule) {
   reset(store, {}, false);
   levels_.clear();
   begin_level();
-  for (const Frame& frame : frames) return_to(frame);
+  if (rule.is_value())
+    return_unknown_value(frames);
+  else
+    for (const Frame& frame : frames) return_to(frame);
   if (!end_level()) levels_.push_back({0, 0, 0, 0, false});
 }
 
@@ -111,7 +116,11 @@ void Recognizer::reset_after_element(const StackStore& store, std::span<const Fr
 }
 
 void Recognizer::begin_level() {
-  levels_.push_back({items_.size(), frames_.size(), nodes_.size(), static_cast<uint32_t>(cells_.size()), false});
+  const bool has_decided = !levels_.empty() && levels_.back().has_decided;
+  text_before_ = levels_.empty() ? kNoCell : levels_.back().text;
+  byte_ = -1;
+  levels_.push_back({items_.size(), frames_.size(), nodes_.size(), static_cast<uint32_t>(cells_.size()), false,
+                     has_decided, text_before_});
   num_pending_ = 0;
   may_cover_ = false;
   returned_.clear();
@@ -132,13 +141,29 @@ bool Recognizer::end_level() {
     pop();
     return false;
   }
+  if (top.text != kNoCell) keep_text();
   return true;
+}
+
+// As long as some item is in a value.
+void Recognizer::keep_text() {
+  Level& top = levels_.back();
+  const auto is_inside = [this](const Item& item) { return item.state->rule->is_value() || in_value(item.stack); };
+  if (std::none_of(items_.begin() + static_cast<std::ptrdiff_t>(top.items), items_.end(), is_inside))
+    top.text = kNoCell;
+}
+
+// Takes another byte into the text, or the first one.
+void Recognizer::read_into_text(uint8_t byte) {
+  byte_ = byte;
+  if (text_before_ != kNoCell) levels_.back().text = extend(text_before_, byte);
 }
 
 bool Recognizer::push_any(uint8_t byte) {
   const size_t begin = levels_.back().items, end = items_.size();
   spend(end - begin);
   begin_level();
+  read_into_text(byte);
   for (size_t i = begin; i < end; ++i) scan(Item(items_[i]), byte);
   run_calls([&](const Item& item) { scan(item, byte); });
   return end_level();
@@ -147,6 +172,7 @@ bool Recognizer::push_any(uint8_t byte) {
 bool Recognizer::push_own(uint8_t byte) {
   const size_t begin = levels_.back().items, end = items_.size();
   begin_level();
+  read_into_text(byte);
   for (size_t i = begin; i < end; ++i) scan_own(Item(items_[i]), byte);
   return end_level();
 }
@@ -166,9 +192,18 @@ void Recognizer::scan(const Item& item, uint8_t byte) {
   scan_own(item, byte);
   if (!may_repeat(state, item.reg)) return;
   if (!state.rule->is_list()) return scan_calls(item, byte);
-  if (!may_have_another(item)) return;
-  const Chosen chosen = Chosen::of(item.reg);
-  scan_calls({&state, Chosen{chosen.count, looked_into(chosen.set, *state.rule)}.reg(), item.stack}, byte);
+  if (may_have_another(item)) scan_calls_of_list(item, byte);
+}
+
+// Elements have to do with the set as it is then. A value that was added last stays apart until it has been closed.
+void Recognizer::scan_calls_of_list(const Item& list, uint8_t byte) {
+  const Chosen chosen = Chosen::of(list.reg);
+  const Item looked{list.state, Chosen{chosen.count, looked_into(chosen.set, *list.state->rule)}.reg(), list.stack};
+  if (!list.state->rule->has_values()) return scan_calls(looked, byte);
+  for (CallEdge& call : list.state->calls) {
+    if (!call.callee->first().test(byte)) continue;
+    add_call(call.callee->is_element() || call.callee->is_value() ? looked : list, call);
+  }
 }
 
 void Recognizer::scan_calls(const Item& item, uint8_t byte) {
@@ -185,6 +220,7 @@ void Recognizer::scan_own(const Item& item, uint8_t byte) {
   DfaState* t = rule.next(*item.state, byte);
   if (!t) return;
   if (rule.is_element()) return scan_element(item, *t, byte);
+  if (!item.state->final && rule.has_values() && !may_close(item)) return;
   if (rule.remembers()) return add_item({t, extend(static_cast<CellId>(item.reg), byte), item.stack});
   if (const auto reg = after_byte(*item.state, *t, byte, item.reg)) add_item({t, *reg, item.stack});
 }
@@ -225,6 +261,7 @@ CellId Recognizer::extend(CellId text, uint8_t byte) {
 
 uint64_t Recognizer::called_register(const Item& caller, const CallEdge& call) const {
   if (call.callee->is_element()) return Spelled{Chosen::of(caller.reg).set, kNoCell}.reg();
+  if (call.callee->is_value()) return cell(text_before_).size;
   if (!call.callee->recalls()) return call.reg;
   const auto find = [this](CellId id) -> const Cell& { return cell(id); };
   return Recalled{text_in(static_cast<CellId>(caller.reg), call.callee->memory().number, find), 0}.reg();
@@ -261,7 +298,9 @@ void Recognizer::add_to_lists(std::span<const Frame> frames, CellId text) {
 bool Recognizer::may_have_another(const Item& list) const {
   const auto find = [this](CellId id) -> const Cell& { return cell(id); };
   const auto [count, set] = Chosen::of(list.reg);
+  if (!list.state->final && list.state->rule->has_values()) return true;
   if (set == kAllTexts || count >= list.state->rule->memory().maximum) return false;
+  if (list.state->rule->has_values()) return true;
   const Cell& last = cell(set);
   if (!is_trie(set) || last.kind != Cell::Kind::Grown) return true;
   const auto byte = [&](uint32_t i) { return byte_at(last.value, i, find); };
@@ -276,12 +315,12 @@ bool Recognizer::stay_open(std::span<const Frame> lists, uint64_t reg) const {
   });
 }
 
-std::string Recognizer::text_of(CellId text) const {
-  return TextView(*this).text(text);
+std::string Recognizer::text_of(CellId text, uint32_t begin) const {
+  return TextView(*this).text(text, begin);
 }
 
-std::string TextView::text(CellId text) const {
-  std::string out(cell(text).size, '\0');
+std::string TextView::text(CellId text, uint32_t begin) const {
+  std::string out(cell(text).size - std::min(begin, cell(text).size), '\0');
   for (size_t i = out.size(); i-- > 0; text = cell(text).parent) out[i] = static_cast<char>(cell(text).value);
   return out;
 }
@@ -290,11 +329,12 @@ std::string TextView::text(CellId text) const {
 CellId Recognizer::looked_into(CellId set, Rule& list) {
   if (!is_trie(set) || cell(set).kind != Cell::Kind::Grown) return set;
   const Cell grown = cell(set);
-  const std::string text = text_of(grown.value);
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  const auto add = [this](const Cell& cell) { return push_cell(cell); };
+  const std::string text = text_of(grown.value, grown.size == 0 ? 0 : grown.size - 1);
   spend(text.size());
-  return with_text(
-      *list.element(), grown.parent, text, [this](CellId id) -> const Cell& { return cell(id); },
-      [this](const Cell& cell) { return push_cell(cell); });
+  if (grown.size > 0) return with_value(grown.parent, identity_of(text), find, add);
+  return with_text(list, grown.parent, text, find, add);
 }
 
 void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
@@ -314,6 +354,8 @@ void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
 void Recognizer::add_call(const Item& caller, CallEdge& call) {
   const uint64_t reg = called_register(caller, call);
   if (call.callee->recalls() && Recalled::of(reg).text == kNoCell) return;
+  if (call.callee->is_value() && levels_.back().text == kNoCell && byte_ >= 0)
+    levels_.back().text = extend(kNoCell, static_cast<uint8_t>(byte_));
   size_t i = 0;
   while (i < num_pending_ && (pending_[i].callee != call.callee || pending_[i].reg != reg)) ++i;
   spend(i / 8);
@@ -329,7 +371,8 @@ void Recognizer::add_call(const Item& caller, CallEdge& call) {
   Pending& pending = pending_[i];
   DfaState* target = caller.state->rule->target(*caller.state, call);
   const Frame frame{target, caller.reg, caller.stack};
-  const bool tail = target->ends_only && !target->counter_head && !call.callee->remembers();
+  const bool tail = target->ends_only && !target->counter_head && !call.callee->remembers() &&
+                    !call.callee->is_value() && !caller.state->rule->is_value();
   if (tail && fresh && !call.callee->span()) {
     pending.sole = frame;
     pending.has_sole = true;
@@ -394,7 +437,11 @@ StackId Recognizer::stack_of(std::span<const Frame> frames, const StackMark& mar
     if (const StackId stack = items_[i].stack;
         std::ranges::equal(this->frames(stack), frames) && this->mark(stack) == mark)
       return stack;
-  nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size()), mark});
+  const auto is_in_value = [this](const Frame& frame) {
+    return frame.target && (frame.target->rule->is_value() || in_value(frame.parent));
+  };
+  nodes_.push_back({static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames.size()), mark,
+                    std::ranges::any_of(frames, is_in_value)});
   frames_.insert(frames_.end(), frames.begin(), frames.end());
   return kScratch + static_cast<StackId>(nodes_.size() - 1);
 }
@@ -455,6 +502,8 @@ void Recognizer::complete_returns() {
     const MemoryRole& role = item.state->rule->memory();
     if (item.state->rule->remembers())
       return_text(item);
+    else if (item.state->rule->is_value())
+      return_value(item);
     else if (role.kind != MemoryRole::Kind::Distinct || Chosen::of(item.reg).count >= role.minimum)
       return_from(item.stack);
   }
@@ -468,6 +517,56 @@ void Recognizer::return_text(const Item& item) {
     remember(frames, role.number, static_cast<CellId>(item.reg));
   else if (!holds_end(at.avoided, [this](CellId id) -> const Cell& { return cell(id); }))
     add_to_lists(frames, at.text);
+}
+
+// Whether the set is one to which a value was added last that it had before.
+bool Recognizer::repeats_value(CellId set) {
+  if (!is_trie(set) || cell(set).kind != Cell::Kind::Grown || cell(set).size == 0) return false;
+  const Cell grown = cell(set);
+  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
+  const CellId values = values_in(grown.parent, find);
+  if (values == kNoTexts) return false;
+  const std::string identity = identity_of(text_of(grown.value, grown.size - 1));
+  spend(identity.size());
+  return holds_value(values, identity, find);
+}
+
+// Of a list of values, which stands behind one or behind a separator: whether what closes the value may come.
+bool Recognizer::may_close(const Item& list) {
+  levels_.back().has_decided = true;
+  return !repeats_value(Chosen::of(list.reg).set);
+}
+
+// Whether the lists have the value is asked at once if nothing of it can follow, as then no byte may lead here; else
+// when it is closed, as most values end in many places first.
+void Recognizer::return_value(const Item& item) {
+  const std::vector<Frame> frames(this->frames(item.stack).begin(), this->frames(item.stack).end());
+  const bool decides = item.state->ends_only;
+  if (decides) levels_.back().has_decided = true;
+  if (item.reg == kUnknownBegin) return return_unknown_value(frames);
+  const CellId text = levels_.back().text;
+  for (const Frame& frame : frames) {
+    if (!frame.target) {  // which list it is in is not known
+      levels_.back().complete = true;
+      continue;
+    }
+    const Chosen before = Chosen::of(frame.reg);
+    const CellId set = add_cell({before.set, text, static_cast<uint32_t>(item.reg) + 1, kNoCell, Cell::Kind::Grown});
+    if (decides && repeats_value(set)) continue;
+    add_item({frame.target, Chosen{frame.target->rule->memory().counted(before.count + 1), set}.reg(), frame.parent});
+  }
+}
+
+void Recognizer::return_unknown_value(std::span<const Frame> frames) {
+  for (const Frame& frame : frames) {
+    if (!frame.target) {
+      levels_.back().complete = true;
+      continue;
+    }
+    const Chosen before = Chosen::of(frame.reg);
+    const uint32_t count = frame.target->rule->memory().counted(before.count + 1);
+    add_item({frame.target, Chosen{count, before.set}.reg(), frame.parent});
+  }
 }
 
 ByteSet next_bytes(std::span<const Item> items) {
@@ -536,7 +635,8 @@ class ImportedCells {
     if (moved_.empty() || !state) return;
     switch (state->rule->memory().kind) {
       case MemoryRole::Kind::None:
-      case MemoryRole::Kind::Multiple: return;
+      case MemoryRole::Kind::Multiple:
+      case MemoryRole::Kind::Value: return;
       case MemoryRole::Kind::Scope:
       case MemoryRole::Kind::Remember: reg = import_cell(recognizer_, store_, static_cast<CellId>(reg), moved_); return;
       case MemoryRole::Kind::Recall: {
@@ -558,13 +658,18 @@ class ImportedCells {
     }
   }
 
+  void move_text(CellId& text) {
+    if (!moved_.empty()) text = import_cell(recognizer_, store_, text, moved_);
+  }
+
  private:
-  // In the form in which equal sets are equal numbers.
+  // In the form in which equal sets are equal numbers, unless a value was added last: more of it may come instead.
   CellId import_set(CellId set, Rule& list) {
     const Cell grown = recognizer_.cell(set);
-    if (!is_trie(set) || grown.kind != Cell::Kind::Grown) return import_cell(recognizer_, store_, set, moved_);
+    if (!is_trie(set) || grown.kind != Cell::Kind::Grown || grown.size > 0)
+      return import_cell(recognizer_, store_, set, moved_);
     return with_text(
-        *list.element(), import_cell(recognizer_, store_, grown.parent, moved_), recognizer_.text_of(grown.value),
+        list, import_cell(recognizer_, store_, grown.parent, moved_), recognizer_.text_of(grown.value),
         [this](CellId id) -> const Cell& { return store_.cell(id); },
         [this](const Cell& cell) { return store_.intern(cell); });
   }
@@ -575,8 +680,9 @@ class ImportedCells {
 };
 
 // A scratch node points to older nodes only.
-void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items) {
+void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items, CellId& text) {
   ImportedCells cells(recognizer, store.cells());
+  cells.move_text(text);
   for (Item& item : items) cells.move(item.state, item.reg);
   StackId top = 0;
   for (const Item& item : items)

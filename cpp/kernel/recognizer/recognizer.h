@@ -19,6 +19,12 @@
 // and returns with it to its scope; one that recalls goes on as its register says. An element of a list of distinct
 // ones (text_sets.h) goes on only where it can still become another text than those before it.
 //
+// A value that must differ from others whatever its spelling may hold rules of any kind, and values in lists of its
+// own. So there is one text for all of them, of what has been read since the outermost one began, kept as long as some
+// item is in a value. The register of a value's rule tells where in this text it began, or kUnknownBegin. A value
+// returns to its lists where it may end, and is compared when what closes it comes, or at once if nothing else may
+// come. Where its beginning is not known it is taken for a new one. That this was decided is said of all that follows.
+//
 // With the root stack taken for "unknown", the same machine walks an automaton state whose callers are not known:
 // reaching the end then means that the rule may end. Cost: a few ns per byte for one item that stays in its rule. No
 // allocation once warm. Source: Earley 1970; Scott and Johnstone 2010 (GLL). Tested by tests/exhaustive.
@@ -67,13 +73,18 @@ class StackSet {
   std::vector<StackId> slots_;  // open addressing, from kLinear stacks on
 };
 
+// The register of a value's rule where only what follows is read.
+inline constexpr uint64_t kUnknownBegin = ~uint64_t{0};
+
 class Recognizer {
  public:
   // Starts over from a configuration whose stacks live in `store` (or are the root). Both must outlive the use. `clock`
-  // is the number of tokens from the one that is read next until a deadline of zero.
-  void reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock = 0);
-  // Starts over from what follows a return to these frames.
-  void reset_after_return(const StackStore& store, std::span<const Frame> frames);
+  // is the number of tokens from the one that is read next until a deadline of zero; `text` that of the values that
+  // items are in.
+  void reset(const StackStore& store, std::span<const Item> items, bool complete, int64_t clock = 0,
+             CellId text = kNoCell);
+  // Starts over from what follows a return to these frames; of a value, whichever it is.
+  void reset_after_return(const StackStore& store, std::span<const Frame> frames, const Rule& rule);
   // The same where what returns is a text to remember, made of one that the store has and of these bytes.
   void reset_after_text(const StackStore& store, std::span<const Frame> frames, uint8_t number, CellId text,
                         std::string_view more);
@@ -92,8 +103,9 @@ class Recognizer {
         if (!t->final && !(t->counter_head && rule.terminator() < 0)) {
           const uint64_t reg = entering(*t, item.reg);
           if (!may_complete(*t, reg)) return false;
-          levels_.push_back(
-              {items_.size(), frames_.size(), nodes_.size(), static_cast<uint32_t>(cells_.size()), false});
+          levels_.push_back({items_.size(), frames_.size(), nodes_.size(), static_cast<uint32_t>(cells_.size()), false,
+                             top.has_decided, kNoCell});
+          if (top.text != kNoCell) levels_.back().text = extend(top.text, byte);
           items_.push_back({t, reg, item.stack});
           return true;
         }
@@ -119,6 +131,10 @@ class Recognizer {
   }
   // Whether the grammar may end here.
   bool complete() const { return levels_.back().complete; }
+  // Whether it depended on a value since the start what may follow.
+  bool has_decided() const { return levels_.back().has_decided; }
+  // Of the values that items are in.
+  CellId text() const { return levels_.back().text; }
   std::span<const Item> items() const { return std::span(items_).subspan(levels_.back().items); }
   std::span<const Frame> frames(StackId stack) const {
     if (stack < kScratch) return store_->frames(stack);
@@ -142,11 +158,12 @@ class Recognizer {
   // repeat an earlier one. `checks`: or else as if it did not.
   void reset_after_element(const StackStore& store, std::span<const Frame> frames, uint64_t reg, std::string_view more,
                            bool checks);
-  std::string text_of(CellId text) const;
+  std::string text_of(CellId text, uint32_t begin = 0) const;
   // Whether every one of these lists can have another element after the one that has this register, whatever becomes of
   // it.
   bool stay_open(std::span<const Frame> lists, uint64_t reg) const;
-  // Of a list of distinct elements: whether another one may follow, or the rest of what comes before it.
+  // Of a list of distinct elements: whether another one may follow, or the rest of what comes before it; or of what
+  // closes a value.
   bool may_have_another(const Item& list) const;
   // The only item, or nullptr if there are several or none.
   const Item* sole_item() const { return items_.size() - levels_.back().items == 1 ? &items_.back() : nullptr; }
@@ -157,10 +174,13 @@ class Recognizer {
     size_t items, frames, nodes;  // where the level's own begin
     uint32_t cells;
     bool complete;
+    bool has_decided = false;
+    CellId text = kNoCell;
   };
   struct Node {
     uint32_t begin, size;
     StackMark mark;
+    bool in_value;
   };
   struct Pending {
     Rule* callee;
@@ -182,6 +202,7 @@ class Recognizer {
   void add_tail_frames(Pending& pending, const Frame& frame);
   void scan(const Item& item, uint8_t byte);
   void scan_calls(const Item& item, uint8_t byte);
+  void scan_calls_of_list(const Item& list, uint8_t byte);
   void scan_own(const Item& item, uint8_t byte);
   void scan_element(const Item& item, DfaState& target, uint8_t byte);
   void scan_token(const Item& item, TokenId token, bool only_named);
@@ -193,6 +214,15 @@ class Recognizer {
   void remember(std::span<const Frame> frames, uint8_t number, CellId text);
   void add_to_lists(std::span<const Frame> frames, CellId text);
   void return_text(const Item& item);
+  bool repeats_value(CellId set);
+  bool may_close(const Item& list);
+  void return_value(const Item& item);
+  void return_unknown_value(std::span<const Frame> frames);
+  void read_into_text(uint8_t byte);
+  void keep_text();
+  bool in_value(StackId stack) const {
+    return stack < kScratch ? store_->in_value(stack) : nodes_[stack - kScratch].in_value;
+  }
   CellId looked_into(CellId set, Rule& list);
   template <class Scan>
   void run_calls(Scan&& scan);
@@ -204,6 +234,8 @@ class Recognizer {
 
   const StackStore* store_ = nullptr;
   int64_t clock_ = 0;
+  CellId text_before_ = kNoCell;  // that of the level before
+  int byte_ = -1;                 // that the level is for; -1 if it is for a token
   std::vector<Item> items_;
   std::vector<Frame> frames_;
   std::vector<Node> nodes_;
@@ -225,7 +257,7 @@ class TextView {
   const Cell& cell(CellId id) const { return id < kScratchCell ? store_.cell(id) : recognizer_->cell(id); }
   const CellStore* store() const { return &store_; }
   bool has_scratch() const { return recognizer_ && recognizer_->num_scratch_cells() > 0; }
-  std::string text(CellId text) const;
+  std::string text(CellId text, uint32_t begin = 0) const;  // from there on
 
  private:
   const CellStore& store_;
@@ -233,7 +265,7 @@ class TextView {
 };
 
 // Moves the scratch stacks and texts that the items need into a store, which is the one that the recogniser was reset
-// with.
-void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items);
+// with; and the text of the values that they are in.
+void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items, CellId& text);
 
 }  // namespace maskwright

@@ -37,7 +37,7 @@ struct Cell {
     Text,         // `value`: its last byte; `size`: in bytes
     Environment,  // `value`: its last text; `size`: the number of that
     Branch,       // of a set of texts (text_sets.h); `value`: what lies below; `size`: its key
-    Grown         // a set, the parent, with one text more: `value`
+    Grown         // a set, the parent, with one more: the text `value`; or the value that begins there at `size` - 1
   };
   CellId parent = kNoCell;
   uint32_t value = 0;

@@ -68,6 +68,11 @@ class StackStore {
   // The earliest of them, on any way down.
   int64_t earliest_deadline(StackId id) const { return nodes_[id].earliest; }
   bool by_bounds(StackId id) const { return nodes_[id].by_bounds; }
+  // Whether what stands on the node is part of a value that must be distinct.
+  bool in_value(StackId id) const { return nodes_[id].in_value; }
+  bool is_in_value(const Frame& frame) const {
+    return frame.target && (frame.target->rule->is_value() || in_value(frame.parent));
+  }
   // Of the innermost rules that have one, the highest; negative if none has. Says nothing of marks without a rule.
   double temperature(StackId id) const { return nodes_[id].temperature; }
   // Returns the node with exactly these frames. Precondition: sorted, without duplicates, not empty.
@@ -85,6 +90,7 @@ class StackStore {
     Node& node = nodes_[id];
     node = {storage_.back().get(), static_cast<uint32_t>(frames.size()), mark, INT64_MIN};
     for (const Frame& f : frames) {
+      node.in_value = node.in_value || is_in_value(f);
       if (f.target) node.earliest = std::min(node.earliest, nodes_[f.parent].earliest);
       node.deadline = std::max(node.deadline, f.target ? nodes_[f.parent].deadline : kNoDeadline);
       if (f.target) node.temperature = std::max(node.temperature, nodes_[f.parent].temperature);
@@ -101,6 +107,15 @@ class StackStore {
   // The stack with all deadlines so much later, or without any. `moved` knows others that were asked for. The owner's
   // lock is held.
   StackId with_deadlines(StackId id, std::optional<int64_t> later, std::unordered_map<StackId, StackId>& moved) {
+    return rebuilt(id, moved, [later](std::vector<Frame>&, StackMark& mark) {
+      if (mark.deadline != kNoDeadline) mark.deadline = later ? mark.deadline + *later : kNoDeadline;
+      if (!later) mark = {};
+    });
+  }
+  // The stack whose nodes are all changed in the same way, from the root up. `moved` knows others that were asked for.
+  // The owner's lock is held.
+  template <class Change>
+  StackId rebuilt(StackId id, std::unordered_map<StackId, StackId>& moved, Change&& change) {
     std::vector<StackId> open{id};
     moved.try_emplace(kRootStack, kRootStack);
     while (!open.empty()) {
@@ -118,12 +133,11 @@ class StackStore {
       if (!is_ready) continue;
       open.pop_back();
       std::vector<Frame> frames(this->frames(at).begin(), this->frames(at).end());
+      StackMark mark = this->mark(at);
       for (Frame& frame : frames) frame.parent = moved[frame.parent];
+      change(frames, mark);
       std::sort(frames.begin(), frames.end());
       frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
-      StackMark mark = this->mark(at);
-      if (mark.deadline != kNoDeadline) mark.deadline = later ? mark.deadline + *later : kNoDeadline;
-      if (!later) mark = {};
       moved[at] = intern(frames, mark);
     }
     return moved[id];
@@ -143,6 +157,7 @@ class StackStore {
     int64_t earliest = kNoDeadline;
     double temperature = -1;
     bool by_bounds = false;
+    bool in_value = false;
   };
   CellStore cells_;
   ChunkedVector<Node> nodes_;

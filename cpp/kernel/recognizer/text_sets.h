@@ -16,6 +16,10 @@
 // each. A set with one more text may also be written as that, `Grown`, until it is looked into: most such sets never
 // are.
 //
+// Values that are compared whatever their spelling stand in the same set, under a key of their own, by their identities
+// (value_identity.h). They never run out: the grammar sees to it that what has begun can become infinitely many values
+// wherever it can go on at all.
+//
 // Cost: a look below a byte takes a step for each branch. Source: Okasaki, Purely Functional Data Structures, 1998 (a
 // trie that shares what does not change). Tested by tests/exhaustive/test_distinct_texts.py.
 #pragma once
@@ -60,6 +64,23 @@ CellId below(CellId set, uint8_t byte, Find&& cell) {
     if (branch.size >= key) return branch.size == key ? branch.value : kNoTexts;
   }
   return set;
+}
+
+// The branch of a set below which its values lie. All other keys are lower.
+inline constexpr uint32_t kValuesKey = 0x101;
+
+template <class Find>
+CellId values_in(CellId set, Find&& cell) {
+  for (; is_trie(set); set = cell(set).parent)
+    if (cell(set).size == kValuesKey) return cell(set).value;
+  return kNoTexts;
+}
+
+// Whether one of the values is this one.
+template <class Find>
+bool holds_value(CellId values, std::string_view identity, Find&& cell) {
+  for (const char c : identity) values = below(values, static_cast<uint8_t>(c), cell);
+  return is_trie(values) && cell(values).size == 0;
 }
 
 // Whether the text that ends here is in the set.
@@ -126,9 +147,33 @@ CellId with_branch(CellId set, uint32_t key, CellId value, Find&& cell, Add&& ad
   return set;
 }
 
-// The set with one text more, which the automaton reads and the set does not hold.
+// The set with one value more, which it does not hold.
 template <class Find, class Add>
-CellId with_text(Rule& element, CellId set, std::string_view text, Find&& cell, Add&& add) {
+CellId with_value(CellId set, std::string_view identity, Find&& cell, Add&& add) {
+  std::vector<CellId> sets{values_in(set, cell)};
+  for (const char c : identity) sets.push_back(below(sets.back(), static_cast<uint8_t>(c), cell));
+  CellId out = with_branch(sets.back(), 0, kNoTexts, cell, add);
+  for (size_t i = identity.size(); i-- > 0;)
+    out = with_branch(sets[i], uint32_t{static_cast<uint8_t>(identity[i])} + 1, out, cell, add);
+  return with_branch(set, kValuesKey, out, cell, add);
+}
+
+// The set of the texts alone.
+template <class Find, class Add>
+CellId without_values(CellId set, Find&& cell, Add&& add) {
+  if (values_in(set, cell) == kNoTexts) return set;
+  std::vector<Cell> texts;
+  for (; cell(set).size != kValuesKey; set = cell(set).parent) texts.push_back(cell(set));
+  CellId out = kNoTexts;
+  for (auto text = texts.rbegin(); text != texts.rend(); ++text)
+    out = add(Cell{out, text->value, text->size, kNoCell, Cell::Kind::Branch});
+  return out;
+}
+
+// The set of a list with one text more, which the automaton of its elements reads and the set does not hold.
+template <class Find, class Add>
+CellId with_text(const Rule& list, CellId set, std::string_view text, Find&& cell, Add&& add) {
+  Rule& element = *list.element();
   std::vector<DfaState*> states{element.start()};
   std::vector<CellId> sets{set};
   for (const char c : text) {
@@ -139,7 +184,7 @@ CellId with_text(Rule& element, CellId set, std::string_view text, Find&& cell, 
   CellId out = with_branch(sets.back(), 0, kNoTexts, cell, add);
   if (holds_all(*states.back(), out, cell)) out = kAllTexts;
   for (size_t i = text.size(); i-- > 0;) {
-    const bool may_fill = out == kAllTexts;
+    const bool may_fill = out == kAllTexts && (i > 0 || !list.has_values());
     out = with_branch(sets[i], uint32_t{static_cast<uint8_t>(text[i])} + 1, out, cell, add);
     if (may_fill && holds_all(*states[i], out, cell)) out = kAllTexts;
   }

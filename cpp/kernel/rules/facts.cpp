@@ -258,10 +258,15 @@ void GroupFacts::solve_infinite() {
   }
 }
 
-// A list of distinct elements matches something if there are so many that it may end. It is alone in its component.
+// A list of distinct elements matches something if there are so many that it may end. It is alone in its component,
+// unless it is one of values, which never run out.
 void GroupFacts::describe_list(uint32_t unit) {
   const auto is_element = [](const Rule* callee) { return callee->is_element(); };
-  Rule& element = **std::ranges::find_if(callees_, is_element);
+  const auto it = std::ranges::find_if(callees_, is_element);
+  if (it == callees_.end()) return;
+  if (std::ranges::any_of(callees_, [](const Rule* callee) { return callee->is_value() && callee->productive(); }))
+    return;
+  Rule& element = **it;
   if (element.productive() && !matches_as_many(element, blueprint_.units[unit].memory.minimum))
     rules_[unit].productive = false;
 }

@@ -23,6 +23,7 @@ void KnownRules::find_closed(const GrammarIr& beginning) {
         case Op::Seq:
         case Op::Alt:
         case Op::And:
+        case Op::Distinct:
           is_closed_[id] = std::all_of(beginning.children.begin() + node.begin, beginning.children.begin() + node.end,
                                        is_child_closed);
           break;
@@ -35,7 +36,6 @@ void KnownRules::find_closed(const GrammarIr& beginning) {
         case Op::Remember:
         case Op::Recall:
         case Op::Multiple: is_closed_[id] = is_closed_[node.begin]; break;
-        case Op::Distinct: is_closed_[id] = is_closed_[node.begin] && is_closed_[node.end]; break;
         case Op::Ref:
         case Op::Call: is_closed_[id] = node.begin < rules_.size() && is_rule_closed_[node.begin]; break;
         default: is_closed_[id] = 1;

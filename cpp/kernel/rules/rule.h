@@ -193,17 +193,22 @@ class Rule {
   const std::optional<std::string>& capture() const { return capture_; }  // the name of what it matches
   const std::optional<SpanRule>& span() const { return span_; }
   // Whether it stays a rule of its own, as something is said of what it matches.
-  bool is_kept() const { return capture_ || span_ || is_scope(); }
+  bool is_kept() const { return capture_ || span_ || is_scope() || is_value(); }
   const MemoryRole& memory() const { return memory_; }
   bool is_list() const { return memory_.kind == MemoryRole::Kind::Distinct; }
   bool is_scope() const { return memory_.kind == MemoryRole::Kind::Scope || is_list(); }
   bool is_element() const { return memory_.kind == MemoryRole::Kind::Element; }
+  bool is_value() const { return memory_.kind == MemoryRole::Kind::Value; }
   bool remembers() const { return memory_.kind == MemoryRole::Kind::Remember || is_element(); }
   bool recalls() const { return memory_.kind == MemoryRole::Kind::Recall; }
-  // Of a list of distinct elements: the rule of an element.
+  // Of a list of distinct elements: the rule of those that are compared by their texts, if there are such.
   Rule* element() const {
     const auto it = std::ranges::find_if(callees_, [](const Callee& callee) { return callee.rule->is_element(); });
-    return it->rule;
+    return it == callees_.end() ? nullptr : it->rule;
+  }
+  // Whether some are compared by their values; these never run out.
+  bool has_values() const {
+    return is_list() && std::ranges::any_of(callees_, [](const Callee& callee) { return callee.rule->is_value(); });
   }
   // Whether a byte of it has to do with a text or a number besides its automaton.
   bool reads_text() const { return memory_.kind >= MemoryRole::Kind::Remember; }
@@ -349,6 +354,8 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   bool has_memory() const { return has_memory_; }
   // Whether elements of a list are distinct in them.
   bool has_lists() const { return has_lists_; }
+  // Whether values are.
+  bool has_values() const { return has_values_; }
   // The rules of other groups that this one calls, in the order in which the blueprint numbers them.
   const std::vector<LinkedRule>& callees() const { return callees_; }
   // Of a deferred subgrammar (deferred.h): what it is known by, and its grammar, once supplied.
@@ -386,6 +393,7 @@ class RuleGroup : public std::enable_shared_from_this<RuleGroup> {
   bool has_temperatures_ = false;
   bool has_memory_ = false;
   bool has_lists_ = false;
+  bool has_values_ = false;
   std::vector<std::unique_ptr<const StateMask>> masks_;
   std::mutex lock_;
   RuleStore& store_;

@@ -262,19 +262,27 @@ def recall(number: int) -> Expr:
     return Expr((OP_RECALL, number))
 
 
-def distinct(element: Expr, separator: Expr, minimum: int, maximum: int) -> Expr:
+def distinct(
+    element: Expr, separator: Expr, minimum: int, maximum: int, values: Sequence[tuple[Expr, Expr]] = ()
+) -> Expr:
     """Elements with separators between them, `minimum` to `maximum` (`UNBOUNDED`: any number), no two texts the same.
 
-    The element is regular and never empty.
+    The element is regular and never empty. Instead of it may come one of the `values`, each followed by the expression
+    beside it. These are JSON values without white space around them, compared by what they say: `{"a": 1}` is the same
+    as `{ "a" : 1.0 }`. Their last bracket may be left to what follows, none of whose texts is empty or begins another.
+    They are not compared with elements, and may use rules of any kind but not the parameter. Wherever a beginning of a
+    value may go on, infinitely many values must be possible, whether it could end there or not.
     """
-    if element[0] == OP_NEVER or maximum == 0:
+    values = [pair for pair in values if OP_NEVER not in (pair[0][0], pair[1][0])]
+    if (element[0] == OP_NEVER and not values) or maximum == 0:
         return EMPTY if minimum == 0 else _NEVER
     if maximum != UNBOUNDED and maximum < minimum:
         return _NEVER
     if maximum == 1 or separator[0] == OP_NEVER:
-        alone = element if minimum <= 1 else _NEVER
+        alone = alt(element, *[seq(*pair) for pair in values]) if minimum <= 1 else _NEVER
     else:
-        alone = Expr((OP_DISTINCT, element, separator, max(minimum, 1), maximum))
+        parts = [part for pair in values for part in pair]
+        alone = Expr((OP_DISTINCT, element, separator, *parts, max(minimum, 1), maximum))
     return optional(alone) if minimum == 0 else alone
 
 

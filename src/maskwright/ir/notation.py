@@ -8,6 +8,7 @@
     @name                        a subgrammar, by the name of its root
     multiple(A, 7, 2)            numbers out of A that are multiples of 0.07, 7 in units of 10**-2
     distinct(A, B){2,}           A at least twice, no two texts the same, with B between them
+    distinct(A, B, C, D)+        where C is another JSON value than before, followed by D, may stand for A
     {#1=A B #1}                  A, remembered as text 1, B, and the text again; forgotten behind the braces
     A %if _ <= 1  name::incr(_)  a guard on the rule's parameter; a call that passes one
 
@@ -88,8 +89,8 @@ def _shown(expr: tuple[Any, ...], names: tuple[str, ...] | None, outer: int) -> 
     if op == OP_REMEMBER:
         return f"#{expr[2]}={_shown(expr[1], names, _PRECEDENCE_ATOM)}"
     if op == OP_DISTINCT:
-        inside = ", ".join(_shown(part, names, _PRECEDENCE_ALT) for part in expr[1:3])
-        return f"distinct({inside}){_suffix(expr[3], expr[4])}"
+        inside = ", ".join(_shown(part, names, _PRECEDENCE_ALT) for part in expr[1:-2])
+        return f"distinct({inside}){_suffix(expr[-2], expr[-1])}"
     if op == OP_MULTIPLE:
         return f"multiple({_shown(expr[1], names, _PRECEDENCE_ALT)}, {expr[2]}, {expr[3]})"
     if op == OP_RECALL:

@@ -28,7 +28,8 @@ OP_SUBSTRINGS: Final = 16  # (op, (bytes, ...))   one or more that follow each o
 OP_SCOPE: Final = 17  # (op, expr)                   the expression; texts remembered in it are forgotten behind it
 OP_REMEMBER: Final = 18  # (op, expr, number)        the expression, regular and not empty; its text gets this number
 OP_RECALL: Final = 19  # (op, number)                the text with this number once more
-OP_DISTINCT: Final = 20  # (op, element, separator, min, max)  elements, regular and not empty, all different; min >= 1
+OP_DISTINCT: Final = 20  # (op, element, separator, value, closing, ..., min, max)  elements, regular and not empty, or
+# JSON values, each with what closes it; all different; min >= 1
 OP_MULTIPLE: Final = 21  # (op, expr, modulus, scale)  numbers, regular, that are multiples of modulus / 10**scale
 
 MAX_TEXT_NUMBER: Final = 250  # of a remembered text: kMaxTextNumber in cpp/kernel/grammar/ir.h

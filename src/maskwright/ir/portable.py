@@ -55,7 +55,7 @@ from maskwright.ir.walks import operands, postorder
 from maskwright.support.interruption import interrupt_checkpoint
 
 MAGIC: Final = b"\x89MWG"
-VERSION: Final = 3
+VERSION: Final = 4
 MAX_NODES: Final = 4_000_000  # the reader's limits
 MAX_BYTES: Final = 256 << 20
 SET_BYTES: Final = 32
@@ -117,9 +117,10 @@ class _Writer:
             self._operand(expr[1])
             _fields(out, op, expr)
         elif op == OP_DISTINCT:
-            self._operand(expr[1])
-            self._operand(expr[2])
-            _numbers(out, expr[3], expr[4] + 1)
+            _number(out, len(expr) - 3)
+            for part in expr[1:-2]:
+                self._operand(part)
+            _numbers(out, expr[-2], expr[-1] + 1)
         elif op == OP_SET:
             out += expr[1].to_bytes(SET_BYTES, "little")
         elif op == OP_LITERAL:

@@ -313,13 +313,16 @@ class _Reader:
             self._add(Expr((op, inner, self._text_number())), False)
 
     def _distinct(self) -> None:
-        element, separator = self._operand(), self._operand()
-        if not self.regular[element]:
+        count = self.input.count()
+        if count < 2 or count % 2:
+            refuse("a list of distinct elements has an impossible number of operands")
+        places = [self._operand() for _ in range(count)]
+        if not self.regular[places[0]]:
             refuse("a distinct element is not regular")
         minimum, maximum = self._bounds()
         if minimum < 1 or maximum == 0:
             refuse("a list of distinct elements has impossible bounds")
-        self._add(Expr((OP_DISTINCT, self.exprs[element], self.exprs[separator], minimum, maximum)), False)
+        self._add(Expr((OP_DISTINCT, *[self.exprs[place] for place in places], minimum, maximum)), False)
 
     def _bounds(self) -> tuple[int, int]:
         minimum, more = self.input.number(), self.input.number()

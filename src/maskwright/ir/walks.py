@@ -110,7 +110,8 @@ def rebuilt(expr: Expr, parts: Sequence[Expr]) -> Expr:
     if op == OP_REMEMBER:
         return remember(parts[0], expr[2])
     if op == OP_DISTINCT:
-        return distinct(parts[0], parts[1], expr[3], expr[4])
+        values = [(parts[i], parts[i + 1]) for i in range(2, len(parts), 2)]
+        return distinct(parts[0], parts[1], expr[-2], expr[-1], values)
     if op == OP_MULTIPLE:
         return multiple(parts[0], expr[2], expr[3])
     return span(parts[0], expr[2], expr[3]) if op == OP_SPAN else expr
@@ -192,5 +193,5 @@ def _children(expr: Expr, op: int) -> tuple[Expr, ...]:
     if op in _LEAVES or op in _NAMES_RULES:
         return ()
     if op == OP_DISTINCT:
-        return expr[1:3]
+        return expr[1:-2]
     return expr[1:2] if op in _ONE_OPERAND else expr[1:]

@@ -1,10 +1,10 @@
 """`check`: how each keyword of a JSON Schema is handled, before anything is served with it.
 
-    >>> report = check({"type": "array", "uniqueItems": True, "title": "tags"})
+    >>> report = check({"items": {"maxItems": 2}, "uniqueItems": True, "title": "tags"})
     >>> report.verdict
     'refused'
     >>> [(k.pointer, k.outcome) for k in report.keywords]
-    [('/type', 'enforced'), ('/uniqueItems', 'refused'), ('/title', 'annotation')]
+    [('/items', 'enforced'), ('/uniqueItems', 'refused'), ('/title', 'annotation'), ('/items/maxItems', 'enforced')]
 
 The front-end itself is run, leaving out what it cannot enforce and saying so; no table of what it can do is kept.
 So a schema is refused here if and only if compiling it raises an error.
@@ -32,7 +32,7 @@ Outcome: TypeAlias = Literal["enforced", "annotation", "relaxed", "refused"]
 OUTCOMES: tuple[Outcome, ...] = ("enforced", "annotation", "relaxed", "refused")
 
 _REWRITES = {
-    "uniqueItems": "let items be scalars, or objects with additionalProperties set to false, or check it later",
+    "uniqueItems": "let items be scalars, arrays or objects of any size, or check it later",
     "minProperties": "name the members that must be there in required",
     "maxProperties": "set additionalProperties to false and declare fewer members",
     "multipleOf": "round the number, or narrow minimum and maximum",

@@ -6,11 +6,13 @@ Adds rule references, subgrammars, multiples and lists of distinct elements to t
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from frontends.ir_matcher import Matcher
 from maskwright.ir import OP_CALL, OP_DISTINCT, OP_GUARD, OP_MULTIPLE, OP_REF, OP_SUBGRAMMAR, Expr, GrammarIR
+from oracle.json_values import identity
 
 
 class _GrammarMatcher(Matcher):
@@ -47,19 +49,27 @@ class _GrammarMatcher(Matcher):
         return super().ends_of(expr, start)
 
     def ends_of_distinct(self, expr: Expr, start: int) -> set[int]:
-        _, element, separator, least, most = expr
-        ends, texts = set[int](), frozenset[bytes]()
+        element, separator, *values, least, most = expr[1:]
+        ends, texts = set[int](), frozenset[Any]()
         waiting = [(start, texts)]
         while waiting:
             begin, texts = waiting.pop()
-            for end in self.ends(element, begin):
-                text = self.data[begin:end]
+            for end, text in self.readings(element, values, begin):
                 if text in texts or len(texts) == most:
                     continue
                 if len(texts) + 1 >= least:
                     ends.add(end)
                 waiting += [(following, texts | {text}) for following in self.ends(separator, end)]
         return ends
+
+    def readings(self, element: Expr, values: list[Expr], begin: int) -> Iterator[tuple[int, Any]]:
+        """Where elements and values with what closes them end, and what tells them apart."""
+        for end in self.ends(element, begin):
+            yield end, self.data[begin:end]
+        for value, closing in zip(values[::2], values[1::2], strict=True):
+            for middle in self.ends(value, begin):
+                said = ("value", identity(self.data[begin:middle]))
+                yield from [(end, said) for end in self.ends(closing, middle)]
 
     def of_subgrammar(self, leaf: Expr) -> _GrammarMatcher:
         number = leaf[1].number

@@ -16,7 +16,7 @@ from structural_tag.spelling import accepts, vocabulary
 INFO = vocabulary()
 COMPILER = mw.GrammarCompiler(INFO)
 TAGS = {"type": "string"}
-UNIQUE = {"type": "array", "items": {"type": "object"}, "uniqueItems": True}
+UNIQUE = {"type": "array", "items": {"type": "object", "maxProperties": 3}, "uniqueItems": True}
 
 
 def function(name: str, properties: Any, **more: Any) -> dict[str, Any]:

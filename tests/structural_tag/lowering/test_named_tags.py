@@ -94,7 +94,7 @@ def test_the_content_is_captured_and_the_end_is_forced() -> None:
 
 
 def test_options_reach_the_schemas_inside() -> None:
-    schema = {"type": "array", "items": {"type": "object"}, "uniqueItems": True}
+    schema = {"type": "array", "items": {"type": "object", "maxProperties": 3}, "uniqueItems": True}
     tag = st.StructuralTag(format=element(st.JSONSchemaFormat(schema)))
     compiler = mw.GrammarCompiler(BYTES.info())
     with pytest.raises(mw.UnsupportedSchemaError) as caught:

@@ -70,6 +70,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
       rule.memory_.kind = MemoryRole::Kind::Multiple;
     group->has_memory_ = group->has_memory_ || builder.blueprint_.units[i].memory.kind != MemoryRole::Kind::None;
     group->has_lists_ = group->has_lists_ || rule.is_list();
+    group->has_values_ = group->has_values_ || rule.is_value();
     group->has_budgets_ = group->has_budgets_ || (rule.span_ && rule.span_->max_tokens > 0);
     group->has_temperatures_ = group->has_temperatures_ || (rule.span_ && rule.span_->temperature >= 0);
     undecided = undecided || facts.undecided(i);
@@ -79,6 +80,7 @@ std::shared_ptr<RuleGroup> GroupBuilder::make(RuleStore& store, std::string blue
     group->leads_to_families_ = group->leads_to_families_ || link.group->leads_to_families();
     group->has_memory_ = group->has_memory_ || link.group->has_memory();
     group->has_lists_ = group->has_lists_ || link.group->has_lists();
+    group->has_values_ = group->has_values_ || link.group->has_values();
     group->has_budgets_ = group->has_budgets_ || link.group->has_budgets();
     group->has_temperatures_ = group->has_temperatures_ || link.group->has_temperatures();
   }

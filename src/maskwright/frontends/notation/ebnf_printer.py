@@ -1,4 +1,4 @@
-"""EBNF, printed. It can write all that grammars hold but parameters, which are unfolded.
+"""EBNF, printed. It can write all that grammars hold but lists of distinct values, and parameters, which are unfolded.
 
     root ::= "a" [^b-d]* | Byte("80-bf") | text1=[0-9]+ "-" $text1
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from maskwright.errors import GrammarError
 from maskwright.frontends.charset import CodePointSet
 from maskwright.frontends.notation.printer import ATOM, SEQ, Shown
 from maskwright.frontends.notation.remembering_printer import RememberingPrinter
@@ -29,12 +30,15 @@ class EbnfPrinter(RememberingPrinter):
         self._helpers: dict[str, str] = {}  # what macros name: the bodies of rules for it, and their names
 
     def distinct(self, node: Expr, parts: list[Shown]) -> Shown:
+        if len(parts) > 2:
+            hint = "use dump()"
+            raise GrammarError("the grammar has a list of distinct JSON values, which no notation can write", hint=hint)
         between = parts[1].text
         arguments = [
             self._named(parts[0].text, "element"),
             between if re.fullmatch(r'"(?:[^"\\]|\\.)+"', between) else self._named(between, "separator"),
         ]
-        arguments += [f"min={node[3]}"] * (node[3] > 1) + [f"max={node[4]}"] * (node[4] != UNBOUNDED)
+        arguments += [f"min={node[-2]}"] * (node[-2] > 1) + [f"max={node[-1]}"] * (node[-1] != UNBOUNDED)
         return Shown(f"Distinct({', '.join(arguments)})", ATOM)
 
     def _named(self, body: str, wanted: str) -> str:

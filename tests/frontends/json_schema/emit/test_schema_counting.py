@@ -82,8 +82,8 @@ def test_unique_items_and_contains() -> None:
 @pytest.mark.parametrize(
     "schema",
     [
-        {"uniqueItems": True},
-        {"items": {"type": ["string", "object"]}, "uniqueItems": True},
+        {"items": {"maxItems": 2}, "uniqueItems": True},
+        {"items": {"type": ["string", "object"], "maxProperties": 2}, "uniqueItems": True},
         {"prefixItems": [{"type": "string"}], "uniqueItems": True},
         {"items": {"enum": list(range(40))}, "contains": {"const": 3}, "uniqueItems": True},
         {"contains": ONE, "minContains": 5000},

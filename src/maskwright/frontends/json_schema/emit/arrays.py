@@ -13,13 +13,11 @@ from typing import Final
 from maskwright.frontends.json_schema.emit.counted_arrays import counted_array
 from maskwright.frontends.json_schema.emit.counting import TooManyError
 from maskwright.frontends.json_schema.emit.distinct_items import distinct_array
-from maskwright.frontends.json_schema.emit.layout import Style
+from maskwright.frontends.json_schema.emit.listed_items import listed_items
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.read.places import Refusal
 from maskwright.frontends.json_schema.sets.shape import ArrayShape
-from maskwright.ir import EMPTY, OP_NEVER, Expr, never, optional, repeat, seq
-
-_NESTED_OPTIONALS: Final = 16
+from maskwright.ir import OP_NEVER, Expr, never
 
 
 def array_text(emitter: SchemaRules, shape: ArrayShape, depth: int) -> Expr:
@@ -49,14 +47,7 @@ def array_text(emitter: SchemaRules, shape: ArrayShape, depth: int) -> Expr:
         return _compared(emitter, shape, longest, depth)
     if longest == 0:
         return style.array_of(never(), may_be_empty=True)
-    if not prefix:
-        items = _alike(emitter.as_rule("item", rest), shape.min_items, longest, style)
-    else:
-        tail = EMPTY
-        if longest != len(prefix):
-            least = max(shape.min_items - len(prefix), 0)
-            tail = repeat(seq(style.comma, rest), least, -1 if longest < 0 else longest - len(prefix))
-        items = _prefixed(emitter, prefix, tail, shape.min_items, style)
+    items = listed_items(emitter, prefix, rest if longest != len(prefix) else never(), shape.min_items, longest, style)
     return style.array_of(items, may_be_empty=shape.min_items == 0)
 
 
@@ -75,8 +66,8 @@ def _compared(emitter: SchemaRules, shape: ArrayShape, longest: int, depth: int)
 
 
 _NOT_COMPARED: Final = (
-    "only items of limited depth that have no undeclared properties, or a required string or number to differ in, "
-    "or come from a small enum can be compared"
+    "items that are arrays or objects can be compared if each may have any number of items or undeclared properties, "
+    "or if all of them have limited depth and no undeclared properties, or if they come from a small enum"
 )
 _NOT_COMPARED_BESIDE: Final = "beside prefixItems or contains, only items out of a small enum can be compared"
 _NOT_COUNTED: Final = "counting the items that match takes too many states"
@@ -92,19 +83,3 @@ def _relaxed(emitter: SchemaRules, shape: ArrayShape) -> ArrayShape:
     out.prefix, out.rest, out.min_items, out.max_items = shape.prefix, shape.rest, shape.min_items, shape.max_items
     out.contains = shape.contains if unique else ()
     return out
-
-
-def _alike(item: Expr, least: int, longest: int, style: Style) -> Expr:
-    further = repeat(seq(style.comma, item), max(least - 1, 0), -1 if longest < 0 else longest - 1)
-    return seq(item, further)
-
-
-def _prefixed(emitter: SchemaRules, prefix: list[Expr], tail: Expr, least: int, style: Style) -> Expr:
-    """The elements of a prefix; those from `least` on may be missing, together with all after them."""
-    for i in range(len(prefix) - 1, 0, -1):
-        tail = seq(style.comma, prefix[i], tail)
-        if i >= least:
-            tail = optional(tail)
-            if i % _NESTED_OPTIONALS == 0:
-                tail = emitter.as_rule("items", tail)
-    return seq(prefix[0], tail)

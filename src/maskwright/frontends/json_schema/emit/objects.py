@@ -84,7 +84,19 @@ def object_text(emitter: SchemaRules, shape: ObjectShape, depth: int, closed: bo
     return alt(*[_object(emitter, part, witnesses, depth, closed) for part, witnesses in ways])
 
 
-def _object(emitter: SchemaRules, shape: ObjectShape, witnesses: tuple[Witness, ...], depth: int, closed: bool) -> Expr:
+def object_of_shape(emitter: SchemaRules, shape: ObjectShape, depth: int, closed: bool, style: Style) -> Expr:
+    """Return the objects of a shape without witnesses, with this punctuation."""
+    return _object(emitter, shape, (), depth, closed, style)
+
+
+def _object(
+    emitter: SchemaRules,
+    shape: ObjectShape,
+    witnesses: tuple[Witness, ...],
+    depth: int,
+    closed: bool,
+    style: Style | None = None,
+) -> Expr:
     """Objects with some further members that are these witnesses; those of the shape are taken care of."""
     declared, required = shape.properties, shape.required
     if not required.keys() <= declared.keys():
@@ -92,7 +104,7 @@ def _object(emitter: SchemaRules, shape: ObjectShape, witnesses: tuple[Witness, 
         for name in required:
             if name not in declared:
                 declared[name] = undeclared(shape, name, emitter.norm)
-    style = emitter.layout.styles[depth]
+    style = style or emitter.layout.styles[depth]
     inner = style.inner
     members: list[Member] = []
     free, captured = emitter.layout.styles[inner].free, emitter.captures_members
@@ -273,12 +285,6 @@ def _choice(members: list[Expr], rest: Expr) -> Expr:
 
 def _admits_name(emitter: SchemaRules, shape: ObjectShape, name: str) -> bool:
     return any(admits_string(strings, name) for strings in emitter.norm.shape_of(shape.names).strings)
-
-
-def undeclared_member(emitter: SchemaRules, shape: ObjectShape, depth: int) -> Expr:
-    """One member that a shape without witnesses does not declare, of an object inside containers of this depth."""
-    style = emitter.layout.styles[depth]
-    return _any_member(emitter, _regions(emitter, shape, (), shape.properties, False), style, style.inner)
 
 
 def _any_member(emitter: SchemaRules, regions: list[Region], style: Style, inner: int) -> Expr:

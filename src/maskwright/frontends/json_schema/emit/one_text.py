@@ -9,8 +9,8 @@ these leave no choice, and members come in the order in which the schema declare
 same names in different orders, the order in which they first occur holds for all objects at that place.
 
 What has no such text raises `TooManyError`: objects with undeclared members, which could come in any order; values that
-contain themselves, as the kernel reads an element by an automaton. Of an element that is such an object, the declared
-members alone have one, and must tell it apart (distinct_items.py).
+contain themselves, as the kernel reads such an element by an automaton. Many of them can be compared all the same
+(compared_values.py).
 Cost: linear in the places of the element, with references replaced by what they refer to, up to `_MAX_PLACES`; of
 objects without required members, quadratic in these.
 Tested by tests/frontends/json_schema/emit/test_schema_unique_items.py and test_schema_unique_objects.py.
@@ -25,7 +25,7 @@ from maskwright.frontends.json_schema.emit.counting import TooManyError
 from maskwright.frontends.json_schema.emit.layout import Style, layout_of
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
-from maskwright.frontends.json_schema.read.places import NOTHING, Conj
+from maskwright.frontends.json_schema.read.places import Conj
 from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.intersect import is_closed
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
@@ -38,7 +38,6 @@ from maskwright.frontends.json_schema.sets.shape import (
     FREE_OBJECTS,
     NULL,
     NUMBER,
-    OBJECT,
     TRUE,
     WRITTEN_FRACTION,
     WRITTEN_INTEGER,
@@ -102,10 +101,26 @@ class OneText:
         if self._places > _MAX_PLACES or len(at) > _MAX_LEVELS:
             raise TooManyError
         shape = self._rules.norm.shape_of(conj)
+        return alt(self._objects(shape, depth, at), self._arrays(shape, depth, at), self.scalars(shape))
+
+    def objects(self, shape: Shape, depth: int) -> Expr:
+        """Return the same of the objects of a shape."""
+        return self._objects(shape, depth, ())
+
+    def arrays(self, shape: Shape, depth: int) -> Expr:
+        """Return the same of the arrays of a shape."""
+        return self._arrays(shape, depth, ())
+
+    def _objects(self, shape: Shape, depth: int, at: _At) -> Expr:
         closed = self._rules.strict and not (shape.objects is FREE_OBJECTS and shape.mask == ALL_TYPES)
-        texts = [self._object(part, depth, at, closed) for part in shape.objects]
-        texts += [self._array(part, depth, at) for part in shape.arrays]
-        texts += [_string_text(part, self._rules.layout.options.ensure_ascii) for part in shape.strings]
+        return alt(*[self._object(part, depth, at, closed) for part in shape.objects])
+
+    def _arrays(self, shape: Shape, depth: int, at: _At) -> Expr:
+        return alt(*[self._array(part, depth, at) for part in shape.arrays])
+
+    def scalars(self, shape: Shape) -> Expr:
+        """Return the same of all other values of a shape."""
+        texts = [_string_text(part, self._rules.layout.options.ensure_ascii) for part in shape.strings]
         texts += [_number_text(self._rules, part) for part in shape.numbers]
         literals = Shape(shape.mask & (NULL | FALSE | TRUE))
         texts += scalar_texts(literals, self._rules.norm.options.numbers, self._rules.refuse, self._rules.builder)
@@ -126,34 +141,12 @@ class OneText:
             raise TooManyError
         return _listed(items, rest, shape.min_items, longest, style)
 
-    def declared_part(self, conj: Conj, depth: int) -> tuple[Expr, ObjectShape]:
-        """Return the beginnings of the objects at a place, up to where undeclared members follow, and their shape.
-
-        Raises:
-            TooManyError: Not all values are objects of one shape; or what is declared has no such text, or may have too
-                few for as many objects as there are.
-        """
-        shape = self._rules.norm.shape_of(conj)
-        if shape.mask != OBJECT or len(shape.objects) != 1:
-            raise TooManyError
-        part = shape.objects[0]
-        required = [self._rules.norm.shape_of(part.properties.get(name, NOTHING)) for name in part.required]
-        if part.witnesses or part.names or not any(map(_is_endless, required)):
-            raise TooManyError
-        if part.min_properties > len(required) or part.max_properties is not None:
-            raise TooManyError
-        style = self._style(depth)
-        members = self._declared(part, style, ())
-        if members is None or len(members) > _MAX_MEMBERS or not part.required.keys() <= part.properties.keys():
-            raise TooManyError
-        return seq(style.open_object, style.lead, _from(members, style)), part
-
     def _object(self, shape: ObjectShape, depth: int, at: _At, closed: bool) -> Expr:
-        if not _is_declared(shape, closed):
+        if not is_declared(shape, closed):
             raise TooManyError
         style = self._style(depth)
         members = self._declared(shape, style, at)
-        return never() if members is None else _members(shape, members, style)
+        return never() if members is None else members_in_order(shape, members, style)
 
     def _declared(self, shape: ObjectShape, style: Style, at: _At) -> list[tuple[Expr, bool]] | None:
         """The declared members, and whether each is required; None if a required one has no value."""
@@ -186,20 +179,12 @@ def _fixed(options: JsonSchemaOptions) -> tuple[Style, ...]:
     return layout_of(replace(options, any_whitespace=False, max_whitespace_cnt=None, separators=(item, colon))).styles
 
 
-def _is_declared(shape: ObjectShape, closed: bool) -> bool:
-    """Whether members are declared by name, and nothing else is said of them. `closed`: as in `object_text`."""
+def is_declared(shape: ObjectShape, closed: bool) -> bool:
+    """Return whether members are declared by name, and nothing else is said of them. `closed`: as in `object_text`."""
     if shape.witnesses or shape.names or not shape.required.keys() <= shape.properties.keys():
         return False
     says_nothing = all(not extras.patterns and not extras.additional for extras in shape.extras)
     return is_closed(shape) or (closed and says_nothing)
-
-
-def _is_endless(shape: Shape) -> bool:
-    """Whether it is plain that a place has more values than any number."""
-    return any(
-        part.values is None and part.max_length is None and not (part.patterns or part.formats or part.excluded)
-        for part in shape.strings
-    ) or any(part.values is None and (part.low is None or part.high is None) for part in shape.numbers)
 
 
 def _listed(items: list[Expr], rest: Expr, least: int, longest: int, style: Style) -> Expr:
@@ -216,7 +201,12 @@ def _listed(items: list[Expr], rest: Expr, least: int, longest: int, style: Styl
     return style.array_of(filled, may_be_empty=least == 0)
 
 
-def _members(shape: ObjectShape, members: list[tuple[Expr, bool]], style: Style) -> Expr:
+def members_in_order(shape: ObjectShape, members: list[tuple[Expr, bool]], style: Style) -> Expr:
+    """Return the objects of these members, of which some are required, in this order.
+
+    Raises:
+        TooManyError: As many members as the shape asks for cannot be told by their order.
+    """
     least, most = shape.min_properties, shape.max_properties
     if least > len(members):
         return never()

@@ -359,7 +359,7 @@ def _bytes() -> TokenizerInfo:
 def _candidates(parts: list[Node], rejected: bytes) -> list[tuple[int, str]]:
     """The keywords that may be to blame, those first that are about ends of containers where one is rejected.
 
-    Before all others comes `uniqueItems`, which goes too where `items` does, as any values cannot be compared.
+    Before all others comes `uniqueItems`, which goes too where `items` does, as not all values can be compared.
     """
     found = [
         (i, keyword)
