@@ -255,7 +255,7 @@ def _number_text(rules: SchemaRules, shape: NumberShape) -> Expr:
     numbers = Shape(NUMBER, numbers=(shape,))
     texts = scalar_texts(numbers, rules.norm.options.numbers, rules.refuse, rules.builder)
     shared = rules.layout.prelude
-    text = spelled_out(alt(*texts), lambda rule: shared[rule].body if rule < len(shared) else None)
+    text = spelled_out(alt(*texts), lambda rule: shared[rule].body if rule < len(shared) else None, rules.spelled_rules)
     if text is None:  # remainders are computed by rules
         raise TooManyError
     return and_(text, _NUMBER) if text[0] != OP_NEVER else text

@@ -15,6 +15,7 @@ from typing import Any, Final
 from maskwright.frontends.json_schema.emit.layout import Layout
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
 from maskwright.frontends.json_schema.read.places import Conj, Refusal
+from maskwright.frontends.regular import SpelledOut
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
 
 SMALL: Final = frozenset((OP_EMPTY, OP_NEVER, OP_LITERAL, OP_SET, OP_REF, OP_SUBGRAMMAR))  # gain nothing as rules
@@ -29,6 +30,7 @@ class SchemaRules(ABC):
         builder: Where rules go.
         strict: Whether objects admit only what is declared.
         names: Expressions for the names of members that are not declared: see objects.py.
+        spelled_rules: Rules of the layout without their references, each spelled out once: see one_text.py.
     """
 
     def __init__(self, norm: DocumentContext, layout: Layout) -> None:
@@ -37,6 +39,7 @@ class SchemaRules(ABC):
         self.builder = layout.builder()
         self.strict = layout.options.strict_mode
         self.names: dict[Any, Expr] = {}
+        self.spelled_rules = SpelledOut()
         self._rules: dict[Expr, Expr] = {}
 
     @abstractmethod
