@@ -6,8 +6,12 @@ Time of the thread, without the garbage collector, whose work grows with what al
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Callable
+from typing import Final
+
+SLOWER: Final = 20 if "LD_PRELOAD" in os.environ else 1  # at most so many times, under the sanitizers
 
 
 def processor_seconds(call: Callable[[], object], *, runs: int = 1) -> float:

@@ -18,7 +18,7 @@ from oracle.budget_model import BudgetModel, EnumeratedLanguage
 from oracle.comparing import mask_of, scaled, seeded
 from oracle.grammars import AB, A, grammar
 from oracle.vocabularies import Vocab, of
-from timing import processor_seconds
+from timing import SLOWER, processor_seconds
 
 LONGER = ("<a", "ab", "ba", "></", "a>", "/a", "b/", "a></a", "></b", "b><", "aba", "aa", "<b></b>", "/ab", "abab")
 
@@ -179,4 +179,4 @@ def test_long_texts() -> None:
         assert matcher.accept_tokens([LETTERS.token_bytes.index(b"a")] * 100_000) == 100_000
         assert mask_of(matcher, LETTERS.vocab_size) >= {LETTERS.token_bytes.index(b">")}
 
-    assert processor_seconds(write) < 5
+    assert processor_seconds(write) < 5 * SLOWER  # about 2.5 on an idle core

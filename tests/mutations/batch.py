@@ -37,13 +37,13 @@ from mutations.entrances import (
 )
 from mutations.mutate import mutated_data, mutated_text
 from mutations.seeds import CHOICES, MODELS, PARAMETERS, REQUESTS, SCHEMAS, TAGS
+from timing import SLOWER
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-SLOWER = 20 if "LD_PRELOAD" in os.environ else 1  # the sanitizers
 SECONDS = 2 * SLOWER  # four times what is promised, as machines differ
 HANGS = 30 * SLOWER
 SEED = os.environ.get("MASKWRIGHT_SEED", "")
