@@ -17,7 +17,8 @@ size_t tokens_from(const Vocabulary& vocabulary, DfaState& from, std::vector<Dfa
   size_t found = 0;
   for (size_t nodes = 0; !open.empty(); ++nodes) {
     if (nodes > kFewNodes || found > kFewTokens) return kFewTokens + 1;
-    const auto [node, state] = open.back();
+    const NodeId node = open.back().first;
+    DfaState* const state = open.back().second;
     open.pop_back();
     state->live.for_each([&](uint8_t byte) {
       const NodeId child = vocabulary.child(node, byte);
