@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
@@ -96,6 +97,7 @@ def test_clearing_lets_go_of_all_rules() -> None:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked to give memory back")
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="the sanitizers have an allocator of their own")
 def test_freed_memory_below_what_is_in_use_is_given_back() -> None:
     """In a process of its own, whose heap is as small as it begins."""
     script = """

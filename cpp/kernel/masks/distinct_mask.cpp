@@ -148,8 +148,8 @@ DistinctMasks::~DistinctMasks() = default;
 bool DistinctMasks::concerns(const Item& item) const {
   const Rule& rule = *item.state->rule;
   if (!rule.is_element()) return rule.is_list() && !rule.has_values();
-  return std::ranges::none_of(store_.frames(item.stack),
-                              [](const Frame& list) { return list.target && list.target->rule->has_values(); });
+  const std::span<const Frame> lists = store_.frames(item.stack);
+  return !std::ranges::any_of(lists, [](const Frame& list) { return list.target && list.target->rule->has_values(); });
 }
 
 DistinctMasks::Place DistinctMasks::place_of(const Item& item) const {

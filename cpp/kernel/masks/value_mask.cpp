@@ -99,7 +99,8 @@ std::unique_ptr<const ConfigMask> without(const ConfigMask& mask, const std::vec
     out->num_allowed = count_bits(out->own_dense);
     return out;
   }
-  std::ranges::copy_if(mask.sparse, std::back_inserter(out->sparse), [&](TokenId token) { return !is_refused(token); });
+  for (const TokenId token : mask.sparse)
+    if (!is_refused(token)) out->sparse.push_back(token);
   out->num_allowed = static_cast<uint32_t>(out->sparse.size());
   return out;
 }
