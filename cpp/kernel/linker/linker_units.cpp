@@ -36,8 +36,8 @@ uint32_t Linker::part(ExprId expr, bool unrolled) {
   return it->second;
 }
 
-// The unit of an & or ~. An intersection of regular expressions, complements of such and at most one counted repetition
-// is a product of their automata; where all are complements, it is derived.
+// The unit of an & or ~. An intersection of plain expressions, complements of such and at most one counted repetition
+// is a product of their automata; anything else is derived.
 uint32_t Linker::boolean_unit(ExprId id) {
   if (properties_[id].form == Form::Irregular)
     throw LimitExceeded("regular_operands",
@@ -49,7 +49,11 @@ uint32_t Linker::boolean_unit(ExprId id) {
   if (!std::ranges::all_of(operands, is_negated)) {
     const ExprId farthest = *std::ranges::max_element(operands, {}, [&](ExprId operand) { return counted(operand); });
     if (counted(farthest) > 0 && counts_exactly(farthest)) unit.counted = farthest;
-    unit.kind = Kind::Product;
+    const auto is_plain = [&](ExprId operand) {
+      return operand == unit.counted ||
+             properties_[is_negated(operand) ? ir_.nodes[operand].begin : operand].form == Form::Plain;
+    };
+    if (std::ranges::all_of(operands, is_plain)) unit.kind = Kind::Product;
   }
   units_.push_back(std::move(unit));
   return static_cast<uint32_t>(units_.size() - 1);

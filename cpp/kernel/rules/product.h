@@ -1,5 +1,5 @@
 // Intersections of regular rules, complements of such and a counted repetition, as tuples of their automata's states.
-// An operand that cannot be spelled out, as it counts in counts, or that has `&` or `~` inside, is a derived rule.
+// An operand that cannot be spelled out, as it counts in counts, is a derived rule.
 //
 // Example: any name but "ab" or "c"  =  name & ~("ab" | "c"): a state is (state of name, state of "ab" | "c"). A
 // complement's automaton that has died can object no more; when all have, what remains is the first rule's own state,
