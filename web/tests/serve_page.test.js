@@ -170,7 +170,7 @@ describe("the page of maskwright serve", { skip }, () => {
   test("mistakes are shown with their place, and the next output goes on", async () => {
     const known = complaints.length;
     await choose("json_schema", '{"type": "strng"}');
-    assert.match((await generate()).error ?? "", /^\/response_format\/json_schema\/schema\/type\n/);
+    assert.match((await generate()).error ?? "", /^at \/response_format\/json_schema\/schema\/type: /);
     await choose("json_schema", '{"type": ');
     assert.match((await generate()).error ?? "", /^The schema is not valid JSON/);
     await choose("json_schema", '{"enum": ["yes"]}');
