@@ -12,7 +12,6 @@ Tested by tests/frontends/json_schema/emit/test_schema_objects.py and test_deriv
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Final
 
 from maskwright.errors import LimitError
@@ -44,13 +43,7 @@ def sets_of_patterns(patterns: dict[str, Path]) -> list[frozenset[str]]:
         return [frozenset()]
     for pattern, path in patterns.items():
         pattern_text(pattern, path)  # says where it stands if it cannot be used
-    overlapping = _overlapping(tuple(patterns))
-    sets: list[frozenset[str]] = [frozenset()]
-    for pattern in patterns:
-        sets += [known | {pattern} for known in sets if overlapping[pattern] >= known]
-        if len(sets) > _MAX_SETS:
-            raise OverlapError
-    return sets
+    return _overlaps(tuple(patterns))[0]
 
 
 def matching_names(
@@ -62,7 +55,7 @@ def matching_names(
     """
     if not patterns:
         return []
-    overlapping = _overlapping(tuple(patterns))
+    _, overlapping = _overlaps(tuple(patterns))
     parts = [text_of(pattern, patterns[pattern]) for pattern in patterns if pattern in matched]
     others = [pattern for pattern in patterns if pattern not in matched and overlapping[pattern] >= matched]
     if not others:
@@ -71,14 +64,23 @@ def matching_names(
 
 
 @remembered(512)
-def _overlapping(patterns: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """For each pattern, the others that may match a name together with it."""
-    found: dict[str, set[str]] = {pattern: set() for pattern in patterns}
-    for a, b in combinations(patterns, 2):
-        if _may_overlap(a, b):
-            found[a].add(b)
-            found[b].add(a)
-    return {pattern: frozenset(others) for pattern, others in found.items()}
+def _overlaps(patterns: tuple[str, ...]) -> tuple[list[frozenset[str]], dict[str, frozenset[str]]]:
+    """Return those sets; and for each pattern, the others that may match a name together with it.
+
+    Raises:
+        OverlapError: The sets are too many.
+    """
+    sets: list[frozenset[str]] = [frozenset()]
+    found: dict[str, set[str]] = {}
+    for pattern in patterns:
+        others = {other for other in found if _may_overlap(other, pattern)}
+        sets += [known | {pattern} for known in sets if others >= known]
+        if len(sets) > _MAX_SETS:
+            raise OverlapError
+        for other in others:
+            found[other].add(pattern)
+        found[pattern] = others
+    return sets, {pattern: frozenset(others) for pattern, others in found.items()}
 
 
 @remembered(4096)
