@@ -1,6 +1,7 @@
 #include "automata/derivative.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "automata/byte_classes.h"
@@ -121,15 +122,15 @@ TermId DerivativeAutomaton::intern(const Term& term) {
     for (uint32_t i = term.a; i < term.b; ++i) h = mix(h, operands_[i]);
   else
     h = mix(mix(h, term.a), term.b);
-  const auto [first, last] = interned_.equal_range(h);
-  for (auto it = first; it != last; ++it) {
-    const Term& other = terms_[it->second];
-    if (many && other.op == term.op && other.b - other.a == term.b - term.a &&
-        std::equal(operands_.begin() + term.a, operands_.begin() + term.b, operands_.begin() + other.a)) {
-      operands_.resize(term.a);
-      return it->second;
-    }
-    if (!many && other == term) return it->second;
+  const TermId known = interned_.find(h, [&](TermId id) {
+    const Term& other = terms_[id];
+    if (!many) return other == term;
+    return other.op == term.op && other.b - other.a == term.b - term.a &&
+           std::equal(operands_.begin() + term.a, operands_.begin() + term.b, operands_.begin() + other.a);
+  });
+  if (known != interned_.kNone) {
+    if (many) operands_.resize(term.a);
+    return known;
   }
   if (terms_.size() >= kMaxTerms) too_large();
   const auto id = static_cast<TermId>(terms_.size());
@@ -137,7 +138,7 @@ TermId DerivativeAutomaton::intern(const Term& term) {
   life_.push_back(term.nullable || !term.boolean ? Life::Live : Life::Unknown);
   nearest_.push_back(guess(term));
   rows_.emplace_back();
-  interned_.emplace(h, id);
+  interned_.add(h, id);
   return id;
 }
 
@@ -437,7 +438,7 @@ size_t DerivativeAutomaton::memory_bytes() const {
   size_t rows = 0;
   for (const auto& row : rows_) rows += sizeof(row) + row.capacity() * sizeof(TermId);
   return terms_.capacity() * sizeof(Term) + operands_.capacity() * sizeof(TermId) + sets_.capacity() * sizeof(ByteSet) +
-         bytes_.capacity() + interned_.size() * 48 + rows;
+         bytes_.capacity() + interned_.memory_bytes() + rows;
 }
 
 }  // namespace maskwright

@@ -13,10 +13,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "grammar/ir.h"
+#include "support/by_content.h"
 #include "support/byte_set.h"
 #include "support/ids.h"
 
@@ -87,7 +87,7 @@ class DerivativeAutomaton {
   std::vector<TermId> operands_;
   std::vector<ByteSet> sets_;
   std::string bytes_;
-  std::unordered_multimap<uint64_t, TermId> interned_;
+  ByContent<TermId> interned_;
   std::vector<Life> life_;
   std::vector<uint32_t> nearest_;          // how many bytes a string of the term seems to need
   std::vector<std::vector<TermId>> rows_;  // [term][class], kUnknown until derived

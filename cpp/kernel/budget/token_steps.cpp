@@ -307,13 +307,12 @@ void TokenSteps::make_alike(StateMask& exits) {
 
 EntryId TokenSteps::intern(StateMask exits) {
   const uint64_t hash = hash_exits(exits);
-  const auto [first, last] = interned_.equal_range(hash);
-  for (auto it = first; it != last; ++it)
-    if (same_exits(*entries_[it->second], exits)) return it->second;
+  const EntryId known = interned_.find(hash, [&](EntryId id) { return same_exits(*entries_[id], exits); });
+  if (known != interned_.kNone) return known;
   bytes_held_ += exits.memory_bytes();
   entries_.push_back(std::make_unique<StateMask>(std::move(exits)));
   const auto id = static_cast<EntryId>(entries_.size() - 1);
-  interned_.emplace(hash, id);
+  interned_.add(hash, id);
   return id;
 }
 

@@ -29,6 +29,7 @@
 #include "budget/text_copies.h"
 #include "recognizer/recognizer.h"
 #include "rules/state_mask.h"
+#include "support/by_content.h"
 #include "vocabulary/alike_nodes.h"
 #include "vocabulary/vocabulary.h"
 
@@ -130,7 +131,7 @@ class TokenSteps {
   std::vector<std::unique_ptr<StateMask>> entries_{2};  // nothing but exits
   std::unordered_map<Place, EntryId, PlaceHash> narrowed_;
   std::unordered_map<uint64_t, bool> covers_;
-  std::unordered_multimap<uint64_t, EntryId> interned_;
+  ByContent<EntryId> interned_;
   size_t bytes_held_ = 0;
 };
 

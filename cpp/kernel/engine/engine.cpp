@@ -529,25 +529,21 @@ ConfigId Engine::intern(std::vector<Item> items, bool complete, int64_t clock, C
   items.erase(std::unique(items.begin(), items.end()), items.end());
   uint64_t h = mix((complete ? 1 : 0) + 2 * static_cast<uint64_t>(clock), text);
   for (const Item& item : items) h = mix(mix(mix(h, reinterpret_cast<uintptr_t>(item.state)), item.reg), item.stack);
-  const auto [first, last] = interned_.equal_range(h);
-  for (auto it = first; it != last; ++it) {
-    const Config& other = configs_[it->second];
-    if (other.complete == complete && other.clock == clock && other.text == text &&
-        std::ranges::equal(other.span(), items))
-      return it->second;
-  }
+  const ConfigId known = interned_.find(h, [&](ConfigId id) {
+    const Config& other = configs_[id];
+    return other.complete == complete && other.clock == clock && other.text == text &&
+           std::ranges::equal(other.span(), items);
+  });
+  if (known != interned_.kNone) return known;
   const ConfigId id = configs_.reserve_one();
-  item_storage_.push_back(std::make_unique<Item[]>(items.size()));
-  std::ranges::copy(items, item_storage_.back().get());
   Config& config = configs_[id];
-  config.items = item_storage_.back().get();
+  config.items = item_storage_.keep(items);
   config.num_items = static_cast<uint32_t>(items.size());
   config.complete = complete;
   config.clock = clock;
   config.text = text;
   configs_.publish();
-  interned_.emplace(h, id);
-  item_bytes_ += items.size() * sizeof(Item) + 64;
+  interned_.add(h, id);
   return id;
 }
 
@@ -568,9 +564,9 @@ void Engine::allow_for_replay() {
 }
 
 void Engine::account() {
-  bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_bytes_ + mask_bytes_ +
-                   distinct_masks_.memory_bytes() + transitions_.memory_bytes() +
-                   searched_bytes_.load(std::memory_order_relaxed),
+  bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_storage_.memory_bytes() +
+                   interned_.memory_bytes() + mask_bytes_ + distinct_masks_.memory_bytes() +
+                   transitions_.memory_bytes() + searched_bytes_.load(std::memory_order_relaxed),
                std::memory_order_relaxed);
 }
 

@@ -26,8 +26,10 @@
 #include "masks/masks.h"
 #include "masks/value_mask.h"
 #include "recognizer/recognizer.h"
+#include "support/by_content.h"
 #include "support/chunked_vector.h"
 #include "support/errors.h"
+#include "support/kept_arrays.h"
 #include "support/optimisations.h"
 #include "support/sharded_counter.h"
 
@@ -196,13 +198,13 @@ class Engine {
   std::once_flag knows_texts_;
   bool has_many_texts_ = false;            // once asked for
   std::atomic<size_t> searched_bytes_{0};  // of theirs
-  std::vector<std::unique_ptr<Item[]>> item_storage_;
+  KeptArrays<Item> item_storage_;
   std::vector<std::unique_ptr<const ConfigMask>> masks_;
   std::vector<std::unique_ptr<const LimitExceeded>> refusals_;
-  std::unordered_multimap<uint64_t, ConfigId> interned_;
+  ByContent<ConfigId> interned_;
   TransitionTable transitions_;
   const std::shared_ptr<MaskCounters> counters_;
-  size_t item_bytes_ = 0, mask_bytes_ = 0;
+  size_t mask_bytes_ = 0;
   std::atomic<size_t> bytes_{0};
   const size_t initial_budget_bytes_;
   std::atomic<size_t> budget_bytes_;

@@ -19,8 +19,8 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 
+#include "support/by_content.h"
 #include "support/chunked_vector.h"
 #include "support/ids.h"
 
@@ -99,17 +99,15 @@ class CellStore {
   // The lock of the owner is held.
   CellId intern(const Cell& cell) {
     const uint64_t hash = mix(mix(cell.parent, cell.value), uint64_t{cell.size} * 4 + static_cast<uint64_t>(cell.kind));
-    const auto [first, last] = interned_.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-      if (cells_[it->second] == cell) return it->second;
+    const CellId known = interned_.find(hash, [&](CellId id) { return cells_[id] == cell; });
+    if (known != interned_.kNone) return known;
     const CellId id = add(cell);
-    interned_.emplace(hash, id);
+    interned_.add(hash, id);
     return id;
   }
-  size_t memory_bytes() const { return cells_.memory_bytes() + interned_.size() * kBytesAroundCell; }
+  size_t memory_bytes() const { return cells_.memory_bytes() + interned_.memory_bytes(); }
 
  private:
-  static constexpr size_t kBytesAroundCell = 48;  // its place in the table
   CellId add(const Cell& cell) {
     const uint32_t id = cells_.reserve_one();
     cells_[id] = cell;
@@ -117,7 +115,7 @@ class CellStore {
     return id;
   }
   ChunkedVector<Cell> cells_;
-  std::unordered_multimap<uint64_t, CellId> interned_;
+  ByContent<CellId> interned_;
 };
 
 }  // namespace maskwright

@@ -21,8 +21,10 @@
 
 #include "recognizer/remembered.h"
 #include "rules/rule.h"
+#include "support/by_content.h"
 #include "support/chunked_vector.h"
 #include "support/ids.h"
+#include "support/kept_arrays.h"
 
 namespace maskwright {
 
@@ -81,14 +83,12 @@ class StackStore {
     if (mark) h = mix(mix(h, reinterpret_cast<uintptr_t>(mark.rule)), static_cast<uint64_t>(mark.deadline));
     if (mark.by_bounds) h = mix(h, 1);
     for (const Frame& f : frames) h = mix(mix(mix(h, reinterpret_cast<uintptr_t>(f.target)), f.reg), f.parent);
-    const auto [first, last] = interned_.equal_range(h);
-    for (auto it = first; it != last; ++it)
-      if (nodes_[it->second].mark == mark && std::ranges::equal(this->frames(it->second), frames)) return it->second;
+    const StackId known = interned_.find(
+        h, [&](StackId id) { return nodes_[id].mark == mark && std::ranges::equal(this->frames(id), frames); });
+    if (known != interned_.kNone) return known;
     const uint32_t id = nodes_.reserve_one();
-    storage_.push_back(std::make_unique<Frame[]>(frames.size()));
-    std::ranges::copy(frames, storage_.back().get());
     Node& node = nodes_[id];
-    node = {storage_.back().get(), static_cast<uint32_t>(frames.size()), mark, INT64_MIN};
+    node = {storage_.keep(frames), static_cast<uint32_t>(frames.size()), mark, INT64_MIN};
     for (const Frame& f : frames) {
       node.in_value = node.in_value || is_in_value(f);
       if (f.target) node.earliest = std::min(node.earliest, nodes_[f.parent].earliest);
@@ -100,8 +100,7 @@ class StackStore {
     node.earliest = std::min(node.earliest, mark.deadline);
     if (mark.rule && mark.rule->span()->temperature >= 0) node.temperature = mark.rule->span()->temperature;
     nodes_.publish();
-    interned_.emplace(h, id);
-    frame_bytes_ += frames.size() * sizeof(Frame) + 64;
+    interned_.add(h, id);
     return id;
   }
   // The stack with all deadlines so much later, or without any. `moved` knows others that were asked for. The owner's
@@ -146,7 +145,9 @@ class StackStore {
   CellStore& cells() { return cells_; }
   const CellStore& cells() const { return cells_; }
   uint32_t size() const { return nodes_.size(); }
-  size_t memory_bytes() const { return nodes_.memory_bytes() + frame_bytes_ + cells_.memory_bytes(); }
+  size_t memory_bytes() const {
+    return nodes_.memory_bytes() + storage_.memory_bytes() + interned_.memory_bytes() + cells_.memory_bytes();
+  }
 
  private:
   struct Node {
@@ -161,9 +162,8 @@ class StackStore {
   };
   CellStore cells_;
   ChunkedVector<Node> nodes_;
-  std::vector<std::unique_ptr<Frame[]>> storage_;
-  std::unordered_multimap<uint64_t, StackId> interned_;
-  size_t frame_bytes_ = 0;
+  KeptArrays<Frame> storage_;
+  ByContent<StackId> interned_;
 };
 
 }  // namespace maskwright

@@ -139,7 +139,7 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   const uint64_t hash = hash_key(states);
   if (DfaState* known = find(states, hash)) return known;
   DfaState* state = add_state(states);
-  interned_.emplace(hash, state);
+  interned_.add(hash, state);
   return state;
 }
 
@@ -165,7 +165,7 @@ DfaState* Rule::state_of_key(std::vector<uint32_t> key) {
   const uint64_t hash = hash_key(key);
   if (DfaState* known = find(key, hash)) return known;
   DfaState* state = add_state(std::move(key));
-  interned_.emplace(hash, state);
+  interned_.add(hash, state);
   return state;
 }
 
@@ -190,10 +190,7 @@ DfaState* Rule::add_tuple(ProductAutomaton::Tuple tuple) {
 }
 
 DfaState* Rule::find(const std::vector<uint32_t>& key, uint64_t hash) {
-  const auto [first, last] = interned_.equal_range(hash);
-  for (auto it = first; it != last; ++it)
-    if (it->second->key == key) return it->second;
-  return nullptr;
+  return interned_.find(hash, [&](const DfaState* state) { return state->key == key; });
 }
 
 DfaState* Rule::add_state(std::vector<uint32_t> key) {
@@ -334,7 +331,7 @@ size_t Rule::memory_bytes() const {
                  (distance_storage_ ? distance_storage_->size() * sizeof(uint32_t) : 0) +
                  (derivatives_ ? derivatives_->memory_bytes() : 0) + (multiples_ ? multiples_->memory_bytes() : 0) +
                  (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) +
-                 singletons_.capacity() * sizeof(DfaState*) + interned_.size() * 48;
+                 singletons_.capacity() * sizeof(DfaState*) + interned_.memory_bytes();
   for (const DfaState& s : states_)
     bytes += sizeof(s) + s.key.capacity() * 4 + s.operands.capacity() * sizeof(void*) + s.calls.memory_bytes() +
              s.token_edges.memory_bytes() + (s.row_storage ? num_classes_ * sizeof(void*) : 0);

@@ -40,6 +40,7 @@
 #include "rules/product.h"
 #include "rules/runs.h"
 #include "rules/state_mask.h"
+#include "support/by_content.h"
 #include "support/byte_set.h"
 #include "vocabulary/vocabulary.h"
 
@@ -309,7 +310,7 @@ class Rule {
   DfaState* head_ = nullptr;
   DfaState* end_ = nullptr;
   std::list<DfaState> states_;
-  std::unordered_multimap<uint64_t, DfaState*> interned_;
+  ByContent<DfaState*> interned_;
   std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state

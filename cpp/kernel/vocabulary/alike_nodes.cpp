@@ -19,10 +19,9 @@ NodeId AlikeNodes::standing_for(NodeId node) {
 NodeId AlikeNodes::classify(NodeId node) {
   if (const auto it = known_.find(node); it != known_.end()) return it->second;
   const uint64_t h = hash(node);
-  const auto [first, last] = standing_.equal_range(h);
-  for (auto it = first; it != last; ++it)
-    if (are_alike(it->second, node)) return known_[node] = it->second;
-  standing_.emplace(h, node);
+  const NodeId alike = standing_.find(h, [&](NodeId other) { return are_alike(other, node); });
+  if (alike != standing_.kNone) return known_[node] = alike;
+  standing_.add(h, node);
   return known_[node] = node;
 }
 

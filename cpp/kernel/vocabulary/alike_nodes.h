@@ -11,6 +11,7 @@
 
 #include <unordered_map>
 
+#include "support/by_content.h"
 #include "vocabulary/vocabulary.h"
 
 namespace maskwright {
@@ -30,7 +31,7 @@ class AlikeNodes {
 
   const Vocabulary& vocabulary_;
   std::unordered_map<NodeId, NodeId> known_;
-  std::unordered_multimap<uint64_t, NodeId> standing_;  // by hash
+  ByContent<NodeId> standing_;
 };
 
 }  // namespace maskwright
