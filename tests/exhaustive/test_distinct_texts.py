@@ -28,11 +28,10 @@ from maskwright.ir import (
     star,
     tokens,
 )
-from oracle.comparing import compile_fresh, scaled, seeded, walk
+from oracle.comparing import compare_with_oracle, compile_fresh, scaled, seeded
 from oracle.grammars import AB, A, B, grammar
-from oracle.model import Language
 from oracle.recognizer import matches
-from oracle.vocabularies import SMALL, Vocab, of, random_vocab, strings
+from oracle.vocabularies import SMALL, of, random_vocab, strings
 
 COMMA, OPEN, CLOSE = literal(b","), literal(b"["), literal(b"]")
 LISTS = of(
@@ -98,22 +97,11 @@ CHOSEN = [
 ]
 
 
-def compare_with_oracle(g: GrammarIR, vocab: Vocab, rng: random.Random, steps: int) -> None:
-    language = Language(g)
-    if not language.viable(()):
-        with pytest.raises(maskwright.UnsatisfiableError):
-            compile_fresh(g, vocab)
-        return
-    compiled = compile_fresh(g, vocab)
-    for _ in range(3):
-        walk(compiled, language, vocab, rng, steps)
-
-
 @pytest.mark.parametrize("g", CHOSEN, ids=lambda g: g.rules[0].body.dump()[:60])
 def test_chosen_grammars(g: GrammarIR) -> None:
     rng = seeded(g.dump())
     for vocab in (LISTS, SMALL):
-        compare_with_oracle(g, vocab, rng, steps=12)
+        compare_with_oracle(g, vocab, rng, steps=12, walks=3)
 
 
 def test_the_oracle_by_enumeration() -> None:
@@ -155,7 +143,7 @@ def test_random_grammars() -> None:
         rng = seeded(f"distinct {i}")
         g = grammar(*(alt(random_body(rng, 3), literal(b"b")) for _ in range(2)))
         try:
-            compare_with_oracle(g, rng.choice((LISTS, SMALL, random_vocab(rng))), rng, steps=7)
+            compare_with_oracle(g, rng.choice((LISTS, SMALL, random_vocab(rng))), rng, steps=7, walks=3)
         except maskwright.LimitError as error:
             assert error.limit == "left_recursive_repetition"  # noqa: PT017
 
@@ -177,7 +165,7 @@ def test_lists_of_words() -> None:
     rng = seeded("words")
     for element in (string, short, seq(quote, plus(ANY_BYTE), quote)):
         for _ in range(scaled(3)):
-            compare_with_oracle(grammar(listed(element)), words, rng, steps=10)
+            compare_with_oracle(grammar(listed(element)), words, rng, steps=10, walks=3)
 
 
 LETTERS, QUOTE = bytes_in(bytes(range(ord("a"), ord("z") + 1))), literal(b'"')
@@ -208,4 +196,4 @@ def test_masks_of_one_set_serve_others(element: Expr) -> None:
         seq(OPEN, distinct(element, seq(star(B), COMMA), 1, UNBOUNDED), COMMA, distinct(element, COMMA, 1, 2), CLOSE),
         star(seq(listed(element), COMMA)),
     ):
-        compare_with_oracle(grammar(body, seq(A, COMMA)), quoted, rng, steps=12)
+        compare_with_oracle(grammar(body, seq(A, COMMA)), quoted, rng, steps=12, walks=3)

@@ -12,12 +12,11 @@ import pytest
 import maskwright
 from maskwright.frontends.json_schema import JsonSchemaOptions, schema_to_ir
 from maskwright.ir import UNBOUNDED, Expr, GrammarIR, alt, capture, distinct, literal, never, optional, ref, seq, star
-from oracle.comparing import compile_fresh, scaled, seeded, walk
+from oracle.comparing import compare_with_oracle, compile_fresh, scaled, seeded
 from oracle.grammars import grammar
 from oracle.json_values import identity
-from oracle.model import Language
 from oracle.recognizer import matches
-from oracle.vocabularies import Vocab, of, strings
+from oracle.vocabularies import of, strings
 
 COMMA, OPEN, CLOSE = literal(b","), literal(b"["), literal(b"]")
 BRACE, UNBRACE = literal(b"{"), literal(b"}")
@@ -64,13 +63,6 @@ CHOSEN = [
     grammar(alt(listed(OBJECTS), seq(OPEN, joined(seq(BRACE, ref(1), UNBRACE)), CLOSE, CLOSE)), MEMBER),
     grammar(alt(listed(OBJECTS), listed(element=alt(ONE, literal(b"{}")))), MEMBER),
 ]  # fmt: skip
-
-
-def compare_with_oracle(g: GrammarIR, vocab: Vocab, rng: random.Random, steps: int, walks: int) -> None:
-    language = Language(g)
-    compiled = compile_fresh(g, vocab)
-    for _ in range(walks):
-        walk(compiled, language, vocab, rng, steps)
 
 
 @pytest.mark.parametrize("g", CHOSEN, ids=lambda g: g.rules[0].body.dump()[:60])

@@ -43,10 +43,10 @@ from maskwright.ir.parameters import (
     masked,
     set_bit,
 )
-from oracle.comparing import compile_fresh, compile_ir, mask_of, scaled, seeded, walk
+from oracle.comparing import compare_with_oracle, compile_fresh, compile_ir, mask_of, scaled, seeded, walk
 from oracle.grammars import AB, A, B, grammar, random_parametric_grammar
 from oracle.model import Language
-from oracle.vocabularies import BYTES, SMALL, Vocab, of, strings
+from oracle.vocabularies import BYTES, SMALL, of, strings
 
 LETTERS = of(*strings(b"abcde", 2), "abcde", "edcba", ",a", "b,", stop=(b"</s>",), padding=1)
 
@@ -59,17 +59,6 @@ def permutation(items: list[Expr], required: int = 0, separator: Expr = EMPTY) -
         for i, e in enumerate(items)
     ]
     return alt(guard(contains(required), EMPTY), *taken)
-
-
-def compare_with_oracle(g: GrammarIR, vocab: Vocab, rng: random.Random, steps: int) -> None:
-    language = Language(g)
-    if not language.viable(()):
-        with pytest.raises(maskwright.UnsatisfiableError):
-            compile_fresh(g, vocab)
-        return
-    compiled = compile_fresh(g, vocab)
-    walk(compiled, language, vocab, rng, steps)
-    walk(compiled, language, vocab, rng, steps)
 
 
 @pytest.mark.parametrize("required", [0b00000, 0b01010, 0b11111])

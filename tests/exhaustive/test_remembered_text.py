@@ -28,10 +28,9 @@ from maskwright.ir import (
     star,
     tokens,
 )
-from oracle.comparing import compile_fresh, scaled, seeded, walk
+from oracle.comparing import compare_with_oracle, scaled, seeded
 from oracle.grammars import AB, A, B, grammar
-from oracle.model import Language
-from oracle.vocabularies import SMALL, Vocab, of, random_vocab, strings
+from oracle.vocabularies import SMALL, of, random_vocab, strings
 
 NAME = plus(AB)
 XML = of(
@@ -67,17 +66,6 @@ CHOSEN = [
     grammar(remembering(plus(ANY_BYTE), 9, seq(literal(b"/"), recall(9)))),
     grammar(ir.guard(ir.parameters.compare("==", 0), ref(1)), remembering(NAME, 9, seq(_TAG_END, recall(9)))),
 ]
-
-
-def compare_with_oracle(g: GrammarIR, vocab: Vocab, rng: random.Random, steps: int) -> None:
-    language = Language(g)
-    if not language.viable(()):
-        with pytest.raises(maskwright.UnsatisfiableError):
-            compile_fresh(g, vocab)
-        return
-    compiled = compile_fresh(g, vocab)
-    walk(compiled, language, vocab, rng, steps)
-    walk(compiled, language, vocab, rng, steps)
 
 
 @pytest.mark.parametrize("g", CHOSEN, ids=lambda g: g.rules[0].body.dump()[:60])

@@ -12,6 +12,7 @@ import os
 import random
 
 import numpy as np
+import pytest
 
 import maskwright
 from maskwright.compiled_grammar import DEFAULT_GRAMMAR_BYTES
@@ -134,3 +135,15 @@ def walk(
             matcher.reset()
             model = ModelMatcher(language, vocab)
         check_state(matcher, model, rng)
+
+
+def compare_with_oracle(grammar: GrammarIR, vocab: Vocab, rng: random.Random, steps: int, walks: int = 2) -> None:
+    """Walk more than once over the same compiled grammar: its caches are cold, then warm."""
+    language = Language(grammar)
+    if not language.viable(()):
+        with pytest.raises(maskwright.UnsatisfiableError):
+            compile_fresh(grammar, vocab)
+        return
+    compiled = compile_fresh(grammar, vocab)
+    for _ in range(walks):
+        walk(compiled, language, vocab, rng, steps)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,9 @@ from maskwright import errors
 from maskwright.grammar import Grammar
 from maskwright.ir.portable import to_bytes
 from maskwright.tokenizer.info import TokenizerInfo
+
+# The worker writes them to the console, where the line of Python that they are about says nothing.
+warnings.formatwarning = lambda message, *_, **__: f"maskwright: {message}\n"
 
 _FIELDS = ("hint", "pointer", "pointers", "line", "column", "span", "rule", "keyword", "option", "limit", "argument")
 _EXPECTED = (errors.MaskwrightError, RecursionError)

@@ -1,6 +1,7 @@
 // Structures compiled by the Python front-ends, run by Pyodide in a worker.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 
 import {
   GrammarCompiler, GrammarMatcher, LimitError, TokenizerInfo, configureFrontEnds, frontEnds, load,
@@ -55,6 +56,14 @@ test("what of a schema does not constrain the output is reported", async () => {
   const { report } = await compiler.compileJsonSchema({ type: "string", minLenght: 3 });
   assert.deepEqual(report, [{ pointer: "/minLenght", keyword: "minLenght", outcome: "annotation",
     reason: "unknown keyword 'minLenght'; did you mean 'minLength'?" }]);
+});
+
+test("what was surely meant otherwise is told on the console, too", async (t) => {
+  const write = t.mock.method(process.stderr, "write", () => true);
+  await compiler.compileJsonSchema({ type: "string", maxLenght: 3 });
+  for (let i = 0; i < 100 && write.mock.callCount() === 0; ++i) await setTimeout(20); // it comes from the worker
+  const told = write.mock.calls.map((call) => String(call.arguments[0])).join("");
+  assert.equal(told, "maskwright: at #/maxLenght: unknown keyword 'maxLenght'; did you mean 'maxLength'?\n");
 });
 
 test("tools, with special tokens", async () => {

@@ -45,7 +45,7 @@ async function start({ pyodide, frontends, wasm }) {
     throw new MaskwrightError(`Pyodide cannot be loaded: ${error.message}`, { hint: isNode ? IN_NODE : IN_A_PAGE });
   });
   const [python, archive] = await Promise.all([
-    loadPyodide(pyodide === undefined || isNode ? {} : { indexURL: withSlash(pyodide) }),
+    loadPyodide({ stderr: console.warn, ...(pyodide === undefined || isNode ? {} : { indexURL: withSlash(pyodide) }) }),
     bytesOf(frontends),
   ]);
   python.unpackArchive(archive, "zip", { extractDir: "/maskwright" });
