@@ -6,6 +6,11 @@
 #include "support/work.h"
 
 namespace maskwright {
+namespace {
+
+constexpr CellId kNotYet = 0xFFFFFFFF;
+
+}  // namespace
 
 uint64_t TextCopies::of(const TextView& texts, const DfaState& state, uint64_t reg) {
   if (texts.store() == &into_ && !texts.has_scratch()) return reg;
@@ -26,41 +31,34 @@ uint64_t TextCopies::of(const TextView& texts, const DfaState& state, uint64_t r
 
 CellId TextCopies::copy(const TextView& texts, CellId root) {
   Known scratch;
-  const auto known = [&](CellId id) -> CellId* {
-    Known& table = id < kScratchCell ? known_ : scratch;
+  const auto copied = [&](CellId id) {
+    if (id <= kUnknownTexts) return id;  // the same in every store
+    const Known& table = id < kScratchCell ? known_ : scratch;
     const auto it = table.find({id < kScratchCell ? texts.store() : nullptr, id});
-    return it == table.end() ? nullptr : &it->second;
+    return it == table.end() ? kNotYet : it->second;
   };
+  const auto find = [this](CellId other) -> const Cell& { return into_.cell(other); };
   std::vector<CellId> open{root};
   while (true) {
-    const CellId id = open.back();
-    if (id <= kUnknownTexts) {  // the same in every store
-      open.pop_back();
-      if (open.empty()) return id;
-      continue;
-    }
     Work::spend(1);
-    if (const CellId* copied = known(id)) {
+    const CellId id = open.back();
+    if (const CellId done = copied(id); done != kNotYet) {
       open.pop_back();
-      if (open.empty()) return *copied;
+      if (open.empty()) return done;
       continue;
     }
     const Cell cell = texts.cell(id);
-    const auto copied = [&](CellId part) { return part <= kUnknownTexts ? part : *known(part); };
-    const auto is_copied = [&](CellId part) { return part <= kUnknownTexts || known(part); };
-    if (!is_copied(cell.parent)) {
+    const bool is_text = cell.kind == Cell::Kind::Text;
+    const CellId parent = copied(cell.parent), value = is_text ? kNoCell : copied(cell.value);
+    if (parent == kNotYet) {
       open.push_back(cell.parent);
-      continue;
-    }
-    if (cell.kind != Cell::Kind::Text && !is_copied(cell.value)) {
+    } else if (value == kNotYet) {
       open.push_back(cell.value);
-      continue;
+    } else {
+      const Cell copy = is_text ? longer(parent, static_cast<uint8_t>(cell.value), find)
+                                : Cell{parent, value, cell.size, kNoCell, cell.kind};
+      (id < kScratchCell ? known_ : scratch)[{id < kScratchCell ? texts.store() : nullptr, id}] = into_.intern(copy);
     }
-    const auto find = [this](CellId other) -> const Cell& { return into_.cell(other); };
-    const Cell copy = cell.kind == Cell::Kind::Text
-                          ? longer(copied(cell.parent), static_cast<uint8_t>(cell.value), find)
-                          : Cell{copied(cell.parent), copied(cell.value), cell.size, kNoCell, cell.kind};
-    (id < kScratchCell ? known_ : scratch)[{id < kScratchCell ? texts.store() : nullptr, id}] = into_.intern(copy);
   }
 }
 
