@@ -3,7 +3,7 @@
 // The things themselves lie elsewhere, so that a place takes one word or two, and looking one up touches the place and
 // the thing: nodes of a standard container, one allocation each, would cost several times as much.
 // Cost: open addressing with linear probing, at most two thirds full. Hashes must be mixed in all their low 32 bits.
-// Tested by tests/exhaustive and tests/kernel/test_limits.py.
+// Tested by tests/exhaustive.
 #pragma once
 
 #include <cstddef>
