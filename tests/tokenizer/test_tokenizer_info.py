@@ -299,3 +299,11 @@ def test_the_longest_tokens() -> None:
 def test_encode() -> None:
     with pytest.raises(TokenizerError):
         TokenizerInfo.from_vocab([b"a"], stop_token_ids=[]).encode("a")
+
+
+def test_missing_bytes_of_a_long_vocabulary() -> None:
+    """A byte may come late, or in the name of a special token alone."""
+    tokens = [b"a"] * 10_000 + [bytes([byte]) for byte in range(255)] + [b"\xff"]
+    special = [len(tokens) - 1]
+    assert TokenizerInfo.from_vocab(tokens, stop_token_ids=[], special_token_ids=special).missing_bytes == b"\xff"
+    assert TokenizerInfo.from_vocab(tokens, stop_token_ids=[], special_token_ids=[]).missing_bytes == b""

@@ -39,6 +39,7 @@ from maskwright.tokenizer import (
 from maskwright.tokenizer.raw import RawTokenizer, check_vocab_size
 
 _NUM_SHOWN = 8
+_PART = 4096  # of the tokens, looked at together
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -228,9 +229,13 @@ class TokenizerInfo:
         >>> len(TokenizerInfo.from_vocab(["ab", "</s>"], stop_token_ids=[1], special_token_ids=[1]).missing_bytes)
         254
         """
-        special = set(self.special_token_ids)
-        texts = b"".join([text for i, text in enumerate(self.token_bytes) if i not in special])
-        return bytes(range(256)).translate(None, texts)
+        special, missing = set(self.special_token_ids), bytes(range(256))
+        for begin in range(0, len(self.token_bytes), _PART):
+            part = enumerate(self.token_bytes[begin : begin + _PART], begin)
+            missing = missing.translate(None, b"".join([text for i, text in part if i not in special]))
+            if not missing:  # as a rule in the first part
+                break
+        return missing
 
     @property
     def kernel_vocabulary(self) -> Any:
