@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from frontends.json_schema.checking import check, check_texts
+from maskwright.errors import UnsupportedSchemaError
 from maskwright.frontends.json_schema import schema_to_ir
 from timing import processor_seconds
 
@@ -150,3 +151,13 @@ def test_very_many_members_come_in_almost_any_order() -> None:
     twice, incomplete = text[:-1] + ', "m9": 9}', text.replace('"m75": 75, ', "")
     check_texts(schema, [text], [twice, incomplete, text.replace(": 50", ": 51")], any_order=True)
     check_texts(schema, [], [text])
+
+
+def test_patterns_that_overlap_too_much_are_refused_before_all_pairs_are_compared() -> None:
+    names = [f"^{a}.*{b}.*{c}$" for a, b, c in itertools.product("abcdef", repeat=3)]
+
+    def refused() -> None:
+        with pytest.raises(UnsupportedSchemaError, match="too many of its patterns"):
+            schema_to_ir({"patternProperties": {name: {"pattern": name} for name in names}})
+
+    assert processor_seconds(refused) < 1  # all pairs take three
