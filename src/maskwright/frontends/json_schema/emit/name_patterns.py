@@ -33,14 +33,14 @@ class OverlapError(Exception):
     """There are more than _MAX_SETS sets of patterns that a name may match."""
 
 
-def sets_of_patterns(patterns: dict[str, Path]) -> list[frozenset[str]]:
+def sets_of_patterns(patterns: dict[str, Path]) -> tuple[frozenset[str], ...]:
     """Return sets of patterns such that each name matches just the patterns of one of them.
 
     Raises:
         OverlapError: They are too many.
     """
     if not patterns:
-        return [frozenset()]
+        return (frozenset(),)
     for pattern, path in patterns.items():
         pattern_text(pattern, path)  # says where it stands if it cannot be used
     return _overlaps(tuple(patterns))[0]
@@ -64,7 +64,7 @@ def matching_names(
 
 
 @remembered(512)
-def _overlaps(patterns: tuple[str, ...]) -> tuple[list[frozenset[str]], dict[str, frozenset[str]]]:
+def _overlaps(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], ...], dict[str, frozenset[str]]]:
     """Return those sets; and for each pattern, the others that may match a name together with it.
 
     Raises:
@@ -80,7 +80,7 @@ def _overlaps(patterns: tuple[str, ...]) -> tuple[list[frozenset[str]], dict[str
         for other in others:
             found[other].add(pattern)
         found[pattern] = others
-    return sets, {pattern: frozenset(others) for pattern, others in found.items()}
+    return tuple(sets), {pattern: frozenset(others) for pattern, others in found.items()}
 
 
 @remembered(4096)
