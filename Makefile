@@ -15,6 +15,10 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE tools/compile_front_e
   $(shell find src cpp cmake -type f -not -name '*.pyc')
 CPP_FILES := $(shell find cpp web/kernel -name '*.cpp' -o -name '*.h')
 PYTHON_FILES := src tests benchmarks tools examples web
+, := ,
+# Folder of an environment's programs, and extras: installed even if that version is there already.
+install_wheel = $1/python $(PIP_INSTALL) --force-reinstall --no-deps build/wheel/*.whl && \
+  $1/python $(PIP_INSTALL) "$$(echo build/wheel/*.whl)$2"
 PRELOADED := $(foreach lib,libasan.so libubsan.so libstdc++.so.6,$(shell $(CXX) -print-file-name=$(lib)))
 export CXX
 
@@ -78,7 +82,7 @@ bench: .venv/.dev  ## all benchmarks, one file per question
 
 asan: .venv-asan/.asan  ## the kernel's tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	LD_PRELOAD="$(PRELOADED)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	MASKWRIGHT_EXHAUSTIVE=0.2 $(ASAN_BIN)/python -m pytest tests/exhaustive tests/contract tests/kernel/test_apply.py
+	MASKWRIGHT_EXHAUSTIVE=0.2 $(ASAN_BIN)/python -m pytest $(IN_PARALLEL) tests/exhaustive tests/contract tests/kernel/test_apply.py
 
 engines: .venv-engines/.engines  ## vLLM and other real engines (5 GB), and models for them
 
@@ -116,16 +120,22 @@ help:  ## this list
 	$(PYTHON) -m venv $(@D)/..
 	$@ $(PIP_INSTALL) $(BUILD_TOOLS)
 
-.venv/.demo: $(SOURCES) | .venv/bin/python
-	$(BIN)/python $(PIP_INSTALL) --no-build-isolation ".[cli]"
+# One build of the package serves all environments but that of the sanitizers.
+build/wheel/.built: $(SOURCES) | .venv/bin/python
+	rm -rf $(@D)
+	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir $(@D) .
+	touch $@
+
+.venv/.demo: build/wheel/.built
+	$(call install_wheel,$(BIN),[cli])
 	touch $@
 
 .venv/.torch: | .venv/bin/python
 	$(BIN)/python $(PIP_INSTALL) torch==2.13.0
 	touch $@
 
-.venv/.dev: $(SOURCES) .venv/.torch
-	$(BIN)/python $(PIP_INSTALL) --no-build-isolation ".[cli,lint,test,tokenizers,transformers]"
+.venv/.dev: build/wheel/.built .venv/.torch
+	$(call install_wheel,$(BIN),[cli$(,)lint$(,)test$(,)tokenizers$(,)transformers])
 	touch $@ .venv/.demo
 
 build/interpreted/.copied: .venv/.dev
@@ -149,11 +159,11 @@ build/interpreted/.copied: .venv/.dev
 	$(ENGINES_BIN)/python -m pip uninstall -q -y torchvision torchaudio torchcodec
 	touch $@
 
-.venv-engines/.engines: $(SOURCES) .venv-engines/.packages
-	$(ENGINES_BIN)/python $(PIP_INSTALL) --no-build-isolation .
+.venv-engines/.engines: build/wheel/.built .venv-engines/.packages
+	$(call install_wheel,$(ENGINES_BIN),)
 	HF_HUB_OFFLINE=1 $(ENGINES_BIN)/python tests/engines/models.py
 	touch $@
 
-.venv-clients/.clients: $(SOURCES) | .venv-clients/bin/python
-	$(CLIENTS_BIN)/python $(PIP_INSTALL) --no-build-isolation ".[clients,serve,test]"
+.venv-clients/.clients: build/wheel/.built | .venv-clients/bin/python
+	$(call install_wheel,$(CLIENTS_BIN),[clients$(,)serve$(,)test])
 	touch $@

@@ -1,8 +1,8 @@
 """Programs that users are shown, run as they stand: in a process of their own, with a real model for the named one.
 
-A program may name `HuggingFaceTB/SmolLM2-135M-Instruct` (a hub's name), which becomes the folder that
-`models.smollm2` makes, or the GGUF file or the ONNX folder by their names; it is skipped where something that it
-imports is not installed.
+But vLLM goes without compiling the model, which takes minutes on a small machine. A program may name
+`HuggingFaceTB/SmolLM2-135M-Instruct` (a hub's name), which becomes the folder that `models.smollm2` makes, or the GGUF
+file or the ONNX folder by their names; it is skipped where something that it imports is not installed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ def run_program(source: str, folder: Path, *, name: str) -> str:
     """
     _skip_without(imported_packages(source))
     program = folder / f"program_{name}.py"  # a page is called like the package that it imports
-    program.write_text(_with_real_models(source), encoding="utf-8")
+    program.write_text(_without_compiling(_with_real_models(source)), encoding="utf-8")
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(sys.path),
@@ -58,6 +59,10 @@ def _skip_without(packages: list[str]) -> None:
     missing = [package for package in packages if importlib.util.find_spec(package) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)} (make engines)")
+
+
+def _without_compiling(source: str) -> str:
+    return re.sub(r"\bLLM\((?![^)]*enforce_eager)", "LLM(enforce_eager=True, model=", source)
 
 
 def _with_real_models(source: str) -> str:

@@ -97,12 +97,17 @@ def test_llama_cpp_cuts_slots_back_and_reads_long_prompts() -> None:
         pytest.skip(str(missing))
     ids = model.encode("One two three four five. " * 100)
     assert len(ids) > 512
+    # llama.cpp rounds by how the tokens lie in its batches, so both sides have the same batches.
     long = model.forward([Step(0, ids)])
+    model.forward([Step(1, ids[:512])])
+    assert np.abs(long - model.forward([Step(1, ids[512:])])).max() < 1e-3
+    model.free(1)
     model.forward([Step(1, [*ids[:40], 7, 8, 9]), Step(0, [3])])
     model.truncate(1, 40)
-    again = model.forward([Step(1, ids[40:])])
-    assert np.abs(long - again).max() < 0.5
-    assert long.argmax() == again.argmax()
+    cut_back = model.forward([Step(1, ids[40:100])])
+    model.free(0)
+    model.forward([Step(0, ids[:40])])
+    assert np.abs(cut_back - model.forward([Step(0, ids[40:100])])).max() < 1e-3
     model.free(0)
     first = model.forward([Step(0, ids[:5], 2)])
     assert first.shape == (2, model.tokenizer_info.vocab_size)
