@@ -281,8 +281,9 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
 def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: Any) -> GrammarMatcher:
     """Return a matcher with an engine's limit as its budget, `budget="quick"`.
 
-    A grammar with a list of distinct elements has no budgets: its matcher has none either, so the engine's limit may
-    cut the output off, and a `UserWarning` says so.
+    A grammar with a list of distinct elements may have no such budget: if elements have many spellings, or it cannot be
+    shown that an output fits. Then the matcher has none either, so the engine's limit may cut the output off, and a
+    `UserWarning` says so.
 
     Args:
         compiled: The grammar.
@@ -290,7 +291,7 @@ def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: An
         **options: Its other arguments.
 
     Raises:
-        LimitError: As `GrammarMatcher` does, but for lists of distinct elements.
+        LimitError: As `GrammarMatcher` does, but not for lists of distinct elements.
         UnsatisfiableError: No output has so few tokens.
     """
     try:
@@ -298,7 +299,7 @@ def matcher_for_engine(compiled: CompiledGrammar, max_tokens: int, **options: An
     except LimitError as error:
         if error.limit != "remembered_text_budget":
             raise
-    message = "the grammar has a list of distinct elements, so its output may be cut off at max_tokens"
+    message = "lists of distinct elements in the grammar go without a budget: the output may be cut off at max_tokens"
     warnings.warn(message, UserWarning, stacklevel=2)
     return GrammarMatcher(compiled, **options)
 

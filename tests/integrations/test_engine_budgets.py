@@ -121,12 +121,24 @@ def test_what_is_hard_to_judge_is_refused_with_both_bounds() -> None:
     matcher_within(compiled, enough)  # where a place for the stop token as well cannot be shown to be there
 
 
-def test_a_list_of_distinct_elements_goes_without_a_budget_and_says_so() -> None:
-    compiled = GrammarCompiler(LETTERS).compile_grammar(Grammar.from_ebnf('root ::= Distinct(x, "a")\nx ::= "b"+'))
-    with pytest.raises(LimitError, match="distinct elements"):
-        GrammarMatcher(compiled, max_tokens=9)
+DISTINCT = 'root ::= Distinct(x, "a", min=2)\nx ::= "b"+'
+
+
+def test_a_list_of_distinct_elements_has_a_budget() -> None:
+    """`babb` needs four tokens, and no warning."""
+    compiled = GrammarCompiler(LETTERS).compile_grammar(Grammar.from_ebnf(DISTINCT))
+    matcher = matcher_within(compiled, 4)
+    assert matcher.accept_tokens([1, 0, 1]) == 3
+    assert not matcher.is_completed()
+    assert not matcher.accept_token(0)
+    assert matcher.accept_token(1)
+    assert matcher.is_completed()
+
+
+def test_without_room_for_a_list_there_is_no_budget_and_a_warning() -> None:
+    compiled = GrammarCompiler(LETTERS).compile_grammar(Grammar.from_ebnf(DISTINCT))
     with pytest.warns(UserWarning, match="may be cut off at max_tokens"):
-        matcher = matcher_within(compiled, 9)
+        matcher = matcher_within(compiled, 3)
     assert matcher.accept_string("babb")
     assert matcher.is_completed()
 

@@ -18,8 +18,8 @@ grammar leads from 0 to n, the end of the input and of any tokens after it.
     >>> [is_viable(grammar, vocab, tokens) for tokens in ([], [(b"a",)], [(b"a",), (b"a",)], [(b"a",), (b"ab",)])]
     [True, True, False, True]
 
-The rest is as there: rules are solved by evaluating all of them again until nothing changes. Remembered text is known
-in whole outputs only, where positions say what it is: what may follow an input that remembers text is for
+The rest is as there: rules are solved by evaluating all of them again until nothing changes. Remembered text and the
+elements of lists are known in whole outputs only, where positions say what they are: what may follow is for
 `tests/oracle/budget_model.py`.
 Tested by tests/oracle/test_token_chart.py, against the enumeration of all token sequences.
 """
@@ -127,6 +127,8 @@ class _Chart:
             return self.span_ends(e, i, v)
         if op == ir.OP_MULTIPLE:
             return self.multiple_ends(e, i)
+        if op == ir.OP_DISTINCT:
+            return self.list_ends(e, i, v, frozenset())
         assert op in (ir.OP_AND, ir.OP_NOT)
         return self.regular_ends(e, i)
 
@@ -165,6 +167,22 @@ class _Chart:
             fresh = {j: n for j, n in found.items() if j not in reached or n < reached[j]}
             reached = _least(reached, fresh)
         return reached
+
+    def list_ends(self, e: Expr, i: Position, v: int, used: frozenset[tuple[Symbol, ...]]) -> Ends:
+        """The ends of elements, separated, at the first of which those in `used` are behind."""
+        assert not self.open_ended
+        element, separator, minimum, maximum = e[1:]
+        found: Ends = {}
+        for j, n in self.ends(element, i, v).items():
+            text = tuple(self.symbols[i:j])
+            if text in used:
+                continue
+            if len(used) + 1 >= minimum:
+                found = _least(found, {j: n})
+            if len(used) + 1 != maximum:
+                behind = _joined(self.ends(separator, j, v), lambda k, t=text: self.list_ends(e, k, v, used | {t}))
+                found = _least(found, {k: n + more for k, more in behind.items()})
+        return found
 
     def multiple_ends(self, e: Expr, i: Position) -> Ends:
         start = Number.of(e)

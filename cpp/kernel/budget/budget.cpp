@@ -67,18 +67,20 @@ class TokenBudgets::MaskSink {
 // Finds the greatest of the clocks that tokens need behind them.
 class TokenBudgets::SafetySink {
  public:
-  SafetySink(TokenBudgets& budgets, Recognizer& recognizer, int64_t clock)
-      : budgets_(budgets), recognizer_(recognizer), clock_(clock) {}
+  SafetySink(TokenBudgets& budgets, Recognizer& recognizer, int64_t clock, bool doubts)
+      : budgets_(budgets), recognizer_(recognizer), clock_(clock), doubts_(doubts) {}
   CharClasses steady_classes() const {
     const Item* item = looping_item();
     return item ? automaton_loop_classes(*item) : 0;
   }
   void token(uint32_t, uint32_t) {
-    if (recognizer_.complete()) return;
-    int64_t least = kNever;
-    for (const Item& item : recognizer_.items())
-      least = std::min(least, budgets_.needed_clock(recognizer_, item, clock_, 0));
-    needed_ = std::max(needed_, least);
+    if (recognizer_.complete() && !doubts_) return;
+    int64_t needed = doubts_ ? kFree : kNever;
+    for (const Item& item : recognizer_.items()) {
+      const int64_t own = budgets_.needed_clock(recognizer_, item, clock_, 0);
+      needed = doubts_ ? std::max(needed, own) : std::min(needed, own);
+    }
+    needed_ = std::max(needed_, needed);
   }
   void steady(uint32_t, uint32_t) {
     const Item& item = *looping_item();
@@ -106,6 +108,7 @@ class TokenBudgets::SafetySink {
   TokenBudgets& budgets_;
   Recognizer& recognizer_;
   int64_t clock_;  // before the token
+  const bool doubts_;
   int64_t needed_ = kFree;
 };
 
@@ -117,12 +120,12 @@ void TokenBudgets::keep_viable(std::vector<Item>& items, int64_t clock) {
   account();
 }
 
-int64_t TokenBudgets::safe_clock(std::span<const Item> items) {
+int64_t TokenBudgets::safe_clock(std::span<const Item> items, bool doubts) {
   constexpr int64_t kFarAway = int64_t{1} << 40;  // no deadline passes
   const std::lock_guard guard(lock_);
   by_bounds_ = !items.empty() && stacks_.by_bounds(items.front().stack);
   recognizer_.reset(stacks_, items, false, kFarAway);
-  SafetySink sink(*this, recognizer_, kFarAway);
+  SafetySink sink(*this, recognizer_, kFarAway, doubts);
   walk(recognizer_, sink);
   account();
   if (sink.needed() >= kNever) return kNeverSafe;

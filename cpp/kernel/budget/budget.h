@@ -21,11 +21,13 @@
 // rules, are lost to the last tokens of an output.
 //
 // Remembered text counts again where it is recalled. What is known of it is a literal there; of a text in progress, a
-// search looks at every text that it may become, so where these are many (many_texts.h), outputs go by bounds.
+// search looks at every text that it may become, so where these are many (many_texts.h), outputs go by bounds. So do
+// those with lists of distinct elements, whose bounds know the elements that a list has (new_elements.h), but only near
+// the end (unknown_texts.h).
 //
 // Nothing here looks at how a configuration was reached. Thread-safe; the lock is taken near the end only, or when a
 // configuration is new. Tested by tests/exhaustive/test_token_budgets.py,
-// test_remembered_budgets.py.
+// test_remembered_budgets.py, test_distinct_budgets.py.
 #pragma once
 
 #include <atomic>
@@ -57,8 +59,9 @@ class TokenBudgets {
 
   // Takes out the items from which some open rule cannot end in time.
   void keep_viable(std::vector<Item>& items, int64_t clock);
-  // The least clock from which on every token that the items take leaves all open rules time enough.
-  int64_t safe_clock(std::span<const Item> items);
+  // The least clock from which on every token that the items take leaves all open rules time enough. `doubts`: some of
+  // what follows a token may not be there, as texts of lists are not known (unknown_texts.h).
+  int64_t safe_clock(std::span<const Item> items, bool doubts);
   // What they allow at any clock. `complete`: the output may end before the token.
   std::unique_ptr<ConfigMask> mask(std::span<const Item> items, bool complete, int64_t clock);
   // The fewest tokens of a whole text from the item on, which stands on the root stack; kAnyTokens if there is none.

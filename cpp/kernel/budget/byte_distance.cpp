@@ -39,7 +39,8 @@ ByteDistances::ByteDistances(const Vocabulary& vocabulary, Bound kind)
       has_all_bytes_(bytes_.count() == 256),
       bytes_a_named_token_(kind == Bound::AtLeast ? std::max<uint32_t>(vocabulary.max_token_length(), 1) : 1),
       strides_(vocabulary),
-      texts_(vocabulary, kind == Bound::Enough ? TextMeasures::Unit::Tokens : TextMeasures::Unit::Bytes) {}
+      texts_(vocabulary, kind == Bound::Enough ? TextMeasures::Unit::Tokens : TextMeasures::Unit::Bytes),
+      elements_(bytes_, [this](DfaState& state) { return of({&state, 0}); }) {}
 
 // A way out needs at most two items more than it must have: with fewer allowed, counts that differ meet.
 uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
@@ -49,20 +50,37 @@ uint64_t ByteDistances::bounded_register(const DfaState& state, uint64_t reg) {
   return count.reg();
 }
 
+// Of a list, what the next element takes depends on the earlier ones, but a bound from below does not look at them.
+uint64_t ByteDistances::measured_register(const TextView& texts, DfaState& state, uint64_t reg) {
+  if (!state.rule->is_list() || kind_ == Bound::AtLeast) return texts_.of(texts, state, reg);
+  return MeasuredList{elements_.next(texts, *state.rule, reg), Chosen::of(reg).count}.reg();
+}
+
+// The register of a list with so many elements, whatever these are. Where none must follow, none is looked for.
+uint64_t ByteDistances::of_list(Rule& list, uint32_t count) {
+  if (kind_ == Bound::AtLeast) return count;
+  const bool needs_more = count < std::max<uint32_t>(list.memory().minimum, 1);
+  return MeasuredList{needs_more ? elements_.next_of(list, count) : kNever, count}.reg();
+}
+
 uint32_t ByteDistances::to_end_of_caller(const TextView& texts, const Item& item, const Frame& frame, uint32_t more) {
   const MemoryRole& role = item.state->rule->memory();
+  DfaState& target = *frame.target;
+  if (role.kind == MemoryRole::Kind::Element) {
+    const bool is_new = kind_ != Bound::AtLeast;
+    const uint32_t rest = is_new ? elements_.rest(texts, *item.state, item.reg) : of({item.state, 0});
+    return sum(rest, after({&target, after_text(target, Chosen::of(frame.reg).count, role, rest)}));
+  }
   const uint32_t rest = of({item.state, 0});
-  uint32_t length = sum(rest, more);
-  if (role.kind == MemoryRole::Kind::Remember)
-    length = sum(texts_.in_progress(texts, static_cast<CellId>(item.reg)), length);
-  const uint64_t before = texts_.of(texts, *frame.target, frame.reg);
-  return sum(rest, after({frame.target, after_text(*frame.target, before, role, length)}));
+  const uint32_t length = sum(texts_.in_progress(texts, static_cast<CellId>(item.reg)), sum(rest, more));
+  const uint64_t before = texts_.of(texts, target, frame.reg);
+  return sum(rest, after({&target, after_text(target, before, role, length)}));
 }
 
 // The register of a scope or a list after a text of this length.
 uint64_t ByteDistances::after_text(const DfaState& caller, uint64_t reg, const MemoryRole& role, uint32_t length) {
   if (role.kind == MemoryRole::Kind::Remember) return texts_.with_text(reg, role.number, length);
-  return caller.rule->memory().counted(static_cast<uint32_t>(reg) + 1);
+  return of_list(*caller.rule, caller.rule->memory().counted(MeasuredList::of(reg).count + 1));
 }
 
 // The items needed, and the byte after them.
@@ -269,9 +287,15 @@ bool ByteDistances::has_only_skipped_calls(const DfaState& state, bool may_turn)
 
 uint32_t ByteDistances::call_bytes(const Place& from, const CallEdge& call) {
   if (call.callee->recalls()) return texts_.length_in(from.reg, call.callee->memory().number);
-  if (from.state->rule->is_list() && from.reg >= from.state->rule->memory().maximum) return kNever;
+  const Rule& rule = *from.state->rule;
+  if (rule.is_list()) {
+    const MeasuredList list = MeasuredList::of(from.reg);
+    if (list.count >= rule.memory().maximum) return kNever;
+    if (call.callee->is_element() && kind_ != Bound::AtLeast) return list.next;
+  }
   DfaState& start = *call.callee->start();
-  const uint32_t bytes = found_so_far({&start, bounded_register(start, call.reg)});
+  const uint64_t reg = call.callee->is_list() ? of_list(*call.callee, 0) : call.reg;
+  const uint32_t bytes = found_so_far({&start, bounded_register(start, reg)});
   const auto& span = call.callee->span();
   return kind_ == Bound::Enough && span && span->max_tokens > 0 && bytes > span->max_tokens ? kNever : bytes;
 }
@@ -293,7 +317,7 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
     if (!target || (target == std::exchange(last, target) && !rule.multiples())) return;
     if (const auto reg = after_byte(state, *target, byte, from.reg)) edge(target, bounded_register(*target, *reg), 1);
   });
-  if (kind_ == Bound::Enough && !rule.remembers()) for_each_longer_token(from, edge);
+  if (kind_ == Bound::Enough && (!rule.remembers() || rule.is_element())) for_each_longer_token(from, edge);
   for (TokenEdge& tokens : state.token_edges) {
     if (rule.token_set(tokens.argument).ids.empty()) continue;
     DfaState* target = rule.target(state, tokens);
@@ -347,7 +371,7 @@ void ByteDistances::for_each_longer_token(const Place& from, Edge&& edge) {
 }
 
 size_t ByteDistances::memory_bytes() const {
-  return known_.size() * kBytesAPlace + texts_.memory_bytes();
+  return known_.size() * kBytesAPlace + texts_.memory_bytes() + elements_.memory_bytes();
 }
 
 }  // namespace maskwright

@@ -26,6 +26,7 @@
 //
 // Remembered texts count by their lengths (text_measures.h). A text in progress goes on by as few bytes as can be, and
 // what recalls it needs as much as it then has; the fewest tokens may lie elsewhere, as a longer text may be one token.
+// Lists of distinct elements count by how many they have, and by what the next one needs (new_elements.h).
 //
 // Tested by tests/exhaustive/test_token_budgets.py, test_remembered_budgets.py, tests/contract/test_work_limits.py.
 #pragma once
@@ -38,6 +39,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "budget/new_elements.h"
 #include "budget/strides.h"
 #include "budget/text_measures.h"
 #include "recognizer/recognizer.h"
@@ -55,13 +57,13 @@ class ByteDistances {
 
   // From the state to the end of its rule, at least one byte or token; kNever if there is no such way.
   uint32_t to_end(const TextView& texts, DfaState& state, uint64_t reg) {
-    return of(measured(state, texts_.of(texts, state, reg)));
+    return of(measured(state, measured_register(texts, state, reg)));
   }
   // From where a frame is returned to, to the end of its rule; none if that may end at once.
   uint32_t after_return(const TextView& texts, const Frame& frame) {
     DfaState& target = *frame.target;
     const uint64_t reg = entering(target, frame.reg);
-    return after(measured(target, texts_.of(texts, target, reg)));
+    return after(measured(target, measured_register(texts, target, reg)));
   }
   // Calls visit(stack, distance) for each stack that an item may come down to. A text in progress comes down with the
   // rest of the rule that it returns to, which may recall it. `frames`: those of the item's stack. `more`: bytes by
@@ -99,9 +101,12 @@ class ByteDistances {
   static uint64_t bounded_register(const DfaState& state, uint64_t reg);
   // Whether the rule may end there, its register being measured.
   static bool ends(const DfaState& state, uint64_t reg) {
-    return may_end(state, reg) && (!state.rule->is_list() || reg >= state.rule->memory().minimum);
+    return may_end(state, reg) &&
+           (!state.rule->is_list() || MeasuredList::of(reg).count >= state.rule->memory().minimum);
   }
   uint32_t after(const Place& place) { return ends(*place.state, place.reg) ? 0 : of(place); }
+  uint64_t measured_register(const TextView& texts, DfaState& state, uint64_t reg);
+  uint64_t of_list(Rule& list, uint32_t count);
   uint32_t to_end_of_caller(const TextView& texts, const Item& item, const Frame& frame, uint32_t more);
   uint64_t after_text(const DfaState& caller, uint64_t reg, const MemoryRole& role, uint32_t length);
   // Whether a repetition needs more items and knows nothing of what these are.
@@ -136,6 +141,7 @@ class ByteDistances {
   const uint32_t bytes_a_named_token_;
   Strides strides_;
   TextMeasures texts_;
+  NewElements elements_;
   std::unordered_map<Place, uint32_t, PlaceHash> known_;
   std::unordered_map<Place, uint32_t, PlaceHash> bounds_;  // while they are being found
   std::unordered_set<Place, PlaceHash> detours_;           // of what is known: the places that take one

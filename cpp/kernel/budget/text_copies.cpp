@@ -32,7 +32,7 @@ uint64_t TextCopies::of(const TextView& texts, const DfaState& state, uint64_t r
 CellId TextCopies::copy(const TextView& texts, CellId root) {
   Known scratch;
   const auto copied = [&](CellId id) {
-    if (id <= kUnknownTexts) return id;  // the same in every store
+    if (id <= kLastUnknown) return id;  // the same in every store
     const Known& table = id < kScratchCell ? known_ : scratch;
     const auto it = table.find({id < kScratchCell ? texts.store() : nullptr, id});
     return it == table.end() ? kNotYet : it->second;

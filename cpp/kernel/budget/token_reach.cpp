@@ -41,9 +41,9 @@ const std::vector<TokenEnd>& TokenReach::ends(const Place& place, uint32_t most)
   return known.ends;
 }
 
-uint32_t TokenReach::at_least(const Place& place) const {
+uint32_t TokenReach::at_least(const Place& place) {
   const auto it = known_.find(place);
-  if (it == known_.end()) return 1;
+  if (it == known_.end()) return first_end(place);
   const Known& known = *it->second;
   const auto end = std::ranges::find(known.ends, kBetweenTokens, &TokenEnd::at);
   return end != known.ends.end() ? end->tokens : std::max(known.first_end, known.solved + 1);

@@ -68,7 +68,7 @@ class TokenReach {
   // The ends of a place, of up to so many tokens, in their order; perhaps more than these.
   const std::vector<TokenEnd>& ends(const Place& place, uint32_t most);
   // As many tokens as any way out of the rule takes that ends between two, by what has been found so far: no search.
-  uint32_t at_least(const Place& place) const;
+  uint32_t at_least(const Place& place);
   TokenSteps& steps() { return steps_; }
   size_t memory_bytes() const;
 

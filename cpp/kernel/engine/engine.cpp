@@ -172,9 +172,10 @@ ConfigId Engine::step_bytes(ConfigId config, std::string_view bytes) {
 }
 
 TokenBudgets& Engine::budgets() {
-  if (program_->group->has_lists())
+  if (program_->has_values)
     throw LimitExceeded("remembered_text_budget",
-                        "token budgets cannot be kept in a grammar with distinct elements: leave out max_tokens");
+                        "token budgets cannot be kept in a grammar with distinct elements of any spelling: leave out "
+                        "max_tokens");
   std::call_once(has_budgets_,
                  [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, searched_bytes_); });
   return *budgets_;
@@ -192,6 +193,11 @@ bool Engine::has_endless_searches() {
 
 // What a rule with a budget remembers must be found out by searches.
 void Engine::check_budgets_of_rules() {
+  if (program_->group->has_lists())
+    throw LimitExceeded(
+        "remembered_text_budget",
+        "a rule cannot have max_tokens in a grammar with distinct elements: give the budget to the whole "
+        "output");
   if (!program_->has_memory) return;
   for (RuleGroup* group : program_->groups()) {
     if (!group->has_memory()) continue;
@@ -210,10 +216,24 @@ bool Engine::is_safe(const Config& config) {
   Config& core = configs_[config.core];
   int64_t safe = core.safe_clock.load(std::memory_order_relaxed);
   if (safe == kUnknownClock) {
-    safe = budgets().safe_clock(core.span());
+    const ConfigId sized = program_->group->has_lists() ? without_texts(core) : config.core;
+    safe = configs_[sized].safe_clock.load(std::memory_order_relaxed);
+    if (safe == kUnknownClock) safe = budgets().safe_clock(configs_[sized].span(), program_->group->has_lists());
+    configs_[sized].safe_clock.store(safe, std::memory_order_relaxed);
     core.safe_clock.store(safe, std::memory_order_relaxed);
   }
   return config.clock >= safe;
+}
+
+// The configuration that is the same for all lists of as many elements.
+ConfigId Engine::without_texts(const Config& config) {
+  const std::lock_guard guard(unknown_texts_lock_);
+  unknown_texts_.count(config.span());
+  const std::lock_guard own_guard(lock_);
+  std::vector<Item> items;
+  for (const Item& item : config.span()) items.push_back(unknown_texts_.without_texts(item, stacks_));
+  unknown_texts_bytes_ = unknown_texts_.memory_bytes();
+  return intern(std::move(items), config.complete);
 }
 
 bool Engine::steps_quickly(ConfigId config) const {
@@ -280,6 +300,10 @@ uint32_t Engine::least_over_start(Tokens&& tokens) {
   return least;
 }
 
+uint32_t Engine::enough_tokens() {
+  return least_over_start([&](const Item& item) { return budgets().enough_tokens(item); });
+}
+
 Unsatisfiable Engine::too_few(uint32_t max_tokens) {
   const uint32_t least = least_over_start([&](const Item& item) { return budgets().least_tokens(item); });
   if (least == kAnyTokens) {
@@ -292,12 +316,27 @@ Unsatisfiable Engine::too_few(uint32_t max_tokens) {
       "allow " + needed + " tokens or more");
 }
 
+// Where it is not known whether an output fits.
+void Engine::refuse_budget(const std::string& limit, uint32_t max_tokens) {
+  const uint32_t most = enough_tokens();
+  const uint32_t least = least_over_start([&](const Item& item) { return budgets().at_least_tokens(item); });
+  const std::string at_least = "at least " + std::to_string(least) + " tokens", given = std::to_string(max_tokens),
+                    enough_are = most < kAnyTokens ? "; " + std::to_string(most) + " tokens are enough" : "";
+  if (least > max_tokens && !configs_[0].complete)
+    throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + given + enough_are);
+  if (most < kAnyTokens)
+    throw LimitExceeded(limit, "whether an output fits into max_tokens, " + given +
+                                   ", takes too long to find out: the shortest needs " + at_least + enough_are);
+}
+
 ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   const Work::Scope scope;
-  const auto enough = [&] { return least_over_start([&](const Item& item) { return budgets().enough_tokens(item); }); };
-  if (!by_bounds && has_endless_searches()) {
-    by_bounds = enough() <= max_tokens;
-  } else if (by_bounds && enough() > max_tokens) {  // exactly, then, but only if that is soon found out
+  const bool has_lists = program_->group->has_lists();
+  if (has_lists) {
+    by_bounds = true;
+  } else if (!by_bounds && has_endless_searches()) {
+    by_bounds = enough_tokens() <= max_tokens;
+  } else if (by_bounds && enough_tokens() > max_tokens) {  // exactly, then, but only if that is soon found out
     by_bounds = false;
     Work::leave(kFewSteps);
   }
@@ -310,17 +349,17 @@ ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
   }
   try {
     budgets().keep_viable(items, max_tokens);
-    if (items.empty() && !complete) throw too_few(max_tokens);
+    if (items.empty() && !complete) {
+      if (has_lists)
+        throw LimitExceeded(
+            "remembered_text_budget",
+            "token budgets cannot be kept in a grammar with distinct elements if bytes of its texts are "
+            "no tokens of the vocabulary: leave out max_tokens");
+      throw too_few(max_tokens);
+    }
   } catch (const LimitExceeded& e) {
-    const uint32_t most = enough();
-    const uint32_t least = least_over_start([&](const Item& item) { return budgets().at_least_tokens(item); });
-    const std::string at_least = "at least " + std::to_string(least) + " tokens", limit = std::to_string(max_tokens),
-                      enough_are = most < kAnyTokens ? "; " + std::to_string(most) + " tokens are enough" : "";
-    if (least > max_tokens && !complete)
-      throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + limit + enough_are);
-    if (most >= kAnyTokens) throw;
-    throw LimitExceeded(e.limit, "whether an output fits into max_tokens, " + limit +
-                                     ", takes too long to find out: the shortest needs " + at_least + enough_are);
+    refuse_budget(e.limit, max_tokens);
+    throw;
   }
   const std::lock_guard guard(lock_);
   return intern_at(std::move(items), complete, max_tokens);
@@ -342,7 +381,7 @@ const ConfigMask& Engine::mask(ConfigId config) {
   }
   counters_->misses.add();
   std::unique_ptr<const ConfigMask> built;
-  if (const ConfigMask* shared = shared_mask(at, built)) {
+  if (const ConfigMask* shared = is_near ? nullptr : shared_mask(at, built)) {
     if (!optimisations.config_memo) return *shared;
     const std::lock_guard guard(lock_);
     account();
@@ -565,7 +604,7 @@ void Engine::allow_for_replay() {
 
 void Engine::account() {
   bytes_.store(stacks_.memory_bytes() + configs_.memory_bytes() + item_storage_.memory_bytes() +
-                   interned_.memory_bytes() + mask_bytes_ + distinct_masks_.memory_bytes() +
+                   interned_.memory_bytes() + mask_bytes_ + distinct_masks_.memory_bytes() + unknown_texts_bytes_ +
                    transitions_.memory_bytes() + searched_bytes_.load(std::memory_order_relaxed),
                std::memory_order_relaxed);
 }

@@ -21,6 +21,7 @@
 
 #include "budget/budget.h"
 #include "budget/short_end.h"
+#include "budget/unknown_texts.h"
 #include "linker/program.h"
 #include "masks/distinct_mask.h"
 #include "masks/masks.h"
@@ -80,7 +81,8 @@ class Engine {
   // takes, or between which bounds that lies if it is not found soon. Throws LimitExceeded, with such bounds, if not
   // even that there is none is found out.
   // `by_bounds`: what fits is decided by bounds, if some output does by them (budget.h); otherwise it becomes false.
-  // It becomes true if items may come in so many orders, or so many texts be remembered, that no search could end.
+  // It becomes true if items may come in so many orders, or so many texts be remembered, that no search could end; and
+  // with lists of distinct elements.
   ConfigId initial_within(uint32_t max_tokens, bool& by_bounds);
   // The configuration after a token by its text or its token edges, or kNoConfig.
   ConfigId step(ConfigId config, TokenId token);
@@ -144,7 +146,9 @@ class Engine {
  private:
   template <class Tokens>
   uint32_t least_over_start(Tokens&& tokens);
+  uint32_t enough_tokens();
   Unsatisfiable too_few(uint32_t max_tokens);
+  void refuse_budget(const std::string& limit, uint32_t max_tokens);
   struct Config {
     const Item* items = nullptr;
     uint32_t num_items = 0;
@@ -179,6 +183,7 @@ class Engine {
   void relate(ConfigId id, ConfigId core, ConfigId plain);
   void move_deadlines(std::vector<Item>& items, std::optional<int64_t> later);
   bool is_safe(const Config& config);
+  ConfigId without_texts(const Config& config);
   TokenBudgets& budgets();
   bool has_endless_searches();
   void check_budgets_of_rules();
@@ -192,6 +197,9 @@ class Engine {
   DistinctMasks distinct_masks_{*vocabulary_, stacks_};
   std::unordered_map<ConfigId, std::unique_ptr<const BareMask>> bare_masks_;
   std::unordered_map<StackId, StackId> bare_stacks_;
+  std::mutex unknown_texts_lock_;  // taken before any other
+  UnknownTexts unknown_texts_{stacks_, vocabulary_->max_token_length()};
+  size_t unknown_texts_bytes_ = 0;
   ChunkedVector<Config> configs_;
   std::once_flag has_budgets_;
   std::unique_ptr<TokenBudgets> budgets_;  // once asked for

@@ -14,9 +14,11 @@
 namespace maskwright {
 
 // The characters of which an item's own automaton returns to where it is, whatever else may come. With each of them, a
-// text that is read gets longer.
+// text that is read gets longer. An element of a list that must not become some texts is never where it was.
 inline CharClasses automaton_loop_classes(const Item& item) {
-  return item.state->counter_head ? 0 : item.state->rule->loop_classes(*item.state);
+  const Rule& rule = *item.state->rule;
+  const bool is_elsewhere = rule.is_element() && is_trie(Spelled::of(item.reg).avoided);
+  return item.state->counter_head || is_elsewhere ? 0 : item.state->rule->loop_classes(*item.state);
 }
 
 // The same where nothing changes.

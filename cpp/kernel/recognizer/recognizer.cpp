@@ -290,7 +290,7 @@ void Recognizer::add_to_lists(std::span<const Frame> frames, CellId text) {
     }
     const Chosen before = Chosen::of(frame.reg);
     const CellId set =
-        before.set == kUnknownTexts ? kUnknownTexts : add_cell({before.set, text, 0, kNoCell, Cell::Kind::Grown});
+        is_unknown(before.set) ? before.set : add_cell({before.set, text, 0, kNoCell, Cell::Kind::Grown});
     add_item({frame.target, Chosen{frame.target->rule->memory().counted(before.count + 1), set}.reg(), frame.parent});
   }
 }

@@ -24,6 +24,8 @@
 // trie that shares what does not change). Tested by tests/exhaustive/test_distinct_texts.py.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <string_view>
 #include <vector>
 
@@ -36,7 +38,24 @@ inline constexpr CellId kNoTexts = kNoCell;
 
 // Whether a set has branches.
 constexpr bool is_trie(CellId set) {
-  return set != kNoTexts && set != kAllTexts && set != kUnknownTexts;
+  return set > kLastUnknown;
+}
+
+constexpr bool is_unknown(CellId set) {
+  return kUnknownTexts <= set && set <= kLastUnknown;
+}
+
+// An unknown set of at most so many texts, and of how many it is.
+constexpr CellId unknown_texts(uint64_t most) {
+  return std::min(kUnknownTexts + 1 + static_cast<CellId>(std::bit_width(most - 1)), kLastUnknown);
+}
+
+constexpr bool is_sized(CellId set) {
+  return kUnknownTexts < set && set <= kLastUnknown;
+}
+
+constexpr uint64_t most_texts(CellId unknown) {
+  return uint64_t{1} << (unknown - kUnknownTexts - 1);
 }
 
 // The register of a list: its elements, and how many there are, as far as that matters.

@@ -6,7 +6,7 @@
 Budgets are "quick" (`GrammarMatcher`): in an engine all requests of a batch wait for the slowest mask.
 
 Engines count the stop token as one of the new tokens, and say that an output was cut off ("length") when it did not
-fit. So a place is kept for it, unless the output itself needs all of them. Lists of distinct elements have no budgets.
+fit. So a place is kept for it, unless the output itself needs all of them.
 Tested by tests/integrations/test_engine_budgets.py.
 """
 
@@ -40,7 +40,7 @@ def matcher_within(compiled: CompiledGrammar, max_tokens: int | None, **options:
     limit = as_integer("max_tokens", max_tokens, at_least=1)
     if limit > 1:
         try:
-            return matcher_for_engine(compiled, limit - 1, **options)
+            return GrammarMatcher(compiled, max_tokens=limit - 1, budget="quick", **options)
         except (LimitError, UnsatisfiableError):
             pass
     return matcher_for_engine(compiled, limit, **options)
