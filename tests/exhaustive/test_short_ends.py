@@ -12,7 +12,7 @@ from maskwright.ir import GrammarIR
 from oracle.comparing import compile_fresh, scaled, seeded
 from oracle.grammars import random_grammar
 from oracle.model import Language, Word
-from oracle.vocabularies import SMALL
+from oracle.vocabularies import BYTES, SMALL
 
 EDGE_IDS = (3, SMALL.special[0])  # an ordinary token and a special one
 MOST = 5  # symbols that the oracle looks ahead
@@ -88,3 +88,19 @@ def test_text_that_comes_again_and_texts_that_differ() -> None:
             assert found is not None, (source, before[:size])
             end = b"".join(piece for piece in found if isinstance(piece, bytes))
             assert compiled.explain_rejection(before[:size].encode() + end) is None
+
+
+@pytest.mark.parametrize(("kind", "minimum", "most"), [("object", 3, 40), ("object", 6, 120), ("array", 4, 20)])
+def test_values_that_differ(kind: str, minimum: int, most: int) -> None:
+    """Not shortest ones, but short."""
+    schema = {"type": "array", "uniqueItems": True, "minItems": minimum, "items": {"type": kind}}
+    compiled = maskwright.GrammarCompiler(BYTES.info()).compile_json_schema(schema)
+    empty = b"{}" if kind == "object" else b"[]"
+    for before in (b"", b"[", b"[" + empty, b"[" + empty + b", " + empty[:1]):
+        matcher = maskwright.GrammarMatcher(compiled)
+        assert matcher.accept_string(before)
+        (end,) = matcher.short_end(200)
+        assert isinstance(end, bytes)
+        assert len(end) <= most
+        assert matcher.accept_string(end)
+        assert matcher.is_completed()

@@ -330,7 +330,8 @@ void ByteDistances::for_each_edge(const Place& from, bool may_turn, Edge&& go) {
     DfaState* target = rule.target(state, call);
     const uint32_t bytes = is_cut ? 1 : call_bytes(from, call);
     uint64_t reg = entering(*target, from.reg);
-    if (call.callee->remembers()) reg = after_text(*target, reg, call.callee->memory(), bytes);
+    if (call.callee->remembers() || call.callee->is_value())
+      reg = after_text(*target, reg, call.callee->memory(), bytes);
     go(target, reg, bytes, turn == Turn::Detour && !is_cut);
   }
 }

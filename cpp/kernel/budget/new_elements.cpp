@@ -26,13 +26,20 @@ uint32_t NewElements::rest(const TextView& texts, DfaState& state, uint64_t reg)
 }
 
 uint32_t NewElements::next(const TextView& texts, Rule& list, uint64_t reg) {
-  Rule& element = *list.element();
-  const CellId set = Chosen::of(reg).set;
-  if (is_sized(set)) return length_of_another(*element.start(), set);
-  if (!is_trie(set)) return set == kAllTexts ? kNever : to_end_(*element.start());
-  const Cell& last = texts.cell(set);
-  if (last.kind != Cell::Kind::Grown) return shortest(texts, *element.start(), set);
-  return shortest_but(texts, *element.start(), last.parent, texts.text(last.value));
+  Rule* element = list.element();
+  if (!element) return kNever;
+  DfaState& start = *element->start();
+  CellId set = Chosen::of(reg).set;
+  const auto is_grown = [&] { return is_trie(set) && texts.cell(set).kind == Cell::Kind::Grown; };
+  while (is_grown() && texts.cell(set).size > 0) set = texts.cell(set).parent;  // by values
+  if (is_sized(set)) return length_of_another(start, set);
+  if (is_grown()) return shortest_but(texts, start, texts.cell(set).parent, texts.text(texts.cell(set).value));
+  return shortest(texts, start, set);
+}
+
+uint32_t NewElements::next_of(Rule& list, uint32_t count) {
+  Rule* element = list.element();
+  return element ? lengths_.of_nth(*element->start(), uint64_t{count} + 1) : kNever;
 }
 
 // Where there is one, as is seen to in masks, but not where bytes are no tokens.
@@ -112,7 +119,7 @@ const std::vector<NewElements::Step>& NewElements::steps(DfaState& state) {
     const uint32_t rest = target->final ? 0 : to_end_(*target);
     if (rest != kNever) steps.push_back({sum(rest, 1), byte, target});
   });
-  std::ranges::stable_sort(steps, {}, &Step::bytes);
+  std::ranges::sort(steps, {}, &Step::bytes);
   return it->second = std::move(steps);
 }
 

@@ -8,14 +8,13 @@
 // before them are not known, only how many they are: with n of them, one of the n + 1 shortest texts is left. So what
 // is enough never grows on a shortest way. The same is said of sets that are known by their sizes only.
 //
-// Only bytes that are tokens are used. Elements compared by their values (value_identity.h) are not looked at here.
-// Cost: a step for each branch of the set that is shorter than what is found. Tested by
+// Only bytes that are tokens are used. Elements compared by their values (value_identity.h) are not looked at here:
+// kNever where all are. Cost: a step for each branch of the set that is shorter than what is found. Tested by
 // tests/exhaustive/test_distinct_budgets.py.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -48,9 +47,7 @@ class NewElements {
   // A whole one, of a list with this register.
   uint32_t next(const TextView& texts, Rule& list, uint64_t reg);
   // One of a list that has so many, whatever these are; kNever if there may be none.
-  uint32_t next_of(Rule& list, uint32_t count) {
-    return lengths_.of_nth(*list.element()->start(), uint64_t{count} + 1);
-  }
+  uint32_t next_of(Rule& list, uint32_t count);
   size_t memory_bytes() const;
 
  private:
