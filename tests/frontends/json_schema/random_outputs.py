@@ -19,13 +19,15 @@ def random_output(
     likely: Collection[bytes],
     closing: Collection[bytes],
     after: int,
+    max_tokens: int | None = None,
 ) -> bytes:
     """Return an output, of tokens in `likely` where some are allowed; of those in `closing` once there are `after`.
 
-    The stop token is the id behind `tokens`; it ends the output where nothing else is allowed.
+    With `max_tokens`, it has no more. The stop token is the id behind `tokens`; it ends the output where nothing else
+    is allowed.
     """
-    matcher, written = maskwright.GrammarMatcher(grammar), b""
-    for step in range(MOST_TOKENS):
+    matcher, written = maskwright.GrammarMatcher(grammar, max_tokens=max_tokens), b""
+    for step in range(MOST_TOKENS if max_tokens is None else max_tokens + 1):
         allowed = sorted(mask_of(matcher, len(tokens) + 1))
         assert allowed, written
         going_on = [t for t in allowed if t < len(tokens)]

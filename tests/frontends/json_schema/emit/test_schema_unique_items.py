@@ -103,6 +103,28 @@ def test_outputs_come_to_an_end_and_are_valid(items: dict[str, Any]) -> None:
         assert valid.is_valid(json.loads(written)), written
 
 
+@pytest.mark.parametrize("items", ITEMS, ids=lambda items: json.dumps(items)[:60])
+def test_outputs_are_complete_within_a_budget(items: dict[str, Any]) -> None:
+    """From the least budget on of which it is known that some output fits."""
+    schema = schema_of(items)
+    grammar, valid = COMPILER.compile_json_schema(schema), jsonschema.Draft202012Validator(schema)
+    rng = seeded(f"budgets {items}")
+    least = next(n for n in range(1, 100) if fits(grammar, n))
+    likely = (b"a", b"b", b"1", b"0", b",", b'"', b'","', b"t", b"n")
+    for _ in range(scaled(60)):
+        most = least + rng.choice((0, 1, 2, 3, 5, 10, 30, 60))
+        written = random_output(grammar, TOKENS, rng, likely=likely, closing=(), after=0, max_tokens=most)
+        assert valid.is_valid(json.loads(written)), (most, written)
+
+
+def fits(grammar: maskwright.CompiledGrammar, max_tokens: int) -> bool:
+    try:
+        GrammarMatcher(grammar, max_tokens=max_tokens)
+    except (maskwright.LimitError, maskwright.UnsatisfiableError):
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     ("items", "outcome"),
     [
