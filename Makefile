@@ -56,10 +56,10 @@ lint: .venv/.dev  ## ruff, clang-format, and that no folder uses what lies above
 types: .venv/.dev  ## mypy, strict
 	$(BIN)/mypy --strict
 
-tidy: .venv/.dev  ## clang-tidy on the kernel and its bindings, with the checks of .clang-tidy
+tidy: .venv/.dev  ## clang-tidy on the kernel and its bindings, with the checks of .clang-tidy; TIDY_OPTIONS adds to them
 	$(BIN)/cmake -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DMASKWRIGHT_COMPILE_FRONT_ENDS=OFF \
 	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > /dev/null
-	$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -p build/tidy -quiet "cpp/(kernel|bindings)/" > build/tidy/found.txt 2>&1 || \
+	$(BIN)/run-clang-tidy.py -clang-tidy-binary $(BIN)/clang-tidy -p build/tidy -quiet $(TIDY_OPTIONS) "cpp/(kernel|bindings)/" > build/tidy/found.txt 2>&1 || \
 	  { grep -A3 -E "(warning|error):" build/tidy/found.txt; exit 1; }
 
 clang: | .venv/bin/python  ## the kernel as Clang compiles it, warnings as errors
@@ -88,7 +88,8 @@ engines: .venv-engines/.engines  ## vLLM and other real engines (5 GB), and mode
 
 test-engines: engines  ## what runs in real engines
 	HF_HUB_OFFLINE=1 VLLM_CPU_KVCACHE_SPACE=1 VLLM_NO_USAGE_STATS=1 \
-	$(ENGINES_BIN)/python -m pytest -rs tests/engines tests/integrations tests/compat
+	$(ENGINES_BIN)/python -m pytest -rs tests/engines
+	HF_HUB_OFFLINE=1 $(ENGINES_BIN)/python -m pytest -rs $(IN_PARALLEL) tests/integrations tests/compat
 
 test-clients: .venv-clients/.clients  ## other clients of OpenAI's API against `maskwright serve`
 	$(CLIENTS_BIN)/python -m pytest -rs tests/serve/test_other_clients.py tests/serve/test_openai_client.py
