@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <string>
 
+#include "budget/byte_distance.h"
 #include "support/work.h"
 
 namespace maskwright {
 namespace {
 
 constexpr size_t kBytesAnEntry = 64;  // of a hash table
-
-uint32_t sum(uint32_t a, uint32_t b) {
-  const uint64_t out = uint64_t{a} + b;
-  return a == NewElements::kNever || b == NewElements::kNever ? NewElements::kNever
-         : out < NewElements::kNever                          ? static_cast<uint32_t>(out)
-                                                              : NewElements::kNever - 1;
-}
 
 }  // namespace
 
@@ -65,11 +59,11 @@ uint32_t NewElements::shortest_but(const TextView& texts, DfaState& state, CellI
     const bool is_text = depth == text.size();
     if (!is_text && at->final && !holds_end(avoided, find)) return std::min(least, depth);
     for (const Step& step : steps(*at)) {
-      if (sum(depth, step.bytes) >= least) break;
+      if (ByteDistances::sum(depth, step.bytes) >= least) break;
       if (!is_text && step.byte == static_cast<uint8_t>(text[depth])) continue;
       const CellId there = below(avoided, step.byte, find);
       const uint32_t rest = there == kNoTexts ? step.bytes - 1 : shortest(texts, *step.target, there);
-      least = std::min(least, sum(depth + 1, rest));
+      least = std::min(least, ByteDistances::sum(depth + 1, rest));
     }
     if (is_text || !bytes_.test(static_cast<uint8_t>(text[depth]))) break;
     avoided = below(avoided, static_cast<uint8_t>(text[depth]), find);
@@ -94,11 +88,11 @@ uint32_t NewElements::search(const TextView& texts, DfaState& state, CellId avoi
     for (const At& at : level) {
       if (depth > 0 && at.state->final && !holds_end(at.avoided, find)) least = std::min(least, depth);
       for (const Step& step : steps(*at.state)) {
-        if (sum(depth, step.bytes) >= least) break;
+        if (ByteDistances::sum(depth, step.bytes) >= least) break;
         Work::spend(1);
         const CellId there = below(at.avoided, step.byte, find);
         if (there == kNoTexts)
-          least = std::min(least, sum(depth, step.bytes));
+          least = std::min(least, ByteDistances::sum(depth, step.bytes));
         else if (there != kAllTexts)
           next.push_back({step.target, there});
       }
@@ -117,7 +111,7 @@ const std::vector<NewElements::Step>& NewElements::steps(DfaState& state) {
     DfaState* target = state.rule->next(state, byte);
     if (!target) return;
     const uint32_t rest = target->final ? 0 : to_end_(*target);
-    if (rest != kNever) steps.push_back({sum(rest, 1), byte, target});
+    if (rest != kNever) steps.push_back({ByteDistances::sum(rest, 1), byte, target});
   });
   std::ranges::sort(steps, {}, &Step::bytes);
   return it->second = std::move(steps);

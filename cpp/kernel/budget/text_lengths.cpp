@@ -13,6 +13,7 @@ constexpr size_t kBytesAnEntry = 64;  // of a hash table
 }  // namespace
 
 uint32_t TextLengths::of_nth(DfaState& from, uint64_t n) {
+  n = std::min(n, kManyTexts);  // as many as are counted
   const auto& found = at_least(from, n).found;
   const auto it = std::ranges::lower_bound(found, n, {}, &std::pair<uint64_t, uint32_t>::first);
   return it == found.end() ? kNever : it->second;

@@ -216,10 +216,11 @@ bool Engine::is_safe(const Config& config) {
   Config& core = configs_[config.core];
   int64_t safe = core.safe_clock.load(std::memory_order_relaxed);
   if (safe == kUnknownClock) {
-    const ConfigId sized = program_->group->has_lists() ? without_texts(core) : config.core;
-    safe = configs_[sized].safe_clock.load(std::memory_order_relaxed);
-    if (safe == kUnknownClock) safe = budgets().safe_clock(configs_[sized].span(), program_->group->has_lists());
-    configs_[sized].safe_clock.store(safe, std::memory_order_relaxed);
+    const bool has_lists = program_->group->has_lists();
+    Config& sized = has_lists ? configs_[without_texts(core)] : core;
+    safe = sized.safe_clock.load(std::memory_order_relaxed);
+    if (safe == kUnknownClock) safe = budgets().safe_clock(sized.span(), has_lists);
+    sized.safe_clock.store(safe, std::memory_order_relaxed);
     core.safe_clock.store(safe, std::memory_order_relaxed);
   }
   return config.clock >= safe;

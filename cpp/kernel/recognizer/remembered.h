@@ -30,8 +30,8 @@ using CellId = uint32_t;
 inline constexpr CellId kNoCell = 0;        // the empty text, and the environment with nothing in it
 inline constexpr CellId kAllTexts = 1;      // a set of texts that leaves nothing else to be read
 inline constexpr CellId kUnknownTexts = 2;  // a set of which nothing is known, taken not to hold what is asked for
-inline constexpr CellId kLastUnknown =
-    kUnknownTexts + 41;  // those after it: the same, but with at most 1, 2, 4, ... texts
+// Those after it: the same, but with at most 1, 2, 4, ... texts.
+inline constexpr CellId kLastUnknown = kUnknownTexts + 41;
 inline constexpr CellId kScratchCell = 0x80000000;
 
 struct Cell {

@@ -45,13 +45,13 @@ constexpr bool is_unknown(CellId set) {
   return kUnknownTexts <= set && set <= kLastUnknown;
 }
 
-// An unknown set of at most so many texts, and of how many it is.
-constexpr CellId unknown_texts(uint64_t most) {
-  return std::min(kUnknownTexts + 1 + static_cast<CellId>(std::bit_width(most - 1)), kLastUnknown);
-}
-
+// Whether it is known how many texts an unknown set has at most; a set of at most so many; and how many one has.
 constexpr bool is_sized(CellId set) {
   return kUnknownTexts < set && set <= kLastUnknown;
+}
+
+constexpr CellId unknown_texts(uint64_t most) {
+  return std::min(kUnknownTexts + 1 + static_cast<CellId>(std::bit_width(most - 1)), kLastUnknown);
 }
 
 constexpr uint64_t most_texts(CellId unknown) {
