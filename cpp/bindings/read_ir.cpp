@@ -5,7 +5,7 @@
 // when an output comes to it.
 //
 // Grammars of JSON Schemas all begin with the same dozen rules, the very same objects. Where two grammars in a row
-// begin alike, what was read of that is kept, and the next one that begins so starts from a copy. What these rules are
+// begin alike, what was read of that is kept, and shared by the next ones that begin so. What these rules are
 // linked to is kept with it (known_rules.h).
 //
 // What was read is taken off the list of the cyclic garbage collector. Expressions are tuples made from their parts,
@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -81,10 +82,6 @@ class Reader {
   Reader(const Read* begun, size_t num_rules, uint32_t vocab_size, bool with_captures)
       : begun_(begun), num_rules_(num_rules), vocab_size_(vocab_size), with_captures_(with_captures) {
     if (!begun) return;
-    reserve_after(begun->ir.nodes, ir_.nodes);
-    reserve_after(begun->ir.children, ir_.children);
-    reserve_after(begun->ir.sets, ir_.sets);
-    reserve_after(begun->ir.rules, ir_.rules);
     ir_ = begun->ir;
     read_.subgrammars = begun->subgrammars;
   }
@@ -98,12 +95,6 @@ class Reader {
   }
 
  private:
-  // Room for a copy of the first and for what follows it.
-  template <class Vector>
-  static void reserve_after(const Vector& first, Vector& out) {
-    out.reserve(first.size() + first.size() / 2 + 64);
-  }
-
   // An expression of which some operands are still to be read.
   struct Open {
     PyObject* object;
@@ -271,7 +262,7 @@ class Reader {
       node.begin = *operands;
     } else {
       node.begin = static_cast<uint32_t>(ir_.children.size());
-      ir_.children.insert(ir_.children.end(), operands, nodes_.end());
+      ir_.children.append(std::span(operands, nodes_.end()));
       node.end = static_cast<uint32_t>(ir_.children.size());
     }
     if (open.op == Op::Capture) {
@@ -464,7 +455,10 @@ void GrammarReader::look_up(Session& session, Subgrammar& wanted, nb::handle sub
 }
 
 void GrammarReader::keep(Beginning beginning) {
-  beginning.read.ir.known_rules = std::make_shared<KnownRules>(beginning.read.ir);
+  GrammarIr& ir = beginning.read.ir;
+  if (has_counted_loops(ir)) return;  // expressions after them would have other numbers in each grammar
+  ir.share();
+  ir.known_rules = std::make_shared<KnownRules>(ir);
   auto kept = std::make_shared<const Beginning>(std::move(beginning));
   const std::lock_guard guard(lock_);
   known_.swap(kept);

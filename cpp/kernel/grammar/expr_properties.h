@@ -8,8 +8,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "support/continued.h"
 #include "support/ids.h"
 
 namespace maskwright {
@@ -36,6 +36,6 @@ struct ExprProperties {
 };
 
 // Adds the properties of the nodes that have none yet: those from properties.size() on.
-void add_properties(const GrammarIr& ir, std::vector<ExprProperties>& properties);
+void add_properties(const GrammarIr& ir, Continued<ExprProperties>& properties);
 
 }  // namespace maskwright

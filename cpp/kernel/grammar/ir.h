@@ -15,6 +15,7 @@
 #include "grammar/subgrammar.h"
 #include "grammar/substring_automaton.h"
 #include "support/byte_set.h"
+#include "support/continued.h"
 #include "support/ids.h"
 
 namespace maskwright {
@@ -107,10 +108,10 @@ struct ExprNode {
 };
 
 struct GrammarIr {
-  std::vector<ExprNode> nodes;
-  std::vector<ExprId> children;
+  Continued<ExprNode> nodes;
+  Continued<ExprId> children;
   std::string bytes;
-  std::vector<ByteSet> sets;
+  Continued<ByteSet> sets;
   std::vector<TokenSet> token_sets;
   std::vector<Condition> conditions;
   std::vector<ValueFunction> values;
@@ -122,6 +123,12 @@ struct GrammarIr {
   uint32_t root = 0;
   std::shared_ptr<KnownRules> known_rules;  // the first of `rules`, if many grammars begin with them
 
+  // What it has so far is what many grammars begin with: copies share it.
+  void share() {
+    nodes.share();
+    children.share();
+    sets.share();
+  }
   // With those of all subgrammars, each as often as it stands there.
   size_t num_nodes() const {
     constexpr size_t kMost = SIZE_MAX / 1024;  // so that bytes can be counted too

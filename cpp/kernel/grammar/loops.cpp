@@ -13,23 +13,27 @@ class LoopWriter {
   explicit LoopWriter(GrammarIr& ir) : ir_(ir) {}
 
   void run() {
-    ExprId first = 0;
-    while (first < ir_.nodes.size() && !changes(ir_.nodes[first])) ++first;
-    if (first == ir_.nodes.size()) return;
-    old_.swap(ir_.nodes);
-    old_children_.swap(ir_.children);
-    for (const ExprNode& node : old_) number_.push_back(changes(node) ? loop(node) : copy(node));
+    if (!changes_any(ir_.nodes.num_shared())) return;  // what many grammars begin with is kept as it is (read_ir.cpp)
+    std::swap(old_, ir_.nodes);
+    std::swap(old_children_, ir_.children);
+    for (ExprId id = 0; id < old_.size(); ++id) number_.push_back(changes(old_[id]) ? loop(old_[id]) : copy(old_[id]));
     for (ExprId& rule : ir_.rules) rule = number_[rule];
     ir_.known_rules = nullptr;  // expressions have other numbers there
   }
 
+  bool changes_any(size_t from) {
+    for (size_t id = from; id < ir_.nodes.size(); ++id)
+      if (changes(ir_.nodes[id])) return true;
+    return false;
+  }
+
  private:
-  const std::vector<ExprNode>& nodes() const { return old_.empty() ? ir_.nodes : old_; }
+  const Continued<ExprNode>& nodes() const { return old_.size() == 0 ? ir_.nodes : old_; }
   std::span<const ExprId> alternatives(const ExprNode& loop) const {
-    const std::vector<ExprId>& children = old_.empty() ? ir_.children : old_children_;
+    const Continued<ExprId>& children = old_.size() == 0 ? ir_.children : old_children_;
     const ExprNode& body = nodes()[loop.begin];
     if (body.op != Op::Alt) return {&loop.begin, 1};
-    return std::span(children).subspan(body.begin, body.end - body.begin);
+    return children.slice(body.begin, body.end);
   }
   static bool is_counted(const ExprNode& node) {
     return node.op == Op::Repeat && node.minimum == 1 && node.maximum != kUnbounded && node.maximum > 1;
@@ -44,10 +48,16 @@ class LoopWriter {
     const ExprNode& item = nodes()[body.begin];
     return item.op == Op::Set || item.op == Op::Literal || item.op == Op::Ref ? &item : nullptr;
   }
+  // A rule that is not there yet may be.
+  bool may_be_counted(ExprId alternative) const {
+    const ExprNode& node = nodes()[alternative];
+    return (node.op == Op::Ref && node.begin >= ir_.rules.size()) || item(alternative);
+  }
   bool changes(const ExprNode& node) {
     if (node.op != Op::Repeat || node.maximum != kUnbounded) return false;
     const auto [known, fresh] = changes_.try_emplace(node.begin);
-    if (fresh) known->second = std::ranges::any_of(alternatives(node), [this](ExprId each) { return item(each); });
+    if (fresh)
+      known->second = std::ranges::any_of(alternatives(node), [this](ExprId each) { return may_be_counted(each); });
     return known->second;
   }
 
@@ -94,20 +104,24 @@ class LoopWriter {
     }
     if (out.size() == 1) return out[0];
     body.begin = static_cast<uint32_t>(ir_.children.size());
-    ir_.children.insert(ir_.children.end(), out.begin(), out.end());
+    ir_.children.append(out);
     body.end = static_cast<uint32_t>(ir_.children.size());
     return add(body);
   }
 
   GrammarIr& ir_;
-  std::vector<ExprNode> old_;
-  std::vector<ExprId> old_children_;
+  Continued<ExprNode> old_;
+  Continued<ExprId> old_children_;
   std::vector<ExprId> number_;                    // of each old node
   std::unordered_map<ExprId, bool> changes_;      // of what stands in a loop
   std::unordered_map<ExprId, ExprId> uncounted_;  // what stands there instead
 };
 
 }  // namespace
+
+bool has_counted_loops(GrammarIr beginning) {
+  return LoopWriter(beginning).changes_any(0);
+}
 
 void uncount_loops(GrammarIr& ir) {
   LoopWriter(ir).run();

@@ -15,5 +15,7 @@
 namespace maskwright {
 
 void uncount_loops(GrammarIr& ir);
+// Whether that may change anything of the first rules of a grammar, whatever the others are.
+bool has_counted_loops(GrammarIr beginning);
 
 }  // namespace maskwright

@@ -385,7 +385,7 @@ class GrammarBytes {
       node.depth = std::max(node.depth, depth_above(each.node));
     }
     node.begin = static_cast<uint32_t>(ir_.children.size());
-    ir_.children.insert(ir_.children.end(), operands.begin(), operands.end());
+    ir_.children.append(operands);
     node.end = static_cast<uint32_t>(ir_.children.size());
     read_bounds(node);
     if (node.minimum < 1 || node.maximum == 0) refuse("a list of distinct elements has impossible bounds");

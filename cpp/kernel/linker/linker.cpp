@@ -18,6 +18,12 @@ constexpr uint64_t kMaxInlinedCharacterWeight = 4096;
 
 }  // namespace
 
+Linker::Linker(const GrammarIr& ir, RuleStore& store)
+    : ir_(ir),
+      store_(store),
+      num_known_(uses_known_rules() ? ir.known_rules->properties().size() : 0),
+      nodes_(ir.nodes.size() - num_known_) {}
+
 LinkedRule Linker::link(bool starts_root) {
   starts_root_ = starts_root;
   if (uses_known_rules()) properties_ = ir_.known_rules->properties();
@@ -107,7 +113,8 @@ bool Linker::may_inline(const std::vector<uint32_t>& component) {
       if (units_[unit].inlined) walk_.push_back(units_[unit].expr);
     } else if (node.op == Op::Seq || node.op == Op::Alt) {
       if (node.end - node.begin > kMaxInlinedWeight) return false;
-      walk_.insert(walk_.end(), ir_.children.begin() + node.begin, ir_.children.begin() + node.end);
+      const auto operands = ir_.children.slice(node.begin, node.end);
+      walk_.insert(walk_.end(), operands.begin(), operands.end());
     } else if (node.op == Op::Repeat) {
       walk_.insert(walk_.end(), static_cast<size_t>(node.maximum), node.begin);
     }

@@ -34,7 +34,7 @@ namespace maskwright {
 // Collects the units of a grammar and links them, component by component.
 class Linker {
  public:
-  Linker(const GrammarIr& ir, RuleStore& store) : ir_(ir), store_(store), nodes_(ir.nodes.size()) {}
+  Linker(const GrammarIr& ir, RuleStore& store);
   // `starts_root`: the root's rule will be started next.
   LinkedRule link(bool starts_root);
 
@@ -110,14 +110,18 @@ class Linker {
   uint32_t place(uint32_t unit, uint64_t parameter);
   bool is_parametric(uint32_t unit) const { return properties_[units_[unit].expr].uses_parameter; }
   ExprId resolve(ExprId id) const;
+  Node& outcome(ExprId id) { return id < num_known_ ? known_nodes_[id] : nodes_[id - num_known_]; }
   // The unit that an expression is or refers to, or kNone.
   uint32_t unit_of(ExprId id) const;
 
   const GrammarIr& ir_;
   RuleStore& store_;
   bool starts_root_ = false;
-  std::vector<ExprProperties> properties_;  // by expression, as is the next
-  std::vector<Node> nodes_;
+  Continued<ExprProperties> properties_;  // by expression
+  // Of the expressions of known rules, few are looked at.
+  const size_t num_known_;
+  std::unordered_map<ExprId, Node> known_nodes_;
+  std::vector<Node> nodes_;                          // of those after them
   std::deque<Unit> units_;                           // the declared rules first, in order; then the subgrammars
   uint32_t num_named_ = 0;                           // of these
   std::unordered_map<uint64_t, uint32_t> counters_;  // by item and terminator

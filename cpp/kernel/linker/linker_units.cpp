@@ -43,7 +43,7 @@ uint32_t Linker::boolean_unit(ExprId id) {
     throw LimitExceeded("regular_operands",
                         "an operand of & or ~ refers to a rule, a parameter or a token; operands must be regular");
   const ExprNode& node = ir_.nodes[id];
-  const auto operands = std::span(ir_.children).subspan(node.begin, node.op == Op::And ? node.end - node.begin : 0);
+  const auto operands = ir_.children.slice(node.begin, node.op == Op::And ? node.end : node.begin);
   const auto is_negated = [&](ExprId operand) { return ir_.nodes[operand].op == Op::Not; };
   Unit unit{.kind = Kind::Derivative, .expr = id};
   if (!std::ranges::all_of(operands, is_negated)) {
@@ -153,7 +153,7 @@ uint32_t Linker::multiple_unit(ExprId id) {
 uint32_t Linker::numbers_unit(const ExprNode& multiple) {
   const Op op = ir_.nodes[multiple.begin].op;
   if (op != Op::And && op != Op::Not) return part(multiple.begin, true);
-  uint32_t& unit = nodes_[multiple.begin].unit;
+  uint32_t& unit = outcome(multiple.begin).unit;
   if (unit == kNone) unit = boolean_unit(multiple.begin);
   return unit;
 }
@@ -228,7 +228,7 @@ void Linker::visit_callees(ExprId root, std::vector<uint32_t>& out) {
   while (!walk_.empty()) {
     const ExprId id = walk_.back();
     walk_.pop_back();
-    Node& known = nodes_[id];
+    Node& known = outcome(id);
     if (known.visit == visit_) continue;
     known.visit = visit_;
     const ExprNode& node = ir_.nodes[id];

@@ -19,7 +19,7 @@ struct Texts {
 
 class ScopeCheck {
  public:
-  ScopeCheck(const GrammarIr& ir, const std::vector<ExprProperties>& properties) : ir_(ir), properties_(properties) {}
+  ScopeCheck(const GrammarIr& ir, const Continued<ExprProperties>& properties) : ir_(ir), properties_(properties) {}
 
   // Operands first. Expressions that use no text of the scope need no look.
   Texts texts_of(ExprId root) {
@@ -51,7 +51,7 @@ class ScopeCheck {
   template <class Visit>
   void for_each_operand(const ExprNode& node, Visit&& visit) const {
     if (node.op == Op::Seq || node.op == Op::Alt)
-      std::for_each(ir_.children.begin() + node.begin, ir_.children.begin() + node.end, visit);
+      for (const ExprId operand : ir_.children.slice(node.begin, node.end)) visit(operand);
     else if (node.op != Op::Recall && node.op != Op::Remember)
       visit(node.begin);
   }
@@ -90,13 +90,13 @@ class ScopeCheck {
   }
 
   const GrammarIr& ir_;
-  const std::vector<ExprProperties>& properties_;
+  const Continued<ExprProperties>& properties_;
   std::unordered_map<ExprId, Texts> known_;
 };
 
 }  // namespace
 
-void check_text_scope(const GrammarIr& ir, const std::vector<ExprProperties>& properties, ExprId body) {
+void check_text_scope(const GrammarIr& ir, const Continued<ExprProperties>& properties, ExprId body) {
   ScopeCheck::refuse_any(ScopeCheck(ir, properties).texts_of(body), kMaxTextNumber);
 }
 

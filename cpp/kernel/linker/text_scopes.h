@@ -10,14 +10,12 @@
 // Cost: linear in the scope. Tested by tests/kernel/test_text_scopes.py.
 #pragma once
 
-#include <vector>
-
 #include "grammar/expr_properties.h"
 #include "grammar/ir.h"
 
 namespace maskwright {
 
 // `body` is what the scope holds. Throws MalformedGrammar.
-void check_text_scope(const GrammarIr& ir, const std::vector<ExprProperties>& properties, ExprId body);
+void check_text_scope(const GrammarIr& ir, const Continued<ExprProperties>& properties, ExprId body);
 
 }  // namespace maskwright

@@ -287,7 +287,10 @@ void GroupFacts::describe_boolean(uint32_t index) {
   const ExprId root_id = blueprint_.units[index].root;
   const ExprNode& root = ir.nodes[root_id];
   std::vector<ExprId> operands{root_id};
-  if (root.op == Op::And) operands.assign(ir.children.begin() + root.begin, ir.children.begin() + root.end);
+  if (root.op == Op::And) {
+    const auto children = ir.children.slice(root.begin, root.end);
+    operands.assign(children.begin(), children.end());
+  }
   RuleFacts& rule = rules_[index];
   rule.nullable = true;
   rule.first = ~ByteSet();
@@ -375,7 +378,9 @@ void GroupFacts::add_first(ExprId root, RuleFacts& out, std::vector<uint32_t>& m
         break;
       }
       case Op::Tokens: out.first_has_tokens = true; break;
-      case Op::Alt: open_.insert(open_.end(), ir.children.begin() + node.begin, ir.children.begin() + node.end); break;
+      case Op::Alt:
+        for (const ExprId operand : ir.children.slice(node.begin, node.end)) open_.push_back(operand);
+        break;
       case Op::Repeat:
       case Op::Guard: open_.push_back(node.begin); break;
       case Op::Seq:

@@ -9,6 +9,7 @@ namespace maskwright {
 
 KnownRules::KnownRules(const GrammarIr& beginning) : rules_(beginning.rules.size()) {
   add_properties(beginning, properties_);
+  properties_.share();
   find_closed(beginning);
 }
 
@@ -24,8 +25,7 @@ void KnownRules::find_closed(const GrammarIr& beginning) {
         case Op::Alt:
         case Op::And:
         case Op::Distinct:
-          is_closed_[id] = std::all_of(beginning.children.begin() + node.begin, beginning.children.begin() + node.end,
-                                       is_child_closed);
+          is_closed_[id] = std::ranges::all_of(beginning.children.slice(node.begin, node.end), is_child_closed);
           break;
         case Op::Repeat:
         case Op::Not:

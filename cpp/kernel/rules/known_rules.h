@@ -40,7 +40,7 @@ class KnownRules {
   explicit KnownRules(const GrammarIr& beginning);
   size_t num_rules() const { return rules_.size(); }
   // What its expressions are by themselves.
-  const std::vector<ExprProperties>& properties() const { return properties_; }
+  const Continued<ExprProperties>& properties() const { return properties_; }
   Linked find(RuleStore& store);
   // Keeps what rules and parts were linked to, if it is the same in every grammar.
   void keep(const Linked& linked);
@@ -58,7 +58,7 @@ class KnownRules {
   void find_closed(const GrammarIr& beginning);
   static void keep(Known& known, const LinkedRule& linked);
 
-  std::vector<ExprProperties> properties_;
+  Continued<ExprProperties> properties_;
   std::vector<uint8_t> is_closed_;       // by expression: leads to no rule but these
   std::vector<uint8_t> is_rule_closed_;  // by rule
   std::mutex lock_;
