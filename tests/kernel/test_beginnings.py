@@ -95,3 +95,20 @@ def test_expressions_of_the_beginning_as_operands_and_items() -> None:
         source = maskwright.Grammar(GrammarIR(rules, 5))
         output = b"acb;cc" + b"xuv" * 21 + (b"<" + own.encode()) * 19 + b"."
         assert masks(shared, source, output) == masks(tokenizer(), source, output)
+
+
+def test_loops_over_counted_repetitions() -> None:
+    """Such loops are written anew, with other numbers for all expressions, wherever they and what they repeat stand."""
+    counted, plain = repeat(text("a"), 1, 30), text("a")
+    beginnings = {
+        "in it": (Rule("run", counted), Rule("loop", plus(ref(0)))),
+        "after it": (Rule("run", counted), Rule("loop", seq(ref(0), text("a")))),
+        "over what follows": (Rule("run", plain), Rule("loop", plus(ref(2)))),
+    }
+    for beginning in beginnings.values():
+        shared = tokenizer()
+        for run, own in [(counted, "x"), (plain, "y"), (counted, "z"), (plain, "x"), (counted, "y")]:
+            rules = (*beginning, Rule("own", run), Rule("root", seq(ref(1), plus(ref(0)), plus(ref(2)), text(own))))
+            source = maskwright.Grammar(GrammarIR(rules, 3))
+            output = b"a" * 70 + own.encode()
+            assert masks(shared, source, output) == masks(tokenizer(), source, output)
