@@ -68,9 +68,16 @@ bool ProductAutomaton::follow(const Tuple& tuple, uint8_t byte, Tuple& out) cons
   out.resize(tuple.size());
   for (size_t i = 0; i < tuple.size(); ++i) {
     out[i] = tuple[i] ? tuple[i]->rule->next(*tuple[i], byte) : nullptr;
-    if (!out[i] && !operands_[i].negated) return false;
+    if (operands_[i].negated ? out[i] && takes_everything(*out[i]) : !out[i]) return false;
   }
   return true;
+}
+
+// Whether a state takes whatever bytes follow, as one does of what a lookahead excludes, once that has come
+// (src/maskwright/frontends/regex/plain.py).
+bool ProductAutomaton::takes_everything(DfaState& state) const {
+  if (!state.final || !(~state.live).empty()) return false;
+  return std::ranges::all_of(by_size_, [&](uint8_t byte) { return state.rule->next(state, byte) == &state; });
 }
 
 ProductAutomaton::Tuple ProductAutomaton::next(const Tuple& tuple, uint8_t byte) const {

@@ -4,7 +4,8 @@
 // Example: any name but "ab" or "c"  =  name & ~("ab" | "c"): a state is (state of name, state of "ab" | "c"). A
 // complement's automaton that has died can object no more; when all have, what remains is the first rule's own state,
 // which every grammar shares. Transitions are two table look-ups; nothing is computed before it is visited. Tuples that
-// admit no string are found by search and never entered, so that there are no dead ends. The search goes where the
+// admit no string are never entered, so that there are no dead ends. Where a complement's automaton takes whatever
+// follows, as it does after a text that a lookahead excludes, that is plain; else it takes a search. It goes where the
 // operands are nearest to their ends; if that does not succeed soon, some two operands may have no string in common,
 // which is told by their product alone and remembered by the rule store; the same is asked of the states of a tuple.
 //
@@ -14,7 +15,7 @@
 // is known to `Lengths` (lengths.h); here they are left out of account.
 //
 // Not thread-safe: the owning rule locks. Tested by tests/exhaustive, tests/kernel/test_large_vocabulary.py,
-// tests/kernel/test_words_that_exclude_each_other.py.
+// tests/kernel/test_words_that_exclude_each_other.py, tests/kernel/test_excluded_texts.py.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +56,7 @@ class ProductAutomaton {
   explicit ProductAutomaton(std::vector<Operand> operands, uint64_t reg = 0);
 
   Tuple start() const;
-  // Where a byte leads: sets `out`, or returns false if the product is dead there.
+  // Where a byte leads: sets `out`, or returns false if it is plain that the product is dead there.
   bool follow(const Tuple& tuple, uint8_t byte, Tuple& out) const;
   Tuple next(const Tuple& tuple, uint8_t byte) const;
   bool final(const Tuple& tuple) const;
@@ -90,6 +91,7 @@ class ProductAutomaton {
   bool has_disjoint_operands() const;
   bool has_disjoint_states(const Tuple& tuple);
   static bool are_disjoint(const Operand& a, const Operand& b);
+  bool takes_everything(DfaState& state) const;
   std::vector<Operand> operands_;
   std::unordered_map<Tuple, bool, TupleHash> life_;
   std::set<Tuple> too_large_;  // searched in vain

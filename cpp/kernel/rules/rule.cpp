@@ -123,6 +123,12 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
+  if (!absorbing_.empty() && std::ranges::any_of(states, [this](uint32_t s) {
+        return std::ranges::find(absorbing_, s) != absorbing_.end();
+      })) {
+    states.assign(1, absorbing_[0]);
+    nfa_.close(states, seen_);
+  }
   Work::spend(states.size() *
               std::max<size_t>(1, static_cast<size_t>(std::bit_width(states.size())) / 3));  // they are sorted
   if (ends_at_head_ && std::find(states.begin(), states.end(), kFinal) != states.end()) return head_;
@@ -315,6 +321,23 @@ void Rule::build_classes() {
   for (const NfaEdge& e : nfa_.edges())
     if (e.kind == EdgeKind::Byte) single.set(static_cast<uint8_t>(e.argument));
   num_classes_ = split_into_classes(single, sets_, class_of_);
+}
+
+// Only where strings are all that matters: no calls, no tokens, nothing counted.
+void Rule::find_absorbing() {
+  const auto is_full = [](const ByteSet& set) { return (~set).empty(); };
+  if (counts() || !callees_.empty() || !token_sets_.empty() || !std::ranges::any_of(sets_, is_full)) return;
+  std::vector<uint32_t> reached;
+  const auto leads_to = [&](uint32_t from, uint32_t to) {
+    reached.assign(1, from);
+    nfa_.close(reached, seen_);
+    return std::ranges::find(reached, to) != reached.end();
+  };
+  for (uint32_t s = 0; s < nfa_.num_states(); ++s)
+    if (leads_to(s, kFinal) && std::any_of(nfa_.begin(s), nfa_.end(s), [&](const NfaEdge& e) {
+          return e.kind == EdgeKind::Set && is_full(sets_[e.argument]) && leads_to(e.target, s);
+        }))
+      absorbing_.push_back(s);
 }
 
 template <class Automaton>

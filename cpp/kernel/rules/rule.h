@@ -283,6 +283,7 @@ class Rule {
   bool loops_on_characters(DfaState& state, int length);
   bool loops_on_other_spaces(DfaState& state);
   void build_classes();
+  void find_absorbing();
   template <class Automaton>
   void use_classes(const Automaton& automaton);
 
@@ -313,6 +314,7 @@ class Rule {
   ByContent<DfaState*> interned_;
   std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
+  std::vector<uint32_t> absorbing_;    // NFA states from which any bytes lead to the end: beside one, no other counts
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
   std::vector<uint8_t> seen_;

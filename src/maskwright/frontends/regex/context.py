@@ -41,7 +41,7 @@ from maskwright.frontends.regex.ast import (
     Seq,
     Side,
 )
-from maskwright.frontends.regex.plain import PlainPieces, lower_plain
+from maskwright.frontends.regex.plain import PlainPieces, lower_plain, without
 from maskwright.frontends.regex.sides import SideClasses, bits, too_much
 from maskwright.ir import EMPTY, UNBOUNDED, Expr, alt, and_, never, not_, repeat, seq
 from maskwright.support.interruption import interrupt_checkpoint
@@ -211,7 +211,9 @@ class _Machine:
         if isinstance(node, And):
             positive, *others = node.operands
             rest = [
-                not_(self.whole(o.item, before, after)) if isinstance(o, Not) else self.whole(o, before, after)
+                without(self.whole(o.item, before, after), self.plain.character)
+                if isinstance(o, Not)
+                else self.whole(o, before, after)
                 for o in others
             ]
             return and_(self.some(positive, before, after, first, last), *rest)

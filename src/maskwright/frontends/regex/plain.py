@@ -18,7 +18,8 @@ from functools import lru_cache
 
 from maskwright.frontends.charset import ALL_CHARACTERS, CodePointSet, Encoding, utf8
 from maskwright.frontends.regex.ast import INFINITE, Alt, And, Chars, Group, Literal, Node, Not, Repeat, Seq
-from maskwright.ir import UNBOUNDED, Expr, alt, and_, never, not_, plus, repeat, seq, star, text
+from maskwright.frontends.texts import ANY_BYTES
+from maskwright.ir import OP_ALT, OP_SEQ, UNBOUNDED, Expr, alt, and_, never, not_, plus, repeat, seq, star, text
 
 
 def lower_plain(node: Node, encode: Encoding) -> Expr:
@@ -42,7 +43,36 @@ def lower_plain(node: Node, encode: Encoding) -> Expr:
     if isinstance(node, Not):
         return not_(lower_plain(node.item, encode))
     assert isinstance(node, And)
-    return and_(*[lower_plain(operand, encode) for operand in node.operands])
+    return and_(
+        *[
+            without(lower_plain(operand.item, encode), encode(ALL_CHARACTERS))
+            if isinstance(operand, Not)
+            else lower_plain(operand, encode)
+            for operand in node.operands
+        ]
+    )
+
+
+def without(excluded: Expr, character: Expr) -> Expr:
+    """The complement of an expression, as an operand beside one of characters alone.
+
+    What may end in any characters may end in any bytes there. Its automaton then shows that the complement has failed,
+    whatever follows; otherwise all ways to the end would be searched for one that is not excluded.
+    """
+    return not_(_open_ended(excluded, star(character)))
+
+
+def is_open_ended(expr: Expr) -> bool:
+    """Whether an expression, which is no alternative, ends in any bytes."""
+    return expr == ANY_BYTES or (expr[0] == OP_SEQ and expr[-1] == ANY_BYTES)
+
+
+def _open_ended(expr: Expr, end: Expr) -> Expr:
+    if expr[0] == OP_ALT:
+        return alt(*[_open_ended(branch, end) for branch in expr[1:]])
+    if expr[0] == OP_SEQ and expr[-1] == end:
+        return seq(*expr[1:-1], ANY_BYTES)
+    return ANY_BYTES if expr == end else expr
 
 
 class _Overlap(Enum):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from maskwright.frontends.charset import ALL_CHARACTERS
 from maskwright.frontends.json_schema import (
     DEFAULTS,
 )
@@ -185,7 +186,9 @@ class Writer:
     ) -> Expr:
         """The name of a member that is not declared, and which just these patterns match."""
         spell = self.name_spelling
-        parts = matching_names(patterns, matched, lambda pattern, path: matching_pattern(pattern, path, spell))
+        parts = matching_names(
+            patterns, matched, lambda pattern, path: matching_pattern(pattern, path, spell), spell(ALL_CHARACTERS)
+        )
         if shape.names:
             strings = self.emitter.norm.shape_of(shape.names).strings
             parts.append(alt(*[names_of(part, spell) for part in strings]))

@@ -18,10 +18,11 @@ from maskwright.errors import LimitError
 from maskwright.frontends.charset import ALL_CHARACTERS, partition, utf8
 from maskwright.frontends.derivatives import overlap
 from maskwright.frontends.json_schema.read.places import Path
-from maskwright.frontends.json_schema.sets.strings import opening_of, pattern_text, pattern_tree
+from maskwright.frontends.json_schema.sets.strings import TEXT_CHARACTER, opening_of, pattern_text, pattern_tree
 from maskwright.frontends.regex.algebra import Letters
 from maskwright.frontends.regex.lower import lower
-from maskwright.ir import OP_SEQ, Expr, alt, byte_set, not_, star
+from maskwright.frontends.regex.plain import without
+from maskwright.ir import OP_SEQ, Expr, alt, byte_set, star
 from maskwright.support.memos import remembered
 
 _MAX_SETS: Final = 64
@@ -47,11 +48,15 @@ def sets_of_patterns(patterns: dict[str, Path]) -> tuple[frozenset[str], ...]:
 
 
 def matching_names(
-    patterns: dict[str, Path], matched: frozenset[str], text_of: Callable[[str, Path], Expr] = pattern_text
+    patterns: dict[str, Path],
+    matched: frozenset[str],
+    text_of: Callable[[str, Path], Expr] = pattern_text,
+    character: Expr = TEXT_CHARACTER,
 ) -> list[Expr]:
     """Return expressions that all hold for names that match these patterns and no others.
 
-    `text_of` gives the names in which a pattern is found; by default as in JSON, inside the quotes.
+    `text_of` gives the names in which a pattern is found, and `character` is any of their characters; by default as in
+    JSON, inside the quotes.
     """
     if not patterns:
         return []
@@ -60,7 +65,7 @@ def matching_names(
     others = [pattern for pattern in patterns if pattern not in matched and overlapping[pattern] >= matched]
     if not others:
         return parts
-    return [*parts, not_(alt(*[text_of(pattern, patterns[pattern]) for pattern in others]))]
+    return [*parts, without(alt(*[text_of(pattern, patterns[pattern]) for pattern in others]), character)]
 
 
 @remembered(512)

@@ -33,6 +33,7 @@ from maskwright.frontends.regex.ast import INFINITE
 from maskwright.frontends.regex.ast import Node as RegexNode
 from maskwright.frontends.regex.back_references import recalled_groups
 from maskwright.frontends.regex.participation import with_groups_spelled
+from maskwright.frontends.regex.plain import is_open_ended, without
 from maskwright.ir import (
     OP_ALT,
     OP_AND,
@@ -240,7 +241,10 @@ def closed(body: Expr) -> Expr:
 
 
 def _closed_operand(body: Expr) -> Expr:
-    return not_(seq(body[1], QUOTE)) if body[0] == OP_NOT else seq(body, QUOTE)
+    if body[0] != OP_NOT:
+        return seq(body, QUOTE)
+    excluded = body[1][1:] if body[1][0] == OP_ALT else (body[1],)
+    return not_(alt(*[each if is_open_ended(each) else seq(each, QUOTE) for each in excluded]))
 
 
 def string_body(shape: StringShape, *, wide: bool = False) -> Expr:
@@ -310,4 +314,4 @@ def _complement(shape: StringShape, beside: StringShape, wide: bool) -> Expr:
     )
     if only_excludes:
         return alt(*[string_body(excluded, wide=wide) for excluded in shape.excluded if _may_agree(excluded, beside)])
-    return not_(string_body(shape, wide=not wide))
+    return without(string_body(shape, wide=not wide), TEXT_CHARACTER)
