@@ -9,6 +9,8 @@ import re
 import pytest
 
 import maskwright
+from maskwright.ir import GrammarIR, Rule, optional, seq, star, text
+from maskwright.ir.expressions import ANY_BYTE
 from oracle.comparing import mask_of, scaled, seeded
 from timing import SLOWER, processor_seconds
 
@@ -86,3 +88,15 @@ def test_first_masks_take_no_search(name: str) -> None:
             assert matcher.accept_bytes(bytes((byte,)))
 
     assert processor_seconds(first_masks) < SLOWER
+
+
+def test_many_open_ends_in_a_row() -> None:
+    """To look from each of them for the end was quadratic: 12 s."""
+    parts = [seq(star(ANY_BYTE), optional(text("ab"))) for _ in range(16_000)]
+    grammar = maskwright.Grammar(GrammarIR((Rule("root", seq(*parts)),), 0))
+
+    def first_mask() -> None:
+        matcher = maskwright.GrammarMatcher(maskwright.GrammarCompiler(INFO).compile_grammar(grammar))
+        assert len(mask_of(matcher, INFO.vocab_size)) == STOP + 1
+
+    assert processor_seconds(first_mask) < SLOWER

@@ -123,9 +123,8 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
-  if (!absorbing_.empty() && std::ranges::any_of(states, [this](uint32_t s) {
-        return std::ranges::find(absorbing_, s) != absorbing_.end();
-      })) {
+  if (!absorbing_.empty() &&
+      std::ranges::any_of(states, [this](uint32_t s) { return std::ranges::binary_search(absorbing_, s); })) {
     states.assign(1, absorbing_[0]);
     nfa_.close(states, seen_);
   }
@@ -327,15 +326,10 @@ void Rule::build_classes() {
 void Rule::find_absorbing() {
   const auto is_full = [](const ByteSet& set) { return (~set).empty(); };
   if (counts() || !callees_.empty() || !token_sets_.empty() || !std::ranges::any_of(sets_, is_full)) return;
-  std::vector<uint32_t> reached;
-  const auto leads_to = [&](uint32_t from, uint32_t to) {
-    reached.assign(1, from);
-    nfa_.close(reached, seen_);
-    return std::ranges::find(reached, to) != reached.end();
-  };
+  const std::vector<uint32_t> distances = nfa_.distances_to_end();
   for (uint32_t s = 0; s < nfa_.num_states(); ++s)
-    if (leads_to(s, kFinal) && std::any_of(nfa_.begin(s), nfa_.end(s), [&](const NfaEdge& e) {
-          return e.kind == EdgeKind::Set && is_full(sets_[e.argument]) && leads_to(e.target, s);
+    if (distances[s] == 0 && std::any_of(nfa_.begin(s), nfa_.end(s), [&](const NfaEdge& e) {
+          return e.target == s && e.kind == EdgeKind::Set && is_full(sets_[e.argument]);
         }))
       absorbing_.push_back(s);
 }

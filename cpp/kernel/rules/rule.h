@@ -314,7 +314,7 @@ class Rule {
   ByContent<DfaState*> interned_;
   std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
-  std::vector<uint32_t> absorbing_;    // NFA states from which any bytes lead to the end: beside one, no other counts
+  std::vector<uint32_t> absorbing_;    // NFA states, ascending, where any bytes lead to the end: no other counts beside
   std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
   std::vector<uint8_t> seen_;
