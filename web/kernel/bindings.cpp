@@ -215,7 +215,10 @@ EXPORT double mw_grammar_memory(std::shared_ptr<Grammar>* self) {
 EXPORT int mw_has_captures(std::shared_ptr<Grammar>* self) {
   return guarded([&] {
     const GrammarIr ir = ir_with_captures(**self);
-    return std::ranges::any_of(ir.nodes, [](const ExprNode& node) { return node.op == Op::Capture; }) ? 1 : 0;
+    for (size_t id = 0; id < ir.nodes.size(); ++id) {
+      if (ir.nodes[id].op == Op::Capture) return 1;
+    }
+    return 0;
   });
 }
 // Computes masks for at most so long: their number, that of configurations, whether nothing is left, microseconds.
