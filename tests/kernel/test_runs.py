@@ -62,6 +62,14 @@ SCHEMAS = {
     "counted pairs": {"type": "string", "pattern": "^([a-z][a-z0-9])*$", "maxLength": 30},
     "a counted word": {"type": "string", "pattern": "json", "maxLength": 24},
     "counted from": {"type": "string", "pattern": "^([a-z]-?)*[a-z]$", "minLength": 12, "maxLength": 40},
+    "a letter among so many": {"type": "string", "pattern": "[x-z]", "minLength": 16, "maxLength": 16},
+    "words among so many": {
+        "type": "string",
+        "allOf": [{"pattern": "red"}, {"pattern": "[ab][yz].*q"}, {"pattern": "9"}],
+        "minLength": 14,
+        "maxLength": 30,
+    },
+    "pairs, an odd number": {"type": "string", "pattern": "^(..)*$", "minLength": 9, "maxLength": 21},
     "not a word": {"type": "string", "not": {"pattern": "red"}},
     "names": {
         "type": "object",
@@ -156,12 +164,20 @@ def test_near_the_end_of_a_chain(length: int) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 5, 8, 10, 14, 15, 19, 20, 21, 25, 28, 29, 30])
-@pytest.mark.parametrize("name", ["counted pairs", "a counted word"])
-def test_near_the_end_of_a_count(name: str, length: int) -> None:
-    """A run may go on for as many characters as leave what its states still need."""
-    if name == "a counted word":
-        length = min(length, 20)
-    with_runs, walked = masks_after(maskwright.Grammar.from_json_schema(SCHEMAS[name]), b'"' + b"x" * length)
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("counted pairs", 30),
+        ("a counted word", 20),
+        ("a letter among so many", 16),
+        ("words among so many", 23),
+        ("pairs, an odd number", 20),
+    ],
+)
+def test_near_the_end_of_a_count(name: str, most: int, length: int) -> None:
+    """A run may go on for as many characters as leave what its states still need, whatever is needed in between."""
+    text = b'"' + b"x" * min(length, most)
+    with_runs, walked = masks_after(maskwright.Grammar.from_json_schema(SCHEMAS[name]), text)
     assert with_runs == walked
 
 

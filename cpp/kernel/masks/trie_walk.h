@@ -63,8 +63,9 @@ inline Loop find_uncounted_loop(const Vocabulary& vocabulary, const Recognizer& 
 
 // The run between the items of a counted product, if it is of more characters than its loop; a longer token is walked.
 inline std::optional<Loop> find_counted_run(const Vocabulary& vocabulary, DfaState& state, Count count, NodeId at) {
-  if (!state.bounded || count.needed > 0 || !may_loop(state.live)) return std::nullopt;
+  if (!state.bounded || !may_loop(state.live)) return std::nullopt;
   const Run run = run_from(state, is_large(vocabulary, at));
+  if (count.needed > 0 && !run.steady) return std::nullopt;
   const CharClasses own = state.rule->loop_classes(state);
   if ((own & ~run.classes) != 0 || own == run.classes) return std::nullopt;
   uint32_t chars = run.chars;

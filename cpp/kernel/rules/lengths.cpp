@@ -72,12 +72,24 @@ std::optional<Way> Lengths::rest(DfaState& state) const {
   return std::nullopt;
 }
 
+// Whether one item leads from a state, which some way of so many items completes, back to it; or to another that every
+// number of items completes from as many on.
+bool Lengths::goes_on_steadily(DfaState& state, uint32_t items) const {
+  if (!state.counter_head) return false;
+  return std::ranges::any_of(bytes_, [&](uint8_t byte) {
+    DfaState* next = after(state, byte);
+    if (!next || !next->counter_head || next == &state) return next == &state;
+    const auto way = rest(*next);
+    return way && way->steady && way->items <= items;
+  });
+}
+
 // The way from the last state of a path, on from its first. Others only tell how long it is; what is kept, all states
 // on the path know.
 Way Lengths::along(const std::vector<DfaState*>& path, bool keep, bool shortest) {
   Way way = *rest(*path.back());
   for (size_t i = path.size(); i-- > 0;) {
-    way.steady = way.steady || has_item_loop(*path[i], bytes_);
+    way.steady = way.steady || goes_on_steadily(*path[i], way.items);
     if (keep) know(*path[i], way);
     if (i > 0 && path[i]->counter_head) ++way.items;
     way.shortest = shortest;

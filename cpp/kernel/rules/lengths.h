@@ -8,8 +8,8 @@
 // come is the shortest one sought, breadth first, where reading an item costs one and bytes inside it nothing. All
 // states met then know how many items they need at least, by the triangle inequality, so that later searches stop
 // before them (Adaptive A*: Koenig and Likhachev 2005). A way is *steady* if a state on it returns to itself by one
-// item: then all greater numbers of items will do, too. Only for states whose ways are not steady, and only while items
-// are still needed, are pairs of state and count searched.
+// item, or goes on by one to a steady way that is no longer: then all greater numbers of items will do, too. Only for
+// states whose ways are not steady, and only while items are still needed, are pairs of state and count searched.
 //
 // Exact. What is found is kept with the states, read without a lock. A search steps the automaton, so its lock comes
 // before the group's. A search that exceeds its limit throws LimitExceeded.
@@ -78,6 +78,7 @@ class Lengths {
  private:
   Way shortest(DfaState& state);
   std::optional<Way> rest(DfaState& state) const;
+  bool goes_on_steadily(DfaState& state, uint32_t items) const;
   Way search_any(DfaState& state);
   Way search_shortest(DfaState& state, const Way& some);
   Way along(const std::vector<DfaState*>& path, bool keep, bool shortest);

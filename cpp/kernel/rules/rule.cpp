@@ -123,10 +123,9 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   std::sort(states.begin(), states.end());
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
-  if (!absorbing_.empty() &&
-      std::ranges::any_of(states, [this](uint32_t s) { return std::ranges::binary_search(absorbing_, s); })) {
-    states.assign(1, absorbing_[0]);
-    nfa_.close(states, seen_);
+  if (may_cover_ && states.size() > 1) {
+    if (!covered_) covered_ = std::make_unique<CoveredStates>(nfa_, sets_);
+    covered_->leave_out(states, seen_);
   }
   Work::spend(states.size() *
               std::max<size_t>(1, static_cast<size_t>(std::bit_width(states.size())) / 3));  // they are sorted
@@ -323,15 +322,9 @@ void Rule::build_classes() {
 }
 
 // Only where strings are all that matters: no calls, no tokens, nothing counted.
-void Rule::find_absorbing() {
-  const auto is_full = [](const ByteSet& set) { return (~set).empty(); };
-  if (counts() || !callees_.empty() || !token_sets_.empty() || !std::ranges::any_of(sets_, is_full)) return;
-  const std::vector<uint32_t> distances = nfa_.distances_to_end();
-  for (uint32_t s = 0; s < nfa_.num_states(); ++s)
-    if (distances[s] == 0 && std::any_of(nfa_.begin(s), nfa_.end(s), [&](const NfaEdge& e) {
-          return e.target == s && e.kind == EdgeKind::Set && is_full(sets_[e.argument]);
-        }))
-      absorbing_.push_back(s);
+void Rule::find_loops() {
+  if (counts() || !callees_.empty() || !token_sets_.empty()) return;
+  for (uint32_t s = 0; s < nfa_.num_states() && !may_cover_; ++s) may_cover_ = CoveredStates::loops(nfa_, sets_, s);
 }
 
 template <class Automaton>

@@ -30,6 +30,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automata/covered_states.h"
 #include "automata/derivative.h"
 #include "automata/nfa.h"
 #include "automata/registers.h"
@@ -283,7 +284,7 @@ class Rule {
   bool loops_on_characters(DfaState& state, int length);
   bool loops_on_other_spaces(DfaState& state);
   void build_classes();
-  void find_absorbing();
+  void find_loops();
   template <class Automaton>
   void use_classes(const Automaton& automaton);
 
@@ -314,8 +315,9 @@ class Rule {
   ByContent<DfaState*> interned_;
   std::unordered_map<ProductAutomaton::Tuple, DfaState*, ProductAutomaton::TupleHash> tuples_;
   std::unordered_map<TermId, DfaState*> tails_;
-  std::vector<uint32_t> absorbing_;    // NFA states, ascending, where any bytes lead to the end: no other counts beside
-  std::vector<DfaState*> singletons_;  // states of one NFA state, by that state
+  bool may_cover_ = false;                  // some NFA states may make others needless
+  std::unique_ptr<CoveredStates> covered_;  // once there were several
+  std::vector<DfaState*> singletons_;       // states of one NFA state, by that state
   std::vector<uint32_t> scratch_;
   std::vector<uint8_t> seen_;
   std::unique_ptr<const std::vector<uint32_t>> distance_storage_;

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMostStates = 320;
 constexpr size_t kMostSteps = 100'000;  // which a mask can do without
 constexpr uint32_t kMostChars = 96;
-constexpr size_t kMostHomes = 4;
+constexpr size_t kMostHomes = 16;
 constexpr uint32_t kFewChars = 24;  // most tokens have fewer: a run that is no longer is sought with fewer classes
 
 constexpr ByteSet kLetters = [] {
@@ -33,11 +33,12 @@ constexpr ByteSet kWords = [] {
   return out;
 }();
 
-// Whether a run may pass the state: nothing is called, and items end with each character.
+// Whether a run may pass the state: nothing is called, and items end with each character. A state that is not bounded
+// is the counter's own, where nothing else is asked for any more.
 bool can_run(DfaState& state) {
   if (state.rule->is_derived() || !state.calls.empty() || state.rule->recalls()) return false;
   return !state.rule->counts() ||
-         (state.bounded && state.counter_head && state.rule->counts_characters() && may_complete(state, kUnboundedReg));
+         (state.counter_head && state.rule->counts_characters() && may_complete(state, kUnboundedReg));
 }
 
 // Whether words may follow, and some character of one leads elsewhere than back.
@@ -83,16 +84,19 @@ class Search {
       (going_.test(byte) ? out : broken) |= CharClasses{1} << ascii_class(byte);
     }
     out &= ~broken;
-    if (out == 0 || reached_[0]->rule->counts()) return out;
-    return out | beyond_ascii();
+    return out == 0 ? out : out | beyond_ascii();
   }
 
-  // That some state may still need.
-  uint32_t items() const {
-    uint32_t most = 0;
-    for (DfaState* state : reached_)
-      if (state->bounded) most = std::max(most, state->rule->lengths()->way(*state).items);
-    return most;
+  // What all states may still need, and whether all of them are steady.
+  Way farthest_way() const {
+    Way farthest{0, true, false};
+    for (DfaState* state : reached_) {
+      if (!state->bounded) continue;
+      const Way way = state->rule->lengths()->way(*state);
+      farthest.items = std::max(farthest.items, way.items);
+      farthest.steady = farthest.steady && way.steady;
+    }
+    return farthest;
   }
 
   // Each state that the run holds for, and for how many characters. One without characters holds for all.
@@ -170,13 +174,13 @@ void seek_run(DfaState& state) {
   Search search(state);
   search.run();
   const CharClasses classes = search.classes();
-  const uint32_t items = search.items();
+  const Way way = search.farthest_way();
   search.for_each_state([&](DfaState& reached, uint32_t chars) {
     const CharClasses loop_classes = reached.rule->loop_classes(reached);
     if (classes == 0)
       reached.run.set({loop_classes, kManyChars});  // not to be sought again from each
     else if ((loop_classes & ~classes) == 0)
-      reached.run.set({classes, chars, items});
+      reached.run.set({classes, chars, way.items, way.steady});
   });
 }
 

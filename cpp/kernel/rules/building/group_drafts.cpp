@@ -224,7 +224,7 @@ void GroupDrafts::freeze(Member& member) {
   rule.group().account(rule.nfa_.memory_bytes() + rule.seen_.size() + rule.sets_.size() * sizeof(ByteSet) +
                        rule.callees_.size() * sizeof(Callee));
   rule.build_classes();
-  rule.find_absorbing();
+  rule.find_loops();
 }
 
 }  // namespace maskwright
