@@ -22,8 +22,11 @@ from maskwright.ir import (
     call,
     deferred_subgrammar,
     plus,
+    recall,
     ref,
+    remember,
     repeat,
+    scope,
     seq,
     span,
     star,
@@ -325,8 +328,16 @@ def test_a_long_text_is_read_once() -> None:
         seq(ref(1), text(")")),
         tokens([40]),
         seq(text("("), span(text("x"), 3)),
+        seq(text("("), scope(seq(remember(plus(text("x")), 1), text(")"), recall(1)))),
     ],
-    ids=["begins with another byte", "may be empty", "begins in another rule", "is a token", "has a budget"],
+    ids=[
+        "begins with another byte",
+        "may be empty",
+        "begins in another rule",
+        "is a token",
+        "has a budget",
+        "remembers",
+    ],
 )
 def test_a_promise_that_is_broken_is_found(body: Expr) -> None:
     rules = (Rule("r", body), Rule("s", seq(text("("), ref(1), text("x"))), Rule("t", text("(")))
@@ -334,6 +345,18 @@ def test_a_promise_that_is_broken_is_found(body: Expr) -> None:
     it = matcher(maskwright.Grammar(GrammarIR((Rule("root", seq(text("a"), leaf)),), 0)))
     with pytest.raises((RuntimeError, maskwright.UnsatisfiableError)):
         it.accept_string("a(x")
+
+
+def test_text_that_is_remembered() -> None:
+    repeated = seq(text("("), scope(seq(remember(plus(text("x")), 1), text(")"), recall(1))))
+    leaf = deferred_subgrammar(lambda: GrammarIR((Rule("r", repeated),), 0), Promised(b"(", remembers=True))
+    late = maskwright.Grammar(GrammarIR((Rule("root", seq(text("a"), leaf, text(";"))),), 0))
+    whole = maskwright.Grammar(GrammarIR((Rule("root", seq(text("a"), repeated, text(";"))),), 0))
+    for options in ({}, {"max_tokens": 7}, {"max_tokens": 9}):
+        one, other = matcher(late, **options), matcher(whole, **options)
+        for token in b"a(xx)xx;":
+            assert mask(one) == mask(other)
+            assert one.accept_token(token) == other.accept_token(token)
 
 
 def test_instances_of_deferred_rules_are_left_behind() -> None:

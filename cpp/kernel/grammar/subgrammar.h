@@ -34,6 +34,7 @@ struct DeferredFacts {
   bool first_has_tokens = false;  // some may begin with a named token
   bool nullable = false;          // the empty string is one of them
   bool has_families = false;      // it may have parametric rules
+  bool has_memory = false;        // it may remember text, in no list
 };
 
 struct Subgrammar {

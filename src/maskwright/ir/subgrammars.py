@@ -49,12 +49,14 @@ class Promised(NamedTuple):
         begins_with_tokens: whether some may begin with a named token.
         nullable: whether the empty string is one of its strings.
         parametric: whether it may have parametric rules.
+        remembers: whether it may remember text.
     """
 
     beginnings: bytes
     begins_with_tokens: bool = False
     nullable: bool = False
     parametric: bool = False
+    remembers: bool = False
 
 
 class Subgrammar:

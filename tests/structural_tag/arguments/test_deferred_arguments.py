@@ -50,9 +50,10 @@ def is_deferred(expr: Expr) -> bool:
     return expr[0] == OP_SUBGRAMMAR and expr[1].deferred is not None
 
 
-def matcher(body: Expr, info: mw.TokenizerInfo = INFO) -> mw.GrammarMatcher:
+def matcher(body: Expr, info: mw.TokenizerInfo = INFO, max_tokens: int | None = None) -> mw.GrammarMatcher:
     grammar = mw.Grammar(GrammarIR((Rule("root", seq(text("<f>"), body, text("!"))),), 0))
-    return mw.GrammarMatcher(mw.GrammarCompiler(info, cache_enabled=False).compile_grammar(grammar))
+    compiled = mw.GrammarCompiler(info, cache_enabled=False).compile_grammar(grammar)
+    return mw.GrammarMatcher(compiled, max_tokens=max_tokens)
 
 
 @pytest.mark.parametrize("any_order", [False, True])
@@ -126,6 +127,27 @@ def test_values_that_may_be_anything_are_deferred_where_members_must_be_declared
     assert is_deferred(snippet(it))
     # Their objects are then reported as what cannot be enforced.
     assert not is_deferred(snippet(replace(it, on_unsupported="relax")))
+
+
+def test_members_of_any_name_whose_end_repeats_it() -> None:
+    """The kernel is told beforehand that text will be remembered."""
+    it = JSONSchemaFormat({**CITY, "properties": {**CITY["properties"], "rest": {"type": "object"}}})
+    mark = "]<]minimax[>["
+    body = snippet(replace(it, style="minimax_m3_xml"))
+    assert is_deferred(body)
+    one = matcher(body)
+    assert one.accept_string(f"<f>{mark}<city>x{mark}</city>{mark}<rest>{mark}<ab>1{mark}</")
+    assert not one.accept_string("ac")
+    assert one.accept_string(f"ab>{mark}</rest>!")
+    assert one.is_completed()
+    text_of_one = f"<f>{mark}<city>x{mark}</city>{mark}<rest>{mark}<ab>1{mark}</ab>{mark}</rest>!"
+    limited = matcher(body, max_tokens=len(text_of_one))  # which needs to know of all texts that may be remembered
+    for byte in text_of_one.encode():
+        assert byte in mask_of(limited, INFO.vocab_size)
+        assert limited.accept_token(byte)
+    with pytest.raises(mw.UnsatisfiableError):
+        matcher(body, max_tokens=10)
+    assert not is_deferred(snippet(JSONSchemaFormat({"type": "object", "properties": {}}, style="minimax_m3_xml")))
 
 
 @pytest.mark.parametrize("style", ALL)

@@ -19,6 +19,7 @@ LinkedRule DeferredGroup::link(RuleStore& store, uint64_t key, const DeferredFac
     group = std::make_shared<RuleGroup>(store, std::move(name), std::vector<LinkedRule>());
     group->deferred_key_ = key;
     group->leads_to_families_ = promised.has_families;
+    group->has_memory_ = promised.has_memory;
     RuleFacts facts;
     facts.productive = true;
     facts.nullable = promised.nullable;
@@ -37,7 +38,8 @@ void DeferredGroup::supply(RuleGroup& group, const LinkedRule& content) {
   if (facts.nullable != promised.nullable || !facts.productive || facts.rank >= kRank ||
       (facts.first_has_tokens && !promised.first_has_tokens) || (facts.first & promised.first) != facts.first ||
       (content.group->leads_to_families() && !group.leads_to_families()) || content.group->has_budgets() ||
-      content.group->has_temperatures() || content.group->has_memory())
+      content.group->has_temperatures() || (content.group->has_memory() && !group.has_memory()) ||
+      content.group->has_lists())
     throw std::logic_error("a deferred subgrammar is not what was promised");
   const std::lock_guard guard(group.lock_);
   if (group.content()) return;

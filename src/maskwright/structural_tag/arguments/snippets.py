@@ -84,8 +84,11 @@ def _cannot_fail(it: JSONSchemaFormat, seen: Deferral, style: SpelledStyle | Non
     has_members = seen.has_members and not (it.strict_mode and seen.has_free_values)
     if seen.has_long_strings or not has_members:
         return False
-    # Of values that may be anything, objects are left out, or reported; what remembers text is not deferred.
-    if style.repeats_names and (seen.has_free_objects or (seen.has_free_values and it.on_unsupported == "relax")):
+    # Of values that may be anything, objects are left out, or reported.
+    if style.repeats_names and seen.has_free_values and it.on_unsupported == "relax":
+        return False
+    # There, an empty `properties` says that there are no members.
+    if style.repeats_names and seen.has_free_objects and not it.own_schema.data.get("properties"):
         return False
     if style.is_python and not seen.names_arguments:
         return False
@@ -141,7 +144,7 @@ def _promised(seen: Deferral, style: SpelledStyle | None, options: JsonSchemaOpt
         return Promised(b"{", parametric=any_order)
     first = style.open[0]
     beginnings = b" \t\n\r" + (first.encode()[:1] if isinstance(first, str) else b"")
-    return Promised(beginnings, not isinstance(first, str), nullable, any_order)
+    return Promised(beginnings, not isinstance(first, str), nullable, any_order, style.repeats_names)
 
 
 def _read_content(content: bytes, *choices: Any) -> GrammarIR:
