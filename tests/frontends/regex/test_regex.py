@@ -92,6 +92,16 @@ FULL = [
     ("(?=a)*b", ["b"], ["ab"]),
 ]
 
+# The same, where more could not follow.
+TO_THE_END = [
+    (r"^(?:(?!\.\.)[a-z.]){1,5}$", ["a", "a.b.", "."], ["", "a..b", "abcdef"]),
+    ("(?:(?!--)(?!__)[a-z_-]){3}", ["a-_", "-a-"], ["a--", "__a", "ab"]),
+    ("(?:(?!END).){2,4}END", ["abEND", "ENEEND"], ["aEND", "ENDEND", "abcdeEND"]),
+    ("(?:(?!ab)[abc]){2,5}x", ["ccx", "bax", "cbcax"], ["abx", "cx", "caba"]),
+    (r"^(?:(?!-c)[a-z-]){1,4}\.c(om)?$", ["a-.c", "-.com", "ab.c"], ["a-c.c", ".c", "abcde.c"]),
+    ("(?:(?!a-)[ab]){1,2}-", ["b-", "ab-"], ["a-", "ba-"]),
+]
+
 # The same for a search.
 SEARCH = [
     ("a", ["a", "xa\n"], ["", "b"]),
@@ -132,7 +142,7 @@ def cases(table: list[tuple[str, list[str], list[str]]]) -> pytest.MarkDecorator
     return pytest.mark.parametrize(("pattern", "accepted", "rejected"), table)
 
 
-@cases(FULL)
+@cases(FULL + TO_THE_END)
 def test_full_match(pattern: str, accepted: list[str], rejected: list[str]) -> None:
     expr = regex_to_expr(pattern)
     assert [t for t in accepted if not matches(expr, t)] == []

@@ -70,6 +70,22 @@ def test_against_re(assertions: list[str], search: bool) -> None:
     assert sum(compare(re, p, search=search) for p in patterns) > 70
 
 
+def test_loops_with_lookaheads_against_re() -> None:
+    """`(?:(?!X)C)` so many times, before an X, before other text and at the end."""
+    rng = random.Random(11)
+    stops = ["ab", "a", "--", "b-?", "[ab]-", "aa|b-", "a{2}"]
+    patterns = []
+    for _ in range(300):
+        stop = rng.choice(stops)
+        looks = f"(?!{stop})" + rng.choice(["", f"(?!{rng.choice(stops)})"])
+        rest = rng.choice(["", "", f"(?:{stop})", stop, "a", "-a?", r"\n", "$", "b?$"])
+        count = rng.choice([*COUNTS, "{1,3}", "{3}"])
+        patterns.append(
+            rng.choice(["", "^", "b"]) + f"(?:{looks}{rng.choice(['.', '[ab]', '[^b]', '(?:a|-)'])}){count}{rest}"
+        )
+    assert sum(compare(re, p, search=False) for p in patterns) > 190  # others are refused
+
+
 @pytest.mark.parametrize("search", [False, True])
 def test_lookbehinds_of_any_width_against_regex(search: bool) -> None:
     regex = pytest.importorskip("regex")

@@ -2,11 +2,11 @@
 //
 // To its callers a deferred subgrammar is a rule like any other. Its facts are promised by whoever defers it: it has
 // strings besides the empty one, which is one of them or not; all begin with certain bytes, or perhaps named tokens, in
-// its root or a few calls below it; it has no spans, no lists of distinct elements, and no parametric rules or remembered
-// text unless that is said. When a byte is first to be read in it, `GrammarNeeded` is thrown, through whatever asked, to the binding, which supplies the grammar and
-// asks again. By then nothing was changed but what is known: the same holds of any limit on work (work.h). Supplied,
-// the rule is a call of the grammar's root and nothing else. One whose parametric rules were retired (family.h) is made
-// anew for whoever links it from then on.
+// its root or a few calls below it; it has no spans, no lists of distinct elements, and no parametric rules or
+// remembered text unless that is said. When a byte is first to be read in it, `GrammarNeeded` is thrown, through
+// whatever asked, to the binding, which supplies the grammar and asks again. By then nothing was changed but what is
+// known: the same holds of any limit on work (work.h). Supplied, the rule is a call of the grammar's root and nothing
+// else. One whose parametric rules were retired (family.h) is made anew for whoever links it from then on.
 //
 // Only its group's lock is held when it is thrown; no lock is held while the grammar is made, which is Python's work.
 // Tested by tests/kernel/test_deferred.py.

@@ -5,7 +5,8 @@ r"""Lookarounds and anchors, turned into what a regular expression can say: `Bou
 * A longer lookahead in front of enough characters to decide it looks at those: `(?!ab)\w\w\w` is `\w\w\w & ~(ab.*)`.
 * Otherwise it looks at all the rest of the pattern, where that is known: `^(?=.*\d).{8,}$` is `.{8,} & (.*\d.*)`.
   Branches that hold one take a copy of what follows them. Within a loop the rest is not known, and the lookahead is
-  refused, but for the idiom `(?:(?!-->).)*-->`.
+  refused, but in front of a loop's characters as in `(?:(?!-->).)*-->` and `(?:(?!--)[a-z-]){1,63}\.com`, where it
+  is seen from the text which of its characters are the loop's.
 * Lookbehind is the mirror image. One that has to look behind a lookahead's `And` is refused.
 
     >>> from maskwright.frontends.regex.parser import parse
@@ -191,7 +192,9 @@ class _Resolver:
                 continue
             onward = self._onward(item, done, _nothing if swallowed else rest)
             if isinstance(item, Repeat):
-                if self._tempered(item, done, onward):
+                tempered = self._tempered(item, done, onward)
+                if tempered is not None:
+                    swallowed |= tempered
                     continue
                 new, took = self._repeat(item, onward)
             else:
@@ -268,11 +271,15 @@ class _Resolver:
         assert isinstance(node, And)
         return And(node.span, tuple(self.resolve(operand, inside)[0] for operand in node.operands)), False
 
-    def _tempered(self, loop: Repeat, done: list[Node], rest: Rest) -> bool:
-        """Resolve `(?:(?!X)C)*` before X, or before the end of the text, where it means "no X within"."""
+    def _tempered(self, loop: Repeat, done: list[Node], rest: Rest) -> bool | None:
+        """Resolve `(?:(?!X)C)*`, or so many, where "no X begins in the loop" can be said of the text.
+
+        Before X, or before the end of the text, it means that there is none within; before what begins with no C, that
+        none begins in the C's that come first. Returns whether that swallowed `rest`; None for other loops and places.
+        """
         parts = _tempered_parts(loop) if self.ahead else None
         if parts is None:
-            return False
+            return None
         stop, char = parts
         body = Repeat(loop.span, char, loop.minimum, loop.maximum)
         anything = any_string(loop.span)
@@ -282,11 +289,21 @@ class _Resolver:
             after = last.text[len(stop.text) :]
             done[-1:] = [Literal(last.span, after)] if after else []
             done.append(_intersect(loop, concat(loop.span, body, stop), Not(loop.span, early)))
-            return True
-        if rest is None or rest().max_width or not stop.min_width:
             return False
-        within = concat(loop.span, anything, stop, anything)
-        done.append(_intersect(loop, body, Not(loop.span, within)))
+        if rest is None or not stop.min_width:
+            return None
+        behind = rest()
+        if not behind.max_width:
+            within = concat(loop.span, anything, stop, anything)
+            done.append(_intersect(loop, body, Not(loop.span, within)))
+            return False
+        chars = _beginnings(char)
+        if not chars.isdisjoint(_beginnings(behind)):
+            return None
+        own = Chars(loop.span, chars)
+        begins = And(loop.span, (concat(loop.span, stop, anything), concat(loop.span, own, anything)))
+        within = concat(loop.span, Repeat(loop.span, own, 0, INFINITE), begins)
+        done[:] = [self._checked(_intersect(loop, concat(loop.span, body, behind), Not(loop.span, within)))]
         return True
 
 
@@ -305,14 +322,37 @@ def _intersect(at: Node, run: Node, operand: Node) -> And:
     return And(at.span, (*operands, operand))
 
 
+def _beginnings(node: Node) -> CodePointSet:
+    """Characters with which texts may begin that it matches: all of them, and perhaps others."""
+    if isinstance(node, Chars):
+        return node.chars
+    if isinstance(node, Literal):
+        return CodePointSet.from_string(node.text[0])
+    if isinstance(node, (Group, Repeat)):
+        return _beginnings(node.item)
+    if isinstance(node, And):
+        return _beginnings(node.operands[0])
+    if not isinstance(node, (Seq, Alt)):
+        return NO_CHARACTERS if node.max_width == 0 else ALL_CHARACTERS
+    out = NO_CHARACTERS
+    for part in node.items if isinstance(node, Seq) else node.branches:
+        out = out | _beginnings(part)
+        if isinstance(node, Seq) and part.min_width:
+            break
+    return out
+
+
 def _tempered_parts(loop: Repeat) -> tuple[Node, Node] | None:
-    """The X and the C of a loop `(?:(?!X)C)*`, without assertions of their own."""
+    """The X and the C of a loop `(?:(?!X)C)*`, without assertions of their own; X may be any of several."""
     item = loop.item
     while isinstance(item, Group):
         item = item.item
-    if loop.maximum != INFINITE or not isinstance(item, Seq) or len(item.items) != 2:
+    if not isinstance(item, Seq) or len(item.items) < 2:
         return None
-    look, char = item.items
-    if not isinstance(look, Look) or not look.negative or not look.ahead or look.item.asserts:
+    *looks, char = item.items
+    stops = [_trim(look.item, True) for look in looks if isinstance(look, Look) and look.negative and look.ahead]
+    if len(stops) != len(looks) or any(stop.asserts for stop in stops):
         return None
-    return None if char.asserts or not char.min_width == char.max_width == 1 else (_trim(look.item, True), char)
+    if char.asserts or not char.min_width == char.max_width == 1:
+        return None
+    return (stops[0] if len(stops) == 1 else Alt(loop.span, tuple(stops))), char
