@@ -8,6 +8,8 @@ import re
 import pytest
 
 import maskwright
+from maskwright.ir import GrammarIR, Rule, alt, optional, plus, seq, star, text
+from maskwright.ir.expressions import ANY_BYTE, byte_range
 from oracle.comparing import mask_of, scaled, seeded
 from timing import SLOWER, processor_seconds
 
@@ -49,27 +51,57 @@ def test_what_is_not_covered_stays() -> None:
     assert len(places(grammar, ["a", "ax", "axb"])) == 3
 
 
-LOOPS = [r"[\s\S]*", '[^"]*', "[^a]*", '[^"x]+', r"(?:[\s\S]x)*", '(?:[^"]|"a")*']
-PIECES = [*LOOPS, "a", "b", "ab", '"', "[ab]", "(?:ab)?", "(?:a|bab)"]
+def test_a_loop_that_leads_to_one_over_all_bytes_but_ends_by_itself() -> None:
+    everything = star(ANY_BYTE)
+    ends_in_x = seq(star(byte_range(ord("b"), 255)), optional(seq(everything, text("x"))))
+    body = alt(ends_in_x, seq(everything, text("b")))
+    grammar = maskwright.GrammarCompiler(INFO).compile_grammar(maskwright.Grammar(GrammarIR((Rule("root", body),), 0)))
+    for output, matches in (("a", False), ("ab", True), ("ax", True), ("x", True), ("xa", False), ("xab", True)):
+        matcher = maskwright.GrammarMatcher(grammar)
+        assert matcher.accept_string(output), output
+        assert matcher.is_completed() == matches, output
+
+
+# Bytes as Python's re writes them, and the same as expressions.
+EVERYTHING = (rb"[\s\S]*", star(ANY_BYTE))
+LOOPS = [
+    EVERYTHING,
+    (rb'[^"]*', star(alt(byte_range(0, 33), byte_range(35, 255)))),
+    (rb"[b-\xff]*", star(byte_range(98, 255))),
+    (rb"[#-w]+", plus(byte_range(35, 119))),
+    (rb"(?:[\s\S]x)*", star(seq(ANY_BYTE, text("x")))),
+    (rb'(?:[#-\xff]|"a)*', star(alt(byte_range(35, 255), text('"a')))),
+    (rb"(?:[\s\S]*x)?", optional(seq(star(ANY_BYTE), text("x")))),
+    (rb"(?:[b-\xff]*a)?", optional(seq(star(byte_range(98, 255)), text("a")))),
+]
+PIECES = [
+    *LOOPS,
+    *[(word.encode(), text(word)) for word in ("a", "b", "ab", '"')],
+    (rb"[ab]", byte_range(97, 98)),
+    (rb"(?:ab)?", optional(text("ab"))),
+    (rb"(?:a|bab)", alt(text("a"), text("bab"))),
+]
 
 
 def test_random_patterns() -> None:
     """Against Python's re: texts, and each mask against what is accepted."""
     rng = seeded("covered states")
     outputs = ["".join(letters) for n in range(5) for letters in itertools.product(CHARACTERS, repeat=n)]
-    for _ in range(scaled(150)):
-        parts = ["".join(rng.choices(PIECES, k=rng.randint(1, 4))) for _ in range(rng.randint(1, 3))]
-        pattern = "|".join(parts)
-        expected = re.compile(pattern)
-        grammar = maskwright.GrammarCompiler(INFO).compile_regex(pattern)
+    for _ in range(scaled(300)):
+        branches = [rng.choices(PIECES, k=rng.randint(1, 4)) for _ in range(rng.randint(1, 3))]
+        expected = re.compile(b"|".join(b"".join(piece[0] for piece in branch) for branch in branches))
+        body = alt(*[seq(*[piece[1] for piece in branch]) for branch in branches])
+        grammar = maskwright.GrammarCompiler(INFO).compile_grammar(
+            maskwright.Grammar(GrammarIR((Rule("root", body),), 0))
+        )
         for output in rng.sample(outputs, 60):
             matcher = maskwright.GrammarMatcher(grammar)
             matches = matcher.accept_string(output) and matcher.is_completed()
-            assert matches == (expected.fullmatch(output) is not None), (pattern, output)
+            assert matches == (expected.fullmatch(output.encode()) is not None), (expected.pattern, output)
         matcher = maskwright.GrammarMatcher(grammar)
         for character in rng.choices(CHARACTERS, k=6):
             allowed = mask_of(matcher, INFO.vocab_size)
-            assert allowed == {token for token in range(STOP + 1) if matcher.fork().accept_token(token)}, pattern
+            assert allowed == {token for token in range(STOP + 1) if matcher.fork().accept_token(token)}
             if not matcher.accept_string(character):
                 break
 

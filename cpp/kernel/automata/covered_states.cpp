@@ -29,7 +29,7 @@ class Coverage {
         all_steps_(all_steps),
         seen_(nfa.num_states()) {}
 
-  // Of a state that is given with all that empty moves reach from it, by state; empty if it takes too long to tell, or
+  // Of a state, which all that empty moves reach from it follow here, by state; empty if it takes too long to tell, or
   // if there is no other.
   std::vector<uint8_t> of(std::vector<uint32_t> start) {
     if (takes_everything(start)) return std::vector<uint8_t>(nfa_.num_states(), 1);
@@ -68,12 +68,11 @@ class Coverage {
     out.set(static_cast<uint8_t>(edge.argument));
     return out;
   }
-  // Whether they may end, and every byte leads one of them back to itself.
+  // Whether the first of them may end, as it reaches the end by empty moves, and every byte leads it back to itself.
   bool takes_everything(const std::vector<uint32_t>& closed) const {
-    return contains(closed, kFinal) && std::ranges::any_of(closed, [&](uint32_t s) {
-             return std::any_of(nfa_.begin(s), nfa_.end(s), [&](const NfaEdge& e) {
-               return e.target == s && e.kind == EdgeKind::Set && (~sets_[e.argument]).empty();
-             });
+    const uint32_t state = closed[0];
+    return contains(closed, kFinal) && std::any_of(nfa_.begin(state), nfa_.end(state), [&](const NfaEdge& e) {
+             return e.target == state && e.kind == EdgeKind::Set && (~sets_[e.argument]).empty();
            });
   }
   uint32_t number_of_set(std::vector<uint32_t> closed) {
