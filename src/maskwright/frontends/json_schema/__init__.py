@@ -146,7 +146,7 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
         options: Likewise.
     """
     from maskwright.emptiness import admits_nothing
-    from maskwright.frontends.json_schema.report.contradiction import contradiction, described, pointer
+    from maskwright.frontends.json_schema.report.contradiction import contradiction, described, pointer, way_out
 
     schema = read_schema(schema)
     options = layout_options(schema, options)
@@ -164,5 +164,5 @@ def why_unsatisfiable(schema: Any, options: JsonSchemaOptions = DEFAULTS) -> Uns
     return UnsatisfiableError(
         f"no value is valid against this schema: {described(schema, parts)}",
         pointers=tuple(map(pointer, parts)),
-        hint="change or remove " + ("it" if len(parts) == 1 else "one of them"),
+        hint=way_out(schema, parts),
     )

@@ -97,6 +97,20 @@ def test_a_long_contradiction_is_cut_short() -> None:
     assert "and 54 more contradict each other" in str(caught.value)
 
 
+@pytest.mark.parametrize(("pattern", "inner"), [("/^[a-z]+$/", "^[a-z]+$"), ("/a$/i", "a$"), ("/^/a//", "^/a/")])
+def test_slashes_around_a_pattern(pattern: str, inner: str) -> None:
+    """They are part of it, and `^` never matches behind one."""
+    for compile_it in (
+        lambda: COMPILER.compile_json_schema({"type": "string", "pattern": pattern}),
+        lambda: COMPILER.compile_regex(pattern),
+    ):
+        with pytest.raises(UnsatisfiableError) as caught:
+            compile_it()
+        assert caught.value.hint == f"leave out the slashes around the pattern: {inner}"
+    COMPILER.compile_json_schema({"type": "string", "pattern": inner})
+    COMPILER.compile_json_schema({"type": "string", "pattern": "/a/"})
+
+
 def is_contradictory(schema: Any) -> bool:
     try:
         return admits_nothing(schema_to_ir(schema))
