@@ -8,6 +8,7 @@ namespace maskwright {
 namespace {
 
 constexpr int kManyBytes = 64;                            // of a loop that may take what is sought beside it
+constexpr uint32_t kMostStates = 512;                     // of an automaton that is looked at: a millisecond's work
 constexpr size_t kStepsPerState = 16, kMoreSteps = 1024;  // edges looked at, for a state with a loop
 constexpr size_t kMostLoops = 4;                          // for which there are as many steps
 
@@ -33,7 +34,7 @@ class Coverage {
   // if there is no other.
   std::vector<uint8_t> of(std::vector<uint32_t> start) {
     if (takes_everything(start)) return std::vector<uint8_t>(nfa_.num_states(), 1);
-    if (!spend(nfa_.num_states())) return {};
+    if (nfa_.num_states() > kMostStates || !spend(nfa_.num_states())) return {};
     const uint32_t first = number_of_set(std::move(start));
     for (uint32_t s = 0; s < nfa_.num_states(); ++s) number_of_pair(first, s);
     for (uint32_t pair = 0; pair < pairs_.size(); ++pair)
