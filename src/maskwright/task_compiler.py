@@ -20,7 +20,7 @@ from maskwright.compile_cache import Workers
 from maskwright.compile_tasks import Task
 from maskwright.compiled_grammar import CompiledGrammar, has_captures
 from maskwright.errors import GrammarError, Span, UnsatisfiableError
-from maskwright.frontends.regex.refused import between_slashes
+from maskwright.frontends.regex.refused import without_slashes
 from maskwright.frontends.warnings.issuing import issue
 from maskwright.frontends.warnings.schema_warnings import warn_of
 from maskwright.grammar import Grammar
@@ -86,8 +86,7 @@ class TaskCompiler:
             if task.why_unsatisfiable is not None:
                 raise task.why_unsatisfiable() from None
             if grammar.source is not None and grammar.source.kind == "regex":
-                inner = between_slashes(grammar.source.text)
-                hint = _WHOLE_OUTPUT if inner is None else f"leave out the slashes around the pattern: {inner}"
+                hint = without_slashes(grammar.source.text) or _WHOLE_OUTPUT
                 raise UnsatisfiableError("no text matches this regular expression", hint=hint) from None
             raise _why_nothing(grammar) or error from None
         except GrammarError as error:

@@ -111,6 +111,12 @@ def test_slashes_around_a_pattern(pattern: str, inner: str) -> None:
     COMPILER.compile_json_schema({"type": "string", "pattern": "/a/"})
 
 
+def test_slashes_around_a_pattern_that_may_match() -> None:
+    with pytest.raises(UnsatisfiableError) as caught:
+        COMPILER.compile_json_schema({"type": "string", "pattern": r"/a\$/", "maxLength": 3})
+    assert caught.value.hint == "change or remove one of them"
+
+
 def is_contradictory(schema: Any) -> bool:
     try:
         return admits_nothing(schema_to_ir(schema))

@@ -24,7 +24,7 @@ from maskwright.frontends.json_schema.read.keyword_table import ASSERTING, KEYWO
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.read.pointers import pointer_of, tokens_of
 from maskwright.frontends.json_schema.report.reached import HOLD_SCHEMAS, HOLD_SCHEMAS_BY_NAME
-from maskwright.frontends.regex.refused import between_slashes
+from maskwright.frontends.regex.refused import without_slashes
 
 _MOST_SHOWN: Final = 8
 _MOST_CHARACTERS: Final = 40
@@ -81,9 +81,9 @@ def way_out(schema: Any, parts: list[Part]) -> str:
     """Say what to do about it."""
     for part in parts:
         value = _at(schema, part)
-        inner = between_slashes(value) if part[-1:] == ("pattern",) and type(value) is str else None
-        if inner is not None:
-            return f"leave out the slashes around the pattern: {inner}"
+        hint = without_slashes(value) if part[-1:] == ("pattern",) and type(value) is str else None
+        if hint is not None:
+            return hint
     return "change or remove " + ("it" if len(parts) == 1 else "one of them")
 
 
