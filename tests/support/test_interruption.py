@@ -20,6 +20,7 @@ import pytest
 import maskwright as mw
 from maskwright.support.interruption import compiling, interrupt_checkpoint
 
+resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
 TRIES = 5  # the system may leave a thread waiting for a core; code that lets nobody in does so in every try
@@ -112,6 +113,19 @@ def others_run_during(work: Callable[[], object]) -> bool:
     worker.join()
     longest = max(b - a for a, b in itertools.pairwise([*times, taken[0]]))
     return longest < taken[0] / 3 and len(times) > taken[0] / 0.02
+
+
+@pytest.mark.skipif(not hasattr(resource, "RUSAGE_THREAD"), reason="the system does not count a thread's switches")
+def test_a_thread_alone_does_not_lie_still() -> None:
+    """It hands the interpreter over every fifth of a millisecond, and goes on at once where nobody waits for it."""
+
+    def share_that_lies_still() -> float:
+        begin, before = time.thread_time(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+        LONG["schema"]()
+        times = (time.thread_time() - begin) / 0.0002
+        return float(resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before) / times
+
+    assert any(share_that_lies_still() < 0.1 for _ in range(TRIES))
 
 
 def test_threads_that_compile_take_turns() -> None:

@@ -264,6 +264,23 @@ def test_options_of_layout_hold_within_items(
     assert not accepts(grammar, rejected)
 
 
+@pytest.mark.parametrize("levels", [1, 14, 15, 16, 40])
+def test_what_is_too_deep_in_one_list_is_compared_in_another(levels: int) -> None:
+    flat = deep = {"$ref": "#/$defs/outer"}
+    for _ in range(levels):
+        deep = closed({"a": deep})
+    lists = {"deep": deep, "flat": flat}
+    unique = {name: {"type": "array", "items": items, "uniqueItems": True} for name, items in lists.items()}
+    inner = {"$ref": "#/$defs/inner"}
+    schema = {**closed(unique), "$defs": {"outer": closed({"b": inner}), "inner": closed({"c": STRING})}}
+    grammar = maskwright.Grammar.from_json_schema(schema, on_unsupported="relax")
+    relaxed = ["/properties/deep/uniqueItems"] if levels > 14 else []
+    assert [finding.pointer for finding in grammar.report if finding.outcome == "relaxed"] == relaxed
+    compiled = COMPILER.compile_grammar(grammar)
+    assert accepts(compiled, '{"flat": [{"b": {"c": "x"}}, {"b": {"c": "y"}}]}')
+    assert not accepts(compiled, '{"flat": [{"b": {"c": "x"}}, {"b": {"c": "x"}}]}')
+
+
 @pytest.mark.parametrize(
     ("items", "options"),
     [

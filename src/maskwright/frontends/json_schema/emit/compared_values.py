@@ -99,16 +99,26 @@ def may_contain(rules: SchemaRules, item: Conj, unique: Path) -> bool:
         if key in seen or not conj:
             continue
         seen.add(key)
-        shape = rules.norm.shape_of(conj)
-        for array in shape.arrays:
-            if array.unique == unique:
-                return True
-            waiting += (*array.prefix, array.rest, *[contains.place for contains in array.contains])
-        for part in shape.objects:
-            waiting += part.properties.values()
-            for extras in part.extras:
-                waiting += (extras.additional, *[conj for _, _, conj in extras.patterns])
+        inside = rules.inside.get(key)
+        if inside is None:
+            inside = rules.inside[key] = _inside(rules.norm.shape_of(conj))
+        lists, places = inside
+        if unique in lists:
+            return True
+        waiting += places
     return bool(waiting)
+
+
+def _inside(shape: Shape) -> tuple[list[Path | None], list[Conj]]:
+    """The keywords by which the items of arrays differ, and the places in arrays and objects."""
+    places: list[Conj] = []
+    for array in shape.arrays:
+        places += (*array.prefix, array.rest, *[contains.place for contains in array.contains])
+    for part in shape.objects:
+        places += part.properties.values()
+        for extras in part.extras:
+            places += (extras.additional, *[conj for _, _, conj in extras.patterns])
+    return [array.unique for array in shape.arrays], places
 
 
 def leads_back_plainly(rules: SchemaRules, shape: Shape, unique: Path) -> bool:

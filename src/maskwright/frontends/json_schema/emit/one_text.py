@@ -19,13 +19,14 @@ Tested by tests/frontends/json_schema/emit/test_schema_unique_items.py and test_
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from maskwright.frontends.json_schema.emit.counting import TooManyError
 from maskwright.frontends.json_schema.emit.layout import Style, layout_of
 from maskwright.frontends.json_schema.emit.schema_rules import SchemaRules
 from maskwright.frontends.json_schema.options import JsonSchemaOptions
-from maskwright.frontends.json_schema.read.places import Conj
+from maskwright.frontends.json_schema.read.places import Conj, identity_of
 from maskwright.frontends.json_schema.sets.decimals import digits_of
 from maskwright.frontends.json_schema.sets.intersect import is_closed
 from maskwright.frontends.json_schema.sets.numerals import admitted_values
@@ -87,6 +88,7 @@ class OneText:
         self._styles = _fixed(rules.layout.options)
         self._names: dict[_At, dict[str, int]] = {}
         self._places = 0
+        self._is_large = False
 
     def element(self, conj: Conj, depth: int) -> Expr:
         """Return a regular expression of the values at a place, each by one text.
@@ -99,9 +101,21 @@ class OneText:
     def _value(self, conj: Conj, depth: int, at: _At) -> Expr:
         self._places += 1
         if self._places > _MAX_PLACES or len(at) > _MAX_LEVELS:
+            self._is_large = True
             raise TooManyError
+        self._check(conj, depth)
         shape = self._rules.norm.shape_of(conj)
-        return alt(self._objects(shape, depth, at), self._arrays(shape, depth, at), self.scalars(shape))
+        try:
+            return alt(self._objects(shape, depth, at), self._arrays(shape, depth, at), self.scalars(shape))
+        except TooManyError:
+            if not self._is_large:
+                self._rules.without_text.add((identity_of(conj), depth))
+            raise
+
+    def _check(self, conj: Conj, depth: int) -> None:
+        """Raises `TooManyError` where the values at a place are known to have no such texts."""
+        if (identity_of(conj), depth) in self._rules.without_text:
+            raise TooManyError
 
     def objects(self, shape: Shape, depth: int) -> Expr:
         """Return the same of the objects of a shape."""
@@ -150,6 +164,8 @@ class OneText:
 
     def _declared(self, shape: ObjectShape, style: Style, at: _At) -> list[tuple[Expr, bool]] | None:
         """The declared members, and whether each is required; None if a required one has no value."""
+        for conj in shape.properties.values():
+            self._check(conj, style.inner)
         order = self._names.setdefault(at, {})
         for name in shape.properties:
             order.setdefault(name, len(order))
@@ -172,6 +188,7 @@ class OneText:
         return style
 
 
+@lru_cache(maxsize=32)
 def _fixed(options: JsonSchemaOptions) -> tuple[Style, ...]:
     if not options.any_whitespace or options.whitespace_pattern is not None:
         return layout_of(options).styles

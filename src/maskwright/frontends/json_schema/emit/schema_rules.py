@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from maskwright.frontends.json_schema.emit.layout import Layout
 from maskwright.frontends.json_schema.normalise.document_context import DocumentContext
-from maskwright.frontends.json_schema.read.places import Conj, Refusal
+from maskwright.frontends.json_schema.read.places import Conj, Path, Refusal
 from maskwright.frontends.regular import SpelledOut
 from maskwright.ir import OP_EMPTY, OP_LITERAL, OP_NEVER, OP_REF, OP_SET, OP_SUBGRAMMAR, Expr
 
@@ -31,6 +31,8 @@ class SchemaRules(ABC):
         strict: Whether objects admit only what is declared.
         names: Expressions for the names of members that are not declared: see objects.py.
         spelled_rules: Rules of the layout without their references, each spelled out once: see one_text.py.
+        without_text: Places, by identity and depth, whose values are known to have no one text each: see one_text.py.
+        inside: What lies within the values at places, by identity: see compared_values.py.
     """
 
     def __init__(self, norm: DocumentContext, layout: Layout) -> None:
@@ -40,6 +42,8 @@ class SchemaRules(ABC):
         self.strict = layout.options.strict_mode
         self.names: dict[Any, Expr] = {}
         self.spelled_rules = SpelledOut()
+        self.without_text: set[tuple[Any, int]] = set()
+        self.inside: dict[Any, tuple[list[Path | None], list[Conj]]] = {}
         self._rules: dict[Expr, Expr] = {}
 
     @abstractmethod

@@ -66,6 +66,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     NumberShape,
 )
 from maskwright.ir import Expr, alt, and_, bytes_in, literal, optional, plus, ref, seq
+from maskwright.support.memos import remembered
 
 Numbers: TypeAlias = Literal["plain", "digits", "any"]
 
@@ -96,22 +97,41 @@ _FORM_BY_RULES: Final = DOUBLE_FORM._replace(unsigned=UNSIGNED_RULE)
 
 def number_text(shape: NumberShape, numbers: Numbers, *, as_operand: bool = False) -> Expr:
     """Return the spellings of the numbers of a kind within bounds; as an operand of a product, without references."""
-    if shape.kind in INTEGERS:
-        return _integer_text(shape, numbers, LARGE_TEXT if as_operand else LARGE_RULE)
-    if numbers == "plain" and shape.kind == FRACTION:
-        return and_(_double_text(shape, as_operand), short_fractions_text() if as_operand else fractions_text())
+    beyond = mentions_more_than_doubles(shape)
+    return _text_within(shape.kind, shape.low, shape.low_open, shape.high, shape.high_open, beyond, numbers, as_operand)
+
+
+@remembered(4096)
+def _text_within(
+    kind: int,
+    low: Exact | None,
+    low_open: bool,
+    high: Exact | None,
+    high_open: bool,
+    beyond: bool,
+    numbers: Numbers,
+    as_operand: bool,
+) -> Expr:
+    """The same; `beyond`: with longer integers, as the bounds or divisors are beyond doubles."""
+    shape = NumberShape()
+    shape.kind, shape.low, shape.low_open, shape.high, shape.high_open = kind, low, low_open, high, high_open
+    if kind in INTEGERS:
+        return _integer_text(shape, numbers, LARGE_TEXT if as_operand else LARGE_RULE, beyond)
+    if numbers == "plain" and kind == FRACTION:
+        fractions = short_fractions_text() if as_operand else fractions_text()
+        return and_(_double_text(shape, as_operand, beyond), fractions)
     if numbers == "plain":
-        text = _double_text(shape, as_operand)
-    elif shape.low is not None or shape.high is not None:
-        text = number_range(shape.low, shape.low_open, shape.high, shape.high_open)
+        text = _double_text(shape, as_operand, beyond)
+    elif low is not None or high is not None:
+        text = number_range(low, low_open, high, high_open)
     else:
         text = NUMBER_TEXT
-    if shape.kind == FRACTION:
+    if kind == FRACTION:
         return and_(text, _NOT_INTEGRAL)
-    return and_(text, _WRITTEN_FRACTION) if shape.kind == WRITTEN_FRACTION else text
+    return and_(text, _WRITTEN_FRACTION) if kind == WRITTEN_FRACTION else text
 
 
-def _double_text(shape: NumberShape, as_operand: bool) -> Expr:
+def _double_text(shape: NumberShape, as_operand: bool, beyond: bool) -> Expr:
     """Numbers within bounds that a double holds; also longer integers, if bounds or divisors are beyond doubles."""
     low, low_open = bound_from(shape.low, shape.low_open)
     high, high_open = bound_to(shape.high, shape.high_open)
@@ -126,9 +146,7 @@ def _double_text(shape: NumberShape, as_operand: bool) -> Expr:
         by_rules = _FORM_BY_RULES if shape.kind == ANY_KIND and not as_operand else DOUBLE_FORM
         form = ANY_FORM if shape.kind == FRACTION else by_rules  # fractions are doubles already
         text = number_range(low, low_open, high, high_open, form)
-    if shape.kind == ANY_KIND and mentions_more_than_doubles(shape):
-        return alt(text, integers_text(shape))
-    return text
+    return alt(text, integers_text(shape)) if shape.kind == ANY_KIND and beyond else text
 
 
 def integers_text(shape: NumberShape) -> Expr:
@@ -136,14 +154,14 @@ def integers_text(shape: NumberShape) -> Expr:
     return integer_range(*_integer_bounds(shape), minus_zero=False)
 
 
-def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr) -> Expr:
+def _integer_text(shape: NumberShape, numbers: Numbers, large: Expr, beyond: bool) -> Expr:
     low, high = _integer_bounds(shape)
     if numbers == "any":
         is_bounded = low is not None or high is not None
         if shape.kind == WRITTEN_INTEGER:
             return integer_range(low, high, minus_zero=True) if is_bounded else PLAIN_INTEGER
         return seq(integer_range(low, high, minus_zero=True), ZERO_FRACTION) if is_bounded else _ANY_INTEGER
-    if numbers == "plain" and not mentions_more_than_doubles(shape):
+    if numbers == "plain" and not beyond:
         if low is None and high is None:
             return SAFE_INTEGER_TEXT
         if high is None and low is not None and low <= SAFE_INTEGER:
