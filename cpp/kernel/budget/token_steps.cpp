@@ -9,6 +9,7 @@
 #include "masks/collector.h"
 #include "masks/exits.h"
 #include "masks/token_walk.h"
+#include "recognizer/imported_stacks.h"
 #include "support/work.h"
 
 namespace maskwright {

@@ -22,6 +22,7 @@
 #include "budget/budget.h"
 #include "budget/short_end.h"
 #include "budget/unknown_texts.h"
+#include "engine/transition_table.h"
 #include "linker/program.h"
 #include "masks/distinct_mask.h"
 #include "masks/masks.h"
@@ -35,35 +36,6 @@
 #include "support/sharded_counter.h"
 
 namespace maskwright {
-
-// (configuration, token) -> configuration. Readers need no lock; one writer at a time.
-class TransitionTable {
- public:
-  TransitionTable() { grow(256); }
-  ConfigId find(ConfigId config, TokenId token) const;
-  void insert(ConfigId config, TokenId token, ConfigId next);
-  size_t size() const { return used_; }
-  size_t memory_bytes() const { return bytes_; }
-
- private:
-  struct Slot {
-    std::atomic<uint64_t> key{kFree};
-    std::atomic<ConfigId> next{kNoConfig};
-  };
-  struct Table {
-    size_t mask;
-    std::unique_ptr<Slot[]> slots;
-  };
-  static constexpr uint64_t kFree = ~uint64_t{0};
-  static uint64_t key_of(ConfigId config, TokenId token) {
-    return (uint64_t{config} << 32) | static_cast<uint32_t>(token);
-  }
-  void grow(size_t size);
-  std::atomic<const Table*> table_{nullptr};
-  std::vector<std::unique_ptr<Table>> tables_;  // outgrown ones stay readable
-  size_t used_ = 0;
-  size_t bytes_ = 0;
-};
 
 // How often masks were asked for. Shared by all engines of a compiled grammar.
 struct MaskCounters {

@@ -4,7 +4,6 @@
 #include <string>
 #include <tuple>
 
-#include "recognizer/value_identity.h"
 #include "support/errors.h"
 
 namespace maskwright {
@@ -145,14 +144,6 @@ bool Recognizer::end_level() {
   return true;
 }
 
-// As long as some item is in a value.
-void Recognizer::keep_text() {
-  Level& top = levels_.back();
-  const auto is_inside = [this](const Item& item) { return item.state->rule->is_value() || in_value(item.stack); };
-  if (std::none_of(items_.begin() + static_cast<std::ptrdiff_t>(top.items), items_.end(), is_inside))
-    top.text = kNoCell;
-}
-
 // Takes another byte into the text, or the first one.
 void Recognizer::read_into_text(uint8_t byte) {
   byte_ = byte;
@@ -265,76 +256,6 @@ uint64_t Recognizer::called_register(const Item& caller, const CallEdge& call) c
   if (!call.callee->recalls()) return call.reg;
   const auto find = [this](CellId id) -> const Cell& { return cell(id); };
   return Recalled{text_in(static_cast<CellId>(caller.reg), call.callee->memory().number, find), 0}.reg();
-}
-
-// Returns to scopes with a text for their registers.
-void Recognizer::remember(std::span<const Frame> frames, uint8_t number, CellId text) {
-  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
-  for (const Frame& frame : frames) {
-    if (!frame.target) {  // whose scope is not known
-      levels_.back().complete = true;
-      continue;
-    }
-    const CellId outside = outside_of(static_cast<CellId>(frame.reg), number, find);
-    const CellId inside = add_cell({outside, text, number, kNoCell, Cell::Kind::Environment});
-    add_item({frame.target, inside, frame.parent});
-  }
-}
-
-// Returns to lists with an element, which none of them has yet.
-void Recognizer::add_to_lists(std::span<const Frame> frames, CellId text) {
-  for (const Frame& frame : frames) {
-    if (!frame.target) {  // which list it is in is not known
-      levels_.back().complete = true;
-      continue;
-    }
-    const Chosen before = Chosen::of(frame.reg);
-    const CellId set =
-        is_unknown(before.set) ? before.set : add_cell({before.set, text, 0, kNoCell, Cell::Kind::Grown});
-    add_item({frame.target, Chosen{frame.target->rule->memory().counted(before.count + 1), set}.reg(), frame.parent});
-  }
-}
-
-bool Recognizer::may_have_another(const Item& list) const {
-  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
-  const auto [count, set] = Chosen::of(list.reg);
-  if (!list.state->final && list.state->rule->has_values()) return true;
-  if (set == kAllTexts || count >= list.state->rule->memory().maximum) return false;
-  if (list.state->rule->has_values()) return true;
-  const Cell& last = cell(set);
-  if (!is_trie(set) || last.kind != Cell::Kind::Grown) return true;
-  const auto byte = [&](uint32_t i) { return byte_at(last.value, i, find); };
-  return !would_hold_all(*list.state->rule->element(), last.parent, cell(last.value).size, byte, find);
-}
-
-bool Recognizer::stay_open(std::span<const Frame> lists, uint64_t reg) const {
-  const std::string text = text_of(Spelled::of(reg).text);
-  return std::ranges::all_of(lists, [&](const Frame& list) {
-    return !list.target || stays_open(*list.target->rule->element(), Chosen::of(list.reg).set, text,
-                                      [this](CellId id) -> const Cell& { return cell(id); });
-  });
-}
-
-std::string Recognizer::text_of(CellId text, uint32_t begin) const {
-  return TextView(*this).text(text, begin);
-}
-
-std::string TextView::text(CellId text, uint32_t begin) const {
-  std::string out(cell(text).size - std::min(begin, cell(text).size), '\0');
-  for (size_t i = out.size(); i-- > 0; text = cell(text).parent) out[i] = static_cast<char>(cell(text).value);
-  return out;
-}
-
-// A set in the form in which what lies below a byte can be found.
-CellId Recognizer::looked_into(CellId set, Rule& list) {
-  if (!is_trie(set) || cell(set).kind != Cell::Kind::Grown) return set;
-  const Cell grown = cell(set);
-  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
-  const auto add = [this](const Cell& cell) { return push_cell(cell); };
-  const std::string text = text_of(grown.value, grown.size == 0 ? 0 : grown.size - 1);
-  spend(text.size());
-  if (grown.size > 0) return with_value(grown.parent, identity_of(text), find, add);
-  return with_text(list, grown.parent, text, find, add);
 }
 
 void Recognizer::scan_token(const Item& item, TokenId token, bool only_named) {
@@ -509,66 +430,6 @@ void Recognizer::complete_returns() {
   }
 }
 
-void Recognizer::return_text(const Item& item) {
-  const std::vector<Frame> frames(this->frames(item.stack).begin(), this->frames(item.stack).end());
-  const MemoryRole& role = item.state->rule->memory();
-  const Spelled at = Spelled::of(item.reg);
-  if (role.kind == MemoryRole::Kind::Remember)
-    remember(frames, role.number, static_cast<CellId>(item.reg));
-  else if (!holds_end(at.avoided, [this](CellId id) -> const Cell& { return cell(id); }))
-    add_to_lists(frames, at.text);
-}
-
-// Whether the set is one to which a value was added last that it had before.
-bool Recognizer::repeats_value(CellId set) {
-  if (!is_trie(set) || cell(set).kind != Cell::Kind::Grown || cell(set).size == 0) return false;
-  const Cell grown = cell(set);
-  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
-  const CellId values = values_in(grown.parent, find);
-  if (values == kNoTexts) return false;
-  const std::string identity = identity_of(text_of(grown.value, grown.size - 1));
-  spend(identity.size());
-  return holds_value(values, identity, find);
-}
-
-// Of a list of values, which stands behind one or behind a separator: whether what closes the value may come.
-bool Recognizer::may_close(const Item& list) {
-  levels_.back().has_decided = true;
-  return !repeats_value(Chosen::of(list.reg).set);
-}
-
-// Whether the lists have the value is asked at once if nothing of it can follow, as then no byte may lead here; else
-// when it is closed, as most values end in many places first.
-void Recognizer::return_value(const Item& item) {
-  const std::vector<Frame> frames(this->frames(item.stack).begin(), this->frames(item.stack).end());
-  const bool decides = item.state->ends_only;
-  if (decides) levels_.back().has_decided = true;
-  if (item.reg == kUnknownBegin) return return_unknown_value(frames);
-  const CellId text = levels_.back().text;
-  for (const Frame& frame : frames) {
-    if (!frame.target) {  // which list it is in is not known
-      levels_.back().complete = true;
-      continue;
-    }
-    const Chosen before = Chosen::of(frame.reg);
-    const CellId set = add_cell({before.set, text, static_cast<uint32_t>(item.reg) + 1, kNoCell, Cell::Kind::Grown});
-    if (decides && repeats_value(set)) continue;
-    add_item({frame.target, Chosen{frame.target->rule->memory().counted(before.count + 1), set}.reg(), frame.parent});
-  }
-}
-
-void Recognizer::return_unknown_value(std::span<const Frame> frames) {
-  for (const Frame& frame : frames) {
-    if (!frame.target) {
-      levels_.back().complete = true;
-      continue;
-    }
-    const Chosen before = Chosen::of(frame.reg);
-    const uint32_t count = frame.target->rule->memory().counted(before.count + 1);
-    add_item({frame.target, Chosen{count, before.set}.reg(), frame.parent});
-  }
-}
-
 ByteSet next_bytes(std::span<const Item> items) {
   ByteSet out;
   for (const Item& item : items) {
@@ -586,132 +447,6 @@ ByteSet Recognizer::next_bytes() const {
   // A rule that recalls takes any byte itself.
   if (const Item* sole = sole_item(); sole && sole->state->rule->recalls()) return recalled_bytes(*sole);
   return out;
-}
-
-ByteSet Recognizer::recalled_bytes(const Item& item) const {
-  const auto find = [this](CellId id) -> const Cell& { return cell(id); };
-  ByteSet out;
-  const auto add = [&](Recalled at) {
-    if (at.text != kNoCell) out.set(byte_at(at.text, at.position, find));
-  };
-  if (item.state->rule->recalls()) add(Recalled::of(item.reg));
-  if (item.state->rule->is_scope())
-    for (const CallEdge& call : item.state->calls)
-      if (call.callee->recalls()) add(Recalled::of(called_register(item, call)));
-  return out;
-}
-
-// A scratch cell and what it refers to, in the store.
-CellId import_cell(const Recognizer& recognizer, CellStore& store, CellId id, std::vector<CellId>& moved) {
-  std::vector<CellId> open{id};
-  const auto known = [&](CellId cell) { return cell < kScratchCell ? cell : moved[cell - kScratchCell]; };
-  const auto is_known = [&](CellId cell) { return cell < kScratchCell || moved[cell - kScratchCell] != kScratchCell; };
-  while (!is_known(id)) {
-    const CellId at = open.back();
-    Cell cell = recognizer.cell(at);
-    if (!is_known(cell.parent)) {
-      open.push_back(cell.parent);
-    } else if (cell.kind != Cell::Kind::Text && !is_known(cell.value)) {
-      open.push_back(cell.value);
-    } else {
-      open.pop_back();
-      const auto find = [&](CellId other) -> const Cell& { return store.cell(other); };
-      if (cell.kind != Cell::Kind::Text)
-        cell = {known(cell.parent), known(cell.value), cell.size, kNoCell, cell.kind};
-      else
-        cell = longer(known(cell.parent), static_cast<uint8_t>(cell.value), find);
-      moved[at - kScratchCell] = store.intern(cell);
-    }
-  }
-  return known(id);
-}
-
-// Registers that hold cells, with the cells in the store.
-class ImportedCells {
- public:
-  ImportedCells(const Recognizer& recognizer, CellStore& store)
-      : recognizer_(recognizer), store_(store), moved_(recognizer.num_scratch_cells(), kScratchCell) {}
-  void move(const DfaState* state, uint64_t& reg) {
-    if (moved_.empty() || !state) return;
-    switch (state->rule->memory().kind) {
-      case MemoryRole::Kind::None:
-      case MemoryRole::Kind::Multiple:
-      case MemoryRole::Kind::Value: return;
-      case MemoryRole::Kind::Scope:
-      case MemoryRole::Kind::Remember: reg = import_cell(recognizer_, store_, static_cast<CellId>(reg), moved_); return;
-      case MemoryRole::Kind::Recall: {
-        const Recalled at = Recalled::of(reg);
-        reg = Recalled{import_cell(recognizer_, store_, at.text, moved_), at.position}.reg();
-        return;
-      }
-      case MemoryRole::Kind::Element: {
-        const Spelled at = Spelled::of(reg);
-        reg = Spelled{import_cell(recognizer_, store_, at.avoided, moved_),
-                      import_cell(recognizer_, store_, at.text, moved_)}
-                  .reg();
-        return;
-      }
-      case MemoryRole::Kind::Distinct: {
-        const Chosen chosen = Chosen::of(reg);
-        reg = Chosen{chosen.count, import_set(chosen.set, *state->rule)}.reg();
-      }
-    }
-  }
-
-  void move_text(CellId& text) {
-    if (!moved_.empty()) text = import_cell(recognizer_, store_, text, moved_);
-  }
-
- private:
-  // In the form in which equal sets are equal numbers, unless a value was added last: more of it may come instead.
-  CellId import_set(CellId set, Rule& list) {
-    const Cell grown = recognizer_.cell(set);
-    if (!is_trie(set) || grown.kind != Cell::Kind::Grown || grown.size > 0)
-      return import_cell(recognizer_, store_, set, moved_);
-    return with_text(
-        list, import_cell(recognizer_, store_, grown.parent, moved_), recognizer_.text_of(grown.value),
-        [this](CellId id) -> const Cell& { return store_.cell(id); },
-        [this](const Cell& cell) { return store_.intern(cell); });
-  }
-
-  const Recognizer& recognizer_;
-  CellStore& store_;
-  std::vector<CellId> moved_;
-};
-
-// A scratch node points to older nodes only.
-void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items, CellId& text) {
-  ImportedCells cells(recognizer, store.cells());
-  cells.move_text(text);
-  for (Item& item : items) cells.move(item.state, item.reg);
-  StackId top = 0;
-  for (const Item& item : items)
-    if (item.stack >= kScratch) top = std::max(top, item.stack - kScratch + 1);
-  if (top == 0) return;
-  std::vector<StackId> moved(top, 0);
-  std::vector<bool> needed(top);
-  for (const Item& item : items)
-    if (item.stack >= kScratch) needed[item.stack - kScratch] = true;
-  for (StackId s = top; s-- > 0;) {
-    if (!needed[s]) continue;
-    for (const Frame& frame : recognizer.frames(kScratch + s))
-      if (frame.parent >= kScratch) needed[frame.parent - kScratch] = true;
-  }
-  std::vector<Frame> frames;
-  for (StackId s = 0; s < top; ++s) {
-    if (!needed[s]) continue;
-    const auto scratch = recognizer.frames(kScratch + s);
-    frames.assign(scratch.begin(), scratch.end());
-    for (Frame& frame : frames) {
-      cells.move(frame.target, frame.reg);
-      if (frame.parent >= kScratch) frame.parent = moved[frame.parent - kScratch];
-    }
-    std::sort(frames.begin(), frames.end());
-    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
-    moved[s] = store.intern(frames, recognizer.mark(kScratch + s));
-  }
-  for (Item& item : items)
-    if (item.stack >= kScratch) item.stack = moved[item.stack - kScratch];
 }
 
 }  // namespace maskwright

@@ -264,8 +264,4 @@ class TextView {
   const Recognizer* recognizer_ = nullptr;
 };
 
-// Moves the scratch stacks and texts that the items need into a store, which is the one that the recogniser was reset
-// with; and the text of the values that they are in.
-void import_stacks(const Recognizer& recognizer, StackStore& store, std::vector<Item>& items, CellId& text);
-
 }  // namespace maskwright

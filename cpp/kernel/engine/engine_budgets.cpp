@@ -1,0 +1,215 @@
+// What the engine does with token budgets: clocks and deadlines of configurations, and what it refuses.
+#include <algorithm>
+#include <string>
+
+#include "budget/many_texts.h"
+#include "engine/engine.h"
+#include "rules/instances/family.h"
+#include "rules/reached.h"
+#include "support/errors.h"
+#include "support/work.h"
+
+namespace maskwright {
+namespace {
+
+constexpr uint32_t kMostBitsOfSearches = 8;  // that rules with a parameter move: items in any order
+constexpr size_t kFewSteps = 1'000'000;      // of a search that engines wait for
+
+}  // namespace
+
+TokenBudgets& Engine::budgets() {
+  if (program_->has_values)
+    throw LimitExceeded("remembered_text_budget",
+                        "token budgets cannot be kept in a grammar with distinct elements of any spelling: leave out "
+                        "max_tokens");
+  std::call_once(has_budgets_,
+                 [this] { budgets_ = std::make_unique<TokenBudgets>(*vocabulary_, stacks_, searched_bytes_); });
+  return *budgets_;
+}
+
+// Whether items may come in many orders, or many texts be remembered.
+bool Engine::has_endless_searches() {
+  const auto is_large = [](const Family* family) { return family->num_bits_moved() > kMostBitsOfSearches; };
+  if (std::ranges::any_of(program_->families(), is_large)) return true;
+  std::call_once(knows_texts_, [this] {
+    has_many_texts_ = program_->has_memory && remember_many_texts(*vocabulary_, program_->groups());
+  });
+  return has_many_texts_;
+}
+
+// What a rule with a budget remembers must be found out by searches.
+void Engine::check_budgets_of_rules() {
+  if (program_->group->has_lists())
+    throw LimitExceeded(
+        "remembered_text_budget",
+        "a rule cannot have max_tokens in a grammar with distinct elements: give the budget to the whole "
+        "output");
+  if (!program_->has_memory) return;
+  for (RuleGroup* group : program_->groups()) {
+    if (!group->has_memory()) continue;
+    for (uint32_t i = 0; i < group->num_rules(); ++i) {
+      const auto& span = group->rule(i).span();
+      if (span && span->max_tokens > 0 && remember_many_texts(*vocabulary_, groups_reached(*group)))
+        throw LimitExceeded("remembered_text_budget",
+                            "a rule with max_tokens remembers a text that may be one of too many: give the budget to "
+                            "rules within it, or to the whole output");
+    }
+  }
+}
+
+// Whether every token that the grammar takes there leaves all open rules time enough. Precondition: it has a core.
+bool Engine::is_safe(const Config& config) {
+  Config& core = configs_[config.core];
+  int64_t safe = core.safe_clock.load(std::memory_order_relaxed);
+  if (safe == kUnknownClock) {
+    const bool has_lists = program_->group->has_lists();
+    Config& sized = has_lists ? configs_[without_texts(core)] : core;
+    safe = sized.safe_clock.load(std::memory_order_relaxed);
+    if (safe == kUnknownClock) safe = budgets().safe_clock(sized.span(), has_lists);
+    sized.safe_clock.store(safe, std::memory_order_relaxed);
+    core.safe_clock.store(safe, std::memory_order_relaxed);
+  }
+  return config.clock >= safe;
+}
+
+// The configuration that is the same for all lists of as many elements.
+ConfigId Engine::without_texts(const Config& config) {
+  const std::lock_guard guard(unknown_texts_lock_);
+  unknown_texts_.count(config.span());
+  const std::lock_guard own_guard(lock_);
+  std::vector<Item> items;
+  for (const Item& item : config.span()) items.push_back(unknown_texts_.without_texts(item, stacks_));
+  unknown_texts_bytes_ = unknown_texts_.memory_bytes();
+  return intern(std::move(items), config.complete);
+}
+
+bool Engine::steps_quickly(ConfigId config) const {
+  const Config& at = configs_[config];
+  if (at.core == kNoConfig) return true;
+  const int64_t safe = configs_[at.core].safe_clock.load(std::memory_order_relaxed);
+  return safe != kUnknownClock && at.clock >= safe;
+}
+
+// The configuration of the items behind a token, without those that cannot end in time.
+ConfigId Engine::within_budgets(const Config& from, std::vector<Item> items, bool complete, bool is_token) {
+  const int64_t clock = from.clock - 1;
+  if (is_token && is_safe(from))  // other text may lead further than any token
+    std::erase_if(items, [&](const Item& item) {
+      const int64_t deadline = stacks_.deadline(item.stack);
+      return deadline != kNoDeadline && clock + deadline < 1;
+    });
+  else
+    budgets().keep_viable(items, clock);
+  if (items.empty() && !complete) return kNoConfig;
+  const std::lock_guard guard(lock_);
+  return intern_at(std::move(items), complete, clock);
+}
+
+// Sets the clock and takes the items apart from it. The lock is held.
+ConfigId Engine::intern_at(std::vector<Item> items, bool complete, int64_t clock) {
+  int64_t last = INT64_MIN;
+  for (const Item& item : items)
+    if (const int64_t deadline = stacks_.deadline(item.stack); deadline != kNoDeadline) last = std::max(last, deadline);
+  if (last == INT64_MIN) {
+    const ConfigId id = intern(std::move(items), complete);
+    if (program_->has_budgets) relate(id, id, id);
+    return id;
+  }
+  if (last != 0) move_deadlines(items, -last);
+  std::vector<Item> plain = items;
+  move_deadlines(plain, std::nullopt);
+  const ConfigId plain_id = intern(std::move(plain), complete);
+  const ConfigId core_id = intern(items, complete, 0);
+  const ConfigId id = intern(std::move(items), complete, clock + last);
+  relate(id, core_id, plain_id);
+  return id;
+}
+
+// Others may be reading a configuration that was there before: what it is related to never changes.
+void Engine::relate(ConfigId id, ConfigId core, ConfigId plain) {
+  Config& config = configs_[id];
+  if (config.core != kNoConfig) return;
+  config.core = core;
+  config.plain = plain;
+}
+
+// The lock is held.
+void Engine::move_deadlines(std::vector<Item>& items, std::optional<int64_t> later) {
+  std::unordered_map<StackId, StackId> moved;
+  for (Item& item : items)
+    if (stacks_.deadline(item.stack) != kNoDeadline) item.stack = stacks_.with_deadlines(item.stack, later, moved);
+}
+
+template <class Tokens>
+uint32_t Engine::least_over_start(Tokens&& tokens) {
+  uint32_t least = kAnyTokens;
+  for (const Item& item : configs_[0].span()) least = std::min<uint32_t>(least, tokens(item));
+  return least;
+}
+
+uint32_t Engine::enough_tokens() {
+  return least_over_start([&](const Item& item) { return budgets().enough_tokens(item); });
+}
+
+Unsatisfiable Engine::too_few(uint32_t max_tokens) {
+  const uint32_t least = least_over_start([&](const Item& item) { return budgets().least_tokens(item); });
+  if (least == kAnyTokens) {
+    return Unsatisfiable("no sequence of tokens of this vocabulary is an output",
+                         "use a tokenizer whose tokens can spell every text, as most can, byte by byte");
+  }
+  const std::string needed = std::to_string(least);
+  return Unsatisfiable(
+      "the shortest output needs " + needed + " tokens, but max_tokens is " + std::to_string(max_tokens),
+      "allow " + needed + " tokens or more");
+}
+
+// Where it is not known whether an output fits.
+void Engine::refuse_budget(const std::string& limit, uint32_t max_tokens) {
+  const uint32_t most = enough_tokens();
+  const uint32_t least = least_over_start([&](const Item& item) { return budgets().at_least_tokens(item); });
+  const std::string at_least = "at least " + std::to_string(least) + " tokens", given = std::to_string(max_tokens),
+                    enough_are = most < kAnyTokens ? "; " + std::to_string(most) + " tokens are enough" : "";
+  if (least > max_tokens && !configs_[0].complete)
+    throw Unsatisfiable("the shortest output needs " + at_least + ", but max_tokens is " + given + enough_are);
+  if (most < kAnyTokens)
+    throw LimitExceeded(limit, "whether an output fits into max_tokens, " + given +
+                                   ", takes too long to find out: the shortest needs " + at_least + enough_are);
+}
+
+ConfigId Engine::initial_within(uint32_t max_tokens, bool& by_bounds) {
+  const Work::Scope scope;
+  const bool has_lists = program_->group->has_lists();
+  if (has_lists) {
+    by_bounds = true;
+  } else if (!by_bounds && has_endless_searches()) {
+    by_bounds = enough_tokens() <= max_tokens;
+  } else if (by_bounds && enough_tokens() > max_tokens) {  // exactly, then, but only if that is soon found out
+    by_bounds = false;
+    Work::leave(kFewSteps);
+  }
+  std::vector<Item> items(configs_[0].span().begin(), configs_[0].span().end());
+  const bool complete = configs_[0].complete;
+  if (!items.empty()) {
+    const std::lock_guard guard(lock_);
+    const StackId stack = stacks_.intern({{nullptr, 0, kRootStack}}, {nullptr, 0, by_bounds});
+    for (Item& item : items) item.stack = stack;
+  }
+  try {
+    budgets().keep_viable(items, max_tokens);
+    if (items.empty() && !complete) {
+      if (has_lists)
+        throw LimitExceeded(
+            "remembered_text_budget",
+            "token budgets cannot be kept in a grammar with distinct elements if bytes of its texts are "
+            "no tokens of the vocabulary: leave out max_tokens");
+      throw too_few(max_tokens);
+    }
+  } catch (const LimitExceeded& e) {
+    refuse_budget(e.limit, max_tokens);
+    throw;
+  }
+  const std::lock_guard guard(lock_);
+  return intern_at(std::move(items), complete, max_tokens);
+}
+
+}  // namespace maskwright
