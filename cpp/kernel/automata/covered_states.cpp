@@ -11,6 +11,7 @@ constexpr int kManyBytes = 64;                            // of a loop that may 
 constexpr uint32_t kMostStates = 512;                     // of an automaton that is looked at: a millisecond's work
 constexpr size_t kStepsPerState = 16, kMoreSteps = 1024;  // edges looked at, for a state with a loop
 constexpr size_t kMostLoops = 4;                          // for which there are as many steps
+constexpr size_t kBytesALoop = 96;                        // in a hash table
 
 bool contains(const std::vector<uint32_t>& states, uint32_t state) {
   return std::ranges::find(states, state) != states.end();
@@ -193,14 +194,20 @@ void CoveredStates::leave_out(std::vector<uint32_t>& states, std::vector<uint8_t
   for (const uint32_t s : states)
     if (loops(nfa_, sets_, s)) with_loops.push_back(s);
   if (with_loops.size() > 1) {  // what comes last covers most
-    if (distances_.empty()) distances_ = nfa_.distances_to_end();
+    if (distances_.empty()) {
+      distances_ = nfa_.distances_to_end();
+      bytes_ += distances_.capacity() * sizeof(uint32_t);
+    }
     std::ranges::sort(with_loops, {}, [this](uint32_t s) { return std::pair(distances_[s], s); });
   }
   for (const uint32_t s : with_loops) {
     if (!contains(states, s)) continue;
     Loop* loop = loop_at(s, seen);
     if (!loop || loop->closure.size() == states.size()) return;  // nothing is there but what empty moves reach from it
-    if (!loop->covers) loop->covers = Coverage(nfa_, sets_, steps_left_).of(loop->closure);
+    if (!loop->covers) {
+      loop->covers = Coverage(nfa_, sets_, steps_left_).of(loop->closure);
+      bytes_ += loop->covers->capacity();
+    }
     if (loop->covers->empty()) continue;
     std::erase_if(states, [&](uint32_t other) { return (*loop->covers)[other] != 0; });
     states.push_back(s);
@@ -216,6 +223,7 @@ CoveredStates::Loop* CoveredStates::loop_at(uint32_t state, std::vector<uint8_t>
   std::vector<uint32_t> closure{state};
   nfa_.close(closure, seen);
   steps_left_ -= std::min(steps_left_, closure.size());
+  bytes_ += kBytesALoop + closure.capacity() * sizeof(uint32_t);
   return &known_.emplace(state, Loop{std::move(closure), std::nullopt}).first->second;
 }
 

@@ -31,6 +31,7 @@ class CoveredStates {
   static bool loops(const Nfa& nfa, const std::vector<ByteSet>& sets, uint32_t state);
   // Takes what others cover out of a set that is closed under empty moves, and leaves it closed.
   void leave_out(std::vector<uint32_t>& states, std::vector<uint8_t>& seen);
+  size_t memory_bytes() const { return bytes_; }
 
  private:
   struct Loop {
@@ -44,6 +45,7 @@ class CoveredStates {
   size_t steps_left_;  // for what is not known yet
   std::unordered_map<uint32_t, Loop> known_;
   std::vector<uint32_t> distances_;  // to the end, once asked for
+  size_t bytes_ = sizeof(*this);
 };
 
 }  // namespace maskwright

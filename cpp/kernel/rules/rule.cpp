@@ -124,8 +124,10 @@ DfaState* Rule::intern_nfa_states(std::vector<uint32_t>& states) {
   states.erase(std::unique(states.begin(), states.end()), states.end());
   nfa_.close(states, seen_);
   if (may_cover_ && states.size() > 1) {
+    const size_t before = covered_ ? covered_->memory_bytes() : 0;
     if (!covered_) covered_ = std::make_unique<CoveredStates>(nfa_, sets_);
     covered_->leave_out(states, seen_);
+    group_.account(covered_->memory_bytes() - before);
   }
   Work::spend(states.size() *
               std::max<size_t>(1, static_cast<size_t>(std::bit_width(states.size())) / 3));  // they are sorted
@@ -337,11 +339,11 @@ template void Rule::use_classes(const ProductAutomaton&);
 template void Rule::use_classes(const Multiples&);
 
 size_t Rule::memory_bytes() const {
-  size_t bytes = sizeof(*this) + nfa_.memory_bytes() +
-                 (distance_storage_ ? distance_storage_->size() * sizeof(uint32_t) : 0) +
-                 (derivatives_ ? derivatives_->memory_bytes() : 0) + (multiples_ ? multiples_->memory_bytes() : 0) +
-                 (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) +
-                 singletons_.capacity() * sizeof(DfaState*) + interned_.memory_bytes();
+  size_t bytes =
+      sizeof(*this) + nfa_.memory_bytes() + (distance_storage_ ? distance_storage_->size() * sizeof(uint32_t) : 0) +
+      (derivatives_ ? derivatives_->memory_bytes() : 0) + (multiples_ ? multiples_->memory_bytes() : 0) +
+      (product_ ? product_->memory_bytes() + tuples_.size() * 64 : 0) + (covered_ ? covered_->memory_bytes() : 0) +
+      singletons_.capacity() * sizeof(DfaState*) + interned_.memory_bytes();
   for (const DfaState& s : states_)
     bytes += sizeof(s) + s.key.capacity() * 4 + s.operands.capacity() * sizeof(void*) + s.calls.memory_bytes() +
              s.token_edges.memory_bytes() + (s.row_storage ? num_classes_ * sizeof(void*) : 0);
