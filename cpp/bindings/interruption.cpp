@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kTurn{200};
 constexpr std::chrono::milliseconds kPause{5};
 constexpr std::chrono::microseconds kWaking{20};  // to which the system adds some 50
-constexpr int kWakingShare = 16;                  // of the quickest letting go: what takes longer has woken somebody
+constexpr int kWakingShare = 10;                  // of the quickest letting go: what takes longer has woken somebody
 
 thread_local Clock::time_point turn_end;
 
