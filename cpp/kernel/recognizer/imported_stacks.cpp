@@ -5,31 +5,6 @@
 namespace maskwright {
 namespace {
 
-// A scratch cell and what it refers to, in the store.
-CellId import_cell(const Recognizer& recognizer, CellStore& store, CellId id, std::vector<CellId>& moved) {
-  std::vector<CellId> open{id};
-  const auto known = [&](CellId cell) { return cell < kScratchCell ? cell : moved[cell - kScratchCell]; };
-  const auto is_known = [&](CellId cell) { return cell < kScratchCell || moved[cell - kScratchCell] != kScratchCell; };
-  while (!is_known(id)) {
-    const CellId at = open.back();
-    Cell cell = recognizer.cell(at);
-    if (!is_known(cell.parent)) {
-      open.push_back(cell.parent);
-    } else if (cell.kind != Cell::Kind::Text && !is_known(cell.value)) {
-      open.push_back(cell.value);
-    } else {
-      open.pop_back();
-      const auto find = [&](CellId other) -> const Cell& { return store.cell(other); };
-      if (cell.kind != Cell::Kind::Text)
-        cell = {known(cell.parent), known(cell.value), cell.size, kNoCell, cell.kind};
-      else
-        cell = longer(known(cell.parent), static_cast<uint8_t>(cell.value), find);
-      moved[at - kScratchCell] = store.intern(cell);
-    }
-  }
-  return known(id);
-}
-
 // Registers that hold cells, with the cells in the store.
 class ImportedCells {
  public:
@@ -37,50 +12,54 @@ class ImportedCells {
       : recognizer_(recognizer), store_(store), moved_(recognizer.num_scratch_cells(), kScratchCell) {}
   void move(const DfaState* state, uint64_t& reg) {
     if (moved_.empty() || !state) return;
-    switch (state->rule->memory().kind) {
-      case MemoryRole::Kind::None:
-      case MemoryRole::Kind::Multiple:
-      case MemoryRole::Kind::Value: return;
-      case MemoryRole::Kind::Scope:
-      case MemoryRole::Kind::Remember: reg = import_cell(recognizer_, store_, static_cast<CellId>(reg), moved_); return;
-      case MemoryRole::Kind::Recall: {
-        const Recalled at = Recalled::of(reg);
-        reg = Recalled{import_cell(recognizer_, store_, at.text, moved_), at.position}.reg();
-        return;
-      }
-      case MemoryRole::Kind::Element: {
-        const Spelled at = Spelled::of(reg);
-        reg = Spelled{import_cell(recognizer_, store_, at.avoided, moved_),
-                      import_cell(recognizer_, store_, at.text, moved_)}
-                  .reg();
-        return;
-      }
-      case MemoryRole::Kind::Distinct: {
-        const Chosen chosen = Chosen::of(reg);
-        reg = Chosen{chosen.count, import_set(chosen.set, *state->rule)}.reg();
-      }
-    }
+    reg = with_cells(
+        state->rule->memory().kind, reg, [this](CellId id) { return import_cell(id); },
+        [&](CellId set) { return import_set(set, *state->rule); });
   }
 
   void move_text(CellId& text) {
-    if (!moved_.empty()) text = import_cell(recognizer_, store_, text, moved_);
+    if (!moved_.empty()) text = import_cell(text);
   }
 
  private:
+  // A scratch cell and what it refers to, in the store.
+  CellId import_cell(CellId id) {
+    std::vector<CellId> open{id};
+    while (!is_known(id)) {
+      const CellId at = open.back();
+      Cell cell = recognizer_.cell(at);
+      if (!is_known(cell.parent)) {
+        open.push_back(cell.parent);
+      } else if (cell.kind != Cell::Kind::Text && !is_known(cell.value)) {
+        open.push_back(cell.value);
+      } else {
+        open.pop_back();
+        const auto find = [this](CellId other) -> const Cell& { return store_.cell(other); };
+        if (cell.kind != Cell::Kind::Text)
+          cell = {known(cell.parent), known(cell.value), cell.size, kNoCell, cell.kind};
+        else
+          cell = longer(known(cell.parent), static_cast<uint8_t>(cell.value), find);
+        moved_[at - kScratchCell] = store_.intern(cell);
+      }
+    }
+    return known(id);
+  }
   // In the form in which equal sets are equal numbers, unless a value was added last: more of it may come instead.
   CellId import_set(CellId set, Rule& list) {
     const Cell grown = recognizer_.cell(set);
-    if (!is_trie(set) || grown.kind != Cell::Kind::Grown || grown.size > 0)
-      return import_cell(recognizer_, store_, set, moved_);
+    if (!is_trie(set) || grown.kind != Cell::Kind::Grown || grown.size > 0) return import_cell(set);
     return with_text(
-        list, import_cell(recognizer_, store_, grown.parent, moved_), recognizer_.text_of(grown.value),
+        list, import_cell(grown.parent), recognizer_.text_of(grown.value),
         [this](CellId id) -> const Cell& { return store_.cell(id); },
         [this](const Cell& cell) { return store_.intern(cell); });
   }
 
+  bool is_known(CellId cell) const { return cell < kScratchCell || moved_[cell - kScratchCell] != kScratchCell; }
+  CellId known(CellId cell) const { return cell < kScratchCell ? cell : moved_[cell - kScratchCell]; }
+
   const Recognizer& recognizer_;
   CellStore& store_;
-  std::vector<CellId> moved_;
+  std::vector<CellId> moved_;  // by scratch cell; kScratchCell: not yet
 };
 
 }  // namespace

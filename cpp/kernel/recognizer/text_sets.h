@@ -74,6 +74,23 @@ struct Spelled {
   constexpr uint64_t reg() const { return uint64_t{avoided} << 32 | text; }
 };
 
+// A register with other cells in the place of its own: of a text, an environment or a part of a set by `cell`, of the
+// set of a list by `set`.
+template <class MoveCell, class MoveSet>
+uint64_t with_cells(MemoryRole::Kind kind, uint64_t reg, MoveCell&& cell, MoveSet&& set) {
+  switch (kind) {
+    case MemoryRole::Kind::None:
+    case MemoryRole::Kind::Multiple:
+    case MemoryRole::Kind::Value: break;
+    case MemoryRole::Kind::Scope:
+    case MemoryRole::Kind::Remember: return cell(static_cast<CellId>(reg));
+    case MemoryRole::Kind::Recall: return Recalled{cell(Recalled::of(reg).text), Recalled::of(reg).position}.reg();
+    case MemoryRole::Kind::Element: return Spelled{cell(Spelled::of(reg).avoided), cell(Spelled::of(reg).text)}.reg();
+    case MemoryRole::Kind::Distinct: return Chosen{Chosen::of(reg).count, set(Chosen::of(reg).set)}.reg();
+  }
+  return reg;
+}
+
 // What lies below a byte. `cell` finds a cell by its number.
 template <class Find>
 CellId below(CellId set, uint8_t byte, Find&& cell) {
