@@ -48,8 +48,9 @@ class Grammar:
     Attributes:
         ir: the rules, including those of subgrammars (maskwright.ir.subgrammars).
         compact_ir: the rules with the subgrammars as leaves, as the kernel reads them.
-        report: a `Finding` for each keyword of a JSON Schema that does not constrain the output. For structural tags,
-            pointers lead to the schema in the tag, or in the tools that the tag was made from.
+        report: a `Finding` for each keyword of a JSON Schema that does not constrain the output, but for the standard's
+            own annotations, such as `title`. For structural tags, pointers lead to the schema in the tag, or in the
+            tools that the tag was made from.
         warnings: for EBNF and Lark, each `GrammarWarning` that was issued when the text was read.
     """
 
@@ -162,7 +163,8 @@ class Grammar:
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
         Warns:
-            SchemaWarning: A keyword is probably misspelled, so it has no effect; or the schema uses none.
+            SchemaWarning: A keyword or a format is probably misspelled, or one of another language, so it has no
+                effect; the schema uses none; or `$schema` names a draft that is not supported.
 
         >>> Grammar.from_json_schema({"type": "null"}).dump()
         'root ::= "null"'
@@ -251,6 +253,7 @@ class Grammar:
         Raises:
             LarkSyntaxError: The text is malformed, names something undefined, or uses something that is not
                 supported; `span` says where.
+            SchemaError: A `%json` is malformed, or cannot be enforced; `line` and `column` say which one.
             OptionError: An option is wrong, or contradicts another one; `option` names it.
 
         Warns:

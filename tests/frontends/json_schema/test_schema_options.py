@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import referencing.jsonschema
 
 from frontends.json_schema.checking import check, check_texts
 from frontends.json_schema.grammar_matcher import accepts
@@ -226,3 +227,19 @@ def test_keys_that_are_not_strings_are_refused(schema: Any) -> None:
     """YAML reads `on:` as True."""
     with pytest.raises(SchemaError, match="is not a string"):
         schema_to_ir(schema)
+
+
+@pytest.mark.parametrize("registry", [5, {}, {"http://x/y": {"type": "null"}}, referencing.Registry])
+def test_a_registry_is_one(registry: Any) -> None:
+    with pytest.raises(OptionError, match=r"registry must be a referencing\.Registry, not ") as info:
+        JsonSchemaOptions(registry=registry)
+    assert info.value.option == "registry"
+    assert "with_contents(documents.items(), " in (info.value.hint or "")
+
+
+def test_the_hint_makes_a_registry_of_a_dict() -> None:
+    documents = {"http://x/y": {"type": "null"}}
+    registry = referencing.Registry().with_contents(
+        documents.items(), default_specification=referencing.jsonschema.DRAFT202012
+    )
+    check({"$ref": "http://x/y"}, [None], [1], registry=registry)

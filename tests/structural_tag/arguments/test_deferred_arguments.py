@@ -12,6 +12,7 @@ import pytest
 import maskwright as mw
 from frontends.json_schema.normalise.test_schema_deferral import random_schema
 from maskwright import _kernel
+from maskwright.frontends.json_schema import Finding
 from maskwright.ir import OP_CALL, OP_GUARD, OP_SPAN, OP_SUBGRAMMAR, OP_TOKENS, Expr, GrammarIR, Rule, seq, text
 from maskwright.ir.subgrammars import spelled_out
 from maskwright.ir.walks import postorder
@@ -44,6 +45,12 @@ def whole_snippet(it: JSONSchemaFormat, info: mw.TokenizerInfo = INFO) -> module
 
 def snippet(it: JSONSchemaFormat, info: mw.TokenizerInfo = INFO) -> Expr:
     return whole_snippet(it, info).expr
+
+
+def reported_in(report: tuple[Finding, ...], style: str) -> set[Finding]:
+    """What must be reported, whenever it is compiled: MiniMax M3 does not always write members of any name."""
+    repeats_names = style == "minimax_m3_xml"
+    return {found for found in report if not (repeats_names and "/additionalProperties/" in found.pointer)}
 
 
 def is_deferred(expr: Expr) -> bool:
@@ -93,7 +100,7 @@ def test_the_same_as_at_once(style: str, marks: str, monkeypatch: pytest.MonkeyP
             patch.setattr(_kernel, "can_defer", lambda *_: None)  # which compiled front-ends look up as well
             at_once, all_reported = whole_snippet(it, info)
         assert not is_deferred(at_once)
-        assert report == all_reported
+        assert reported_in(report, style) == reported_in(all_reported, style)
         compare(matcher(late, info), matcher(at_once, info), rng, info.vocab_size)
         parts = {part[0] for rule in spelled_out(late[1].ir).rules for part in postorder(rule.body)}
         assert OP_SPAN not in parts

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from referencing import Registry
 
 from maskwright.structural_tag import (
     AnyTextFormat,
@@ -68,7 +69,9 @@ def test_alternatives_that_stand_in_several_places() -> None:
 
 
 @pytest.mark.parametrize(
-    "it", [JSONSchemaFormat(True, registry={}), JSONSchemaFormat({"const": Decimal(1)})], ids=["registry", "not plain"]
+    "it",
+    [JSONSchemaFormat(True, registry=Registry()), JSONSchemaFormat({"const": Decimal(1)})],
+    ids=["registry", "not plain"],
 )
 def test_what_may_change_has_no_key(it: Format) -> None:
     assert content_key(it) is None

@@ -33,11 +33,9 @@ from maskwright.frontends.json_schema.options import Finding as Finding
 from maskwright.frontends.json_schema.options import JsonSchemaKeywords as JsonSchemaKeywords
 from maskwright.frontends.json_schema.options import JsonSchemaOptions as JsonSchemaOptions
 from maskwright.frontends.json_schema.options import read_options as read_options
-from maskwright.frontends.json_schema.read.documents import Document, read_schema
+from maskwright.frontends.json_schema.read.documents import Document, read_schema, unsupported_draft
 from maskwright.frontends.json_schema.read.guidance import allowed_escapes, layout_options
-from maskwright.frontends.json_schema.read.misspelled import constrains_nothing
 from maskwright.frontends.json_schema.read.places import Conj, DynamicError, TrackError
-from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.text.ascii_only import in_ascii
 from maskwright.frontends.json_schema.text.escapes import with_escapes
 from maskwright.ir import OP_NEVER, GrammarIR
@@ -84,9 +82,9 @@ def schema_to_ir(
     root ::= "true" | "false"
     """
     schema, report = read_schema(schema), [] if report is None else report
-    unused = constrains_nothing(schema)
-    if unused is not None:
-        report.append(Finding(pointer_of((None, unused[0])), unused[0], "annotation", unused[1]))
+    unsupported = unsupported_draft(schema, options.registry)
+    if unsupported is not None:
+        report.append(unsupported)
     options = layout_options(schema, options, report)
     grammar = _grammar_of(schema, options, report, capture_members, beside)
     if grammar is None:

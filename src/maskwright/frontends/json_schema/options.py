@@ -11,13 +11,14 @@ Tested by tests/frontends/json_schema/test_schema_options.py.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from operator import index
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
-from maskwright.errors import OptionError
+from maskwright.errors import OptionError, type_name
 from maskwright.frontends.json_schema.text.separators import separator
 from maskwright.frontends.json_schema.text.white_space import white_space
 
@@ -87,6 +88,8 @@ class JsonSchemaOptions:
             raise _wrong("indent", f"must be None or from 0 to {MAX_INDENT}, not {self.indent!r:.60}")
         if self.separators is not None:
             object.__setattr__(self, "separators", _separators(self.separators))
+        if self.registry is not None:
+            _check_registry(self.registry)
         if self.whitespace_pattern is not None:
             self._check_pattern(self.whitespace_pattern)
         elif self.max_whitespace_cnt is None:
@@ -209,6 +212,18 @@ def _count(option: str, value: Any) -> int | None:
         raise _wrong(option, f"must be an int or None, not {type(value).__name__}") from None
 
 
+def _check_registry(value: Any) -> None:
+    """Refuse what is no `referencing.Registry`, without importing that library: who has a registry has done so."""
+    library = sys.modules.get("referencing")
+    if library is None or not isinstance(value, library.Registry):
+        raise OptionError(
+            f"registry must be a referencing.Registry, not {type_name(value)}",
+            option="registry",
+            hint="of a dict from URIs to schemas, make one with referencing.Registry().with_contents("
+            "documents.items(), default_specification=referencing.jsonschema.DRAFT202012)",
+        )
+
+
 def _wrong(option: str, what: str) -> OptionError:
     return OptionError(f"{option} {what}", option=option)
 
@@ -219,6 +234,16 @@ DEFAULTS: Final = JsonSchemaOptions()
 # How the reasons of probable mistakes begin.
 UNKNOWN_KEYWORD: Final = "unknown keyword"
 NOTHING_USED: Final = "no keyword of JSON Schema is used"
+MISSPELLED_FORMAT: Final = "misspelled format"
+UNKNOWN_DRAFT: Final = "$schema names no draft that is supported"
+_MISTAKES: Final = (UNKNOWN_KEYWORD, NOTHING_USED, MISSPELLED_FORMAT, UNKNOWN_DRAFT)
+# The reason of a keyword that is no mistake, such as an extension.
+NOT_A_KEYWORD: Final = "it is not a keyword of JSON Schema"
+
+
+def is_mistake(reason: str) -> bool:
+    """Whether something that has no effect, for this reason, was surely meant to have one."""
+    return reason.startswith(_MISTAKES)
 
 
 class Finding(NamedTuple):
@@ -232,4 +257,9 @@ class Finding(NamedTuple):
     @property
     def is_mistake(self) -> bool:
         """Whether it was surely meant to constrain the output: a misspelled keyword, a schema that uses none."""
-        return self.reason.startswith((UNKNOWN_KEYWORD, NOTHING_USED))
+        return is_mistake(self.reason)
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether it is a keyword of somebody else's that looks like no constraint."""
+        return self.reason.startswith(NOT_A_KEYWORD)

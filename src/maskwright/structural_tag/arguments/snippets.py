@@ -108,7 +108,7 @@ def _made(it: JSONSchemaFormat, style: SpelledStyle | None) -> Snippet:
     options, seen = it.options, _deferral(it, style)
     if content is not None and seen is not None:
         later = partial(_read_content, content, style, options, excluded, captures)
-        found = report_of(content) if seen.has_unknown_formats else ()
+        found = report_of(content) if seen.has_findings else ()
         return Snippet(deferred_subgrammar(later, _promised(seen, style, options), layout_of(options).prelude), found)
     data, report = it.own_schema.data, list[Finding]()
     options = layout_options(data, options)

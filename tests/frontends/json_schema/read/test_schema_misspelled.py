@@ -10,9 +10,11 @@ import pytest
 
 import maskwright
 from maskwright import Grammar, GrammarCompiler, SchemaWarning, TokenizerInfo, openai_shapes
+from maskwright.frontends.json_schema.options import NOT_A_KEYWORD
 from maskwright.frontends.json_schema.read.keyword_table import KEYWORDS
 from maskwright.frontends.json_schema.read.misspelled import meant_by
 from maskwright.structural_tag import get_model_structural_tag
+from timing import processor_seconds
 
 INFO = TokenizerInfo.from_vocab([bytes((b,)) for b in range(256)] + ["</s>"], stop_token_ids=[256])
 REQUIRD = {"type": "object", "requird": ["a"]}
@@ -65,7 +67,12 @@ def test_a_misspelled_keyword_is_a_finding(schema: Any, pointer: str, keyword: s
 )  # fmt: skip
 def test_extensions_and_annotations_are_none(keyword: str) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", keyword: "text"}}, keyword: "text"}
-    assert not [found for found in Grammar.from_json_schema(schema).report if "unknown" in found.reason]
+    report = Grammar.from_json_schema(schema).report  # a warning would be an error here
+    is_known = keyword in KEYWORDS
+    assert {(found.pointer, found.reason) for found in report if found.is_extension} == (
+        set() if is_known else {(f"{at}/{keyword}", NOT_A_KEYWORD) for at in ("", "/properties/a")}
+    )
+    assert len(report) == (0 if is_known else 2)
 
 
 def test_names_of_members_are_not_keywords() -> None:
@@ -89,16 +96,40 @@ def test_what_is_near_nothing_is_unknown() -> None:
     ],
 )
 def test_a_schema_that_uses_no_keyword_is_a_finding(schema: Any, pointer: str, meant: str) -> None:
-    [found] = read_in_silence(schema).report
+    report = read_in_silence(schema).report
+    assert len({found.pointer for found in report}) == len(report)
+    [found] = [found for found in report if found.is_mistake]
     reason = f"no keyword of JSON Schema is used, so every value is valid; did you mean {meant}?"
     assert found == (pointer, pointer[1:].replace("~1", "/"), "annotation", reason)
 
 
-@pytest.mark.parametrize(
-    "schema", [True, {}, {"title": "anything"}, {"$schema": "x"}, {"x-a": {}}, {"example": {}}, {"a": "text"}]
-)
+@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}, {"x-a": {}}, {"example": {}}, {"a": "text"}])
 def test_a_schema_that_admits_everything_on_purpose_is_none(schema: Any) -> None:
-    assert Grammar.from_json_schema(schema).report == ()
+    assert all(found.is_extension for found in Grammar.from_json_schema(schema).report)
+
+
+def test_extensions_are_reported_wherever_they_stand() -> None:
+    """Also in places that share one grammar with others, and in what is compiled later."""
+    inner = {"type": "string", "x-a": 1}
+    schema = {
+        "type": "object",
+        "properties": {"a": inner, "b": {"type": "array", "items": {**inner}}, "c": {"$ref": "#/$defs/C"}},
+        "additionalProperties": {"x-a": 1},
+        "$defs": {"C": {**inner, "maxLength": 3}, "unused": {**inner}},
+    }
+    pointers = {"/properties/a/x-a", "/properties/b/items/x-a", "/$defs/C/x-a", "/additionalProperties/x-a"}
+    assert {found.pointer for found in Grammar.from_json_schema(schema).report} == pointers
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    report = Grammar.from_structural_tag(get_model_structural_tag("hermes", [tool])).report
+    assert {found.pointer.removeprefix("/tools/0/function/parameters") for found in report} == pointers
+
+
+def test_many_extensions_take_time_that_is_linear_in_their_number() -> None:
+    def seconds(count: int) -> float:
+        schema = {"type": "object", **{f"x-{i}": i for i in range(count)}}
+        return processor_seconds(lambda: Grammar.from_json_schema(schema), runs=3)
+
+    assert seconds(40_000) < 40 * max(seconds(4_000), 0.001)
 
 
 def test_a_mistake_is_a_warning_where_the_callers_code_is() -> None:

@@ -4,8 +4,8 @@
     {"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 7}}}            cannot
 
 One that can is a schema of objects, is well-formed, has values, needs no parametric rules in declared order, and has
-nothing to be reported but formats that are not known, such as `int32`. Most arguments of tools are. Nothing here
-changes what a schema means: what cannot be deferred is compiled at once. What a sub-schema may say:
+nothing to be reported but formats and keywords that are not known, such as `int32`. Most arguments of tools are.
+Nothing here changes what a schema means: what cannot be deferred is compiled at once. What a sub-schema may say:
 
     null, boolean    nothing else
     string           format, and bounds that leave it room; or pattern, if a plain string within the bounds matches;
@@ -32,9 +32,10 @@ from typing import Any, NamedTuple
 
 from maskwright import _kernel
 from maskwright._kernel import from_canonical_bytes
-from maskwright.frontends.json_schema.normalise.keywords_scalars import unknown_format
+from maskwright.frontends.json_schema.normalise.findings import unknown_format, unknown_in
 from maskwright.frontends.json_schema.options import Finding
 from maskwright.frontends.json_schema.read.guidance import KEYWORD as GUIDANCE
+from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS
 from maskwright.frontends.json_schema.read.misspelled import says_nothing
 from maskwright.frontends.json_schema.read.places import Path
 from maskwright.frontends.json_schema.sets.formats import FORMATS
@@ -52,8 +53,9 @@ class Deferral(NamedTuple):
         has_free_values: some object has no declared members, or some value may be anything.
         has_free_objects: some object has no declared members, though its type is given.
         has_formats: some string or number has a format.
-        has_unknown_formats: one that is not known, so it is reported (`report_of`).
+        has_unknown_formats: one that is not known.
         names_arguments: its objects' declared members have names that can be those of arguments in Python.
+        has_unknown_keywords: some keyword is not the standard's.
     """
 
     has_required: bool
@@ -64,12 +66,25 @@ class Deferral(NamedTuple):
     has_formats: bool
     has_unknown_formats: bool
     names_arguments: bool
+    has_unknown_keywords: bool
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether anything is reported (`report_of`)."""
+        return self.has_unknown_formats or self.has_unknown_keywords
 
 
 def deferral_of(content: bytes) -> Deferral | None:
     """Scan the schema with this content; None if compiling it cannot be deferred."""
-    seen = _kernel.can_defer(content, FORMATS, length_of_match, _is_ignored)
-    return None if seen is None else Deferral(*seen)
+    unknown: list[str] = []
+
+    def is_ignored(keyword: str) -> bool:
+        if keyword not in ANNOTATIONS:
+            unknown.append(keyword)
+        return _is_ignored(keyword)
+
+    seen = _kernel.can_defer(content, FORMATS, length_of_match, is_ignored)
+    return None if seen is None else Deferral(*seen, bool(unknown))
 
 
 @remembered(4096)
@@ -78,13 +93,16 @@ def _is_ignored(keyword: str) -> bool:
 
 
 def report_of(content: bytes) -> tuple[Finding, ...]:
-    """Return what is reported of a schema with this content that can be deferred: its unknown formats."""
+    """Return what is reported of a schema with this content that can be deferred: unknown formats and keywords."""
     found: list[Finding] = []
-    pending: list[tuple[Any, Path]] = [(from_canonical_bytes(content), None)]
+    root = from_canonical_bytes(content)
+    pending: list[tuple[Any, Path]] = [(root, None)]
+    entered: set[str] = set()
     while pending:
         schema, path = pending.pop()
         if type(schema) is not dict:
             continue
+        found += unknown_in(schema, path, schema is root)
         name = schema.get("format")
         if name is not None and name not in FORMATS:
             found.append(unknown_format(name, (path, "format")))
@@ -92,5 +110,11 @@ def report_of(content: bytes) -> tuple[Finding, ...]:
         for keyword in ("anyOf", "oneOf"):
             inner += [(each, ((path, keyword), i)) for i, each in enumerate(schema.get(keyword, ()))]
         inner += [(each, ((path, "properties"), name)) for name, each in schema.get("properties", {}).items()]
+        inner += [(each, ((path, "allOf"), i)) for i, each in enumerate(schema.get("allOf", ()))]
+        target = schema.get("$ref")
+        if target is not None and target not in entered:
+            entered.add(target)
+            _, folder, name = target.split("/")
+            inner.append((root[folder][name], ((None, folder), name)))
         pending += reversed(inner)
     return tuple(found)

@@ -3,6 +3,8 @@
     on_unsupported="error"     a multipleOf that takes too many states: `UnsupportedSchemaError`
     on_unsupported="relax"     Finding("/multipleOf", "multipleOf", "relaxed", "computing remainders takes …")
     either way                 Finding("/propertys", "propertys", "annotation", "unknown keyword …")
+    either way                 Finding("/format", "format", "annotation", "unknown format 'phone'")
+    either way                 Finding("/x-label", "x-label", "annotation", "it is not a keyword of JSON Schema")
 
 Tested by tests/frontends/json_schema/test_schema_options.py and read/test_schema_misspelled.py.
 """
@@ -12,20 +14,29 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright.errors import SchemaError, UnsupportedSchemaError
-from maskwright.frontends.json_schema.options import UNKNOWN_KEYWORD, Finding, JsonSchemaOptions
-from maskwright.frontends.json_schema.read.guidance import coerces_one_of
-from maskwright.frontends.json_schema.read.misspelled import misspelled
-from maskwright.frontends.json_schema.read.places import Node, Refusal
+from maskwright.frontends.json_schema.options import (
+    MISSPELLED_FORMAT,
+    NOT_A_KEYWORD,
+    UNKNOWN_KEYWORD,
+    Finding,
+    JsonSchemaOptions,
+)
+from maskwright.frontends.json_schema.read import guidance
+from maskwright.frontends.json_schema.read.misspelled import constrains_nothing, unknown_keywords
+from maskwright.frontends.json_schema.read.places import Node, Path, Refusal
 from maskwright.frontends.json_schema.read.pointers import pointer_of
+from maskwright.frontends.json_schema.sets.misspelled_formats import format_meant_by
 
 
 class Findings:
     """The report on one document, which has each finding once."""
 
     def __init__(self, schema: Any, options: JsonSchemaOptions, report: list[Finding]) -> None:
+        self._root = schema
         self._report = report
+        self._known = set(report)
         self._relaxes = options.on_unsupported == "relax"
-        self._coerces_one_of = coerces_one_of(schema)
+        self._coerces_one_of = guidance.coerces_one_of(schema)
 
     @property
     def may_leave_out(self) -> bool:
@@ -33,13 +44,14 @@ class Findings:
         return self._relaxes or self._coerces_one_of
 
     def note(self, finding: Finding) -> None:
-        if finding not in self._report:
+        if finding not in self._known:
+            self._known.add(finding)
             self._report.append(finding)
 
-    def note_misspelled(self, node: Node) -> None:
-        for keyword, meant in misspelled(node[0]):
-            reason = f"{UNKNOWN_KEYWORD} {keyword!r}; did you mean {meant!r}?"
-            self.note(Finding(pointer_of((node[2], keyword)), keyword, "annotation", reason))
+    def note_unknown(self, node: Node) -> None:
+        """Report the keywords of a schema object that the standard does not have."""
+        for finding in unknown_in(node[0], node[2], node[0] is self._root):
+            self.note(finding)
 
     def refuse(self, refusal: Refusal) -> None:
         """Refuse an assertion that cannot be enforced, or report it when the caller wants it left out."""
@@ -52,6 +64,33 @@ class Findings:
                 hint='remove or rewrite it, or pass on_unsupported="relax" to leave it out',
             )
         self.note(Finding(pointer, refusal.keyword, "relaxed", refusal.reason))
+
+
+def unknown_in(schema: dict[Any, Any], path: Path, is_root: bool) -> list[Finding]:
+    """Return what is reported of the keywords of a schema object that the standard does not have."""
+    unknown = unknown_keywords(schema)
+    if not unknown:
+        return []
+    advised = any(advice is not None for _, advice in unknown)
+    unused = constrains_nothing(schema) if is_root and not advised else None
+    found: list[Finding] = []
+    for keyword, advice in unknown:
+        reason = NOT_A_KEYWORD if advice is None else f"{UNKNOWN_KEYWORD} {keyword!r}; {advice}"
+        if unused is not None and keyword == unused[0]:
+            reason = unused[1]
+        elif keyword == guidance.KEYWORD:
+            if is_root:
+                continue
+            reason = guidance.NOT_HERE
+        found.append(Finding(pointer_of((path, keyword)), keyword, "annotation", reason))
+    return found
+
+
+def unknown_format(name: str, path: Path) -> Finding:
+    """Return what is reported of a format that is not known."""
+    meant = format_meant_by(name)
+    reason = f"unknown format {name[:60]!r}" if meant is None else f"{MISSPELLED_FORMAT} {name!r}; {meant}"
+    return Finding(pointer_of(path), "format", "annotation", reason)
 
 
 def schema_error(node: Node, keyword: str | None, message: str, hint: str) -> SchemaError:

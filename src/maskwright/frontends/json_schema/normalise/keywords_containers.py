@@ -12,7 +12,7 @@ from maskwright.frontends.json_schema.normalise.keywords_scalars import count_of
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
 from maskwright.frontends.json_schema.normalise.simplify import minimal
 from maskwright.frontends.json_schema.read.keyword_table import ASSERTING, READ_BY
-from maskwright.frontends.json_schema.read.misspelled import misspelled
+from maskwright.frontends.json_schema.read.misspelled import is_standard
 from maskwright.frontends.json_schema.read.places import ANYTHING, FREE_PLACES, NOTHING, OPEN, Conj, node_at
 from maskwright.frontends.json_schema.sets.intersect import join
 from maskwright.frontends.json_schema.sets.shape import ALL_TYPES, OBJECT, Contains, Extras, ObjectShape, Shape
@@ -26,7 +26,11 @@ def _place(context: SchemaContext, keyword: str, value: Any, token: str | None =
     if value is False:
         return NOTHING
     place = _free_place(value, context.norm.draft) if type(value) is dict and not context.norm.ignored else None
-    return place if place is not None else (context.child(keyword, value, token),)
+    if place is None:
+        return (context.child(keyword, value, token),)
+    if not is_standard(value):
+        context.norm.findings.note_unknown(context.child(keyword, value, token))
+    return place
 
 
 def _free_place(schema: dict[str, Any], draft: int) -> Conj | None:
@@ -34,7 +38,7 @@ def _free_place(schema: dict[str, Any], draft: int) -> Conj | None:
 
     Integers of draft 4 have none: see `WRITTEN_INTEGER`.
     """
-    if not _MORE_THAN_TYPE.isdisjoint(schema) or misspelled(schema):
+    if not _MORE_THAN_TYPE.isdisjoint(schema):
         return None
     if "type" not in schema:
         return OPEN
@@ -107,6 +111,8 @@ def properties(context: SchemaContext, value: Any) -> None:
         place = _free_place(schema, context.norm.draft) if all_meant and type(schema) is dict else None
         if place is not None:
             declared[name] = place
+            if not is_standard(schema):
+                context.norm.findings.note_unknown(context.child("properties", schema, name))
         elif isinstance(schema, dict) and id_keyword in schema:
             declared[name] = (document.child(node, schema, (path, name)),)
         else:

@@ -9,10 +9,8 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from maskwright.frontends.json_schema.normalise.constants import shape_of_values
+from maskwright.frontends.json_schema.normalise.findings import unknown_format
 from maskwright.frontends.json_schema.normalise.schema_context import SchemaContext
-from maskwright.frontends.json_schema.options import Finding
-from maskwright.frontends.json_schema.read.places import Path
-from maskwright.frontends.json_schema.read.pointers import pointer_of
 from maskwright.frontends.json_schema.sets.decimals import exact
 from maskwright.frontends.json_schema.sets.formats import FORMATS, MAX_LENGTHS
 from maskwright.frontends.json_schema.sets.shape import (
@@ -192,8 +190,3 @@ def format_(context: SchemaContext, value: Any) -> None:
             maxLength(context, MAX_LENGTHS[value])
     else:
         context.norm.findings.note(unknown_format(value, (context.node.path, "format")))
-
-
-def unknown_format(name: str, path: Path) -> Finding:
-    """What is reported of a format that is not known."""
-    return Finding(pointer_of(path), "format", "annotation", f"unknown format {name[:60]!r}")

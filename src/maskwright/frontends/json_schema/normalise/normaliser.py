@@ -26,6 +26,7 @@ from maskwright.frontends.json_schema.normalise.schema_object import make_shape
 from maskwright.frontends.json_schema.normalise.simplify import Simplifications
 from maskwright.frontends.json_schema.options import Finding, JsonSchemaOptions
 from maskwright.frontends.json_schema.read.documents import Document
+from maskwright.frontends.json_schema.read.misspelled import is_standard
 from maskwright.frontends.json_schema.read.places import (
     CircularError,
     Conj,
@@ -68,8 +69,8 @@ class Normaliser(DocumentContext):
                 hint="let the recursion go through a member or an element",
             )
         interrupt_checkpoint()
-        if type(node[0]) is dict:
-            self.findings.note_misspelled(node)
+        if type(node[0]) is dict and not is_standard(node[0]):
+            self.findings.note_unknown(node)
         self._shapes[key] = None
         self._depth += 1
         try:

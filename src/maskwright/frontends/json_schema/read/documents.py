@@ -18,6 +18,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from maskwright._kernel import canonical_bytes as bytes_of
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError, type_name
+from maskwright.frontends.json_schema.options import UNKNOWN_DRAFT, Finding
 from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS, DEFINITIONS, KEYWORDS
 from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_part
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
@@ -27,6 +28,10 @@ from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.json_mistakes import hint_for
 
 _DRAFTS: Final = {"draft-03": 3, "draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
+_LATEST: Final = 2020
+_LATEST_URI: Final = "https://json-schema.org/draft/2020-12/schema"
+_DRAFT_NUMBER: Final = re.compile(r"draft[-_/. ]?0?([467])(?!\d)", re.IGNORECASE)
+_OPENAPI: Final = re.compile(r"https?://spec\.openapis\.org/oas/3\.[1-9]")  # whose dialects are 2020-12 and annotations
 _SCALARS: Final = frozenset((str, int, bool, float, type(None)))
 _MAX_CHAIN: Final = 100
 _MAX_DEPTH: Final = 2_500
@@ -162,11 +167,42 @@ def _refuse_constant(name: str) -> Any:
 def draft_of(schema: Any) -> int:
     """Return the draft by `$schema`; 2020-12 where it does not say."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
-    if isinstance(uri, str):
-        for name, draft in _DRAFTS.items():
-            if name in uri:
-                return draft
-    return 2020
+    return (_named_draft(uri) if isinstance(uri, str) else None) or _LATEST
+
+
+def _named_draft(uri: str) -> int | None:
+    for name, draft in _DRAFTS.items():
+        if name in uri:
+            return draft
+    return None
+
+
+def unsupported_draft(schema: Any, registry: Any) -> Finding | None:
+    """Return what is reported of a `$schema` that names no supported draft, and no metaschema of the registry."""
+    if type(schema) is not dict or "$schema" not in schema:
+        return None
+    uri = schema["$schema"]
+    draft = _named_draft(uri) if isinstance(uri, str) else None
+    if draft == 3:
+        read_as = "the schema is read as draft 4; write it in a later draft"
+    elif draft is not None or (isinstance(uri, str) and _is_dialect(uri, registry)):
+        return None
+    else:
+        read_as = f"the schema is read as draft 2020-12; did you mean {_near_uri(uri)!r}?"
+    return Finding("/$schema", "$schema", "annotation", f"{UNKNOWN_DRAFT}; {read_as}")
+
+
+def _is_dialect(uri: str, registry: Any) -> bool:
+    """Whether a URI names a dialect of the latest draft, or a metaschema of the caller's."""
+    if uri.partition("://")[2].rstrip("#") == "json-schema.org/schema" or _OPENAPI.match(uri):
+        return True
+    return registry is not None and Document(True, registry).retrieved(uri) is not None
+
+
+def _near_uri(uri: Any) -> str:
+    """The URI of the supported draft that is most likely meant."""
+    named = _DRAFT_NUMBER.search(uri) if isinstance(uri, str) else None
+    return f"http://json-schema.org/draft-0{named[1]}/schema#" if named else _LATEST_URI
 
 
 class Document:

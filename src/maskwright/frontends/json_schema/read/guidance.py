@@ -27,6 +27,7 @@ from maskwright.frontends.json_schema.text.escapes import LETTERS
 from maskwright.frontends.json_schema.text.separators import separator
 
 KEYWORD: Final = "x-guidance"
+NOT_HERE: Final = "it counts in the outermost schema object only"
 _SEPARATORS: Final = {"item_separator": ",", "key_separator": ":"}
 _LAYOUT: Final = {**dict.fromkeys(_SEPARATORS, str), "whitespace_flexible": bool, "whitespace_pattern": str}
 _ESCAPES: Final = "json_allowed_escapes"

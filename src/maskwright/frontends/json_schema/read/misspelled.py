@@ -1,11 +1,13 @@
-"""Keywords that are probably misspelled: a schema with `propertys` would admit every object, and nobody would notice.
+"""Keywords that nobody knows: a schema with `propertys` would admit every object, and nobody would notice.
 
-    misspelled({"type": "object", "propertys": {}})   →   [("propertys", "properties")]
+    unknown_keywords({"type": "object", "propertys": {}, "label": "a"})   →
+    [("propertys", "did you mean 'properties'?"), ("label", None)]
 
 An unknown keyword is an annotation, says the standard, so it is not an error. But one that is nearly the name of a
-keyword that asserts something is most likely that one: it differs in capitals, `_` and `-`, or in a letter or two.
-Extensions that are well known, names that begin with `x-` or `_`, and what is nearer to an annotation are left alone.
-A schema that uses no keyword at all is reported as well: `constrains_nothing`.
+keyword that asserts something is most likely that one: it differs in capitals, `_` and `-`, or in a letter or two. So
+are those that are constraints elsewhere (look_alikes.py). Extensions that are well known, names that begin with `x-`
+or `_`, and what is nearer to an annotation are left alone.
+A schema that uses no keyword at all is told from others: `constrains_nothing`.
 Cost: a set operation where all keywords are known.
 Tested by tests/frontends/json_schema/read/test_schema_misspelled.py.
 """
@@ -19,6 +21,7 @@ from typing import Any, Final
 
 from maskwright.frontends.json_schema.options import NOTHING_USED
 from maskwright.frontends.json_schema.read.keyword_table import ANNOTATIONS, ASSERTING, DEFINITIONS, KEYWORDS
+from maskwright.frontends.json_schema.read.look_alikes import bare, is_look_alike, look_alike
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.memos import remembered
 
@@ -27,29 +30,17 @@ _CUTOFF: Final = 0.8
 _MIN_LENGTH: Final = 3
 _VENDORS: Final = ("x-", "x_", "_")
 
-_OF_OLD_DRAFTS: Final = frozenset(("extends", "disallow", "divisibleBy", "requires", "optional", "links", "media"))
 _EXTENSIONS: Final = frozenset(
     (
-        # OpenAPI
-        *("discriminator", "example", "externalDocs", "nullable", "xml"),
+        # OpenAPI, and hyper-schemas of old drafts
+        *("discriminator", "example", "externalDocs", "xml", "links", "media"),
         # Editors and generators of forms
         *("markdownDescription", "deprecationMessage", "errorMessage", "patternErrorMessage", "defaultSnippets"),
-        *(
-            "enumNames",
-            "enumDescriptions",
-            "markdownEnumDescriptions",
-            "enumTitles",
-            "propertyOrder",
-            "propertiesOrder",
-            "options",
-        ),
-        *("form", "multiple", "constraints"),
+        *("enumNames", "enumDescriptions", "markdownEnumDescriptions", "enumTitles", "propertyOrder"),
+        *("propertiesOrder", "form", "multiple", "constraints"),
         *("allowComments", "allowTrailingCommas", "doNotSuggest", "suggestSortText", "headerTemplate"),
         # Ajv
-        *("formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum", "instanceof", "typeof"),
-        *("range", "exclusiveRange", "regexp", "transform", "uniqueItemProperties", "requiredProperties"),
-        *("anyRequired", "oneRequired", "patternRequired", "prohibited", "deepProperties", "deepRequired"),
-        "dynamicDefaults",
+        *("instanceof", "typeof", "exclusiveRange", "transform", "dynamicDefaults"),
         # Generators of code
         *("javaType", "existingJavaType", "javaEnumNames", "tsType", "tsEnumNames", "goType", "parameters", "strict"),
     )
@@ -59,31 +50,42 @@ _MEANT: Final = ASSERTING | DEFINITIONS
 _CONSTRAINING: Final = KEYWORDS.keys() - {"title", "description"}
 _NO_EFFECT: Final = f"{NOTHING_USED}, so every value is valid"
 _TYPES: Final = frozenset(("str", "string", "int", "integer", "float", "number", "bool", "boolean"))
-_KNOWN: Final = KEYWORDS.keys() | _OF_OLD_DRAFTS | _EXTENSIONS
+_STANDARD: Final = frozenset(KEYWORDS)
+_KNOWN: Final = _STANDARD | _EXTENSIONS
+_BY_BARE_NAME: Final = {bare(keyword): keyword for keyword in sorted(_MEANT)}
 
 
-def _bare(keyword: str) -> str:
-    return keyword.replace("_", "").replace("-", "").replace("$", "").lower()
+def is_standard(schema: dict[Any, Any]) -> bool:
+    """Whether a schema object has keywords of the standard only."""
+    return _STANDARD.issuperset(schema)
 
 
-_BY_BARE_NAME: Final = {_bare(keyword): keyword for keyword in sorted(_MEANT)}
-
-
-def misspelled(schema: dict[Any, Any]) -> list[tuple[str, str]]:
-    """Return the keywords of one schema object that are probably misspelled, each with what is meant."""
-    if _KNOWN.issuperset(schema):
+def unknown_keywords(schema: dict[Any, Any]) -> list[tuple[str, str | None]]:
+    """Return the keywords of one schema object that the standard does not have, each with what to do about it if it was
+    surely meant to constrain values.
+    """
+    if is_standard(schema):
         return []
-    found = [(keyword, meant_by(keyword)) for keyword in schema if type(keyword) is str and keyword not in _KNOWN]
-    return [(keyword, meant) for keyword, meant in found if meant is not None]
+    return [(keyword, advice_on(keyword, schema)) for keyword in schema if keyword not in _STANDARD]
 
 
-def constrains_nothing(schema: Any) -> tuple[str, str] | None:
-    """Of a schema that uses no keyword at all, not even a misspelled one, a name in it and what was probably meant.
+def advice_on(keyword: Any, schema: dict[Any, Any]) -> str | None:
+    """Return what to write instead of an unknown keyword of a schema object; None if nothing is wrong with it."""
+    if type(keyword) is not str or len(keyword) > _MAX_LENGTH or keyword.startswith(_VENDORS):
+        return None
+    if is_look_alike(keyword):
+        return look_alike(keyword, schema[keyword], schema)
+    meant = meant_by(keyword)
+    return None if meant is None else f"did you mean {meant!r}?"
+
+
+def constrains_nothing(schema: dict[Any, Any]) -> tuple[str, str] | None:
+    """Of a schema object that uses no keyword at all, a name in it and what was probably meant.
 
     OpenAI's object around a schema, `{"name": …, "schema": {…}}`, is one, and so are bare properties, with schemas or
     with names of types. For all others, None.
     """
-    if type(schema) is not dict or not _CONSTRAINING.isdisjoint(schema) or misspelled(schema):
+    if not _CONSTRAINING.isdisjoint(schema):
         return None
     if type(schema.get("schema")) is dict:
         return "schema", f"{_NO_EFFECT}; did you mean the value of 'schema'?"
@@ -98,9 +100,11 @@ def constrains_nothing(schema: Any) -> tuple[str, str] | None:
 @remembered(4096)
 def meant_by(keyword: str) -> str | None:
     """Return the keyword that an unknown one is probably meant to be; None if there is none."""
-    if keyword in _KNOWN or not _MIN_LENGTH <= len(keyword) <= _MAX_LENGTH or keyword.startswith(_VENDORS):
+    if keyword in _KNOWN or not _MIN_LENGTH <= len(keyword) <= _MAX_LENGTH:
         return None
-    same = _BY_BARE_NAME.get(_bare(keyword))
+    if keyword.startswith(_VENDORS) or is_look_alike(keyword):
+        return None
+    same = _BY_BARE_NAME.get(bare(keyword))
     if same is not None:
         return same
     interrupt_checkpoint()

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from maskwright.errors import SchemaError
 from maskwright.frontends.json_schema.normalise.keywords import BY_DRAFT
+from maskwright.frontends.json_schema.options import NOT_A_KEYWORD, UNKNOWN_KEYWORD
 from maskwright.frontends.json_schema.read import guidance
 from maskwright.frontends.json_schema.read.documents import Document
 from maskwright.frontends.json_schema.read.keyword_table import (
@@ -25,7 +26,7 @@ from maskwright.frontends.json_schema.read.keyword_table import (
     READ_BY,
     holding,
 )
-from maskwright.frontends.json_schema.read.misspelled import meant_by
+from maskwright.frontends.json_schema.read.misspelled import advice_on
 from maskwright.frontends.json_schema.read.places import Node, identity
 from maskwright.frontends.json_schema.read.pointers import pointer_of
 
@@ -117,11 +118,9 @@ def _annotation(keyword: str, schema: dict[str, Any], draft: int, sees: bool) ->
     if keyword in ANNOTATIONS:
         return "it is an annotation", None
     if keyword == guidance.KEYWORD:
-        return "it counts in the outermost schema object only", "write it there"
-    meant = meant_by(keyword) if isinstance(keyword, str) else None
-    if meant is not None:
-        return f"unknown keyword {keyword!r}", f"did you mean {meant!r}?"
-    return "it is not a keyword of JSON Schema", None
+        return guidance.NOT_HERE, "write it there"
+    advice = advice_on(keyword, schema)
+    return (NOT_A_KEYWORD, None) if advice is None else (f"{UNKNOWN_KEYWORD} {keyword!r}", advice)
 
 
 def _name_of(draft: int) -> str:
