@@ -19,7 +19,7 @@
     └── MatcherError            a call that a matcher cannot carry out             (also RuntimeError)
 
 There are two warnings: `GrammarWarning`, for grammars that compile but surely do not do what they were written for, and
-`SchemaWarning`, for JSON Schemas with a misspelled keyword or with none at all.
+`SchemaWarning`, for JSON Schemas with a misspelled keyword or format, with no keyword at all, or of an unknown draft.
 
 Errors are data: whatever a program may want to act on is a field, and the message is made from the fields.
 A message never holds more than one line of the user's source, so that logs do not leak whole schemas.
@@ -107,6 +107,12 @@ def type_name(value: object) -> str:
     return (kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}")[:100]
 
 
+def line_and_column(source: str, span: Span) -> tuple[int, int]:
+    """Where a span begins; both count from 1."""
+    line_start = source.rfind("\n", 0, span.start) + 1
+    return source.count("\n", 0, span.start) + 1, span.start - line_start + 1
+
+
 class GrammarError(MaskwrightError, ValueError):
     """A grammar text is wrong. `source` and `span` say where, `rule` in which rule; `line`, `column` count from 1."""
 
@@ -131,17 +137,23 @@ class GrammarError(MaskwrightError, ValueError):
             self.args = (self._text(),)
         return self
 
+    def stands_at(self, source: str, span: Span) -> Self:
+        """Say where in a grammar's text stands what is wrong."""
+        self.source, self.span = source, span
+        self.args = (self._text(),)
+        return self
+
     @property
     def line(self) -> int | None:
         if self.source is None or self.span is None:
             return None
-        return self.source.count("\n", 0, self.span.start) + 1
+        return line_and_column(self.source, self.span)[0]
 
     @property
     def column(self) -> int | None:
         if self.source is None or self.span is None:
             return None
-        return self.span.start - (self.source.rfind("\n", 0, self.span.start) + 1) + 1
+        return line_and_column(self.source, self.span)[1]
 
     @property
     def message_with_place(self) -> str:
@@ -206,15 +218,28 @@ class UnsatisfiableError(GrammarError):
 
 
 class SchemaError(MaskwrightError, ValueError):
-    """A JSON Schema is malformed. `pointer` is the JSON pointer to the place, `keyword` the keyword there."""
+    """A JSON Schema is malformed. `pointer` is the JSON pointer to the place, `keyword` the keyword there.
+
+    `line` and `column`, from 1, say where the schema stands in a grammar's text; they are None elsewhere.
+    """
+
+    line: int | None = None
+    column: int | None = None
 
     def __init__(self, message: str, *, pointer: str = "", keyword: str | None = None, hint: str | None = None) -> None:
         self.pointer = pointer
         self.keyword = keyword
         super().__init__(message, hint=hint)
 
+    def stands_at(self, source: str, span: Span) -> Self:
+        """Say where in a grammar's text the schema stands."""
+        self.line, self.column = line_and_column(source, span)
+        self.args = (self._text(),)
+        return self
+
     def _text(self) -> str:
-        return _at(self.pointer, super()._text())
+        place = "" if self.line is None else f"{self.line}:{self.column}: in this %json: "
+        return place + _at(self.pointer, super()._text())
 
 
 class UnsupportedSchemaError(SchemaError):

@@ -9,8 +9,8 @@ import re
 
 import pytest
 
-from maskwright import Grammar
-from maskwright.errors import LarkSyntaxError, LimitError, UnsatisfiableError
+from maskwright import Grammar, SchemaWarning
+from maskwright.errors import LarkSyntaxError, LimitError, SchemaError, UnsatisfiableError, UnsupportedSchemaError
 from maskwright.frontends.lark import lark_to_ir
 from oracle.accepting import AB, STOP, THINK, accepts, check
 from timing import processor_seconds
@@ -225,3 +225,34 @@ def length_of_error(source: str) -> int:
     except (LarkSyntaxError, LimitError) as error:
         return len(str(error))
     return 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "error", "pointer"),
+    [
+        ('{"items": {"type": "strin"}}', SchemaError, "at #/items/type: type must be"),
+        (
+            '{"items": {"maxItems": 2}, "uniqueItems": true}',
+            UnsupportedSchemaError,
+            "at #/uniqueItems: uniqueItems cannot",
+        ),
+        ('{"type": "string", "enum": [1]}', UnsatisfiableError, '#/type ("string")'),
+    ],
+)
+def test_errors_in_a_schema_say_in_which_one(schema: str, error: type[SchemaError], pointer: str) -> None:
+    for source in (f"start: %json {{}}\n   | %json {schema}", f"start: %lark {{ start: b\n  b: %json {schema}\n}}"):
+        with pytest.raises(error) as info:
+            lark_to_ir(source)
+        assert (info.value.line, info.value.column) == (2, 6)
+        assert str(info.value).startswith("2:6: ")
+        assert pointer in str(info.value)
+
+
+def test_what_is_reported_of_a_schema_says_in_which_one() -> None:
+    with pytest.warns(SchemaWarning, match=r"at #/min: .*'minimum'\? \(in the %json at 2:5\) \(and 1 more"):
+        grammar = Grammar.from_lark('start: %json {"x-a": 1}\n  | %json {"min": 3} | %json {"min": 3}')
+    assert [(found.pointer, found.reason.partition("(")[2]) for found in grammar.report] == [
+        ("/x-a", "in the %json at 1:8)"),
+        ("/min", "in the %json at 2:5)"),
+        ("/min", "in the %json at 2:24)"),
+    ]

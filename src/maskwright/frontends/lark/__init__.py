@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from maskwright.errors import SchemaError, Span, UnsatisfiableError, line_and_column
 from maskwright.frontends.lark.lower import lower
 from maskwright.frontends.lark.parser import parse as parse
 from maskwright.frontends.warnings.notes import Notes, no_notes
@@ -47,12 +48,23 @@ def lark_to_ir(
 
     Raises:
         LarkSyntaxError: The text is not a grammar, a name is missing or defined twice, or something is not supported.
+        SchemaError: A `%json` is malformed, or cannot be enforced; `line` and `column` say which.
         LimitError: It nests too deep, or templates make too many rules.
     """
 
-    def read_schema(schema: object) -> GrammarIR:
+    def read_schema(schema: object, text: str, span: Span) -> GrammarIR:
         from maskwright.frontends.json_schema import DEFAULTS, schema_to_ir
 
-        return spelled_out(schema_to_ir(schema, options or DEFAULTS, report))
+        found: list[Finding] = []
+        try:
+            made = spelled_out(schema_to_ir(schema, options or DEFAULTS, found))
+        except (SchemaError, UnsatisfiableError) as error:
+            error.stands_at(text, span)
+            raise
+        if report is not None and found:
+            line, column = line_and_column(text, span)
+            place = f" (in the %json at {line}:{column})"
+            report.extend([each._replace(reason=each.reason + place) for each in found])
+        return made
 
     return lower(parse(source), start, grammars or {}, modules or {}, read_schema, notes or no_notes())

@@ -27,7 +27,7 @@ class Embedded:
     Args:
         builder: Where their rules go.
         grammars: Those that the caller supplied, by name.
-        read_schema: Makes the grammar of a JSON Schema.
+        read_schema: Makes the grammar of a JSON Schema, given where it stands in which text.
         read_lark: Makes the grammar of a Lark grammar.
         notes: Filled, for the warnings.
     """
@@ -36,7 +36,7 @@ class Embedded:
         self,
         builder: IRBuilder,
         grammars: Mapping[str, GrammarIR],
-        read_schema: Callable[[object], GrammarIR],
+        read_schema: Callable[[object, str, Span], GrammarIR],
         read_lark: Callable[[ast.Document], GrammarIR],
         notes: Notes,
     ) -> None:
@@ -64,7 +64,7 @@ class Embedded:
     def inline(self, node: ast.Embedded, scope: Scope) -> Expr:
         """`%json`, `%lark` or `%regex`."""
         if node.kind == "json":
-            made = self._builder.include(self._read_schema(node.value))
+            made = self._builder.include(self._read_schema(node.value, scope.source, node.span))
         elif node.kind == "lark":
             made = self._builder.include(self._read_lark(node.value))
         else:

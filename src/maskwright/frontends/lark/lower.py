@@ -100,7 +100,7 @@ def lower(
     start: str,
     grammars: Mapping[str, GrammarIR],
     modules: Mapping[str, str],
-    read_schema: Callable[[object], GrammarIR],
+    read_schema: Callable[[object, str, Span], GrammarIR],
     notes: Notes,
 ) -> GrammarIR:
     """Make the IR.
@@ -110,7 +110,7 @@ def lower(
         start: The rule that the whole output must match.
         grammars: What `@name` and declared terminals stand for.
         modules: Lark texts to import from.
-        read_schema: Makes the grammar of a JSON Schema.
+        read_schema: Makes the grammar of a JSON Schema, given where it stands in which text.
         notes: Filled, for the warnings.
 
     Raises:
@@ -130,7 +130,7 @@ class _Lowering:
         builder: IRBuilder,
         grammars: Mapping[str, GrammarIR],
         modules: Mapping[str, str],
-        read_schema: Callable[[object], GrammarIR],
+        read_schema: Callable[[object, str, Span], GrammarIR],
         notes: Notes,
     ) -> None:
         self.builder, self.grammars, self.notes = builder, grammars, notes
