@@ -42,8 +42,40 @@ def test_a_folder_shows_problems_and_a_table(cli: Cli, folder: Path) -> None:
     assert f"{folder / 'deeper' / 'unique.json'}: refused\n  refused     #/uniqueItems: " in out
     assert "fine.json" not in out
     assert "\n      1  refused     uniqueItems           items that are arrays or objects" in out
-    assert out.endswith("\n2 schemas: 1 enforced, 0 relaxed, 1 refused, 0 unreadable\n")
-    assert cli("check", str(folder), "--relax")[1].endswith("1 enforced, 1 relaxed, 0 refused, 0 unreadable\n")
+    assert out.endswith("\n2 schemas: 1 enforced, 0 relaxed, 1 refused, 0 unreadable, 0 with warnings\n")
+    relaxed = cli("check", str(folder), "--relax")[1]
+    assert relaxed.endswith("1 enforced, 1 relaxed, 0 refused, 0 unreadable, 0 with warnings\n")
+
+
+MISSPELLED = {"type": "object", "title": "t", "propertys": {"a": {}}, "requird": ["a"]}
+
+
+def test_warnings_stand_in_the_verdict_and_fail_if_asked_to(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(MISSPELLED))
+    code, out, err = cli("check", str(path))
+    assert (code, err) == (0, "")
+    assert out == (
+        f"{path}: enforced, 2 warnings\n  enforced    #/type\n  annotation  #/title: it is an annotation\n"
+        "  warning     #/propertys: unknown keyword 'propertys'\n              hint: did you mean 'properties'?\n"
+        "  warning     #/requird: unknown keyword 'requird'\n              hint: did you mean 'required'?\n"
+        "1 enforced, 3 annotation, 0 relaxed, 0 refused, 2 warnings\n"
+    )
+    assert cli("check", "--strict", str(path))[:2] == (1, out)
+    [file] = json.loads(cli("check", "--json", str(path))[1])["files"]
+    assert (file["verdict"], file["warnings"]) == ("enforced", ["/propertys", "/requird"])
+
+
+def test_warnings_stand_in_the_summary_of_a_folder(cli: Cli, folder: Path) -> None:
+    (folder / "deeper" / "unique.json").write_text(json.dumps({"type": "string", "format": "datetime"}))
+    code, out, _ = cli("check", str(folder))
+    assert code == 0
+    assert f"{folder / 'deeper' / 'unique.json'}: enforced, 1 warning\n  warning     #/format: misspelled" in out
+    assert "\n      1  warning     format                misspelled format 'datetime'; did you mean 'date-time'?" in out
+    assert out.endswith("\n2 schemas: 2 enforced, 0 relaxed, 0 refused, 0 unreadable, 1 with warnings\n")
+    assert cli("check", "--strict", str(folder))[0] == 1
+    (folder / "deeper" / "unique.json").write_text(json.dumps(FINE))
+    assert cli("check", "--strict", str(folder))[0] == 0
 
 
 def test_json(cli: Cli, folder: Path) -> None:
@@ -51,9 +83,9 @@ def test_json(cli: Cli, folder: Path) -> None:
     code, out, err = cli("check", "--json", str(folder))
     assert (code, err) == (2, "")
     written: dict[str, Any] = json.loads(out)
-    assert written["summary"] == {"enforced": 1, "relaxed": 0, "refused": 1, "unreadable": 1}
+    assert written["summary"] == {"enforced": 1, "relaxed": 0, "refused": 1, "unreadable": 1, "with_warnings": 0}
     assert {frozenset(file) for file in written["files"]} == {
-        frozenset(("file", "verdict", "error", "complete", "keywords"))
+        frozenset(("file", "verdict", "error", "complete", "warnings", "keywords"))
     }
     broken, unique, fine = written["files"]
     assert broken["verdict"] == "unreadable"

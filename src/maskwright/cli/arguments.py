@@ -67,14 +67,16 @@ exit codes: 0 the page is written, whether or not the output is valid   2 wrong 
 
 
 _CHECK_EPILOG = """\
-For one file, every keyword that applies is listed; for several, those refused or relaxed, and a table by reason.
+For one file, every keyword that applies is listed; for several, those refused or relaxed and warnings, and a table by
+reason. A warning is a keyword without effect that was surely meant to have one, such as a misspelled one.
 
-with --json: {"files": [FILE, ...], "summary": {VERDICT: how many}}
-  FILE: {"file", "verdict", "error", "complete", "keywords": [{"pointer", "keyword", "outcome", "reason",
-  "suggestion"}, ...]}; "verdict" is enforced, relaxed, refused or unreadable, "outcome" is enforced, annotation,
-  relaxed or refused; absent values are null.
+with --json: {"files": [FILE, ...], "summary": {VERDICT: how many, "with_warnings": how many}}
+  FILE: {"file", "verdict", "error", "complete", "warnings": [POINTER, ...], "keywords": [{"pointer", "keyword",
+  "outcome", "reason", "suggestion"}, ...]}; "verdict" is enforced, relaxed, refused or unreadable, "outcome" is
+  enforced, annotation, relaxed or refused; absent values are null.
 
-exit codes: 0 all enforced or annotations   1 something is refused or relaxed   2 a file is not a valid schema
+exit codes: 0 all enforced or annotations   1 something is refused or relaxed; with --strict, or warned of
+            2 a file is not a valid schema
 """
 
 
@@ -287,6 +289,9 @@ def _add_check(commands: Commands) -> None:
     )
     command.add_argument(
         "--relax", action="store_true", help="leave out keywords that cannot be enforced instead of refusing the schema"
+    )
+    command.add_argument(
+        "--strict", action="store_true", help="exit with 1 for warnings, too: for misspelled keywords and the like"
     )
     command.add_argument("--json", action="store_true", help="print JSON; see below")
 

@@ -39,8 +39,13 @@ class CheckedFile(NamedTuple):
     def verdict(self) -> str:
         return "unreadable" if self.report is None else self.report.verdict
 
+    @property
+    def num_warnings(self) -> int:
+        return 0 if self.report is None else len(self.report.warnings)
+
     def to_dict(self) -> dict[str, Any]:
-        report = {"complete": None, "keywords": None} if self.report is None else self.report.to_dict()
+        nothing = {"complete": None, "warnings": None, "keywords": None}
+        report = nothing if self.report is None else self.report.to_dict()
         return {"file": self.file, **report, "verdict": self.verdict, "error": self.error}
 
 
@@ -55,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     verdicts = {file.verdict for file in checked}
     if "unreadable" in verdicts:
         return EXIT_BAD_INPUT
-    return EXIT_OK if verdicts == {"enforced"} else EXIT_PROBLEMS
+    fails = verdicts != {"enforced"} or (arguments.strict and any(file.num_warnings for file in checked))
+    return EXIT_PROBLEMS if fails else EXIT_OK
 
 
 def _expanded(arguments: Sequence[str]) -> Iterator[str]:
@@ -109,7 +115,8 @@ def _json(checked: list[CheckedFile]) -> dict[str, Any]:
 
 def _summary(checked: list[CheckedFile]) -> dict[str, int]:
     counter = Counter(file.verdict for file in checked)
-    return {verdict: counter[verdict] for verdict in VERDICTS}
+    num_with_warnings = sum(1 for file in checked if file.num_warnings)
+    return {**{verdict: counter[verdict] for verdict in VERDICTS}, "with_warnings": num_with_warnings}
 
 
 def _text(checked: list[CheckedFile]) -> Iterator[str]:
@@ -117,7 +124,8 @@ def _text(checked: list[CheckedFile]) -> Iterator[str]:
         yield from _lines_of(file, everything=len(checked) == 1)
     if len(checked) > 1:
         yield from _table(checked)
-        yield f"{len(checked)} schemas: " + ", ".join(f"{n} {verdict}" for verdict, n in _summary(checked).items())
+        counts = [f"{n} {name.replace('_', ' ')}" for name, n in _summary(checked).items()]
+        yield f"{len(checked)} schemas: {', '.join(counts)}"
 
 
 def _lines_of(file: CheckedFile, everything: bool) -> Iterator[str]:
@@ -125,18 +133,19 @@ def _lines_of(file: CheckedFile, everything: bool) -> Iterator[str]:
         yield f"{file.file}: unreadable"
         yield from (f"  {line}" for line in (file.error or "").splitlines())
         return
-    shown = [k for k in file.report.keywords if everything or k.outcome in _ALARMING]
+    shown = [k for k in file.report.keywords if everything or _is_alarming(k)]
     if shown or everything:
-        yield f"{file.file}: {file.verdict}"
+        yield f"{file.file}: {file.verdict}{_with_warnings(file.num_warnings)}"
     for keyword in shown:
         yield from _lines_of_keyword(keyword)
     if everything:
-        yield ", ".join(f"{n} {outcome}" for outcome, n in file.report.counts().items())
+        counts = ", ".join(f"{n} {outcome}" for outcome, n in file.report.counts().items())
+        yield counts + _with_warnings(file.num_warnings)
 
 
 def _lines_of_keyword(keyword: KeywordOutcome) -> Iterator[str]:
     reason = "" if keyword.reason is None else f": {keyword.reason}"
-    yield f"  {keyword.outcome:<10}  #{keyword.pointer}{reason}"
+    yield f"  {_label(keyword):<10}  #{keyword.pointer}{reason}"
     if keyword.suggestion is not None:
         yield f"  {'':<10}  hint: {in_options(keyword.suggestion)}"
 
@@ -155,4 +164,16 @@ def _table(checked: list[CheckedFile]) -> Iterator[str]:
 def _reasons(file: CheckedFile) -> set[tuple[str, str, str]]:
     if file.report is None:
         return set()
-    return {(k.outcome, k.keyword or "", k.reason or "") for k in file.report.keywords if k.outcome in _ALARMING}
+    return {(_label(k), k.keyword or "", k.reason or "") for k in file.report.keywords if _is_alarming(k)}
+
+
+def _is_alarming(keyword: KeywordOutcome) -> bool:
+    return keyword.outcome in _ALARMING or keyword.is_mistake
+
+
+def _label(keyword: KeywordOutcome) -> str:
+    return "warning" if keyword.is_mistake else keyword.outcome
+
+
+def _with_warnings(number: int) -> str:
+    return "" if not number else ", 1 warning" if number == 1 else f", {number} warnings"

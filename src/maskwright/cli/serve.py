@@ -184,7 +184,8 @@ def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
         else:
             print(f"{label}: accepted, compiled in {structure.seconds * 1e3:.1f} ms")
             for found in structure.compiled.grammar.report if structure.compiled else ():
-                print(printable(f"  warning: #{found.pointer}: {found.reason}"))
+                if not found.is_extension:
+                    print(printable(f"  warning: #{found.pointer}: {found.reason}"))
     return code
 
 

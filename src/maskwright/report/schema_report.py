@@ -63,6 +63,13 @@ class KeywordOutcome(NamedTuple):
     reason: str | None = None
     suggestion: str | None = None
 
+    @property
+    def is_mistake(self) -> bool:
+        """Whether it asserts nothing, and was surely meant to: compiling the schema issues a `SchemaWarning`."""
+        from maskwright.frontends.json_schema.options import is_mistake
+
+        return self.outcome == "annotation" and self.reason is not None and is_mistake(self.reason)
+
 
 @dataclass(frozen=True)
 class SchemaReport:
@@ -84,16 +91,24 @@ class SchemaReport:
         outcomes = {k.outcome for k in self.keywords}
         return "refused" if "refused" in outcomes else "relaxed" if "relaxed" in outcomes else "enforced"
 
+    @property
+    def warnings(self) -> tuple[KeywordOutcome, ...]:
+        """The keywords that assert nothing and were surely meant to, such as misspelled ones."""
+        return tuple([k for k in self.keywords if k.is_mistake])
+
     def counts(self) -> dict[Outcome, int]:
         """Return the number of keywords by outcome."""
         counter = Counter(k.outcome for k in self.keywords)
         return {outcome: counter[outcome] for outcome in OUTCOMES}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data: `verdict`, `complete`, and `keywords` with the fields of each."""
+        """Return the report as plain data: `verdict`, `complete`, the pointers of `warnings`, and `keywords` with the
+        fields of each.
+        """
         return {
             "verdict": self.verdict,
             "complete": self.complete,
+            "warnings": [k.pointer for k in self.warnings],
             "keywords": [k._asdict() for k in self.keywords],
         }
 
@@ -133,6 +148,7 @@ def check(schema: Any, **options: Unpack[JsonSchemaKeywords]) -> SchemaReport:
 def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) -> list[KeywordOutcome]:
     """All keywords that apply; what the front-end found of them counts."""
     from maskwright.frontends.json_schema.options import UNKNOWN_KEYWORD
+    from maskwright.frontends.json_schema.read.guidance import NOT_HERE
     from maskwright.frontends.json_schema.report.reached import reached_keywords
 
     outcomes: dict[str, KeywordOutcome] = {}
@@ -140,8 +156,9 @@ def _merged(schema: Any, options: JsonSchemaOptions, findings: list[Finding]) ->
         outcome: Outcome = "enforced" if annotation is None else "annotation"
         outcomes[pointer] = KeywordOutcome(pointer, keyword, outcome, annotation, suggestion)
     for finding in findings:
-        if finding.pointer in outcomes and finding.reason.startswith(UNKNOWN_KEYWORD):
-            continue  # known already, with the suggestion apart
+        known_already = finding.is_extension or finding.reason.startswith((UNKNOWN_KEYWORD, NOT_HERE))
+        if finding.pointer in outcomes and known_already:  # with the suggestion apart
+            continue
         place = _nearest(finding.pointer, outcomes)
         known = outcomes.get(place)
         if known is None or known.outcome != "refused":
