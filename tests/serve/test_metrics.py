@@ -105,3 +105,52 @@ def test_traces(serving: Any) -> None:
     assert spans["chat"].attributes["maskwright.status"] == 200
     assert spans["generate"].attributes["maskwright.output_tokens"] > 0
     assert [event.name for event in spans["generate"].events] == ["first token"]
+
+
+MISSPELLED = {
+    **CITY,
+    "requird": ["city"],
+    "x-a": 1,
+    "properties": {"city": {"enum": ["Rome"]}, "note": {"enum": ["a"], "type": "string", "format": "datetime"}},
+    "required": [],
+}
+AT = "/response_format/json_schema/schema"
+
+
+def ask(url: str, schema: Any, **fields: Any) -> httpx.Response:
+    asked = chat(response_format=schema_format(schema), **fields)
+    return httpx.post(f"{url}/v1/chat/completions", json=asked, headers={"x-request-id": "r-1"}, timeout=30)
+
+
+@pytest.mark.filterwarnings("ignore::maskwright.SchemaWarning")
+def test_each_reply_has_a_header_and_each_schema_an_entry(serving: Any, kept: Kept) -> None:
+    with serving() as it:
+        replies = [ask(it.url, MISSPELLED), ask(it.url, MISSPELLED, stream=True), ask(it.url, CITY)]
+    assert [reply.status_code for reply in replies] == [200, 200, 200]
+    said = f"at {AT}/requird: unknown keyword 'requird'; did you mean 'required'? (and 1 more)"
+    assert [reply.headers.get("x-schema-warning") for reply in replies] == [said, said, None]
+    [entry] = [each for each in map(json.loads, kept.lines) if each["event"] == "schema warning"]
+    del entry["time"]
+    assert entry == {
+        "level": "warning",
+        "event": "schema warning",
+        "request_id": "r-1",
+        "param": f"{AT}/requird",
+        "warning": "unknown keyword 'requird'; did you mean 'required'?",
+        "num_more": 1,
+    }
+
+
+@pytest.mark.filterwarnings("ignore::maskwright.SchemaWarning")
+def test_names_in_a_schema_cannot_write_headers_or_lines(serving: Any, kept: Kept) -> None:
+    names = {"a\r\nset-cookie: b=1": {"type": "string", "min": 1}, "ü" * 1000: {"type": "string", "max": 1}}
+    with serving() as it:
+        for name, member in names.items():
+            reply = ask(it.url, {"type": "object", "properties": {name: member}, "additionalProperties": False})
+            header = reply.headers["x-schema-warning"]
+            assert header.isascii()
+            assert len(header) < 400
+            assert "set-cookie" not in reply.headers
+    entries = [each for each in map(json.loads, kept.lines) if each["event"] == "schema warning"]
+    assert len(entries) == 2
+    assert all("\n" not in each["param"] and len(each["param"]) < 400 for each in entries)

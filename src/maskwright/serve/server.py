@@ -17,6 +17,7 @@ from maskwright.serve.limits.admission import Gate
 from maskwright.serve.limits.budgets import output_tokens
 from maskwright.serve.observability import tracing
 from maskwright.serve.observability.metrics import Metrics
+from maskwright.serve.observability.schema_warnings import HEADER, header_of, log_warnings
 from maskwright.serve.protocol.requests import Endpoint
 from maskwright.serve.settings import Settings
 from maskwright.serve.structure.structures import STRUCTURE_FIELDS, Structure, Structures
@@ -72,6 +73,11 @@ class Server:
         if structure.compiled is not None:
             self.metrics.compile_seconds.observe(structure.seconds)
             exchange.notes["compile_ms"] = round(structure.seconds * 1e3, 2)
+            warnings = structure.warnings()
+            if warnings:
+                exchange.headers[HEADER] = header_of(warnings)
+                if structure.is_new:
+                    log_warnings(warnings, exchange.request_id)
         return structure
 
     def budget(self, num_prompt_tokens: int, wanted: int | None, at: str, prompt_at: str) -> int:

@@ -38,6 +38,7 @@ class Exchange:
         began: When it came, in seconds of `time.perf_counter`.
         span: The span of the request.
         notes: What is logged about it.
+        headers: What its reply has beside the usual headers.
     """
 
     def __init__(self, request: Request, send: Send) -> None:
@@ -48,6 +49,7 @@ class Exchange:
         self.began = time.perf_counter()
         self.span = tracing.Span()
         self.notes: dict[str, Any] = {}
+        self.headers: dict[str, str] = {}
         self.status: int | None = None  # of the reply, once it has begun
         self.is_stream = False
         self.is_complete = False  # whether all of the reply was sent
@@ -90,6 +92,6 @@ class Exchange:
 
     async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
         self.status = status
-        every = {**headers, "x-request-id": self.request_id}
+        every = {**headers, **self.headers, "x-request-id": self.request_id}
         pairs = [(name.lower().encode(), value.encode("latin-1")) for name, value in every.items()]
         await self._send({"type": "http.response.start", "status": status, "headers": pairs})

@@ -33,7 +33,7 @@ from maskwright.structural_tag import default_reasoning, get_model_structural_ta
 from maskwright.structural_tag.request import Reasoning
 
 if TYPE_CHECKING:
-    from maskwright.frontends.json_schema import JsonSchemaKeywords
+    from maskwright.frontends.json_schema import Finding, JsonSchemaKeywords
 
 _OF_ENGINES = ("structured_outputs", *OF_SGLANG)
 _WAYS_OUT = (  # in Python, and in a request
@@ -51,11 +51,18 @@ class Structure(NamedTuple):
         compiled: the grammar; None for free text.
         has_parts: whether its captures are those of a model family: content, reasoning, calls.
         seconds: how long it took to get it.
+        is_new: whether it was compiled for this request.
     """
 
     compiled: CompiledGrammar | None
     has_parts: bool = False
     seconds: float = 0.0
+    is_new: bool = False
+
+    def warnings(self) -> list[Finding]:
+        """What has no effect in the request's schemas and was surely meant to; pointers lead into the request."""
+        report = () if self.compiled is None else self.compiled.grammar.report
+        return [found for found in report if found.is_mistake]
 
 
 class Structures:
@@ -95,7 +102,11 @@ class Structures:
         def read() -> Grammar | None:
             return self._read(asked, endpoint, reasoning, engine_field, has_parts)
 
+        is_new = False
+
         def make() -> CompiledGrammar:
+            nonlocal is_new
+            is_new = True
             grammar = read()
             assert grammar is not None
             return self._compiler.compile_grammar(grammar)
@@ -109,7 +120,7 @@ class Structures:
             compiled = await self._cache.submit(key, make, self._workers)
         except MaskwrightError as error:
             raise _placed(error, asked) from error
-        return Structure(compiled, has_parts, time.perf_counter() - began)
+        return Structure(compiled, has_parts, time.perf_counter() - began, is_new)
 
     def figures(self) -> tuple[int, int, int, int]:
         """Return hits, misses, how many structures are kept, and their bytes."""
