@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
+import maskwright
 from maskwright import Grammar, errors
 from maskwright.errors import GrammarError, MaskwrightError, SchemaError, Span
 from oracle.accepting import COMPILER
@@ -118,3 +122,15 @@ def test_reading_and_compiling_say_the_same(kind: str, source: object) -> None:
         compile_(source)
     assert type(read.value) is type(compiled.value)
     assert str(read.value) == str(compiled.value)
+
+
+def test_every_limit_has_a_hint() -> None:
+    sources = Path(maskwright.__file__).parent.rglob("*.py")
+    calls = [
+        (path.name, node.lineno, {each.arg for each in node.keywords})
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "LimitError"
+    ]
+    assert len(calls) > 30
+    assert [call for call in calls if "hint" not in call[2]] == []

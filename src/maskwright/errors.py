@@ -314,12 +314,18 @@ class MatcherError(MaskwrightError, RuntimeError):
 class GrammarWarning(UserWarning):
     """A grammar compiles, but part of it surely does not do what it was written for.
 
-    `rule` is the rule in question; `line` and `column`, from 1, are the place of its definition, None if that is not in
-    the text that was read; `hint` says how to rewrite it.
+    `rule` is the rule in question, None for a regular expression, which has none; `line` and `column`, from 1, are the
+    place of its definition, None if that is not in the text that was read; `hint` says how to rewrite it.
     """
 
     def __init__(
-        self, message: str, *, rule: str, line: int | None = None, column: int | None = None, hint: str | None = None
+        self,
+        message: str,
+        *,
+        rule: str | None,
+        line: int | None = None,
+        column: int | None = None,
+        hint: str | None = None,
     ) -> None:
         self.message = message
         self.rule = rule
@@ -328,7 +334,8 @@ class GrammarWarning(UserWarning):
         self.hint = hint
         place = "" if line is None else f"{line}:{column}: "
         advice = "" if hint is None else f"\n  hint: {hint}"
-        super().__init__(f"{place}in {rule[:60]!r}: {message}{advice}")
+        within = "" if rule is None else f"in {rule[:60]!r}: "
+        super().__init__(f"{place}{within}{message}{advice}")
 
 
 class SchemaWarning(UserWarning):

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from maskwright import ir
-from maskwright.errors import GrammarError, GrammarWarning, UnsatisfiableError, wrong_argument
+from maskwright.errors import GrammarError, GrammarWarning, RegexSyntaxError, UnsatisfiableError, wrong_argument
 from maskwright.frontends.warnings.schema_warnings import warn_of
 from maskwright.inputs.option_signatures import takes_schema_options
 from maskwright.inputs.schema_inputs import schema_of
@@ -51,7 +51,7 @@ class Grammar:
         report: a `Finding` for each keyword of a JSON Schema that does not constrain the output, but for the standard's
             own annotations, such as `title`. For structural tags, pointers lead to the schema in the tag, or in the
             tools that the tag was made from.
-        warnings: for EBNF and Lark, each `GrammarWarning` that was issued when the text was read.
+        warnings: each `GrammarWarning` that was issued when the text was read, in EBNF, Lark or as a regex.
     """
 
     __slots__ = ("_ir", "_read_again", "_source", "_tag", "report", "warnings")
@@ -195,13 +195,21 @@ class Grammar:
 
         Raises:
             RegexSyntaxError: The pattern is malformed or not regular; `span` says where.
+
+        Warns:
+            GrammarWarning: The pattern looks like a grammar, a JSON Schema or a structural tag.
         """
         from maskwright.frontends.regex import whole_regex_to_expr
+        from maskwright.frontends.warnings.other_languages import warn_of_other_language, with_language
 
         check_pattern(pattern, flags)
-        with compiling:
-            made = whole_regex_to_expr(pattern, flags=flags)
-        return cls(_single(made), source=Source("regex", pattern, {"flags": flags}))
+        try:
+            with compiling:
+                made = whole_regex_to_expr(pattern, flags=flags)
+        except RegexSyntaxError as error:
+            raise with_language(error, pattern)  # noqa: B904
+        found = warn_of_other_language(pattern)
+        return cls(_single(made), warnings=found, source=Source("regex", pattern, {"flags": flags}))
 
     @classmethod
     def from_ebnf(cls, source: str, root_rule_name: str = "root") -> Grammar:

@@ -84,7 +84,9 @@ def lint(grammar: Grammar) -> GrammarReport:
     ir = instance("grammar", grammar, Grammar, _way_out(grammar)).ir
     facts = _Facts(ir)
     used = _reachable(facts.calls, ir.root)
-    problems = [GrammarProblem("no effect", w.rule, w.message, w.hint or "") for w in grammar.warnings]
+    problems = [
+        GrammarProblem("no effect", w.rule or ir.rules[ir.root].name, w.message, w.hint or "") for w in grammar.warnings
+    ]
     for index, rule in enumerate(ir.rules):
         if index not in used:
             problems.append(

@@ -158,10 +158,11 @@ def _warning(value: Any) -> GrammarWarning:
     if len(fields) != 5:
         refuse("its warnings are none")
     message, rule, line, column, hint = fields
+    rule, hint = _text_or_none(rule), _text_or_none(hint)
     for number in (line, column):
         if number is not None:
             _are(int, number)
-    return GrammarWarning(_are(str, message), rule=_are(str, rule), line=line, column=column, hint=_text_or_none(hint))
+    return GrammarWarning(_are(str, message), rule=rule, line=line, column=column, hint=hint)
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -12,7 +12,7 @@ from maskwright.support.json_mistakes import hint_for
 MISTAKES = [
     ('{"type": "object",}', "remove the comma: JSON has none before }", '{"type": "object"}'),
     ('{"enum": [1, 2, ]}', "remove the comma: JSON has none before ]", '{"enum": [1, 2]}'),
-    ("{'type': 'null'}", "double quotes only", '{"type": "null"}'),
+    ("{'type': 'null'}", "strings and names in double quotes", '{"type": "null"}'),
     ("{“type”: “null”}", "straight quotes", '{"type": "null"}'),
     ('{// nothing\n"type": "null"}', "no comments", '{"type": "null"}'),
     ('{"const": True}', "JSON writes true", '{"const": true}'),
@@ -47,3 +47,10 @@ def test_texts_of_other_languages_name_the_function_that_reads_them() -> None:
     with pytest.raises(mw.SchemaError) as caught:
         mw.Grammar.from_json_schema("schemas/person.json")
     assert "file's contents" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("tag", [{"type": "structural_tag"}, {"format": {"type": "any_text"}}])
+def test_a_structural_tag_names_the_function_that_reads_it(tag: dict[str, object]) -> None:
+    with pytest.raises(mw.SchemaError) as caught:
+        mw.Grammar.from_json_schema(tag)
+    assert "use compile_structural_tag" in (caught.value.hint or "")

@@ -65,7 +65,7 @@ ERRORS = [
     ('start: "a"{99999999999}', "count above", 1, 11, ""),
     ('start: "ab".."c"', "malformed range", 1, 12, "one character"),
     ('start: "c".."a"', "malformed range", 1, 11, ""),
-    (r'start: "\q"', "unknown or incomplete escape", 1, 9, "known"),
+    (r'start: "\q"', "unknown or incomplete escape", 1, 9, r"write /\q/"),
     ("start: /a(/", "in the regular expression: the group", 1, 10, "add )"),
     ("start: /(a)\\1/", "back-reference", 1, 12, ""),
     ("start: b\nbb: 'x'", "rule 'b' is not defined", 1, 8, "'bb'"),
@@ -158,7 +158,7 @@ def test_errors_name_the_rule(source: str, rule: str | None) -> None:
 def test_errors_without_a_place() -> None:
     with pytest.raises(LarkSyntaxError, match="no rule 'start'") as info:
         lark_to_ir('a: "x"')
-    assert info.value.hint == "the rules are: a; or pass start"
+    assert info.value.hint == "the rules are: a; rename one to 'start', or pass start"
 
 
 def test_nothing_to_generate() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from maskwright import Grammar, GrammarError
@@ -34,6 +36,17 @@ EBNF = [
     ("root ::= Token()", "Token(1"),
     ('expr ::= "a"', "pass root_rule_name"),
     ("root ::= yes", "put text in quotes"),
+    ("[a-z]+", "for a regular expression, use compile_regex"),
+    (r'root ::= Regex("\d+")', r'write "\\d+": in quotes, a backslash is written twice'),
+    (r"root ::= Regex('a\.\'')", r"write 'a\\.\'': in quotes"),
+    (r'root ::= "\d+"', r'write Regex("\\d+") for a regular expression'),
+    (r'root ::= "a\.b"', r'write . without a backslash, Regex("a\\.b")'),
+    (r'root[stop="\d"] ::= "a"', r"write /\d/"),
+    ('root ::= TagDispatsh(("<a>", r))\nr ::= "b"', "did you mean TagDispatch?"),
+    ('root ::= Regexp("a", flags="i")', "did you mean Regex?"),
+    ('root ::= regex("a")', "did you mean Regex?"),
+    ('root ::= itm("a")\nitem ::= "b"', "did you mean 'item'?"),
+    ('a[stop="\n"] ::= "x"', "write a line break as \\n"),
 ]
 LARK = [
     ("my.lark", "looks like a file name"),
@@ -57,6 +70,17 @@ LARK = [
     ("start: x{'a'}\nx{a, b}: a b", "write x{a, b}"),
     ("expr: 'a'", "or pass start"),
     ("START: 'a'", "in lower case"),
+    (r'start: "\d+"', r"write /\d+/ for a regular expression"),
+    ("start: [a-z]+", "write /[a-z]+/"),
+    ("start: [A-Z]+", "write /[A-Z]+/"),
+    ("start: A\nA: [A-Z]", "write /[A-Z]/"),
+    ("start: [0-9]{3}", "write /[0-9]{3}/"),
+    ("start: [_a-z]*", "write /[_a-z]*/"),
+    ('start: [^"]*', 'write /[^"]*/'),
+    ("start: [.,]", "write /[.,]/"),
+    ("start: [a-z/]", r"write /[a-z\/]/"),
+    ("start: [my-rule]", "define it"),
+    ("start: .*", "write any character as /./"),
 ]
 
 
@@ -87,6 +111,16 @@ def test_errors_in_lark_name_the_rule(source: str) -> None:
     with pytest.raises(GrammarError) as info:
         Grammar.from_lark(source)
     assert info.value.rule == "start"
+
+
+@pytest.mark.parametrize(
+    ("read", "source"),
+    [(Grammar.from_ebnf, 'root ::= a\na[stop="\n"] ::= "x"'), (Grammar.from_lark, 'start: a\na[stop="\n"]: /.*/')],
+)
+def test_options_that_do_not_end_on_their_line_name_their_rule(read: Callable[[str], Grammar], source: str) -> None:
+    with pytest.raises(GrammarError) as info:
+        read(source)
+    assert (info.value.rule, info.value.line) == ("a", 2)
 
 
 def test_a_byte_order_mark_is_no_mistake() -> None:

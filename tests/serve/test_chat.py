@@ -112,7 +112,7 @@ def test_a_message_says_where_in_a_schema_the_mistake_is(http: httpx.Client) -> 
     assert message.startswith("at /response_format/json_schema/schema/properties/a/type: type must be")
     named["schema"] = json.dumps(named["schema"])
     message = error(http, response_format={"type": "json_schema", "json_schema": named})["message"]
-    assert message.endswith("found a string. Hint: pass json.loads(text)")
+    assert message.endswith("found a string. Hint: pass the object itself, not its JSON text")
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])

@@ -144,10 +144,10 @@ def test_reasoning() -> None:
         ([{"name": "f", "inputSchema": {}}], "auto", "/tools/0/inputSchema", "use 'parameters'"),
         ([{"name": "f", "parametersJsonSchema": {}}], "auto", "/tools/0/parametersJsonSchema", "use 'parameters'"),
         ([{"functionDeclarations": [{"name": "f"}]}], "auto", "/tools/0/name", 'a tool is {"type": "function"'),
-        ([{"name": "f", "parameters": "{}"}], "auto", "/tools/0/parameters", "json.loads"),
+        ([{"name": "f", "parameters": "{}"}], "auto", "/tools/0/parameters", "not its JSON text"),
         ([{"name": "f", "parameters": {"a": {"type": "string"}}}], "auto", "/tools/0/parameters", 'wrap them: {"type"'),
         ({"name": "f"}, "auto", "/tools", r"pass \[tool\]"),
-        ("[]", "auto", "/tools", "json.loads"),
+        ("[]", "auto", "/tools", "not its JSON text"),
         ([{"name": "f", "paramters": {}}], "auto", "/tools/0/paramters", "did you mean 'parameters'"),
         (
             [{"type": "function", "function": {"name": "f", "strickt": True}}],

@@ -49,6 +49,7 @@ class _Processor:
     [
         ("gpt2", "AutoTokenizer.from_pretrained(name)"),
         (["a", "b"], "TokenizerInfo.from_vocab(tokens, stop_token_ids=[...])"),
+        ({"a": 0}, "TokenizerInfo.from_vocab(tokens, stop_token_ids=[...])"),
         (None, "from_huggingface, from_tiktoken"),
         (_Processor(None), "from_huggingface, from_tiktoken"),
     ],

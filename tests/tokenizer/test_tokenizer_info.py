@@ -89,7 +89,6 @@ def test_refuses_an_empty_vocabulary(tokens: Any) -> None:
     [
         ("abc", "not str"),
         (b"abc", "not bytes"),
-        ({"a": 0}, "not dict"),
         (None, "not NoneType"),
         ([b"a", 1], "token 1 is of type int"),
         (["a", "\ud800"], "token 1 is not valid text"),

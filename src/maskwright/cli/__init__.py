@@ -30,9 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     _replace_what_cannot_be_encoded()
     try:
-        from maskwright.errors import MaskwrightError, SchemaWarning
+        from maskwright.errors import GrammarWarning, MaskwrightError, SchemaWarning
 
-        warnings.filterwarnings("ignore", category=SchemaWarning)  # `print_findings` shows all that is found
+        # `print_findings` and `print_warnings` show all that is found.
+        warnings.filterwarnings("ignore", category=SchemaWarning)
+        warnings.filterwarnings("ignore", category=GrammarWarning)
         from .arguments import parse
 
         command = parse(argv)

@@ -21,7 +21,7 @@ from maskwright.report.unproductive import why_nothing
 
 from .errors import EXIT_OK, CommandError
 from .grammar_files import read_grammar_file
-from .sources import parse_json, placed, read_family, read_text, read_tool_tag
+from .sources import parse_json, placed, print_warnings, read_family, read_text, read_tool_tag
 from .texts import print_findings
 
 
@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     label, grammar = _read(arguments)
     print_findings(grammar.report)
+    print_warnings(grammar, with_from=True)
     try:
         data = to_bytes(grammar.compact_ir)
         if admits_nothing(grammar.compact_ir):

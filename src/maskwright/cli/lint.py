@@ -11,6 +11,7 @@ from maskwright import lint
 
 from .errors import EXIT_OK, EXIT_PROBLEMS
 from .grammar_files import read_grammar_file
+from .sources import in_options
 from .texts import printable
 
 
@@ -22,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     problems = [p for p in report.problems if p.kind != "unused" or file.place(p.rule)]
     for problem in problems:
         place = file.place(problem.rule) or file.label
-        print(f"{place}: {problem.kind}: {problem.message}\n  hint: {problem.hint}")
+        print(f"{place}: {problem.kind}: {problem.message}\n  hint: {in_options(problem.hint, with_from=True)}")
     for hint in report.hints:
         if at := file.place(hint.rule):
             print(f"{at}: {hint.kind}: {hint.message}\n  hint: {hint.hint}")

@@ -20,8 +20,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from maskwright import CompiledGrammar, GrammarCompiler, TokenizerInfo
+from maskwright import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
 from maskwright.errors import GrammarError, MaskwrightError, OptionError
+from maskwright.support.entrances import (
+    ONLY_IN_PYTHON,
+    PASS_GRAMMARS,
+    USE_EBNF,
+    USE_LARK,
+    USE_REGEX,
+    USE_SCHEMA,
+    USE_TAG,
+    USE_TOOLS,
+    in_words_of,
+)
 from maskwright.support.json_mistakes import hint_for
 
 from .errors import CommandError
@@ -29,15 +40,23 @@ from .errors import CommandError
 _MAX_SHOWN = 100
 _IN_OPTIONS = (
     ('on_unsupported="relax"', "--relax"),
-    ("use compile_lark, or Grammar.from_lark", "use --lark FILE, or a file that ends in .lark"),
-    ("use compile_grammar, or Grammar.from_ebnf", "use --grammar FILE, or a file that ends in .ebnf"),
-    ("use compile_json_schema, or Grammar.from_json_schema", "use --schema FILE, or a file that ends in .json"),
+    (USE_LARK, "use --lark FILE, or a file that ends in .lark"),
+    (USE_EBNF, "use --grammar FILE, or a file that ends in .ebnf"),
+    (USE_SCHEMA, "use --schema FILE, or a file that ends in .json"),
+    (USE_TAG, "use --tag FILE"),
+    (USE_REGEX, "use --regex PATTERN"),
+    (USE_TOOLS, "use --tools FILE"),
+    (PASS_GRAMMARS, "write its rules here"),
+    *ONLY_IN_PYTHON,
 )
 # The same for commands that take a file and are told its language by --from.
 _WITH_FROM = (
     ("use --lark FILE, or a file", "use --from lark, or a file"),
     ("use --grammar FILE, or a file", "use --from ebnf, or a file"),
     ("use --schema FILE, or a file", "use --from schema, or a file"),
+    ("use --tag FILE", "use `maskwright compile --from tag`"),
+    ("use --tools FILE", "use `maskwright compile --from tools`"),
+    ("use --regex PATTERN", "use --from regex, or a file that ends in .regex"),
 )
 
 
@@ -61,7 +80,9 @@ class Structure(NamedTuple):
             compiled = self.compile(compiler)
         except MaskwrightError as error:
             raise CommandError(placed(self.label, error)) from error
-        return compiled, (time.perf_counter_ns() - started) / 1e3
+        compile_us = (time.perf_counter_ns() - started) / 1e3
+        print_warnings(compiled.grammar)
+        return compiled, compile_us
 
 
 def read_structure(arguments: argparse.Namespace) -> Structure:
@@ -233,7 +254,7 @@ def parse_json(label: str, text: str) -> Any:
         CommandError: says the line and column, and shows the line.
     """
     if not text.strip():
-        raise CommandError(f"{label} is empty, but JSON is wanted")
+        raise CommandError(f"{label} is empty\n  hint: give a JSON text")
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -270,14 +291,18 @@ def placed(label: str, error: MaskwrightError, *, with_from: bool = False) -> st
     return in_options(f"{label}{separator}{error}", with_from=with_from)
 
 
+def print_warnings(grammar: Grammar, *, with_from: bool = False) -> None:
+    """Say on stderr what of a grammar or regex surely does not do what it was written for."""
+    for warning in grammar.warnings:
+        print(f"warning: {in_options(str(warning), with_from=with_from)}", file=sys.stderr)
+
+
 def in_options(message: str, *, with_from: bool = False) -> str:
     """A message that names an option of the library, with that of the command line instead.
 
     `with_from`: of a command that takes a file, and its language as `--from`.
     """
-    for ours, theirs in _IN_OPTIONS + (_WITH_FROM if with_from else ()):
-        message = message.replace(ours, theirs)
-    return message
+    return in_words_of(_IN_OPTIONS + (_WITH_FROM if with_from else ()), message)
 
 
 def _refuse_constant(name: str) -> NoReturn:

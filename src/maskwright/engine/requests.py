@@ -197,7 +197,10 @@ def _biases(given: Any) -> Mapping[int, float]:
     if not isinstance(given, Mapping):
         raise wrong_argument("logit_bias", given, "a dict from token ids to numbers")
     if len(given) > MAX_BIASED_TOKENS:
-        raise LimitError(f"logit_bias names {len(given)} tokens, the most are {MAX_BIASED_TOKENS}", limit="logit_bias")
+        hint = "bias fewer tokens"
+        raise LimitError(
+            f"logit_bias names {len(given)} tokens, the most are {MAX_BIASED_TOKENS}", limit="logit_bias", hint=hint
+        )
     return MappingProxyType(
         {
             _integer("logit_bias", token, 0, _MOST_TOKENS): _number("logit_bias", bias, -1e6, 1e6)
@@ -212,7 +215,13 @@ def _stop_strings(given: str | Iterable[str]) -> tuple[str, ...]:
         if not instance("each of stop", text, str):
             raise OptionError("a stop string must not be empty", option="stop", hint="leave it out")
         if len(text) > MAX_STOP_LENGTH:
-            raise LimitError(f"a stop string has {len(text)} characters, the most are {MAX_STOP_LENGTH}", limit="stop")
+            hint = "use a shorter stop string"
+            raise LimitError(
+                f"a stop string has {len(text)} characters, the most are {MAX_STOP_LENGTH}", limit="stop", hint=hint
+            )
     if len(texts) > MAX_STOP_STRINGS:
-        raise LimitError(f"there are {len(texts)} stop strings, the most are {MAX_STOP_STRINGS}", limit="stop")
+        hint = "use fewer stop strings"
+        raise LimitError(
+            f"there are {len(texts)} stop strings, the most are {MAX_STOP_STRINGS}", limit="stop", hint=hint
+        )
     return texts

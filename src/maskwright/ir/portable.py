@@ -83,7 +83,8 @@ def to_bytes(grammar: GrammarIR, max_nodes: int = MAX_NODES, notes: bytes = b"")
         _number(out, index)
         _token_set(out, token_set)
     if len(out) > MAX_BYTES:
-        raise LimitError(f"the grammar takes more than {MAX_BYTES >> 20} MiB", limit="grammar_size")
+        hint = "use a smaller grammar"
+        raise LimitError(f"the grammar takes more than {MAX_BYTES >> 20} MiB", limit="grammar_size", hint=hint)
     return MAGIC + bytes((VERSION,)) + struct.pack("<I", zlib.crc32(out)) + bytes(out)
 
 
@@ -103,7 +104,10 @@ class _Writer:
                 self._write(expr)
                 self.places[id(expr)] = len(self.places)
         if len(self.places) > self.max_nodes:
-            raise LimitError(f"the grammar has more than {self.max_nodes:,} expressions", limit="grammar_size")
+            hint = "use a smaller grammar"
+            raise LimitError(
+                f"the grammar has more than {self.max_nodes:,} expressions", limit="grammar_size", hint=hint
+            )
         return self.places[id(root)]
 
     def _write(self, expr: Expr) -> None:

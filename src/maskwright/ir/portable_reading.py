@@ -112,7 +112,8 @@ def _checked(data: bytes) -> int:
             hint="save it again with this release",
         )
     if len(data) > MAX_BYTES:
-        raise LimitError(f"the saved grammar has more than {MAX_BYTES >> 20} MiB", limit="grammar_size")
+        hint = "save a smaller grammar"
+        raise LimitError(f"the saved grammar has more than {MAX_BYTES >> 20} MiB", limit="grammar_size", hint=hint)
     expected: int = struct.unpack_from("<I", data, len(MAGIC) + 1)[0]
     if zlib.crc32(memoryview(data)[_HEADER:]) != expected:
         refuse("its checksum does not match")
@@ -208,7 +209,8 @@ class _Reader:
         given.string()  # the notes
         num_nodes = given.number()
         if num_nodes > MAX_NODES:
-            raise LimitError(f"the grammar has more than {MAX_NODES:,} expressions", limit="grammar_size")
+            hint = "save a smaller grammar"
+            raise LimitError(f"the grammar has more than {MAX_NODES:,} expressions", limit="grammar_size", hint=hint)
         for i in range(num_nodes):
             if i % _BETWEEN_CHECKPOINTS == 0:
                 interrupt_checkpoint()
@@ -327,7 +329,8 @@ class _Reader:
     def _bounds(self) -> tuple[int, int]:
         minimum, more = self.input.number(), self.input.number()
         if minimum > _MOST_INT64 or more > _MOST_INT64:
-            raise LimitError("a repetition has a bound beyond 64 bits", limit="repetition_bound")
+            hint = "pass what serialize() returned"
+            raise LimitError("a repetition has a bound beyond 64 bits", limit="repetition_bound", hint=hint)
         if more and more - 1 < minimum:
             refuse("a repetition has impossible bounds")
         return minimum, more - 1
@@ -371,7 +374,10 @@ class _Reader:
 
     def _condition(self, depth: int) -> Condition:
         if depth > _MAX_CONDITION_DEPTH:
-            raise LimitError(f"a condition nests deeper than {_MAX_CONDITION_DEPTH}", limit="condition_depth")
+            hint = "pass what serialize() returned"
+            raise LimitError(
+                f"a condition nests deeper than {_MAX_CONDITION_DEPTH}", limit="condition_depth", hint=hint
+            )
         given = self.input
         op = given.number_below(4, "a condition has an unknown op")
         fields: list[Any] = [op]
@@ -411,7 +417,7 @@ class _Reader:
                 refuse("a token id does not fit in an int32")
             self.spent += last - first + _RANGE_COST
             if self.spent > _MAX_TOKENS_SEEN:
-                raise LimitError("the token sets are too large", limit="grammar_size")
+                raise LimitError("the token sets are too large", limit="grammar_size", hint="name fewer tokens")
             ranges.append((first, last))
         return rule, TokenSet(names, tuple(ranges), negated)
 

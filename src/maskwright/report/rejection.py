@@ -119,9 +119,9 @@ class Explanation:
 
     Attributes:
         allowed: As `accept_token` and `accept_string` would answer.
-        reason: "structure": the structure has something else there. "budget": the structure allows it, but no output
-            that goes on with it fits into `max_tokens`. "end": it is a stop token, and the output is not complete.
-            "special_token": it has no text, and nothing names it there. "terminated": the output is over.
+        reason: "structure": the structure requires something else there. "budget": the structure allows it, but no
+            output that goes on with it fits into `max_tokens`. "end": it is a stop token, and the output is not
+            complete. "special_token": it has no text, and nothing names it there. "terminated": the output is over.
         token_id: The token, if one was asked about.
         text: What was asked about, as bytes; of a special token, none.
         offset: How many of these bytes are allowed.
@@ -169,7 +169,7 @@ class Explanation:
 
 
 _REASONS = {
-    "structure": "the structure has something else here",
+    "structure": "the structure requires something else here",
     "budget": "the structure allows it, but no output that goes on with it fits into max_tokens",
     "end": "it ends the output, which is not complete",
     "special_token": "it is a special token, which nothing names here",

@@ -247,7 +247,7 @@ def _read_tools(tools: Any) -> tuple[Tool, ...]:
         hint = "pass [tool]"
         if isinstance(tools, str):
             is_json = tools.lstrip()[:1] in ("[", "{")
-            hint = "pass json.loads(text)" if is_json else "pass the tools themselves, not a name"
+            hint = "pass the array itself, not its JSON text" if is_json else "pass the tools themselves, not a name"
         raise _wrong("an array of tools", tools, "/tools", hint)
     if len(tools) > MAX_TOOLS:
         raise RequestError(f"there are more than {MAX_TOOLS:,} tools", pointer="/tools")
@@ -315,7 +315,7 @@ def _read_tool(data: Mapping[str, Any], pointer: str) -> Tool:
     elif not isinstance(parameters, dict):
         way_out = 'write {"type": "object", "properties": …}'
         if isinstance(parameters, str):
-            way_out = "pass json.loads(text)"
+            way_out = "pass the object itself, not its JSON text"
         raise _wrong("a JSON Schema (an object)", parameters, f"{at}/parameters", way_out)
     else:
         _check_wrapped(parameters, f"{at}/parameters")

@@ -65,7 +65,7 @@ def read_format(value: Any, pointer: str, *, nested: str | None) -> Format | Non
     value, pointer = _named_schema(value, pointer, nested)
     schema = value.get("schema", True)
     if not isinstance(schema, (dict, bool)):
-        way_out = "pass json.loads(text)" if isinstance(schema, str) else None
+        way_out = "pass the object itself, not its JSON text" if isinstance(schema, str) else None
         raise wrong("a JSON Schema (an object)", schema, f"{pointer}/schema", way_out)
     strict = optional_flag(value.get("strict"), f"{pointer}/strict")
     return JSONSchemaFormat(schema, strict_mode=strict, origin=f"{pointer}/schema")

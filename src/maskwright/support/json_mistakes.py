@@ -3,7 +3,7 @@
     >>> hint_for('{"a": 1,}', 8)
     'remove the comma: JSON has none before }'
     >>> hint_for("{'a': 1}", 1)
-    'JSON has double quotes only; of a Python dict, pass the dict itself or json.dumps of it'
+    'write JSON: strings and names in double quotes'
 
 Only hints: where a text is wrong is decided by Python's parser, whose position this is about.
 Tested by tests/frontends/test_json_mistakes.py.
@@ -16,7 +16,7 @@ from typing import Final
 
 _COMMA_AT_END: Final = re.compile(r",\s*([}\]])")
 _HINTS: Final[tuple[tuple[str, str], ...]] = (
-    (r"'", "JSON has double quotes only; of a Python dict, pass the dict itself or json.dumps of it"),
+    (r"'", "write JSON: strings and names in double quotes"),
     (r"[“”„‘’]", 'write straight quotes: "'),
     (r"//|#|/\*", "JSON has no comments: remove it"),
     (r"(?:True|False|None)\b", "JSON writes true, false and null"),

@@ -1,31 +1,93 @@
-"""Read a plain list of token texts: bytes as they are, str as UTF-8, the position is the id.
+"""Read a plain vocabulary: bytes as they are, str as UTF-8. In a list the position is the id; a dict gives the ids.
 
     >>> read([b"a", "é", b""], special_token_ids=()).token_bytes
     [b'a', b'\\xc3\\xa9', b'']
+    >>> read({"c": 2, "a": 0}, special_token_ids=()).token_bytes
+    [b'a', b'', b'c']
 
-Tested by tests/tokenizer/test_tokenizer_info.py.
+The str of vocabulary files are no texts: `Ġthe` and `▁the` stand for ` the`. A vocabulary that is full of such is
+refused, since every mask would be wrong; as bytes, any text is taken as it is.
+Tested by tests/tokenizer/test_from_vocab.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from maskwright.errors import TokenizerError
-from maskwright.tokenizer.raw import RawTokenizer, wrong_type
+from maskwright.tokenizer.raw import RawTokenizer, check_vocab_size, wrong_type
+
+Vocabulary: TypeAlias = "Sequence[bytes | str] | Mapping[str, int] | Mapping[bytes, int]"
+
+_MOST_OF = 20  # marks in one token of so many are no accident
+_MARKS = {
+    "\u0120": ("byte-level BPE", "from_huggingface(tokenizer)"),
+    "\u2581": ("SentencePiece", "from_huggingface(tokenizer) or from_sentencepiece(processor)"),
+    "##": ("WordPiece", "from_huggingface(tokenizer)"),
+}
+_MARK = re.compile("\u0120|\u2581|##(?=\\w)| ")
 
 
-def read(tokens: Sequence[bytes | str], special_token_ids: Iterable[int]) -> RawTokenizer:
-    """Translate a list of token texts."""
-    if isinstance(tokens, (str, bytes, bytearray)) or not isinstance(tokens, Sequence):
-        raise wrong_type(tokens, "from_vocab", "a sequence with the bytes or str of every id, in order")
-    return RawTokenizer([_to_bytes(token, i) for i, token in enumerate(tokens)], special_token_ids, ())
+def read(tokens: Vocabulary, special_token_ids: Iterable[int]) -> RawTokenizer:
+    """Translate a list of token texts, or a dict from texts to ids."""
+    texts = _by_id(tokens) if isinstance(tokens, Mapping) else tokens
+    if isinstance(texts, (str, bytes, bytearray)) or not isinstance(texts, Sequence):
+        raise wrong_type(tokens, "from_vocab", "a list with the bytes or str of every id, or a dict from these to ids")
+    _check_decoded(texts)
+    return RawTokenizer([_to_bytes(token, i) for i, token in enumerate(texts)], special_token_ids, ())
+
+
+def _by_id(ids: Mapping[Any, Any]) -> list[bytes | str]:
+    """The texts in the order of their ids; empty where there is no such id."""
+    texts: dict[int, bytes | str] = {}
+    for text, given in ids.items():
+        i = _id_of(text, given)
+        if i in texts:
+            raise TokenizerError(
+                f"id {i} has two texts, {str(texts[i])[:40]!r} and {str(text)[:40]!r}", hint="give each id one text"
+            )
+        texts[i] = text
+    size = check_vocab_size(max(texts, default=-1) + 1)
+    return [texts.get(i, b"") for i in range(size)]
+
+
+def _id_of(text: Any, given: Any) -> int:
+    try:
+        if not isinstance(text, (str, bytes)) or isinstance(given, bool) or (i := operator.index(given)) < 0:
+            raise TypeError
+    except TypeError:
+        is_reversed = isinstance(text, int) and isinstance(given, (str, bytes))
+        raise TokenizerError(
+            f"the entry {str(text)[:40]!r}: {str(given)[:40]!r} is not a text and its id",
+            hint="pass {text: id for id, text in vocab.items()}" if is_reversed else "ids are integers from 0 on",
+        ) from None
+    return i
+
+
+def _check_decoded(texts: Sequence[bytes | str]) -> None:
+    """Refuse texts that are spelled as in a vocabulary file."""
+    counts = dict.fromkeys((" ", *_MARKS), 0)
+    for text in texts:
+        if isinstance(text, str) and (found := _MARK.match(text)) is not None:
+            counts[found[0]] += 1
+    for mark, (kind, reader) in _MARKS.items():
+        if counts[mark] * _MOST_OF > len(texts) and counts[mark] > counts[" "]:
+            raise TokenizerError(
+                f"{counts[mark]:,} of {len(texts):,} tokens begin with {mark!r}, as in vocabulary files of {kind}, "
+                "where it does not stand for itself",
+                hint=f"use TokenizerInfo.{reader}, which decodes them, or pass the bytes of every id",
+            )
 
 
 def _to_bytes(token: bytes | str, token_id: int) -> bytes:
     if isinstance(token, bytes):
         return token
     if not isinstance(token, str):
-        raise TokenizerError(f"token {token_id} is of type {type(token).__qualname__}, not bytes or str")
+        hint = "pass b'' for an id without text" if token is None else "pass its bytes or its text"
+        raise TokenizerError(f"token {token_id} is of type {type(token).__qualname__}, not bytes or str", hint=hint)
     try:
         return token.encode()
     except UnicodeEncodeError as error:

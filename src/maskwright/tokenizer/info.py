@@ -20,7 +20,7 @@ import importlib
 import operator
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -157,7 +157,7 @@ class TokenizerInfo:
     @classmethod
     def from_vocab(
         cls,
-        tokens: Sequence[bytes | str],
+        tokens: from_vocab.Vocabulary,
         *,
         stop_token_ids: Iterable[int],
         special_token_ids: Iterable[int] = (),
@@ -165,8 +165,22 @@ class TokenizerInfo:
     ) -> TokenizerInfo:
         """Use the given text of every id: bytes as they are, str as UTF-8.
 
+        These are texts as they stand in an output. The strings in which libraries write tokens (`get_vocab()`,
+        `convert_ids_to_tokens()`) are something else for most tokenizers: `Ġthe` or `▁the` for ` the`. They are
+        refused; `from_huggingface` decodes them.
+
+        Args:
+            tokens: the text of every id, in order, empty for an id without text; or a dict from texts to ids.
+            stop_token_ids: ids that end the output.
+            special_token_ids: ids that never match by their text.
+            vocab_size: the width of the model's logits, by default the number of texts; not less than that.
+
         Raises:
-            TokenizerError: an argument is of the wrong type or out of range.
+            TokenizerError: an argument is of the wrong type or out of range, an id has two texts, or the texts are
+                spelled as in vocabulary files.
+
+        >>> TokenizerInfo.from_vocab({"b": 1, "a": 0, "</s>": 3}, stop_token_ids=[3]).token_bytes
+        (b'a', b'b', b'', b'</s>')
         """
         raw = from_vocab.read(tokens, special_token_ids)
         if vocab_size is not None and _to_id(vocab_size, "vocab_size") < len(raw.token_bytes):

@@ -79,8 +79,10 @@ def _advice(thing: object, constructor: str) -> str:
         return "pass its tokenizer attribute"
     if isinstance(thing, str) and constructor != "from_vocab":
         return _LOADED_BY[constructor]
-    if isinstance(thing, (list, tuple)):
-        return "use TokenizerInfo.from_vocab for a list of token texts"
+    if constructor == "from_vocab":
+        return "pass list(...) of the texts, or a tokenizer to TokenizerInfo.from_huggingface or another from_ method"
+    if isinstance(thing, (list, tuple, dict)):
+        return "use TokenizerInfo.from_vocab for the texts of all tokens"
     return "pass the tokenizer object itself, or list the text of every id with TokenizerInfo.from_vocab"
 
 

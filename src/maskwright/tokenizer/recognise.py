@@ -47,8 +47,8 @@ def info_of(
 def _hint(given: Any) -> str:
     if isinstance(given, str):
         return "load it first: TokenizerInfo.from_huggingface(transformers.AutoTokenizer.from_pretrained(name))"
-    if isinstance(given, list | tuple):
-        return "use TokenizerInfo.from_vocab(tokens, stop_token_ids=[...]) for a list of token texts"
+    if isinstance(given, list | tuple | dict):
+        return "use TokenizerInfo.from_vocab(tokens, stop_token_ids=[...]) for the texts of all tokens"
     if library_of(getattr(given, "tokenizer", None)) is not None:
         return "pass its tokenizer attribute"
     return _HINT

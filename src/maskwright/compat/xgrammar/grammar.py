@@ -210,7 +210,8 @@ def from_source(source: _Source) -> Grammar:
 
 def _read(source: _Source, depth: int = 0) -> _Grammar:
     if depth > MAX_NESTING:
-        raise LimitError(f"grammars nest deeper than {MAX_NESTING} levels", limit="grammar nesting")
+        hint = "join fewer grammars within each other"
+        raise LimitError(f"grammars nest deeper than {MAX_NESTING} levels", limit="grammar nesting", hint=hint)
     kind = next(iter(instance("grammar", source, dict)), None)
     if kind == "ebnf":
         return _Grammar.from_ebnf(source["ebnf"], source.get("root_rule_name", "root"))

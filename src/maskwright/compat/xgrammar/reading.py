@@ -79,7 +79,8 @@ def schema_text(schema: Any) -> str:
     try:
         return json.dumps(schema_of(schema))
     except RecursionError as error:
-        raise LimitError("the schema is nested too deeply", limit="recursion") from error
+        hint = "nest fewer objects and arrays in each other"
+        raise LimitError("the schema is nested too deeply", limit="recursion", hint=hint) from error
     except TypeError as error:
         raise SchemaError(f"the schema cannot be written as JSON: {error}") from error
 
@@ -95,7 +96,8 @@ def schema_data(schema: Any, strict_mode: bool) -> Any:
         try:
             data = json.loads(data, parse_float=as_written, parse_constant=as_written)
         except RecursionError as error:
-            raise LimitError("the schema is nested too deeply", limit="recursion") from error
+            hint = "nest fewer objects and arrays in each other"
+            raise LimitError("the schema is nested too deeply", limit="recursion", hint=hint) from error
         except (ValueError, InvalidOperation):
             return data  # the front-end says what is wrong with it
     return as_xgrammar_reads(data) if strict_mode else data

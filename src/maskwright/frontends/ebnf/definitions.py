@@ -14,7 +14,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
-from maskwright.frontends.notation.mistakes import malformed_head_at
+from maskwright.frontends.ebnf.macros import MACRO_NAMES
+from maskwright.frontends.notation.mistakes import macro_meant, malformed_head_at
 from maskwright.frontends.notation.rule_options import (
     FoldedText,
     Reading,
@@ -40,6 +41,7 @@ from maskwright.ir import (
     optional,
     with_scopes,
 )
+from maskwright.support.entrances import OR_PASS_ROOT
 
 MAX_DEPTH: Final = 100
 
@@ -87,11 +89,11 @@ class Definitions:
     def grammar(self, root_rule_name: str) -> GrammarIR:
         for name, reference in self.references.items():
             if name not in self.bodies:
-                near = get_close_matches(name, list(self.bodies)[:200], 1)
-                hint = f"did you mean {near[0]!r}?" if near else "define it, or put text in quotes"
                 place = self.places[name]
                 self.rule = max((self.places[rule], rule) for rule in self.bodies if self.places[rule] <= place)[1]
-                raise self.error(f"rule {name[:60]!r} is not defined", place, place + len(name), hint)
+                raise self.error(
+                    f"rule {name[:60]!r} is not defined", place, place + len(name), self._meant(name, place)
+                )
             self.builder.define(reference, self.bodies[name])
         if self.options or self.remembered or self.lists:
             self._names = {reference[1]: name for name, reference in self.references.items()}
@@ -104,10 +106,23 @@ class Definitions:
         root = self.references.get(root_rule_name)
         if root is None:
             there_are = ", ".join(list(self.bodies)[:10]) + (", …" if len(self.bodies) > 10 else "")
-            hint = f"the rules are: {there_are}; or pass root_rule_name" if self.bodies else "write name ::= body"
+            hint = (
+                f"the rules are: {there_are}; rename one to {root_rule_name[:60]!r}{OR_PASS_ROOT}"
+                if self.bodies
+                else "write name ::= body"
+            )
             raise EbnfSyntaxError(f"there is no rule {root_rule_name[:60]!r}", hint=hint)
         grammar = self.builder.build(root)
         return without_empty_budgets(grammar) if any(map(has_empty_budget, self.options.values())) else grammar
+
+    def _meant(self, name: str, place: int) -> str:
+        """What to write instead of a rule that is not defined: a macro if parentheses follow, or another rule."""
+        end = place + len(name)
+        macro = macro_meant(self.source, end, MACRO_NAMES) if self.source.startswith("(", end) else None
+        if macro is not None:
+            return macro[2]
+        near = get_close_matches(name, list(self.bodies)[:200], 1)
+        return f"did you mean {near[0]!r}?" if near else "define it, or put text in quotes"
 
     def _spell_elements_out(self) -> None:
         """Elements that must be distinct are regular, and never empty."""
@@ -157,7 +172,10 @@ class Definitions:
         body: Expr | None = self.bodies[name]
         if not may_have_any_body(options):
             if len(self._restricting) >= MAX_DEPTH:
-                raise LimitError(f"rules with options nest more than {MAX_DEPTH} levels deep", limit="ebnf depth")
+                hint = "let fewer of these rules use each other"
+                raise LimitError(
+                    f"rules with options nest more than {MAX_DEPTH} levels deep", limit="ebnf depth", hint=hint
+                )
             self._restricting.append(name)
             body = spelled_out(self.bodies[name], self._body_of)
             self._restricting.pop()

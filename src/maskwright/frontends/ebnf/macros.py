@@ -155,6 +155,7 @@ MACROS: Final[Mapping[str, Callable[[Arguments, Context], Expr]]] = {
     "Byte": byte_macro,
     "Distinct": distinct_macro,
 }
+MACRO_NAMES: Final = ("Regex", *MACROS)
 
 
 def _error(message: str, span: Span, context: Context, hint: str | None = None) -> EbnfSyntaxError:

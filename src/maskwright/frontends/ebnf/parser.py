@@ -26,7 +26,7 @@ from typing import Final
 from maskwright.errors import EbnfSyntaxError, LimitError, Span
 from maskwright.frontends.ebnf.arguments import parse_arguments
 from maskwright.frontends.ebnf.definitions import MAX_DEPTH, Definitions
-from maskwright.frontends.ebnf.macros import MACROS, Context, regex_macro
+from maskwright.frontends.ebnf.macros import MACRO_NAMES, MACROS, Context, regex_macro
 from maskwright.frontends.ebnf.terminals import class_expr
 from maskwright.frontends.ebnf.tokens import (
     COUNTS,
@@ -45,7 +45,7 @@ from maskwright.frontends.ebnf.tokens import (
     TOKEN,
     UNEXPECTED,
 )
-from maskwright.frontends.notation.mistakes import hint_at, hint_at_head
+from maskwright.frontends.notation.mistakes import CLOSE_OPTIONS, has_broken_options, hint_at, hint_at_head, macro_meant
 from maskwright.frontends.notation.quoted import BYTE_ORDER_MARK, Quoted, string_value
 from maskwright.frontends.notation.rule_options import (
     parse_options,
@@ -285,7 +285,8 @@ class _Parser:
             self._end_branch()
         elif symbol in ("(", "(="):
             if len(self.stack) >= MAX_DEPTH:
-                raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="ebnf depth")
+                hint = "move inner groups into rules of their own"
+                raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="ebnf depth", hint=hint)
             self.stack.append(self.group)
             self.group = _Group(position, symbol == "(=")
         elif symbol == ")":
@@ -329,7 +330,8 @@ class _Parser:
             )
         group.repetitions += 1
         if group.repetitions > MAX_DEPTH:
-            raise LimitError(f"an item has more than {MAX_DEPTH} repetition operators", limit="ebnf depth")
+            hint = "use one of them: (a*)* means a*"
+            raise LimitError(f"an item has more than {MAX_DEPTH} repetition operators", limit="ebnf depth", hint=hint)
         group.items[-1] = repeat(group.items[-1], minimum, maximum)
 
     def _macro(self, token: re.Match[str]) -> int:
@@ -348,6 +350,14 @@ class _Parser:
     def _unexpected(self, position: int) -> EbnfSyntaxError:
         character = self.source[position]
         message, hint = UNEXPECTED.get(character, ("unexpected character", None))
+        if has_broken_options(self.source, position):
+            message = "the options of the rule do not end on this line"
+            return self.rules.error(message, position, position + 1, CLOSE_OPTIONS)
         if self.rules.rule is None:
             message, hint = "expected a rule", hint_at_head(self.source, position, "::=")
+        for group in reversed((*self.stack, self.group)):
+            meant = macro_meant(self.source, group.start, MACRO_NAMES) if group.start else None
+            if meant is not None:
+                name, span, hint = meant
+                return self.rules.error(f"there is no macro {name!r}", *span, hint)
         return self.rules.error(message, position, position + 1, hint or hint_at(self.source, position))

@@ -37,8 +37,8 @@ IS_STRING, IS_CLASS, IS_MACRO, IS_BINDING, IS_NAME, IS_DEFINITION, OPTIONS, IS_C
 IS_TOKEN, IS_SYMBOL, IS_BLANK, IS_RECALL = 12, 13, 14, 15
 COUNTS: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 UNEXPECTED: Final = {
-    '"': ("unterminated string", 'add "'),
-    "'": ("unterminated string", "add '"),
+    '"': ("unterminated string", 'add ", and write a line break as \\n'),
+    "'": ("unterminated string", "add ', and write a line break as \\n"),
     "[": ("unterminated character class", "add ]"),
     "{": ("malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times"),
     "<": ("malformed token literal", "write <name> or <[1,2-5]>"),

@@ -206,7 +206,8 @@ class Body:
         frame = self._frame(token)
         frame.tildes.append(token.start())
         if len(frame.tildes) > MAX_DEPTH:
-            raise LimitError(f"an item has more than {MAX_DEPTH} complement operators", limit="lark depth")
+            hint = "leave out each pair of ~: two of them cancel out"
+            raise LimitError(f"an item has more than {MAX_DEPTH} complement operators", limit="lark depth", hint=hint)
 
     def _times(self, token: re.Match[str]) -> None:
         self._repeat(token, *_TIMES[token["times"]])
@@ -234,7 +235,8 @@ class Body:
             raise self.cursor.error("nothing to repeat", *extent(token), hint)
         frame.repetitions += 1
         if frame.repetitions > MAX_DEPTH:
-            raise LimitError(f"an item has more than {MAX_DEPTH} repetition operators", limit="lark depth")
+            hint = "use one of them: (a*)* means a*"
+            raise LimitError(f"an item has more than {MAX_DEPTH} repetition operators", limit="lark depth", hint=hint)
         item = frame.items[-1]
         frame.items[-1] = ast.Repeat(Span(item.span.start, extent(token)[1]), item, minimum, maximum)
 
@@ -249,7 +251,8 @@ class Body:
     def _open(self, token: re.Match[str]) -> None:
         frame = self._frame(token)
         if len(self.stack) >= MAX_DEPTH:
-            raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="lark depth")
+            hint = "move inner groups into rules of their own"
+            raise LimitError(f"the grammar nests more than {MAX_DEPTH} groups", limit="lark depth", hint=hint)
         self.stack.append(frame)
         self.frame = _Frame(self.cursor.source[token.start()], token.start())
 

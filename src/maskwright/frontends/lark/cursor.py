@@ -10,13 +10,13 @@ import re
 from typing import Any, Final
 
 from maskwright.errors import LarkSyntaxError, Span
-from maskwright.frontends.notation.mistakes import hint_at, malformed_head_at
+from maskwright.frontends.notation.mistakes import class_around, hint_at, malformed_head_at
 from maskwright.support.json_mistakes import hint_for
 
 MALFORMED_REPETITION: Final = ("malformed repetition", "write {n}, {n,}, {n,m} or {,m}; ( … )* for any number of times")
 _UNEXPECTED: Final = {
-    '"': ("unterminated string", 'add "'),
-    "'": ("unterminated string", "add '"),
+    '"': ("unterminated string", 'add ", and write a line break as \\n'),
+    "'": ("unterminated string", "add ', and write a line break as \\n"),
     "/": ("unterminated regex", "add /, and write \\/ for a slash inside"),
     "{": MALFORMED_REPETITION,
     "<": ("malformed token literal", "write <name> or <[1,2-5]>"),
@@ -48,6 +48,9 @@ class Cursor:
         message, hint = _UNEXPECTED.get(self.source[position], ("unexpected character", None))
         if self.source.startswith("->", position):
             message, hint = "the alias has no name", "write -> name"
+        meant = class_around(self.source, position)
+        if meant is not None:
+            message, hint = "unexpected character", meant
         hint = hint or hint_at(self.source, position, ":", "/…/")
         return self.error(message, position, position + 1, hint)
 

@@ -19,6 +19,7 @@ from maskwright.frontends.lark.resolve import Scope
 from maskwright.frontends.substrings import substrings, words
 from maskwright.frontends.warnings.notes import Notes
 from maskwright.ir import OP_REF, Expr, GrammarIR, IRBuilder
+from maskwright.support.entrances import PASS_GRAMMARS
 
 
 class Embedded:
@@ -52,7 +53,7 @@ class Embedded:
         grammar = self._grammars.get(name)
         if grammar is None:
             names = ", ".join(list(self._grammars)[:10])
-            hint = f"there are: {names}" if names else "pass grammars={name: grammar}"
+            hint = f"there are: {names}" if names else PASS_GRAMMARS
             raise scope.error(f"no grammar {name[:60]!r} was supplied", span, hint)
         reference = self._supplied[name] = self._builder.include(grammar)
         return reference

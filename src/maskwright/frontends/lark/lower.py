@@ -64,6 +64,7 @@ from maskwright.ir import (
     with_scopes,
 )
 from maskwright.ir.parameters import FALSE, TRUE
+from maskwright.support.entrances import OR_PASS_START
 
 MAX_INSTANCES: Final = 10_000
 
@@ -159,7 +160,11 @@ class _Lowering:
         if start not in self.scope.entries:
             rules = [name for name, entry in self.scope.entries.items() if not entry.is_terminal]
             there_are = ", ".join(rules[:10]) + (", …" if len(rules) > 10 else "")
-            hint = f"the rules are: {there_are}; or pass start" if rules else f"write {start[:60]}: body, in lower case"
+            hint = (
+                f"the rules are: {there_are}; rename one to {start[:60]!r}{OR_PASS_START}"
+                if rules
+                else f"write {start[:60]}: body, in lower case"
+            )
             raise LarkSyntaxError(f"there is no rule {start[:60]!r}", hint=hint)
         entry = self.scope.entries[start]
         if entry.is_parametric:

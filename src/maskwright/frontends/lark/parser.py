@@ -168,7 +168,8 @@ class _Parser:
         kind, cursor = token[EMBEDDED_KIND], self.cursor
         if kind == "lark":
             if self.embedding >= MAX_EMBEDDED:
-                raise LimitError(f"%lark nests more than {MAX_EMBEDDED} levels deep", limit="lark depth")
+                hint = "write inner grammars as rules of the outer one"
+                raise LimitError(f"%lark nests more than {MAX_EMBEDDED} levels deep", limit="lark depth", hint=hint)
             inner = _Parser(cursor.source, token.end() + 1, self.embedding + 1)
             value: Any = inner.parse()
             cursor.position = inner.cursor.position

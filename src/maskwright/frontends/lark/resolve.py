@@ -24,6 +24,7 @@ from typing import Final
 from maskwright.errors import LarkSyntaxError, Span
 from maskwright.frontends.lark.ast import Definition, Document, Import, Name, Node
 from maskwright.frontends.lark.parser import parse
+from maskwright.frontends.notation.mistakes import class_around
 from maskwright.frontends.notation.rule_options import RuleOption
 
 _STATEMENT: Final = re.compile(r"^[ \t]*%(?!json|lark|regex|if|override|extend)", re.MULTILINE)
@@ -75,7 +76,8 @@ class Scope:
         found = self.entries.get(name)
         if found is None:
             kind = "terminal" if name.isupper() else "rule"
-            hint = _near(name, self.entries) or _common_hint(name) or "define it, or put text in quotes"
+            hint = class_around(self.source, span.start) or _near(name, self.entries) or _common_hint(name)
+            hint = hint or "define it, or put text in quotes"
             raise self.error(f"{kind} {name[:60]!r} is not defined", span, hint)
         return found
 

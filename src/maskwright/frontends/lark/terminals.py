@@ -163,7 +163,10 @@ class Terminals:
             return self._parts[id(scope.entry(node.name, node.span))][1]
         size = 1 + sum(part.size for part in parts)
         if size > MAX_SIZE:
-            raise LimitError("the terminal is too large with the terminals in it expanded", limit="lark terminal size")
+            hint = "make it a rule, in lower case, or use smaller counts"
+            raise LimitError(
+                "the terminal is too large with the terminals in it expanded", limit="lark terminal size", hint=hint
+            )
         joined = self._joined(node, [part.part for part in parts], scope)
         return Sized(joined, max(size, joined.size) if isinstance(joined, regex.Node) else size)
 

@@ -10,12 +10,15 @@ Tested by tests/frontends/test_mistakes.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Final
 
-_USE_LARK: Final = "use compile_lark, or Grammar.from_lark"
-_USE_EBNF: Final = "use compile_grammar, or Grammar.from_ebnf"
-_USE_SCHEMA: Final = "use compile_json_schema, or Grammar.from_json_schema"
-_STATEMENTS: Final = f"statements such as %ignore are Lark syntax: {_USE_LARK}"
+from maskwright.errors import Span
+from maskwright.frontends.notation.rule_options import OPTION_NAMES
+from maskwright.support.entrances import USE_EBNF, USE_LARK, USE_REGEX, USE_SCHEMA, USE_TAG
+
+_STATEMENTS: Final = f"statements such as %ignore are Lark syntax: {USE_LARK}"
 _A_FILE: Final = "this looks like a file name: pass the file's contents"
 _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"//|--|/\*", "a comment begins with #"),
@@ -26,21 +29,31 @@ _HINTS: Final[tuple[tuple[str, str], ...]] = (
     (r"[$^\\]", "write text in quotes, and a regular expression in {regex}"),
     (r"[0-9]", "write text in quotes; names begin with a letter"),
     (r"@", "@name is Lark syntax for another grammar"),
-    (r"%if", f"conditions are Lark syntax: {_USE_LARK}"),
+    (r"\.", "write any character as /./"),
+    (r"%if", f"conditions are Lark syntax: {USE_LARK}"),
     (r"%", _STATEMENTS),
     (r"!", "an excluded token is written !<name>"),
     (r"\?:", "a group is written ( … )"),
     (r"->", "the body of a rule is written after {sign}"),
     (r":=|::=|=|:", "a rule is written {rule}"),
 )
+_CALLED: Final = re.compile(r"[A-Za-z_]\w*\Z")
 _FILE_NAME: Final = re.compile(r"\s*[\w.~/\\:\- ]*[\w\-]\.(?:ebnf|gbnf|bnf|lark|txt|g|g4)\s*")
 _HEAD: Final = re.compile(r"\s*[?!]*(<)?([A-Za-z_][\w.\-]*)>?\s*(::=|:=|->|→|=|:)")
 
-# A name with options, parameters or a priority right behind it, and then the sign of a rule.
+# A name with options, parameters or a priority right behind it, and then the sign of a rule; or with options that do
+# not end on their line.
+_OPTIONS: Final = rf"\[\s*(?:{'|'.join(OPTION_NAMES)})\s*[=,][^\n]*"
 _MALFORMED_HEAD: Final = {
-    ":": re.compile(r"[?!]*([A-Za-z_][\w\-]*)(?=[\[{.]|::\s*_)[^\n]*?(?<!:):(?!:)"),
-    "::=": re.compile(r"([A-Za-z_.][\w.\-]*)(?=\[)[^\n]*?::="),
+    ":": re.compile(rf"[?!]*([A-Za-z_][\w\-]*)(?:(?=[\[{{.]|::\s*_)[^\n]*?(?<!:):(?!:)|{_OPTIONS})"),
+    "::=": re.compile(rf"([A-Za-z_.][\w.\-]*)(?:(?=\[)[^\n]*?::=|{_OPTIONS})"),
 }
+_BROKEN_OPTIONS: Final = re.compile(_OPTIONS)
+_HEAD_WITH_BROKEN_OPTIONS: Final = re.compile(rf"[?!]*[A-Za-z_.][\w.\-]*{_OPTIONS}")
+CLOSE_OPTIONS: Final = "close the brackets on this line, and write a line break as \\n"
+_CLASS: Final = re.compile(
+    r"\[(?=\^|_?(?:[^\]\n]{0,80}?[^\w\]\n])?\w-\w|\\|[0-9]|[^\w\"'\]\n]+\])(?:[^\]\\\n]|\\.)*\](?:[*+?]|\{[0-9, ]*\})?"
+)
 
 
 def malformed_head_at(source: str, position: int, sign: str) -> str | None:
@@ -48,6 +61,31 @@ def malformed_head_at(source: str, position: int, sign: str) -> str | None:
     begin = source.rfind("\n", 0, position) + 1
     head = _MALFORMED_HEAD[sign].match(source, begin)
     return head.group(1) if head is not None and position < head.end() else None
+
+
+def has_broken_options(source: str, position: int) -> bool:
+    """Whether the options of a rule begin here and do not end on their line."""
+    return _BROKEN_OPTIONS.match(source, position) is not None
+
+
+def class_around(source: str, position: int) -> str | None:
+    """What to write for a character class of other notations that holds this position: `[a-z]+`."""
+    begin = source.rfind("[", source.rfind("\n", 0, position) + 1, position + 1)
+    found = None if begin < 0 else _CLASS.match(source, begin)
+    if found is None or found.end() <= position:
+        return None
+    escaped = found[0].replace("/", "\\/")
+    return f"write /{escaped[:60]}/"
+
+
+def macro_meant(source: str, begin: int, macros: Sequence[str]) -> tuple[str, Span, str] | None:
+    """The misspelled macro whose parenthesis opens at `begin`: its name, where that stands, and what is meant."""
+    name = _CALLED.search(source, max(0, begin - 60), begin)
+    if name is None:
+        return None
+    by_lower = {macro.lower(): macro for macro in macros}
+    near = get_close_matches(name[0].lower(), list(by_lower), 1, 0.75)
+    return (name[0], Span(*name.span()), f"did you mean {by_lower[near[0]]}?") if near else None
 
 
 def hint_at(source: str, position: int, sign: str = "::=", regex: str = 'Regex("…")') -> str | None:
@@ -64,18 +102,21 @@ def hint_at_head(source: str, position: int, sign: str) -> str:
     """What to say where a rule is expected and something else stands."""
     if _FILE_NAME.fullmatch(source):
         return _A_FILE
+    if _HEAD_WITH_BROKEN_OPTIONS.match(source, position):
+        return CLOSE_OPTIONS
     head = _HEAD.match(source, position)
     if head is None and source.startswith("%", position):
         return _STATEMENTS
     if head is None and source.startswith("{", position):
-        return f"this looks like JSON: {_USE_SCHEMA}; for a structural tag, compile_structural_tag"
+        return f"this looks like JSON: for a JSON Schema, {USE_SCHEMA}; for a structural tag, {USE_TAG}"
     if head is None:
-        return f"write {_rule('name', sign)}"
+        of_regex = "" if sign in source else f"; for a regular expression, {USE_REGEX}"
+        return f"write {_rule('name', sign)}{of_regex}"
     bracket, name, found = head.groups()
     if found == "::=" and sign == ":":
-        return f"this looks like EBNF: {_USE_EBNF}; in Lark, write name: body"
+        return f"this looks like EBNF: {USE_EBNF}; in Lark, write name: body"
     if found == ":" and sign == "::=":
-        return f"this looks like Lark: {_USE_LARK}; in EBNF, write name ::= body"
+        return f"this looks like Lark: {USE_LARK}; in EBNF, write name ::= body"
     unbracketed = ", without < and >" if bracket else ""
     return f"write {_rule(name[:40], sign)}{unbracketed}"
 

@@ -133,7 +133,8 @@ class Printer:
             parts = parts_of[id(node)]
             done[id(node)] = shown = self._join(node, [self._shown(part, done) for part in parts])
             if len(shown.text) > MAX_PRINTED:
-                raise LimitError("the grammar is too large to print", limit="printed size")
+                hint = "keep the text that it was read from"
+                raise LimitError("the grammar is too large to print", limit="printed size", hint=hint)
             for part in parts:  # texts of deep expressions are long, so those that are in their parents go
                 waiting[id(part)] -= 1
                 if not waiting[id(part)]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from maskwright.errors import GrammarError, Span
+from maskwright.errors import GrammarError, LarkSyntaxError, Span
 
 BYTE_ORDER_MARK: Final = "\ufeff"  # that some editors begin files with
 STRING: Final = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
@@ -38,6 +38,10 @@ SIMPLE_ESCAPES: Final = {
     "0": "\0",
     "e": "\x1b",
 }
+_IN_REGEX: Final = re.compile(r"Regex\s*\(\s*\Z")
+_IN_OPTION: Final = re.compile(r"\b(?:stop|suffix)\s*=\s*\Z")  # of a rule
+_BACKSLASH: Final = re.compile(r"""\\(["'\\]?)""")
+_MAX_SHOWN: Final = 60
 _KNOWN: Final = r"known: \" \' \? \\ \/ \n \r \t \b \f \a \v \0 \e \xHH \uHHHH \UHHHHHHHH"
 
 
@@ -78,7 +82,10 @@ def escaped_character(
     if letter is not None:
         if letter in simple:
             return simple[letter]
-        raise refuse("unknown or incomplete escape", _KNOWN)
+        is_incomplete = letter in "xuU"
+        raise refuse(
+            "unknown or incomplete escape", _KNOWN if is_incomplete else _way_out(match, offset, source, error)
+        )
     if high is not None:
         return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
     value = int(hex2 or hex4 or hex8, 16)
@@ -87,3 +94,19 @@ def escaped_character(
     if 0xD800 <= value <= 0xDFFF and simple is SIMPLE_ESCAPES:
         raise refuse("a lone surrogate is not a character", "write \\UHHHHHHHH or a pair")
     return chr(value)
+
+
+def _way_out(match: re.Match[str], start: int, source: str, error: type[GrammarError]) -> str:
+    """What to write instead of an unknown escape: as a rule, a regular expression is meant."""
+    letter, body, quote, before = match[6], match.string, source[start - 1], source[max(0, start - 40) : start - 1]
+    doubled = _BACKSLASH.sub(lambda found: found[0] if found[1] else "\\\\", body)
+    if len(doubled) > _MAX_SHOWN:
+        body, doubled = f"…\\{letter}…", f"…\\\\{letter}…"
+    if quote not in ("'", '"'):  # a character class
+        return f"write {letter} without a backslash, or \\\\ for a backslash"
+    if _IN_REGEX.search(before):
+        return f"write {quote}{doubled}{quote}: in quotes, a backslash is written twice"
+    has_slashes = error is LarkSyntaxError or _IN_OPTION.search(before) is not None
+    regex = "/" + body.replace("/", "\\/") + "/" if has_slashes else f"Regex({quote}{doubled}{quote})"
+    plain = "" if letter.isalnum() else f"{letter} without a backslash, "
+    return f"write {plain}{regex} for a regular expression, or \\\\ for a backslash"

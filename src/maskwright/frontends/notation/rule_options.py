@@ -33,7 +33,7 @@ _OPTION: Final = re.compile(
     rf"\s*([A-Za-z_]\w*)\s*(?:=\s*(?:({STRING})(i?)|/((?:[^/\\\n]|\\.)+)/([imslux]*)|(-?[0-9]+(?:\.[0-9]+)?)|(\w+))\s*)?"
     r"(?:,|(?=\]))"
 )
-_KNOWN: Final = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture", "max_tokens", "temperature")
+OPTION_NAMES: Final = ("lazy", "suffix", "stop", "max_chars", "capture", "stop_capture", "max_tokens", "temperature")
 _OF_ANY_BODY: Final = frozenset(("capture", "max_tokens", "temperature"))
 _NEEDED: Final = {
     "lazy": "true or false",
@@ -119,8 +119,8 @@ def _check_captures(options: dict[str, RuleOption], source: str, error: type[Gra
 def _option(match: re.Match[str], start: int, source: str, error: type[GrammarError]) -> RuleOption:
     name, quoted, folded, pattern, flags, number, word = match.groups()
     span = Span(start + match.start(1), start + match.end())
-    if name not in _KNOWN:
-        known = ", ".join(_KNOWN)
+    if name not in OPTION_NAMES:
+        known = ", ".join(OPTION_NAMES)
         raise error(f"unknown rule option {name[:40]!r}", source=source, span=span, hint=f"known: {known}")
     value: OptionValue = True
     if quoted is not None:

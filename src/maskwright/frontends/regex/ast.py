@@ -58,7 +58,10 @@ class Node:
         self.asserts, self.looks = asserts, looks
         self.depth, self.size = depth + 1, size
         if self.depth > MAX_DEPTH:
-            raise LimitError(f"the regular expression nests more than {MAX_DEPTH} levels deep", limit="regex depth")
+            hint = "nest fewer groups, or use a grammar, whose rules may nest"
+            raise LimitError(
+                f"the regular expression nests more than {MAX_DEPTH} levels deep", limit="regex depth", hint=hint
+            )
 
 
 acyclic(Node)

@@ -282,7 +282,10 @@ class _Parser(Brackets):
     def _open(self) -> None:
         start, pattern = self.position, self.pattern
         if len(self.stack) >= ast.MAX_DEPTH:
-            raise LimitError(f"the regular expression nests more than {ast.MAX_DEPTH} groups", limit="regex depth")
+            hint = "leave out groups that hold a single item, or use a grammar, whose rules may nest"
+            raise LimitError(
+                f"the regular expression nests more than {ast.MAX_DEPTH} groups", limit="regex depth", hint=hint
+            )
         frame = _Frame(start, "capture", self.flags)
         if pattern.startswith(("(?", "(*"), start):
             if not self._open_special(frame):

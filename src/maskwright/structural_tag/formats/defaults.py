@@ -100,7 +100,8 @@ def _with_options(it: JSONSchemaFormat, options: Mapping[str, Any]) -> JSONSchem
 
 def _changed(it: Format, change: _Change, pointer: str, depth: int) -> Format:
     if depth > MAX_DEPTH:
-        raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+        hint = "nest fewer formats in each other"
+        raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth", hint=hint)
     if isinstance(it, QwenXMLParameterFormat):
         it = it.as_json_schema
     if isinstance(it, JSONSchemaFormat):

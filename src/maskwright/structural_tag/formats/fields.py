@@ -80,7 +80,7 @@ def token(value: Any, pointer: str) -> int | str:
 def schema(value: Any, pointer: str) -> OwnSchema:
     """A schema's data."""
     if not isinstance(value, (dict, bool)):
-        way_out = "pass json.loads(text)" if isinstance(value, str) else None
+        way_out = "pass the object itself, not its JSON text" if isinstance(value, str) else None
         if isinstance(value, type):
             way_out = "pass its schema: pydantic.TypeAdapter(it).json_schema()"
         raise wrong("a JSON Schema (an object or a boolean)", value, pointer, way_out)

@@ -60,7 +60,8 @@ def read_format(data: Any, pointer: str) -> Format:
             hint = 'wrap the schema: {"type": "json_schema", "json_schema": …}'
         raise StructuralTagError(f"unknown format type {str(name)[:60]!r}", pointer=f"{pointer}/type", hint=hint)
     if pointer.count("/") > 3 * MAX_DEPTH:  # a level of formats takes up to three names
-        raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+        hint = "nest fewer formats in each other"
+        raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth", hint=hint)
     if name == "tag":
         content = _tag_content(data)
         return _known_tag(content) or _new_tag(data, content, pointer)

@@ -9,22 +9,28 @@ Tested by tests/structural_tag/formats/test_formats.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import InvalidOperation
 from difflib import get_close_matches
 from typing import Any, ClassVar, Final
 
 from maskwright.errors import LimitError, StructuralTagError
+from maskwright.frontends.json_schema.read.documents import what_else
 from maskwright.frontends.json_schema.sets.decimals import as_written
-from maskwright.structural_tag.formats.base import Format, altered
+from maskwright.structural_tag.formats.base import TYPES, Format, altered
 from maskwright.structural_tag.formats.classes import JSONSchemaFormat, TagFormat, TriggeredTagsFormat
 from maskwright.structural_tag.formats.fields import filled, kind_of, schema, several, string, wrong
-from maskwright.structural_tag.formats.reading import read_format
-from maskwright.support.json_mistakes import hint_for
+from maskwright.structural_tag.formats.reading import TYPES_OF_VALUES, read_format
+from maskwright.support.entrances import A_DICT_OR_TEXT, USE_SCHEMA, USE_TOOLS
 from maskwright.support.untracked import acyclic
 
 _ANY_VALUE: Final = JSONSchemaFormat(True)
+_OF_A_SCHEMA: Final = (
+    f"for a JSON Schema, {USE_SCHEMA}; as a part of a tag, it is written "
+    '{"type": "structural_tag", "format": {"type": "json_schema", "json_schema": …}}'
+)
+_KEYWORDS: Final = ("$schema", "$ref", "$defs", "properties", "anyOf", "oneOf", "allOf", "enum", "const", "items")
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class StructuralTag:
         if isinstance(data, (str, bytes, bytearray)):
             data = parsed(data)
         if not isinstance(data, Mapping):
-            hint = "make one of a model's tools with get_model_structural_tag(model, tools)"
+            hint = f"for a list of tools, {USE_TOOLS}"
             raise StructuralTagError(
                 f"a structural tag must be an object, not {kind_of(data)}",
                 hint=hint if isinstance(data, (list, tuple)) else None,
@@ -63,14 +69,14 @@ class StructuralTag:
             raise StructuralTagError(
                 f"expected the type 'structural_tag', found {str(data['type'])[:60]!r}",
                 pointer="/type",
-                hint='wrap the format: {"type": "structural_tag", "format": …}',
+                hint=_way_out(data["type"]),
             )
         fields = ("structures", "triggers") if "structures" in data and "format" not in data else ("format",)
         for name, value in data.items():
             if name not in ("type", *fields) and value is not None:
-                near = get_close_matches(str(name)[:60], fields, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"the fields are: type, {', '.join(fields)}"
-                raise StructuralTagError(f"unknown field {str(name)[:60]!r}", pointer=f"/{name}", hint=hint)
+                raise StructuralTagError(
+                    f"unknown field {str(name)[:60]!r}", pointer=f"/{name}", hint=_field_hint(name, fields)
+                )
         if "structures" in fields:
             return cls(format=_legacy(data))
         if "format" not in data:
@@ -97,6 +103,23 @@ class StructuralTag:
 acyclic(StructuralTag)
 
 
+def _way_out(kind: Any) -> str:
+    """What to do with an object of another type."""
+    if isinstance(kind, (list, tuple)) or kind in TYPES_OF_VALUES:
+        return _OF_A_SCHEMA
+    if kind == "function":
+        return f"this is a tool: {USE_TOOLS}"
+    written = '{"type": "structural_tag", "format": …}'
+    return f"wrap the format: {written}" if kind in TYPES else f"write {written}"
+
+
+def _field_hint(name: Any, fields: Sequence[str]) -> str:
+    near = get_close_matches(str(name)[:60], fields, 1)
+    if name in _KEYWORDS:
+        return _OF_A_SCHEMA
+    return f"did you mean {near[0]!r}?" if near else f"the fields are: type, {', '.join(fields)}"
+
+
 def parsed(text: str | bytes | bytearray) -> Any:
     """Return the data of a JSON text, its numbers exact.
 
@@ -107,12 +130,14 @@ def parsed(text: str | bytes | bytearray) -> Any:
     try:
         return json.loads(text, parse_float=as_written, parse_constant=as_written)
     except RecursionError as error:
-        raise LimitError("the JSON text is nested too deeply", limit="recursion") from error
+        hint = "nest fewer objects and arrays in each other"
+        raise LimitError("the JSON text is nested too deeply", limit="recursion", hint=hint) from error
     except InvalidOperation as error:
-        raise LimitError("a number has too large an exponent", limit="MAX_DIGITS") from error
+        hint = "use a number with a smaller exponent"
+        raise LimitError("a number has too large an exponent", limit="MAX_DIGITS", hint=hint) from error
     except ValueError as error:
-        known = hint_for(error.doc, error.pos) if isinstance(error, json.JSONDecodeError) else None
-        hint = known or "pass a dict, or the text of a JSON object"
+        known = what_else(text, error.pos) if isinstance(error, json.JSONDecodeError) else None
+        hint = known or A_DICT_OR_TEXT
         raise StructuralTagError(f"the text is not valid JSON: {error}", hint=hint) from error
 
 

@@ -57,6 +57,22 @@ from maskwright.structural_tag.lowering.triggers import (
 from maskwright.structural_tag.texts.ends import NO_ENDS, Ends
 from maskwright.structural_tag.texts.patterns import may_go_on_with, texts_of
 from maskwright.structural_tag.texts.tokens import Pieces, Token, Tokens, one_token, spelled
+from maskwright.support.entrances import (
+    ONLY_IN_PYTHON,
+    USE_LARK,
+    USE_REGEX,
+    USE_SCHEMA,
+    USE_TAG,
+    in_words_of,
+)
+
+_IN_TAGS: Final = (  # the ways out of a grammar's field
+    (USE_LARK, "write EBNF here"),
+    (USE_REGEX, 'use {"type": "regex", "pattern": …}'),
+    (USE_SCHEMA, 'use {"type": "json_schema", "json_schema": …}'),
+    (USE_TAG, "put its format here"),
+    *ONLY_IN_PYTHON,
+)
 
 
 def lower_tag(tag: StructuralTag, known: Tokens) -> tuple[GrammarIR, tuple[Finding, ...]]:
@@ -118,7 +134,10 @@ class Lowering(TagRules):
     def _lower(self, format_: Format, pointer: str, ends: Ends) -> Expr:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise LimitError(f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth")
+            hint = "nest fewer formats in each other"
+            raise LimitError(
+                f"formats are nested deeper than {MAX_DEPTH} levels", limit="structural tag depth", hint=hint
+            )
         expr = _LOWER[type(format_)](self, format_, pointer, ends)
         self._depth -= 1
         return expr
@@ -172,7 +191,8 @@ class Lowering(TagRules):
             ir = ebnf_to_ir(it.grammar)
         except GrammarError as error:
             message = f"invalid grammar: {error.message_with_place}"
-            raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=error.hint) from error
+            hint = None if error.hint is None else in_words_of(_IN_TAGS, error.hint)
+            raise StructuralTagError(message, pointer=f"{pointer}/grammar", hint=hint) from error
         if admits_nothing(ir):
             why = why_nothing(ir, Source("ebnf", it.grammar))
             message = f"invalid grammar: {why.message_with_place}"

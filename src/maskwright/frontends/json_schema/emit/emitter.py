@@ -98,7 +98,8 @@ class Emitter(SchemaRules):
 
     def _used_first(self, key: Any, conj: Conj, depth: int, is_target: bool) -> Expr:
         if len(self._known) >= MAX_PLACES:
-            raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES")
+            hint = "use a smaller schema, or write equal parts once and refer to them by $ref"
+            raise LimitError(f"the schema has more than {MAX_PLACES} sub-schemas", limit="MAX_PLACES", hint=hint)
         shape = self.norm.shape(conj[0]) if len(conj) == 1 else self.norm.shape_of(conj)
         if shape.text is not None and not is_target:
             self._known[key] = shape.text

@@ -26,6 +26,7 @@ from maskwright.frontends.json_schema.sets.shape import (
     WRITTEN_INTEGER,
     Exact,
 )
+from maskwright.support.entrances import OR_OPENAI_SHAPES, USE_TAG, USE_TOOLS
 
 _TYPES: Final = {
     "null": NULL,
@@ -57,9 +58,11 @@ def _type_hint(name: Any) -> str | None:
     if name.lower() in ("any", "unknown", "mixed"):
         return "leave type out to admit values of any type"
     if name in ("json_schema", "json_object"):
-        return "this is a response format: pass the schema in it, or use maskwright.openai_shapes"
+        return f"this is a response format: pass the schema in it{OR_OPENAI_SHAPES}"
     if name == "function":
-        return "this is a tool: use maskwright.structural_tag.get_model_structural_tag"
+        return f"this is a tool: {USE_TOOLS}"
+    if name == "structural_tag":
+        return f"this is a structural tag: {USE_TAG}"
     near = get_close_matches(name.lower()[:40], _TYPES, 1)
     meant = _ELSEWHERE.get(name.lower()) or (near[0] if near else None)
     return None if meant is None else f"did you mean {meant!r}?"
@@ -181,7 +184,8 @@ def pattern(context: SchemaContext, value: Any) -> None:
 
 def format_(context: SchemaContext, value: Any) -> None:
     if not isinstance(value, str):
-        raise context.malformed("format", "a string", value)
+        hint = f"if this is a structural tag, {USE_TAG}" if isinstance(value, dict) else None
+        raise context.malformed("format", "a string", value, hint)
     if context.norm.options.formats == "annotate":
         context.annotate("format", 'formats are annotations: formats="annotate"')
     elif value in FORMATS:

@@ -115,7 +115,8 @@ class Normaliser(DocumentContext):
     def _make_inside(self, node: Node) -> None:
         """Make the shapes of the sub-schemas in place, the innermost first, so that recursion goes no deeper."""
         if self._depth > MAX_IN_PLACE_DEPTH:
-            raise LimitError("allOf, anyOf, $ref and the like nest too deep", limit="MAX_IN_PLACE_DEPTH")
+            hint = "nest fewer of them in each other"
+            raise LimitError("allOf, anyOf, $ref and the like nest too deep", limit="MAX_IN_PLACE_DEPTH", hint=hint)
         waiting = [node]
         entered = {identity(node)}
         while waiting:

@@ -24,6 +24,7 @@ from maskwright.frontends.json_schema.read.malformed import is_uri, malformed_pa
 from maskwright.frontends.json_schema.read.places import Node, Path, Resource, node_at
 from maskwright.frontends.json_schema.read.pointers import described, pointer_of, tokens_of
 from maskwright.frontends.json_schema.read.resources import MalformedError, Resources
+from maskwright.support.entrances import A_DICT_OR_TEXT, FROM_YAML, OR_PASS_REGISTRY, USE_EBNF, USE_LARK
 from maskwright.support.interruption import interrupt_checkpoint
 from maskwright.support.json_mistakes import hint_for
 
@@ -53,16 +54,20 @@ def read_schema(schema: Any) -> Any:
             hook = _checkpoint_at_object if len(schema) > _LONG else None
             schema = json.loads(schema, parse_float=Decimal, parse_constant=_refuse_constant, object_hook=hook)
         except RecursionError as error:
-            raise LimitError("the schema's text nests too deep", limit="recursion") from error
+            hint = "nest fewer objects and arrays in each other"
+            raise LimitError("the schema's text nests too deep", limit="recursion", hint=hint) from error
         except SchemaError:
             raise
         except json.JSONDecodeError as error:
             raise SchemaError(
                 f"the schema is not valid JSON: {error.msg} (line {error.lineno} column {error.colno})",
-                hint=_what_else(schema, error.pos) or "pass a dict, or the text of a JSON object",
+                hint=what_else(schema, error.pos) or A_DICT_OR_TEXT,
             ) from error
         except InvalidOperation as error:
-            raise LimitError("a number of the schema has too large an exponent", limit="MAX_DIGITS") from error
+            hint = "use a number with a smaller exponent"
+            raise LimitError(
+                "a number of the schema has too large an exponent", limit="MAX_DIGITS", hint=hint
+            ) from error
         except ValueError as error:
             raise SchemaError(f"the schema's text cannot be read: {error}") from error
     if not isinstance(schema, (dict, bool)):
@@ -74,17 +79,17 @@ def read_schema(schema: Any) -> Any:
     return schema
 
 
-def _what_else(text: str | bytes | bytearray, position: int) -> str | None:
+def what_else(text: str | bytes | bytearray, position: int) -> str | None:
     """A hint for text that is not JSON, if its kind or its mistake is recognised."""
     text = text.decode("utf-8", "replace") if not isinstance(text, str) else text
     if "::=" in text:
-        return "this looks like EBNF: use compile_grammar, or Grammar.from_ebnf"
+        return f"this looks like EBNF: {USE_EBNF}"
     if text.endswith(".json"):
         return "this looks like a file name: pass the file's contents"
     if _LARK.match(text):
-        return "this looks like Lark: use compile_lark, or Grammar.from_lark"
+        return f"this looks like Lark: {USE_LARK}"
     if _YAML.match(text):
-        return "this looks like YAML: pass the dict that yaml.safe_load(text) returns"
+        return f"this looks like YAML: {FROM_YAML}"
     return hint_for(text, position)
 
 
@@ -121,9 +126,13 @@ def check_size(schema: Any) -> None:
         ]
         count += len(level)
         if depth > _MAX_DEPTH:
-            raise LimitError(f"the schema nests deeper than {_MAX_DEPTH} levels", limit="schema_depth")
+            hint = "nest schemas less deeply; one that contains itself is written with $ref"
+            raise LimitError(f"the schema nests deeper than {_MAX_DEPTH} levels", limit="schema_depth", hint=hint)
         if count > _MAX_CONTAINERS:
-            raise LimitError(f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size")
+            hint = "use a smaller schema, or write equal parts once and refer to them by $ref"
+            raise LimitError(
+                f"the schema has more than {_MAX_CONTAINERS} objects and arrays", limit="schema_size", hint=hint
+            )
 
 
 def _check_is_schema(schema: Any) -> None:
@@ -296,7 +305,7 @@ class Document:
             raise self._error(
                 node,
                 f"{uri} cannot be resolved",
-                "nothing is fetched from the network: embed the schema in $defs, or pass a registry",
+                f"nothing is fetched from the network: embed the schema in $defs{OR_PASS_REGISTRY}",
             ) from missing
         self._check_dialect(node, uri, root)
         own_uri = root.get(self.id_keyword) if isinstance(root, dict) else None

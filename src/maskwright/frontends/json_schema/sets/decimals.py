@@ -53,7 +53,8 @@ def exact(value: Any) -> Exact | None:
 
 def _check_digits(digits: float) -> None:
     if digits > MAX_DIGITS:
-        raise LimitError(f"a number of the schema has more than {MAX_DIGITS} digits", limit="MAX_DIGITS")
+        hint = "use a number with fewer digits"
+        raise LimitError(f"a number of the schema has more than {MAX_DIGITS} digits", limit="MAX_DIGITS", hint=hint)
 
 
 def digits_of(value: Exact) -> tuple[bool, str, str]:

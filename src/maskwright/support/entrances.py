@@ -1,0 +1,42 @@
+"""How hints name the entrance that a text belongs to: the methods of Python.
+
+    f"this looks like Lark: {USE_LARK}"
+
+Where something else is read, the command line or a request, these words are replaced by those that exist there
+(`cli/sources.py`, `serve/structure/structures.py`), so a hint that sends somebody to Python uses one of them.
+Tested by tests/cli/test_hints.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+USE_LARK: Final = "use compile_lark, or Grammar.from_lark"
+USE_EBNF: Final = "use compile_grammar, or Grammar.from_ebnf"
+USE_SCHEMA: Final = "use compile_json_schema, or Grammar.from_json_schema"
+USE_TAG: Final = "use compile_structural_tag, or Grammar.from_structural_tag"
+USE_REGEX: Final = "use compile_regex, or Grammar.from_regex"
+USE_TOOLS: Final = "use get_model_structural_tag(model, tools)"
+A_DICT_OR_TEXT: Final = "pass a dict, or the text of a JSON object"
+FROM_YAML: Final = "pass the dict that yaml.safe_load(text) returns"
+PASS_GRAMMARS: Final = "pass grammars={name: grammar}"
+# Appended to a way out that exists everywhere.
+OR_PASS_ROOT: Final = ", or pass root_rule_name"
+OR_PASS_START: Final = ", or pass start"
+OR_PASS_REGISTRY: Final = ", or pass a registry"
+OR_OPENAI_SHAPES: Final = ", or use maskwright.openai_shapes"
+ONLY_IN_PYTHON: Final = tuple(
+    (words, "") for words in (OR_PASS_ROOT, OR_PASS_START, OR_PASS_REGISTRY, OR_OPENAI_SHAPES)
+)
+
+
+def in_words_of(entrance: Iterable[tuple[str, str]], message: str) -> str:
+    """A message with the words of an entrance in place of Python's.
+
+    >>> in_words_of([(USE_LARK, "use --lark FILE")], f"this looks like Lark: {USE_LARK}")
+    'this looks like Lark: use --lark FILE'
+    """
+    for in_python, here in entrance:
+        message = message.replace(in_python, here)
+    return message
