@@ -183,7 +183,7 @@ std::vector<size_t> accept_tokens(PyBatch& self, nb::handle token_lists) {
   return self.counts;
 }
 
-std::vector<bool> accept_bytes(PyBatch& self, const std::vector<nb::bytes>& texts) {
+std::vector<bool> accept_texts(PyBatch& self, const std::vector<nb::bytes>& texts) {
   check_count(self, texts.size(), "texts");
   const BatchInUse in_use(self);
   std::vector<std::string_view> views;
@@ -302,11 +302,17 @@ void rollback(PyBatch& self, nb::handle counts) {
   for (size_t i = 0; i < self.size(); ++i) self.matcher(i).rollback(static_cast<size_t>(self.numbers[i]));
 }
 
-std::vector<bool> is_terminated(PyBatch& self) {
+template <bool (Matcher::*Is)() const>
+std::vector<bool> which(PyBatch& self) {
   const BatchInUse in_use(self);
   std::vector<bool> out;
-  for (size_t i = 0; i < self.size(); ++i) out.push_back(self.matcher(i).is_terminated());
+  for (size_t i = 0; i < self.size(); ++i) out.push_back((self.matcher(i).*Is)());
   return out;
+}
+
+void reset(PyBatch& self) {
+  const BatchInUse in_use(self);
+  for (PyMatcher* each : self.all) reset_held(*each);
 }
 
 std::vector<std::optional<double>> temperature(PyBatch& self) {
@@ -342,6 +348,7 @@ PyType_Slot slots[] = {
 void bind_batch(nb::module_& m) {
   using namespace docs::batch;
   m.def("available_cpus", &available_cpus, nb::arg("file_root"));
+  m.def("accept_texts", &accept_texts, nb::arg("batch"), nb::arg("texts"));  // for `BatchGrammarMatcher.accept_string`
   nb::class_<PyBatch>(m, "BatchMatcher", nb::type_slots(slots))
       .def("__init__", &make, nb::arg("matchers"), nb::arg("max_threads"))
       .def("fill_next_token_bitmask", &fill, nb::arg("bitmask").none(), nb::arg("indices").none() = nb::none(),
@@ -360,7 +367,6 @@ void bind_batch(nb::module_& m) {
            nb::sig("def accept_tokens(self, token_ids: typing.Iterable[typing.Iterable[typing.SupportsIndex]]) -> "
                    "list[int]"),
            kAcceptTokens)
-      .def("accept_bytes", &accept_bytes)
       .def("validate_tokens", &validate_tokens, nb::arg("token_ids").none(),
            nb::sig("def validate_tokens(self, token_ids: typing.Iterable[typing.Iterable[typing.SupportsIndex]]) -> "
                    "list[int]"),
@@ -368,7 +374,9 @@ void bind_batch(nb::module_& m) {
       .def("rollback", &rollback, nb::arg("num_tokens").none() = 1,
            nb::sig("def rollback(self, num_tokens: int | typing.Iterable[typing.SupportsIndex] = 1) -> None"),
            kRollback)
-      .def("is_terminated", &is_terminated, kIsTerminated)
+      .def("reset", &reset, kReset)
+      .def("is_completed", &which<&Matcher::is_completed>, kIsCompleted)
+      .def("is_terminated", &which<&Matcher::is_terminated>, kIsTerminated)
       .def("temperature", &temperature, kTemperature);
 }
 

@@ -11,6 +11,9 @@ namespace matcher {
 constexpr const char* kAcceptToken =
     R"(Accept one token.
 
+Args:
+    token_id: An int; or an array or a tensor of one integer, of any shape.
+
 Returns:
     True if the token was accepted. False, and nothing changes, if it is not allowed, for any int. A stop token
     is accepted where the output is complete, and terminates it. One that is also text in the vocabulary is
@@ -42,6 +45,16 @@ Args:
 
 Raises:
     ArgumentError: `token_ids` is not a sequence of integers.)";
+
+constexpr const char* kAcceptBytes =
+    R"(Accept text as UTF-8 bytes, with any tokenization; the same as `accept_string` with bytes.
+
+Returns:
+    True if it was accepted, as one token for `rollback`. False, and nothing changes, if it is not allowed.
+
+Raises:
+    ArgumentError: `data` is not bytes.
+    LimitError: The grammar is too ambiguous; nothing changes.)";
 
 constexpr const char* kFillNextTokenBitmask =
     R"(Write the mask of the tokens that are allowed next to a row of a bitmask.
@@ -115,6 +128,24 @@ included; the highest where the output can be read in several ways.)";
 constexpr const char* kForcedToken =
     R"(Return the only token that is allowed next, which may be a stop token; None if there are several or none.)";
 
+constexpr const char* kTextMayFollow =
+    R"(Return whether text may come next, whatever tokens there are for it: not only special tokens and stop tokens.
+
+Raises:
+    LimitError: The grammar is too ambiguous.)";
+
+constexpr const char* kForcedBytes =
+    R"(Return the longest bytes that every completion begins with, at most 4096, which may end within a character.
+
+`find_jump_forward_string` returns whole characters. Nothing changes.
+
+Raises:
+    LimitError: The grammar is too ambiguous.)";
+
+constexpr const char* kHistory =
+    R"(Return what was accepted since the matcher was made or reset, in order: an int for a token, a terminating stop
+token included, and bytes for text that was accepted as such.)";
+
 constexpr const char* kRollback =
     R"(Take back the last tokens, a terminating stop token included.
 
@@ -149,7 +180,7 @@ constexpr const char* kAcceptToken =
     R"(Accept one token in each sequence.
 
 Args:
-    token_ids: One integer per matcher.
+    token_ids: One integer per matcher: a list, or an array or a CPU tensor of shape (n,) or (n, 1).
 
 Returns:
     For each sequence whether its token was accepted.
@@ -225,6 +256,10 @@ Args:
 Raises:
     ArgumentError: `num_tokens` is not an integer or a sequence of integers.
     MatcherError: A number is negative or more than its matcher accepted; nothing changes.)";
+
+constexpr const char* kReset = R"(Go back to the beginning of each output.)";
+
+constexpr const char* kIsCompleted = R"(Return for each sequence whether its output so far is a whole one.)";
 
 constexpr const char* kIsTerminated = R"(Return for each sequence whether it is over.)";
 

@@ -9,6 +9,20 @@
 namespace maskwright {
 namespace {
 
+// As a Python int; invalid, with Python's error set, if it is not one integer. numpy's arrays of one integer have no
+// `__index__` if they have a dimension, unlike torch's: both are taken.
+nb::object as_index(nb::handle value) {
+  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (index.is_valid() || !PyErr_ExceptionMatches(PyExc_TypeError) || PyType_Check(value.ptr())) return index;
+  PyErr_Clear();
+  index = nb::steal(PyObject_CallMethod(value.ptr(), "item", nullptr));
+  if (!index.is_valid() && !PyErr_ExceptionMatches(PyExc_Exception)) return index;
+  PyErr_Clear();
+  if (index.is_valid() && PyLong_CheckExact(index.ptr())) return index;
+  PyErr_SetNone(PyExc_TypeError);
+  return {};
+}
+
 // None, with Python's error set, if it is not an integer. True and False are none: nobody means a token or a row by
 // them.
 std::optional<int64_t> integer(nb::handle value) {
@@ -21,7 +35,7 @@ std::optional<int64_t> integer(nb::handle value) {
   if (PyLong_Check(value.ptr())) {
     number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   } else {
-    const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+    const nb::object index = as_index(value);
     if (!index.is_valid()) return std::nullopt;
     number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   }
@@ -35,6 +49,14 @@ std::optional<int64_t> integer(nb::handle value) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
   PyErr_Clear();
   raise_wrong_argument(name.c_str(), value, expected);
+}
+
+// The same for an item. Of an array it is the array that has the wrong form: its rows are nothing that a caller made.
+[[noreturn]] void refuse_item(const std::string& name, nb::handle given, nb::handle value) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+  PyErr_Clear();
+  if (nb::hasattr(given, "shape")) raise_wrong_argument(name.c_str(), given, "a sequence of ints");
+  raise_wrong_argument(("each of " + name).c_str(), value, "an int");
 }
 
 template <class T, class Take>
@@ -85,7 +107,7 @@ void read_each(const char* name, nb::handle given, Take take) {
     const nb::object value = nb::steal(PyIter_Next(values.ptr()));
     if (!value.is_valid()) break;
     const std::optional<int64_t> number = integer(value);
-    if (!number) refuse_type(std::string("each of ") + name, value, "an int");
+    if (!number) refuse_item(name, given, value);
     take(*number);
   }
   if (PyErr_Occurred()) throw nb::python_error();

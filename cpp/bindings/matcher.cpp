@@ -75,7 +75,9 @@ size_t accept_tokens(PyMatcher& self, nb::handle token_ids) {
   return count;
 }
 
-bool accept_bytes(PyMatcher& self, const nb::bytes& data) {
+bool accept_bytes(PyMatcher& self, nb::handle given) {
+  if (!PyBytes_Check(given.ptr())) raise_wrong_argument("data", given, "bytes", "accept_string accepts a str");
+  const auto data = nb::borrow<nb::bytes>(given);
   const std::string_view view(data.c_str(), data.size());
   const InUse in_use(self);
   if (view.size() > kLongText) supply_all(*self.matcher.program());
@@ -299,7 +301,31 @@ auto with_mask(PyMatcher& self) {
   });
 }
 
+// What the package asks of a matcher, and no user: functions of the module, so that `GrammarMatcher` does not have them.
+void bind_functions(nb::module_& m) {
+  m.def("short_end", &short_end, nb::arg("matcher"), nb::arg("most"),
+        nb::sig("def short_end(matcher: Matcher, most: int) -> list[int | bytes] | None"));
+  m.def(
+      "precompute_masks",
+      [](PyMatcher& self, double budget_us) {
+        const InUse in_use(self);
+        return run_within(budget_us, *self.matcher.program(), self.matcher.precomputation());
+      },
+      nb::arg("matcher"), nb::arg("budget_us"));
+  m.def("captures", &captures, nb::arg("matcher"), nb::arg("program"));
+  m.def("settled_captures", &settled_captures, nb::arg("matcher"), nb::arg("program"), nb::arg("num_edges"),
+        nb::arg("num_bytes"));
+  m.def("has_history", &has_history, nb::arg("matcher"), nb::arg("num_entries"), nb::arg("serial"));
+}
+
 }  // namespace
+
+void reset_held(PyMatcher& self) {
+  self.captures.reset();
+  if (self.matcher.here_is_known()) return self.matcher.reset();
+  const Unlocked unlocked;  // the old engine may go
+  self.matcher.reset();
+}
 
 void bind_matcher(nb::module_& m) {
   using namespace docs::matcher;
@@ -321,7 +347,8 @@ void bind_matcher(nb::module_& m) {
       .def("validate_tokens", &validate_tokens, nb::arg("token_ids").none(),
            nb::sig("def validate_tokens(self, token_ids: typing.Iterable[typing.SupportsIndex]) -> int"),
            kValidateTokens)
-      .def("accept_bytes", &accept_bytes)
+      .def("accept_bytes", &accept_bytes, nb::arg("data").none(),
+           nb::sig("def accept_bytes(self, data: bytes) -> bool"), kAcceptBytes)
       .def("fill_next_token_bitmask", &fill, nb::arg("bitmask").none(), nb::arg("index").none() = 0,
            nb::sig("def fill_next_token_bitmask(self, bitmask: typing.Any, index: int = 0) -> bool"),
            kFillNextTokenBitmask)
@@ -357,37 +384,26 @@ void bind_matcher(nb::module_& m) {
           },
           kTemperature)
       .def("forced_token", &with_mask<&Matcher::forced_token>, kForcedToken)
-      .def("text_may_follow", &with_mask<&Matcher::text_may_follow>)
-      .def("forced_bytes",
-           [](PyMatcher& self) {
-             const InUse in_use(self);
-             const std::string out = with_deferred([&] {
-               const Unlocked unlocked;
-               return self.matcher.forced_bytes(kMaxForcedBytes);
-             });
-             return nb::bytes(out.data(), out.size());
-           })
-      .def("short_end", &short_end, nb::arg("most"),
-           nb::sig("def short_end(self, most: int) -> list[int | bytes] | None"))
-      .def("precompute_masks",
-           [](PyMatcher& self, double budget_us) {
-             const InUse in_use(self);
-             return run_within(budget_us, *self.matcher.program(), self.matcher.precomputation());
-           })
-      .def("captures", &captures, nb::arg("program"))
-      .def("settled_captures", &settled_captures, nb::arg("program"), nb::arg("num_edges"), nb::arg("num_bytes"))
-      .def("history", &history, nb::sig("def history(self) -> list[int | bytes]"))
-      .def("has_history", &has_history, nb::arg("num_entries"), nb::arg("serial"))
+      .def("text_may_follow", &with_mask<&Matcher::text_may_follow>, kTextMayFollow)
+      .def(
+          "forced_bytes",
+          [](PyMatcher& self) {
+            const InUse in_use(self);
+            const std::string out = with_deferred([&] {
+              const Unlocked unlocked;
+              return self.matcher.forced_bytes(kMaxForcedBytes);
+            });
+            return nb::bytes(out.data(), out.size());
+          },
+          kForcedBytes)
+      .def("history", &history, nb::sig("def history(self) -> list[int | bytes]"), kHistory)
       .def("rollback", &rollback, nb::arg("num_tokens").none() = 1,
            nb::sig("def rollback(self, num_tokens: typing.SupportsIndex = 1) -> None"), kRollback)
       .def(
           "reset",
           [](PyMatcher& self) {
             const InUse in_use(self);
-            self.captures.reset();
-            if (self.matcher.here_is_known()) return self.matcher.reset();
-            const Unlocked unlocked;  // the old engine may go
-            self.matcher.reset();
+            reset_held(self);
           },
           kReset)
       .def("is_completed", &when_free<&Matcher::is_completed>, kIsCompleted)
@@ -395,6 +411,7 @@ void bind_matcher(nb::module_& m) {
       .def_prop_ro("num_accepted_tokens", &when_free<&Matcher::num_accepted>, kNumAcceptedTokens)
       .def_prop_ro("configuration_id", &when_free<&Matcher::configuration_id>, kConfigurationId)
       .def_prop_ro("stop_token_ids", [](PyMatcher& self) { return self.matcher.stop_tokens(); }, kStopTokenIds);
+  bind_functions(m);
 }
 
 }  // namespace maskwright

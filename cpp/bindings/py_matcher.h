@@ -45,6 +45,9 @@ class InUse {
   std::atomic<bool>& in_use_;
 };
 
+// Goes back to the beginning. Precondition: the matcher is in use by the caller.
+void reset_held(PyMatcher& self);
+
 // Memory that a call needs and the next one of the thread uses again. A call within a call, which Python code may make
 // while its arguments are read, gets its own.
 template <class T>
@@ -71,8 +74,8 @@ using PrecomputeReport = std::tuple<size_t, size_t, bool, double>;
 // long. Ctrl-C ends it.
 PrecomputeReport run_within(double budget_us, const Program& program, Precomputation ahead);
 
-// Integers from a list or any iterable, an array or a CPU tensor of integers. One too large for int64 comes out as the
-// largest. Raises ArgumentError with the argument's name, or what the object raises.
+// Integers from a list or any iterable, an array or a CPU tensor of integers; an array of one integer is an integer. One
+// too large for int64 comes out as the largest. Raises ArgumentError with the argument's name, or what the object raises.
 void read_integers(const char* name, nb::handle object, std::vector<int64_t>& out);
 // Ids that no vocabulary can have come out as -1.
 TokenId as_token_id(int64_t number);

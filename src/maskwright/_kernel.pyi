@@ -82,6 +82,9 @@ class Matcher:
         """
         Accept one token.
 
+        Args:
+            token_id: An int; or an array or a tensor of one integer, of any shape.
+
         Returns:
             True if the token was accepted. False, and nothing changes, if it is not allowed, for any int. A stop token
             is accepted where the output is complete, and terminates it. One that is also text in the vocabulary is
@@ -119,7 +122,18 @@ class Matcher:
             ArgumentError: `token_ids` is not a sequence of integers.
         """
 
-    def accept_bytes(self, arg: bytes, /) -> bool: ...
+    def accept_bytes(self, data: bytes) -> bool:
+        """
+        Accept text as UTF-8 bytes, with any tokenization; the same as `accept_string` with bytes.
+
+        Returns:
+            True if it was accepted, as one token for `rollback`. False, and nothing changes, if it is not allowed.
+
+        Raises:
+            ArgumentError: `data` is not bytes.
+            LimitError: The grammar is too ambiguous; nothing changes.
+        """
+
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
         """
         Write the mask of the tokens that are allowed next to a row of a bitmask.
@@ -212,16 +226,30 @@ class Matcher:
         Return the only token that is allowed next, which may be a stop token; None if there are several or none.
         """
 
-    def text_may_follow(self) -> bool: ...
-    def forced_bytes(self) -> bytes: ...
-    def short_end(self, most: int) -> list[int | bytes] | None: ...
-    def precompute_masks(self, arg: float, /) -> tuple[int, int, bool, float]: ...
-    def captures(self, program: CaptureProgram) -> list[tuple[str, bytes, int, int]]: ...
-    def settled_captures(
-        self, program: CaptureProgram, num_edges: int, num_bytes: int
-    ) -> tuple[list[tuple[str, int, bool]], bytes, tuple[int, int]]: ...
-    def history(self) -> list[int | bytes]: ...
-    def has_history(self, num_entries: int, serial: int) -> bool: ...
+    def text_may_follow(self) -> bool:
+        """
+        Return whether text may come next, whatever tokens there are for it: not only special tokens and stop tokens.
+
+        Raises:
+            LimitError: The grammar is too ambiguous.
+        """
+
+    def forced_bytes(self) -> bytes:
+        """
+        Return the longest bytes that every completion begins with, at most 4096, which may end within a character.
+
+        `find_jump_forward_string` returns whole characters. Nothing changes.
+
+        Raises:
+            LimitError: The grammar is too ambiguous.
+        """
+
+    def history(self) -> list[int | bytes]:
+        """
+        Return what was accepted since the matcher was made or reset, in order: an int for a token, a terminating stop
+        token included, and bytes for text that was accepted as such.
+        """
+
     def rollback(self, num_tokens: SupportsIndex = 1) -> None:
         """
         Take back the last tokens, a terminating stop token included.
@@ -263,7 +291,15 @@ class Matcher:
     def stop_token_ids(self) -> list[int]:
         """The token ids that end the output."""
 
+def short_end(matcher: Matcher, most: int) -> list[int | bytes] | None: ...
+def precompute_masks(matcher: Matcher, budget_us: float) -> tuple[int, int, bool, float]: ...
+def captures(matcher: Matcher, program: CaptureProgram) -> list[tuple[str, bytes, int, int]]: ...
+def settled_captures(
+    matcher: Matcher, program: CaptureProgram, num_edges: int, num_bytes: int
+) -> tuple[list[tuple[str, int, bool]], bytes, tuple[int, int]]: ...
+def has_history(matcher: Matcher, num_entries: int, serial: int) -> bool: ...
 def available_cpus(file_root: str) -> int: ...
+def accept_texts(batch: BatchMatcher, texts: Sequence[bytes]) -> list[bool]: ...
 
 class BatchMatcher:
     def __init__(self, matchers: tuple[Matcher, ...], max_threads: int) -> None: ...
@@ -314,7 +350,7 @@ class BatchMatcher:
         Accept one token in each sequence.
 
         Args:
-            token_ids: One integer per matcher.
+            token_ids: One integer per matcher: a list, or an array or a CPU tensor of shape (n,) or (n, 1).
 
         Returns:
             For each sequence whether its token was accepted.
@@ -341,7 +377,6 @@ class BatchMatcher:
             LimitError: A sequence's grammar is too ambiguous; no sequence has changed.
         """
 
-    def accept_bytes(self, arg: Sequence[bytes], /) -> list[bool]: ...
     def validate_tokens(self, token_ids: Iterable[Iterable[SupportsIndex]]) -> list[int]:
         """
         Return how many tokens of each list would be accepted. Nothing changes.
@@ -365,6 +400,12 @@ class BatchMatcher:
             ArgumentError: `num_tokens` is not an integer or a sequence of integers.
             MatcherError: A number is negative or more than its matcher accepted; nothing changes.
         """
+
+    def reset(self) -> None:
+        """Go back to the beginning of each output."""
+
+    def is_completed(self) -> list[bool]:
+        """Return for each sequence whether its output so far is a whole one."""
 
     def is_terminated(self) -> list[bool]:
         """Return for each sequence whether it is over."""

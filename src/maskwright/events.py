@@ -34,6 +34,7 @@ from collections.abc import Callable
 from html import unescape
 from typing import Final, NamedTuple, TypeAlias
 
+from maskwright import _kernel
 from maskwright.errors import MatcherError
 from maskwright.matcher import GrammarMatcher
 from maskwright.support.arguments import instance
@@ -277,8 +278,8 @@ class EventReader:
             LimitError: The output has too many parses.
         """
         last = self._last_that_holds()
-        edges, data, (num_entries, serial) = self._matcher.settled_captures(
-            self._program, last.num_edges, last.num_bytes
+        edges, data, (num_entries, serial) = _kernel.settled_captures(
+            self._matcher, self._program, last.num_edges, last.num_bytes
         )
         at = 0
         for name, position, opens in edges:
@@ -310,7 +311,7 @@ class EventReader:
             goes_on = last.is_over and not (
                 matcher.is_terminated() and matcher.num_accepted_tokens <= last.num_entries + 1
             )
-            if matcher.has_history(last.num_entries, last.serial) and not goes_on:
+            if _kernel.has_history(matcher, last.num_entries, last.serial) and not goes_on:
                 break
             marks.pop()
             last = marks[-1]

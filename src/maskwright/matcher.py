@@ -5,7 +5,8 @@
     while not matcher.is_terminated():
         matcher.fill_next_token_bitmask(bitmask)
         apply_token_bitmask_inplace(logits, bitmask)
-        matcher.accept_token(sample(logits))
+        if not matcher.accept_token(sample(logits)):
+            raise RuntimeError("the mask was not applied to what was sampled from")
 
 The mask and `accept_token` agree on every token, always, whatever was filled, rolled back or forked before.
 `accept_token`, `fill_next_token_bitmask` and what else is called at every step are the kernel's own methods, with
@@ -30,6 +31,10 @@ from maskwright.support.arguments import as_integer, as_number, as_tuple, instan
 
 MAX_TOKEN_BUDGET = 10**9
 _MANY_THREADS = 1 << 16  # the kernel knows how many there are
+_WITHOUT_END = (
+    "the tokenizer has no stop token, so is_terminated() is never True: give TokenizerInfo stop_token_ids=[...], or "
+    "GrammarMatcher terminate_without_stop_token=True, or override_stop_tokens=[] if the loop needs no end"
+)
 
 
 class Capture(NamedTuple):
@@ -46,7 +51,8 @@ class GrammarMatcher(_kernel.Matcher):
 
     Args:
         compiled_grammar: The grammar.
-        override_stop_tokens: Stop tokens to use instead of the tokenizer's: an id, or several.
+        override_stop_tokens: Stop tokens to use instead of the tokenizer's: an id, or several. An empty list says that
+            the caller's loop needs none: it ends by `is_completed`, for example.
         terminate_without_stop_token: Whether the output counts as terminated as soon as it is complete; stop tokens
             are then never allowed.
         max_tokens: The largest number of tokens of the whole output, not counting stop tokens. The mask then allows
@@ -72,6 +78,9 @@ class GrammarMatcher(_kernel.Matcher):
     A stop token that is also text in the vocabulary is not allowed as content, since an engine that samples it stops.
     The exceptions are places where the grammar names it, and places where no other token is allowed and the output is
     not complete. Sets such as `<[*]>`, `any_tokens` and `exclude_token` do not name it.
+
+    Without stop tokens, `is_terminated` is never True, and a loop that waits for it does not end: a `UserWarning` says
+    so, unless `override_stop_tokens` or `terminate_without_stop_token` is given.
     """
 
     def __init__(
@@ -88,6 +97,8 @@ class GrammarMatcher(_kernel.Matcher):
         stops = list(info.stop_token_ids)
         if override_stop_tokens is not None:
             stops = _stop_tokens(override_stop_tokens, info.vocab_size)
+        elif not stops and not terminate_without_stop_token:
+            warnings.warn(_WITHOUT_END, UserWarning, stacklevel=2)
         super().__init__(
             compiled_grammar._native,
             stops,
@@ -167,7 +178,7 @@ class GrammarMatcher(_kernel.Matcher):
 
         See `CompiledGrammar.precompute`.
         """
-        return Precomputed(*self.precompute_masks(as_number("budget_us", budget_us)))
+        return Precomputed(*_kernel.precompute_masks(self, as_number("budget_us", budget_us)))
 
     def get_captures(self) -> list[tuple[str, bytes]]:
         """Return what the grammar's captures have matched so far, as (name, bytes), in the order in which they begin.
@@ -194,14 +205,14 @@ class GrammarMatcher(_kernel.Matcher):
         """
         if order not in ("begin", "end"):
             raise OptionError(f"unknown order {order!r:.60}", option="order", hint="use 'begin' or 'end'")
-        found = [each for each in self.captures(self.compiled_grammar.capture_program) if each[3] >= 0]
+        found = [each for each in _kernel.captures(self, self.compiled_grammar.capture_program) if each[3] >= 0]
         if order == "end":
             found.sort(key=lambda each: each[3])
         return [Capture(name, data, start, start + len(data)) for name, data, start, _ in found]
 
     def get_open_captures(self) -> list[tuple[str, bytes]]:
         """Return the captures that are still open, the outermost first, with their bytes so far."""
-        found = self.captures(self.compiled_grammar.capture_program)
+        found = _kernel.captures(self, self.compiled_grammar.capture_program)
         return [(name, data) for name, data, _, rank in found if rank < 0]
 
     def fork(self) -> GrammarMatcher:
@@ -269,7 +280,7 @@ class BatchGrammarMatcher(_kernel.BatchMatcher):
             MatcherError: There is not exactly one text per matcher; nothing changes.
         """
         given = as_tuple("texts", texts, "a list with one str or bytes per sequence")
-        return self.accept_bytes([_encoded("each of texts", text) for text in given])
+        return _kernel.accept_texts(self, [_encoded("each of texts", text) for text in given])
 
     def __reduce__(self) -> NoReturn:
         refuse_pickling(self, "make a batch of the matchers' forks instead")

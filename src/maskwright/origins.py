@@ -103,7 +103,9 @@ class _InRules(Origins):
         self._program = _program(GrammarIR(rules, ir.root, ir.token_sets), info)
 
     def rejecting(self, matcher: _kernel.Matcher, rest: bytes, end: bytes | None) -> Origin:
-        names = [name for name, _, _, rank in matcher.captures(self._program) if rank < 0 and name in self._places]
+        names = [
+            name for name, _, _, rank in _kernel.captures(matcher, self._program) if rank < 0 and name in self._places
+        ]
         return self._of(names)
 
     def taking(self, before: _kernel.Matcher, after: _kernel.Matcher, text: bytes) -> Origin:
@@ -157,7 +159,7 @@ class _InTag(Origins):
         self._program = _program(Grammar.from_structural_tag(data, tokenizer_info=info).compact_ir, info)
 
     def rejecting(self, matcher: _kernel.Matcher, rest: bytes, end: bytes | None) -> Origin:
-        found = matcher.captures(self._program)
+        found = _kernel.captures(matcher, self._program)
         named = [(name, data) for name, data, _, rank in found if rank < 0 and name.startswith("/")]
         if not named:
             return NOWHERE
@@ -213,7 +215,9 @@ def _program(ir: GrammarIR, info: TokenizerInfo) -> _kernel.CaptureProgram:
 
 def _names_at(matcher: _kernel.Matcher, program: _kernel.CaptureProgram, position: int) -> list[str]:
     """The captures that the byte at a position of the output belongs to, the outermost first."""
-    return [name for name, data, start, _ in matcher.captures(program) if start <= position < start + len(data)]
+    return [
+        name for name, data, start, _ in _kernel.captures(matcher, program) if start <= position < start + len(data)
+    ]
 
 
 def _text(history: History, info: TokenizerInfo) -> bytes:

@@ -378,3 +378,54 @@ def test_errors_of_a_callers_own_iterator_come_through() -> None:
         matcher().accept_tokens(token for ids in broken() for token in ids)
     with pytest.raises(KeyError, match="mine"):
         batch().accept_tokens(broken())
+
+
+def arrays_of(data: Any) -> list[Any]:
+    """As an array of numpy, and as a tensor where torch is installed."""
+    try:
+        import torch
+    except ImportError:
+        return [np.array(data)]
+    return [np.array(data), torch.tensor(data)]
+
+
+@pytest.mark.parametrize("data", [97, [97], [[97]]])
+def test_an_array_of_one_integer_is_a_token_whatever_its_shape(data: Any) -> None:
+    for token in arrays_of(data):
+        assert matcher().accept_token(token)
+        assert matcher().explain(token).allowed
+        assert batch().accept_token([token]) == [True]
+        assert mw.GrammarMatcher(COMPILED, override_stop_tokens=[token]).stop_token_ids == [97]
+
+
+@pytest.mark.parametrize("data", [[97, 98], [[97], [98]]])
+def test_tokens_of_a_batch_are_one_dimension_or_a_column(data: Any) -> None:
+    for tokens in arrays_of(data):
+        both = mw.BatchGrammarMatcher([matcher(), matcher()])
+        assert both.accept_token(tokens) == [True, True]
+        assert matcher().accept_tokens(tokens) == 2
+
+
+@pytest.mark.parametrize("data", [97.0, [97.0], [[97.0]], [97, 98], [[97, 98]], [97.0, 98.0]])
+def test_hints_about_one_token_work(data: Any) -> None:
+    for value in arrays_of(data):
+        with pytest.raises(mw.ArgumentError) as caught:
+            matcher().accept_token(value)
+        (way,) = re.findall(r"int\(.*\)", caught.value.hint or "")
+        assert matcher().accept_token(eval(way, {"value": value}))
+
+
+@pytest.mark.parametrize("data", [97, [97.0, 98.0], [[97, 98]]])
+def test_hints_about_several_tokens_work(data: Any) -> None:
+    for value in arrays_of(data):
+        with pytest.raises(mw.ArgumentError, match=r"token_ids must be a sequence of ints, not (numpy|torch)") as caught:
+            matcher().accept_tokens(value)
+        way = (caught.value.hint or "").removeprefix("pass ").removeprefix("one dimension, such as ")
+        assert matcher().accept_tokens(eval(way, {"value": value}))
+
+
+def test_what_is_wrong_in_a_list_is_named() -> None:
+    with pytest.raises(mw.ArgumentError, match="each of token_ids must be an int, not str"):
+        matcher().accept_tokens([97, "b"])  # type: ignore[list-item]
+    with pytest.raises(mw.ArgumentError, match="data must be bytes, not str\n  hint: accept_string"):
+        matcher().accept_bytes("a")  # type: ignore[arg-type]

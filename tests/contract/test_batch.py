@@ -117,7 +117,9 @@ def test_texts(matchers: list[maskwright.GrammarMatcher]) -> None:
 def test_whether_to_apply_and_terminated() -> None:
     vocab = maskwright.TokenizerInfo.from_vocab([b"a", b"b"], stop_token_ids=[])
     compiler = maskwright.GrammarCompiler(vocab)
-    free, bound = (maskwright.GrammarMatcher(compiler.compile_regex(r)) for r in ("[ab]*", "a"))
+    free, bound = (
+        maskwright.GrammarMatcher(compiler.compile_regex(r), override_stop_tokens=[]) for r in ("[ab]*", "a")
+    )
     bitmask = maskwright.allocate_token_bitmask(2, 2)
     for _ in ("cold", "warm"):
         assert maskwright.BatchGrammarMatcher([free]).fill_next_token_bitmask(bitmask) is False
@@ -127,6 +129,11 @@ def test_whether_to_apply_and_terminated() -> None:
     assert batch.is_terminated() == [False, False]
     batch.accept_token([0, 0])
     assert batch.is_terminated() == [True, False]
+    assert batch.is_completed() == [True, True]
+    batch.reset()
+    assert batch.is_terminated() == [False, False]
+    assert batch.is_completed() == [False, True]
+    assert (ends.num_accepted_tokens, free.num_accepted_tokens) == (0, 0)
 
 
 def test_tokens_from_arrays_and_tensors(matchers: list[maskwright.GrammarMatcher]) -> None:

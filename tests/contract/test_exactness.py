@@ -322,10 +322,25 @@ def test_terminate_without_stop_token() -> None:
     assert matcher.is_terminated()
 
 
+def test_without_a_stop_token_a_loop_is_warned_that_it_does_not_end() -> None:
+    compiled = compile_fresh(grammar(text("ab")), Vocab((b"a", b"b"), special=(), stop=(), vocab_size=2))
+    with pytest.warns(UserWarning, match="no stop token") as caught:
+        matcher = maskwright.GrammarMatcher(compiled)
+    assert caught[0].filename == __file__
+    assert matcher.accept_tokens([0, 1]) == 2
+    assert matcher.is_completed()
+    assert not matcher.is_terminated()
+    ends = maskwright.GrammarMatcher(compiled, terminate_without_stop_token=True)
+    assert ends.accept_tokens([0, 1]) == 2
+    assert ends.is_terminated()
+    for stops in ([], [1]):
+        maskwright.GrammarMatcher(compiled, override_stop_tokens=stops)
+
+
 def test_fill_says_when_all_is_allowed() -> None:
     """False means that the mask need not be applied; the row is right all the same."""
     vocab = Vocab((b"a", b"b", b"ab"), special=(), stop=(), vocab_size=3)
-    matcher = maskwright.GrammarMatcher(compile_fresh(grammar(star(alt(A, B))), vocab))
+    matcher = maskwright.GrammarMatcher(compile_fresh(grammar(star(alt(A, B))), vocab), override_stop_tokens=[])
     bitmask = maskwright.allocate_token_bitmask(1, 3)
     assert bitmask.dtype == np.int32
     assert matcher.fill_next_token_bitmask(bitmask) is False

@@ -60,7 +60,8 @@ def test_forced_tokens_of_wide_vocabularies() -> None:
     """The mask may be kept as a list or as bits."""
     info = maskwright.TokenizerInfo.from_vocab([b"x"] * 1 + [b"y"] * 2000, stop_token_ids=[])
     for pattern, only in (("x", 0), ("y", None), ("xy?", 0)):
-        matcher = maskwright.GrammarMatcher(maskwright.GrammarCompiler(info).compile_regex(pattern))
+        compiled = maskwright.GrammarCompiler(info).compile_regex(pattern)
+        matcher = maskwright.GrammarMatcher(compiled, override_stop_tokens=[])
         assert matcher.forced_token() == only
 
 

@@ -7,6 +7,7 @@ import random
 import pytest
 
 import maskwright
+from maskwright import _kernel
 from maskwright.errors import UnsatisfiableError
 from maskwright.ir import GrammarIR
 from oracle.comparing import compile_fresh, scaled, seeded
@@ -48,7 +49,7 @@ def check(grammar: GrammarIR, rng: random.Random, steps: int) -> int:
         return 0
     before, checked = b"", 0
     for _ in range(steps):
-        found = matcher.short_end(60)
+        found = _kernel.short_end(matcher, 60)
         if found is not None:
             assert language.matches(tuple(before) + symbols(found)), (grammar.dump(), before, found)
         least = shortest(language, tuple(before))
@@ -84,7 +85,7 @@ def test_text_that_comes_again_and_texts_that_differ() -> None:
         for size in range(len(before) + 1):
             matcher = maskwright.GrammarMatcher(compiled)
             assert matcher.accept_string(before[:size])
-            found = matcher.short_end(100)
+            found = _kernel.short_end(matcher, 100)
             assert found is not None, (source, before[:size])
             end = b"".join(piece for piece in found if isinstance(piece, bytes))
             assert compiled.explain_rejection(before[:size].encode() + end) is None
@@ -99,7 +100,7 @@ def test_values_that_differ(kind: str, minimum: int, most: int) -> None:
     for before in (b"", b"[", b"[" + empty, b"[" + empty + b", " + empty[:1]):
         matcher = maskwright.GrammarMatcher(compiled)
         assert matcher.accept_string(before)
-        (end,) = matcher.short_end(200)
+        (end,) = _kernel.short_end(matcher, 200)
         assert isinstance(end, bytes)
         assert len(end) <= most
         assert matcher.accept_string(end)

@@ -214,6 +214,17 @@ def test_refusals_say_what_to_pass() -> None:
     assert (logits == 1).all()
 
 
+def test_logits_of_a_whole_prompt_are_refused_with_the_way_to_the_last_token() -> None:
+    logits, bitmask = np.zeros((1, 5, 40), np.float32), np.zeros((1, 2), np.int32)
+    with pytest.raises(mw.BitmaskError, match=r"not \(1, 5, 40\)\n  hint: .*: logits\[:, -1\]"):
+        mw.apply_token_bitmask_inplace(logits, bitmask)
+    mw.apply_token_bitmask_inplace(logits[:, -1], bitmask)
+    assert np.isinf(logits[:, -1]).all()
+    assert not np.isinf(logits[:, :-1]).any()
+    with pytest.raises(mw.BitmaskError, match="hint: create it with"):
+        mw.apply_token_bitmask_inplace(logits[:, -1], bitmask[None])
+
+
 def test_refusals_of_tensors_say_what_to_pass() -> None:
     torch = pytest.importorskip("torch", reason="an optional dependency")
     logits, bitmask = torch.ones((2, 40)), torch.zeros((2, 2), dtype=torch.int32)

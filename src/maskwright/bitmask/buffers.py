@@ -97,7 +97,10 @@ def _new_kind(logits: Any) -> int:
 def check_shape(name: str, shape: tuple[int, ...]) -> None:
     """Raise a BitmaskError unless this is a row, or rows, that are not empty."""
     if len(shape) not in (1, 2) or 0 in shape:
-        raise BitmaskError(f"the {name} must have shape (batch, columns) or (columns,), not {shape}")
+        hint = None
+        if 0 not in shape and len(shape) > 2:  # what models return: one row of logits for each token of the prompt
+            hint = "pass those of the last token: logits[:, -1]" if name == "logits" else ALLOCATE_HINT
+        raise BitmaskError(f"the {name} must have shape (batch, columns) or (columns,), not {shape}", hint=hint)
 
 
 def read_logits(logits: Any) -> Buffer:

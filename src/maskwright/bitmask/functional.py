@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from maskwright.bitmask.apply import masked_width
-from maskwright.bitmask.buffers import ALLOCATE_HINT
+from maskwright.bitmask.buffers import ALLOCATE_HINT, check_shape
 from maskwright.errors import BitmaskError, type_name
 
 _LOGITS = ("float32", "float16", "bfloat16", "float64")
@@ -59,8 +59,7 @@ def _check(logits: Any, masks: Any, array_type: Any) -> None:
         given = _dtype(masks) if isinstance(masks, array_type) else type_name(masks)
         raise BitmaskError(f"the bitmask must have dtype int32, not {given}", hint=ALLOCATE_HINT)
     for name, array in (("logits", logits), ("bitmask", masks)):
-        if array.ndim not in (1, 2) or 0 in array.shape:
-            raise BitmaskError(f"the {name} must have shape (batch, columns) or (columns,), not {tuple(array.shape)}")
+        check_shape(name, tuple(array.shape))
     rows, num_masks = (1 if a.ndim == 1 else a.shape[0] for a in (logits, masks))
     if num_masks not in (1, rows):
         raise BitmaskError(f"the logits have {rows} rows, but the bitmask has {num_masks}")

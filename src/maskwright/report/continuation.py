@@ -38,7 +38,7 @@ def find_continuation(matcher: _kernel.Matcher, info: TokenizerInfo) -> Continua
     Raises:
         LimitError: The grammar is too ambiguous.
     """
-    end = matcher.short_end(MAX_CONTINUATION)
+    end = _kernel.short_end(matcher, MAX_CONTINUATION)
     if end is None:
         return None
     twin, ids, rest = _kernel.Matcher(matcher), list[int](), end
@@ -47,7 +47,7 @@ def find_continuation(matcher: _kernel.Matcher, info: TokenizerInfo) -> Continua
         if token_id is None or len(ids) == MAX_CONTINUATION:
             return Continuation(b"".join(_text(each, info) for each in end), None)
         ids.append(token_id)
-        rest = _without(rest, token_id, info) or twin.short_end(MAX_CONTINUATION) or []
+        rest = _without(rest, token_id, info) or _kernel.short_end(twin, MAX_CONTINUATION) or []
     return Continuation(info.decode(ids), tuple(ids))
 
 

@@ -81,7 +81,12 @@ NOWHERE = Origin()
 
 @dataclass(frozen=True)
 class Rejection:
-    """Where and why a text is not an output of the structure."""
+    """Where and why a text is not an output of the structure.
+
+    `offset`, `line` and `column` are the place, `found` is what stands there, and `expected` what could. With
+    `continuation`, which is `continuation_token_ids` as tokens, an output goes on from there. `origin` says what asks
+    for something else.
+    """
 
     offset: int  # in bytes, of the first byte that no output has there; the length of the text if it ends too early
     line: int  # from 1

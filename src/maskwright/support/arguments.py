@@ -7,7 +7,8 @@ what to pass instead.
     Traceback (most recent call last):
     maskwright.errors.ArgumentError: pattern must be a str, not int
 
-Integers are whatever has `__index__` (numpy's, torch's scalars) except True and False, texts are str.
+Integers are whatever has `__index__` (numpy's, torch's scalars) except True and False, and arrays of one integer; texts
+are str.
 Tested by tests/contract/test_argument_types.py.
 """
 
@@ -56,8 +57,8 @@ def as_integer(name: str, value: Any, *, at_least: int | None = None, hint: str 
     try:
         if isinstance(value, bool):
             raise TypeError
-        number = operator.index(value)
-    except (TypeError, ValueError):
+        number = operator.index(value if not getattr(value, "ndim", 0) else value.item())
+    except (TypeError, ValueError, RuntimeError):
         raise wrong_argument(name, value, "an int", hint) from None
     if at_least is not None and number < at_least:
         raise OptionError(f"{name} must be >= {at_least}, not {number}", option=name, hint=hint)
