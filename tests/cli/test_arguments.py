@@ -15,7 +15,10 @@ import maskwright
     ("arguments", "message"),
     [
         ((), "COMMAND"),
-        (("generate",), "one of the arguments --schema --regex --grammar --lark --tag --tools --choice is required"),
+        (
+            ("generate",),
+            "one of the arguments FILE --schema --regex --grammar --lark --tag --tools --choice is required",
+        ),
         (("generate", "--regex", "a", "--choice", "b"), "not allowed with"),
         (("generate", "--schema", "{}", "--grammar", "root ::= ''"), "not allowed with"),
         (("generate", "--regex", "a", "--max-tokens", "0"), "'0' must be a whole number >= 1"),
@@ -26,7 +29,7 @@ import maskwright
         (("generate", "--regex", "a", "--temperature", "inf"), "'inf' must be a number >= 0"),
         (("generate", "--regex", "a", "--top-p", "0"), "'0' must be a number > 0"),
         (("generate", "--regex", "a", "--top-p", "nan"), "'nan' must be a number > 0"),
-        (("generate", "--regex", "a", "--reg", "b"), "unrecognized arguments"),
+        (("generate", "--regex", "a", "--reg", "b"), "did you mean --regex?"),
         (("demo", "--pace", "x"), "'x' must be a number >= 0"),
     ],
 )

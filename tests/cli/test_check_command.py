@@ -36,6 +36,15 @@ def test_one_file_shows_every_keyword(cli: Cli, folder: Path) -> None:
     )
 
 
+def test_the_text_of_a_schema(cli: Cli) -> None:
+    code, out, _ = cli("check", '{"type": "null"}')
+    assert (code, out.splitlines()[0]) == (0, "FILE: enforced")
+    lines = cli("check", '{"type" ' + " " * 5000 + "1}")[1].splitlines()
+    assert lines[0] == "FILE: unreadable"
+    assert lines[1].startswith("  FILE:1:5009: not valid JSON")
+    assert "cannot read '': no name is given" in cli("check", "")[1]
+
+
 def test_a_folder_shows_problems_and_a_table(cli: Cli, folder: Path) -> None:
     code, out, err = cli("check", str(folder))
     assert (code, err) == (1, "")

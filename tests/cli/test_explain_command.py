@@ -116,7 +116,7 @@ def test_a_budget_and_a_tokenizer(cli: Cli) -> None:
     ("arguments", "message"),
     [
         (("--regex", "a"), "one of the arguments --text --text-file is required"),
-        (("--text", "a"), "one of the arguments --schema"),
+        (("--text", "a"), "one of the arguments FILE --schema"),
         (("--regex", "(", "--text", "a"), "--regex:1:1: the group is not closed"),
         (("--schema", '{"type": 1}', "--text", "a"), "at #/type"),
         (("--regex", "a", "--text", "a", "--max-tokens", "3"), "--max-tokens needs --tokenizer"),

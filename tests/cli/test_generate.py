@@ -130,7 +130,7 @@ def test_an_output_is_complete_within_max_tokens(cli: Cli) -> None:
 def test_a_budget_below_the_shortest_output_is_refused_before_anything_is_written(cli: Cli) -> None:
     code, out, err = cli("generate", "--regex", "q{50}", "--max-tokens", "5", "--no-stats")
     assert (code, out) == (2, "")
-    assert "the shortest output needs 50 tokens, but max_tokens is 5" in err
+    assert "the shortest output needs 50 tokens, but --max-tokens is 5" in err
     assert "hint: pass a larger --max-tokens" in err
 
 

@@ -83,7 +83,7 @@ def test_an_output_fits_the_context_and_a_prompt_that_fills_it_is_refused(cli: C
     assert cli(*arguments, "x" * 56)[:2] == (0, "a" * 200 + "\n")
     code, out, err = cli(*arguments, "x" * 57)
     assert (code, out) == (2, "")
-    assert "the shortest output needs 200 tokens, but max_tokens is 199" in err
+    assert "the shortest output needs 200 tokens, but --max-tokens is 199" in err
     code, out, err = cli(*arguments, "x" * 256)
     assert (code, out) == (2, "")
     assert "--prompt: the prompt has 256 tokens, which fill the model's context of 256" in err

@@ -63,7 +63,6 @@ def test_a_relaxed_dry_run(tmp_path: Path) -> None:
         (["--allow-host", "http://box"], "--allow-host: "),
         (["--served-model-name", ""], "--served-model-name: "),
         (["--max-queue-seconds", "0"], "--max-queue-seconds"),
-        (["--dry-run", "/nowhere.json"], "cannot read '/nowhere.json'"),
     ],
 )
 def test_mistakes(options: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,3 +111,22 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["serve", "--help"])
     assert "maskwright serve --dry-run person.json" in capsys.readouterr().out
+
+
+def test_dry_runs_go_on_after_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cut = tmp_path / "cut.json"
+    cut.write_text('{"type": ')
+    assert main(["serve", "--dry-run", "/nowhere.json", str(cut), json.dumps(SCHEMA), '{"type": "strng"}']) == 2
+    out = capsys.readouterr().out
+    assert "unreadable: --dry-run: cannot read '/nowhere.json'" in out
+    assert "cut.json:1:10: not valid JSON" in out
+    assert "--dry-run: accepted" in out
+    assert "--dry-run: refused with HTTP 400" in out
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "prometheus_client" else name)
+    assert main(["serve"]) == 2
+    assert "hint: pip install prometheus-client\n" in capsys.readouterr().err
+    assert main(["serve", "--dry-run", "{}"]) == 2
+    assert "hint: pip install prometheus-client; maskwright check FILE needs none of them" in capsys.readouterr().err

@@ -46,6 +46,28 @@ def test_a_grammar_from_a_file_or_in_place(cli: Cli, tmp_path: Path) -> None:
     assert cli("generate", "--grammar", 'root ::= "no"', "--no-stats") == (0, "no\n", "")
 
 
+def test_a_regex_from_a_file_by_its_ending(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("two.regex", "two.re", "two"):
+        (tmp_path / name).write_text("2{2}\n")
+    for given in (("--regex", "two.regex"), ("--regex", "two.re"), ("two.regex",)):
+        assert cli("generate", *given, "--no-stats") == (0, "22\n", "")
+        assert cli("explain", *given, "--text", "22")[:2] == (0, "valid\n")
+    assert cli("generate", "--regex", "two", "--no-stats") == (0, "two\n", "")
+    assert cli("generate", "--regex", "no.re", "--no-stats")[1][:2] == "no"
+    (tmp_path / "wrong.regex").write_text("a\n(b")
+    assert "error: wrong.regex:2:1" in cli("generate", "--regex", "wrong.regex")[2]
+
+
+def test_a_file_alone_is_read_as_its_ending_says(cli: Cli, tmp_path: Path) -> None:
+    for name, text in (("a.json", '{"const": 1}'), ("a.gbnf", 'root ::= "1"'), ("a.lark", 'start: "1"')):
+        (tmp_path / name).write_text(text)
+        assert cli("generate", str(tmp_path / name), "--no-stats") == (0, "1\n", "")
+        assert cli("explain", str(tmp_path / name), "--text", "1")[:2] == (0, "valid\n")
+    assert "a.txt: unknown language" in cli("generate", "a.txt")[2]
+    assert "FILE: cannot read 'a.json'" in cli("explain", "a.json", "--text", "1")[2]
+
+
 @pytest.mark.parametrize("option", ["--schema", "--grammar"])
 @pytest.mark.parametrize("argument", ["no-such-file", "", ".", "nul\0byte", "long" * 2000])
 def test_a_file_that_cannot_be_read(cli: Cli, option: str, argument: str) -> None:
@@ -144,6 +166,21 @@ def test_hints_name_options_of_the_command_line(cli: Cli, tmp_path: Path) -> Non
         assert "--relax" in err
         assert "on_unsupported" not in err
     assert cli("convert", str(path), "--to", "ebnf", "--relax")[0] == 0
+    wrong = tmp_path / "my.lark"
+    wrong.write_text('start: "a"')
+    for given in (("--grammar", str(wrong)), ("--grammar", 'start: "::="')):
+        assert "use --lark;" in cli("generate", *given)[2]
+
+
+def test_layout_where_a_file_is_read(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    path.write_text('{"const": [1, 2]}')
+    assert cli("convert", str(path), "--to", "regex", "--compact")[1] == "\\[1,2\\]\n"
+    assert cli("lint", str(path), "--indent", "2")[0] == 0
+    assert cli("compile", str(path), "--compact", "-o", str(tmp_path / "out"))[0] == 0
+    path = tmp_path / "my.lark"
+    path.write_text('start: "a"')
+    assert "layout and schema options need a JSON Schema" in cli("lint", str(path), "--compact")[2]
 
 
 @pytest.mark.parametrize(
@@ -182,6 +219,9 @@ def test_what_is_no_schema(cli: Cli, tmp_path: Path) -> None:
             assert code == 2
             assert message in out + err
             assert "pass a dict" not in out + err
+            if text == "[]":
+                ways = {"generate": "given as --tools FILE", "compile": "given as --from tools"}
+                assert [way for way in ways.values() if way in out + err] == [*filter(None, [ways.get(command[0])])]
 
 
 def test_hints_of_commands_that_take_a_file_name_from(cli: Cli, tmp_path: Path) -> None:

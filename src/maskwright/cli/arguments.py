@@ -14,7 +14,7 @@ from .commands import Commands, add_command
 from .numbers import non_negative, positive, share, temperature
 from .parser import Parser
 from .serve_arguments import add_serve
-from .structure_arguments import add_strictness, add_structure
+from .structure_arguments import add_json, add_structure
 from .texts import add_text
 
 _GENERATE_EPILOG = """\
@@ -150,7 +150,7 @@ def _add_show(commands: Commands) -> None:
         "how many tokens are allowed, likely ones that are refused and why, forced text, and the cost of each mask.",
         epilog=_SHOW_EPILOG,
     )
-    add_structure(command, with_file=True)
+    add_structure(command)
     output = add_text(command, required=False)
     output.add_argument("--tokens", metavar="IDS", help="token ids, separated by commas or spaces")
     tokens = command.add_argument_group("tokens")
@@ -264,7 +264,9 @@ def _add_compile(commands: Commands) -> None:
         "kernel loads without Python.",
     )
     _add_file(command, ("ebnf", "lark", "regex", "schema", "tag", "tools"))
-    command.add_argument("--model-family", metavar="NAME", help="with --from tools: the format of tool calls")
+    command.add_argument(
+        "--model-family", "--tool-format", metavar="NAME", help="with --from tools: the format of tool calls"
+    )
     command.add_argument(
         "--tool-choice", metavar="CHOICE", help="with --from tools: auto, required, none, or the name of a tool"
     )
@@ -285,7 +287,7 @@ def _add_check(commands: Commands) -> None:
         epilog=_CHECK_EPILOG,
     )
     command.add_argument(
-        "files", metavar="FILE", nargs="+", help="a schema, a directory of *.json files, or - for stdin"
+        "files", metavar="FILE", nargs="+", help="a schema, its JSON text, a directory of *.json files, or - for stdin"
     )
     command.add_argument(
         "--relax", action="store_true", help="leave out keywords that cannot be enforced instead of refusing the schema"
@@ -306,4 +308,4 @@ def _add_file(
         choices=languages,
         help="the language to read (default: by the file extension)",
     )
-    add_strictness(command)
+    add_json(command, "of a JSON Schema" if "tools" not in languages else "of a JSON Schema, a tag or tools")

@@ -19,8 +19,7 @@ from maskwright.errors import MaskwrightError
 from maskwright.report.schema_report import KeywordOutcome, SchemaReport, check
 
 from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
-from .grammar_files import language_of
-from .sources import check_schema_text, in_options, read_text
+from .sources import check_schema_text, in_options, is_inline_json, language_of, read_text
 from .texts import printable
 
 VERDICTS = ("enforced", "relaxed", "refused", "unreadable")
@@ -71,7 +70,7 @@ def _expanded(arguments: Sequence[str]) -> Iterator[str]:
         CommandError: A folder has none.
     """
     for argument in arguments:
-        if not Path(argument).is_dir():
+        if not argument or is_inline_json(argument) or not Path(argument).is_dir():
             yield argument
             continue
         files = sorted(str(path) for path in Path(argument).rglob("*.json") if path.is_file())
@@ -88,13 +87,14 @@ def check_files(names: Iterable[str], **options: Any) -> Iterator[CheckedFile]:
 
 def _check_file(name: str, options: dict[str, Any]) -> CheckedFile:
     try:
-        label, text = read_text(name, "FILE", "a file, - for stdin, or a folder")
+        ways = "a file, - for stdin, a folder, or JSON that begins with '{'"
+        label, text = ("FILE", name) if is_inline_json(name) else read_text(name, "FILE", ways)
         if language_of(name) not in ("schema", None):
             raise CommandError(f"{label}: check reads JSON Schemas\n  hint: for this file, use maskwright lint")
         check_schema_text(label, text)  # shows the line that is wrong
         return CheckedFile(label, check(text, **options), None)
     except (CommandError, MaskwrightError) as error:
-        return CheckedFile(name, None, str(error))
+        return CheckedFile("FILE" if is_inline_json(name) else name, None, str(error))
 
 
 def _with_progress(names: Sequence[str]) -> Iterable[str]:

@@ -21,7 +21,7 @@ from maskwright.report.unproductive import why_nothing
 
 from .errors import EXIT_OK, CommandError
 from .grammar_files import read_grammar_file
-from .sources import parse_json, placed, print_warnings, read_family, read_text, read_tool_tag
+from .sources import json_options, parse_json, placed, print_warnings, read_family, read_text, read_tool_tag
 from .texts import print_findings
 
 
@@ -58,16 +58,13 @@ def _read(arguments: argparse.Namespace) -> tuple[str, Grammar]:
         if getattr(arguments, option) is not None:
             needed = "--from tag or --from tools" if option == "tokenizer" else "--from tools"
             raise CommandError(f"--{option.replace('_', '-')} needs {needed}")
-    file = read_grammar_file(arguments.file, language, strict=arguments.strict, relax=arguments.relax)
+    file = read_grammar_file(arguments.file, language, json_options(arguments), tools="--from tools")
     return file.label, file.grammar
 
 
 def _read_tag(arguments: argparse.Namespace) -> tuple[str, Grammar]:
     label, text = read_text(arguments.file, "FILE", "a file, or - for stdin")
-    options: dict[str, Any] = {
-        "strict_mode": arguments.strict,
-        "on_unsupported": "relax" if arguments.relax else "error",
-    }
+    options = json_options(arguments)
     info = _special_tokens(arguments.tokenizer)
     tag: Any = parse_json(label, text)
     try:

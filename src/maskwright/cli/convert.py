@@ -12,7 +12,7 @@ from maskwright.errors import MaskwrightError
 
 from .errors import EXIT_OK, CommandError
 from .grammar_files import read_grammar_file
-from .sources import placed, print_warnings
+from .sources import json_options, placed, print_warnings
 from .texts import print_findings
 
 WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to_regex, "ir": Grammar.dump}
@@ -20,7 +20,7 @@ WRITERS = {"ebnf": Grammar.to_ebnf, "lark": Grammar.to_lark, "regex": Grammar.to
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    file = read_grammar_file(arguments.file, arguments.language, strict=arguments.strict, relax=arguments.relax)
+    file = read_grammar_file(arguments.file, arguments.language, json_options(arguments))
     print_findings(file.grammar.report)
     print_warnings(file.grammar, with_from=True)
     try:

@@ -68,7 +68,8 @@ def _verdict(compiled: CompiledGrammar, tokenizer: Tokenizer, data: bytes, max_t
             raise CommandError(
                 "--max-tokens: decoding with this tokenizer changes the text, so its tokens cannot be counted"
             )
-    return _by_tokens(GrammarMatcher(compiled, max_tokens=max_tokens), tokenizer, data, ids)
+    matcher = GrammarMatcher(compiled, override_stop_tokens=tokenizer.info.stop_token_ids, max_tokens=max_tokens)
+    return _by_tokens(matcher, tokenizer, data, ids)
 
 
 def _cut(tokenizer: Tokenizer, data: bytes) -> Sequence[int] | None:

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
                 writer.write(output.data)
         except UnsatisfiableError as error:  # nothing was written yet
             hint = "pass a larger --max-tokens, or a shorter prompt if the model's context is full"
-            raise CommandError(f"{error.message}\n  hint: {hint}") from error
+            raise CommandError(f"{error.message.replace('max_tokens', '--max-tokens')}\n  hint: {hint}") from error
         except LimitError as error:
             if error.limit != "max_model_len":
                 raise

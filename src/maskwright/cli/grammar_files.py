@@ -7,17 +7,14 @@ Tested by tests/cli/test_lint_command.py, tests/cli/test_convert.py.
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from maskwright import Grammar
 from maskwright.errors import GrammarError, MaskwrightError, Span
 
 from .errors import CommandError
-from .sources import check_schema_text, placed, read_text
-
-LANGUAGES = ("ebnf", "lark", "regex", "schema")
-_ENDINGS = {".ebnf": "ebnf", ".gbnf": "ebnf", ".lark": "lark", ".regex": "regex", ".re": "regex", ".json": "schema"}
+from .sources import ENDINGS, check_schema_text, language_of, placed, read_text
 
 
 class GrammarFile(NamedTuple):
@@ -38,8 +35,16 @@ class GrammarFile(NamedTuple):
         return f"{self.label}:{at.line}:{at.column}"
 
 
-def read_grammar_file(argument: str, language: str | None, *, strict: bool = False, relax: bool = False) -> GrammarFile:
+def read_grammar_file(
+    argument: str, language: str | None, options: Mapping[str, Any], *, tools: str | None = None
+) -> GrammarFile:
     """Read a grammar from a file, or from stdin for `-`.
+
+    Args:
+        argument: The file.
+        language: Its language; None for what its ending says.
+        options: Those of JSON Schema.
+        tools: How the command takes tools, if it does.
 
     Raises:
         CommandError: It cannot be read, its language is not known, or it is wrong.
@@ -47,29 +52,23 @@ def read_grammar_file(argument: str, language: str | None, *, strict: bool = Fal
     label, text = read_text(argument, "FILE", "a file, or - for stdin with --from")
     language = language or language_of(argument)
     if language is None:
-        endings = ", ".join(_ENDINGS)
-        raise CommandError(f"{label}: unknown language\n  hint: pass --from, or a file that ends in {endings}")
-    if language != "schema" and (strict or relax):
-        raise CommandError(f"{label}: --strict and --relax need a JSON Schema\n  hint: leave them out")
+        raise CommandError(f"{label}: unknown language\n  hint: pass --from, or a file that ends in {ENDINGS}")
+    if language != "schema" and options:
+        raise CommandError(f"{label}: layout and schema options need a JSON Schema\n  hint: leave them out")
     if language == "schema":
-        check_schema_text(label, text)
+        check_schema_text(label, text, tools=tools)
     try:
-        grammar = _read(text, language, strict, relax)
+        grammar = _read(text, language, options)
     except MaskwrightError as error:
         raise CommandError(placed(label, error, with_from=True)) from error
     return GrammarFile(label, text, language, grammar)
 
 
-def language_of(name: str) -> str | None:
-    """The language of a file by its ending."""
-    return _ENDINGS.get(Path(name).suffix)
-
-
-def _read(text: str, language: str, strict: bool, relax: bool) -> Grammar:
+def _read(text: str, language: str, options: Mapping[str, Any]) -> Grammar:
     if language == "ebnf":
         return Grammar.from_ebnf(text)
     if language == "lark":
         return Grammar.from_lark(text)
     if language == "regex":
         return Grammar.from_regex(text.rstrip("\n"))
-    return Grammar.from_json_schema(text, strict_mode=strict, on_unsupported="relax" if relax else "error")
+    return Grammar.from_json_schema(text, **options)

@@ -11,13 +11,13 @@ from maskwright import lint
 
 from .errors import EXIT_OK, EXIT_PROBLEMS
 from .grammar_files import read_grammar_file
-from .sources import in_options
+from .sources import in_options, json_options
 from .texts import printable
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    file = read_grammar_file(arguments.file, arguments.language, strict=arguments.strict, relax=arguments.relax)
+    file = read_grammar_file(arguments.file, arguments.language, json_options(arguments))
     report = lint(file.grammar)
     # What an embedded schema brings along unused is nobody's mistake.
     problems = [p for p in report.problems if p.kind != "unused" or file.place(p.rule)]

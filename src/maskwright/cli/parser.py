@@ -15,12 +15,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, NoReturn
 
 from .errors import EXIT_BAD_INPUT
-
-_OPTIONS = {".json": "--schema", ".ebnf": "--grammar", ".gbnf": "--grammar", ".lark": "--lark"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -53,13 +50,15 @@ class Parser(argparse.ArgumentParser):
                 return f"did you mean {near[0]}?" if near else f"there is no {option}; see {self.prog} --help"
         if self._subparsers is not None:
             return self._command_hint()
-        if "--schema" in self._option_string_actions and ("unrecognized" in message or "one of" in message):
-            return self._file_hint()
         return self._hint_by_message(message)
 
     def _hint_by_message(self, message: str) -> str | None:
         if message.endswith("required: -o/--output"):
             return "say which file to write: -o FILE"
+        if ("unrecognized" in message or message.startswith("argument FILE: not allowed")) and (
+            way := self._repeated()
+        ):
+            return way
         if "not allowed with argument" in message:
             return "give one of them"
         option = message.removeprefix("argument ").partition(":")[0].rpartition("/")[2]
@@ -78,9 +77,10 @@ class Parser(argparse.ArgumentParser):
         near = get_close_matches(self._given[0], names, 1) if self._given else []
         return f"did you mean {near[0]}?" if near else f"{self.prog} --help lists the commands"
 
-    def _file_hint(self) -> str | None:
-        for given in self._given:
-            option = _OPTIONS.get(Path(given).suffix)
-            if option is not None and option not in self._given:
-                return f"pass the file as {option} {given}"
+    def _repeated(self) -> str | None:
+        """How to give a second value to an option that takes one at a time, if that was tried."""
+        for place, option in enumerate(self._given):
+            second = self._given[place + 2 : place + 3]
+            if isinstance(self._option_string_actions.get(option), argparse._AppendAction) and second:
+                return f"repeat the option: {option} {second[0]}" if not second[0].startswith("-") else None
         return None

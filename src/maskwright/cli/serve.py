@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from maskwright.errors import OptionError, RequestError
 
-from .errors import EXIT_OK, EXIT_PROBLEMS, CommandError
+from .errors import EXIT_BAD_INPUT, EXIT_OK, EXIT_PROBLEMS, CommandError
 from .serve_arguments import API_KEY_VARIABLE
-from .sources import parse_json, read_text
+from .sources import is_inline_json, parse_json, read_text
 from .texts import printable
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        message = f"maskwright serve needs the packages {', '.join(missing)}"
-        raise CommandError(f'{message}\n  hint: pip install ".[serve]" in a clone of the repository')
+        names = " ".join(name.replace("_", "-") for name in missing)
+        instead = "; maskwright check FILE needs none of them" if arguments.dry_run else ""
+        raise CommandError(f"maskwright serve needs the packages {names}\n  hint: pip install {names}{instead}")
     _settings(arguments, arguments.model)  # mistakes show now, as loading a model takes a while
     if arguments.dry_run:
         engine = _engine(arguments.model, arguments.max_running, arguments.max_model_len)
@@ -173,13 +174,17 @@ def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
     structures = Structures(engine.tokenizer_info, settings)
     code = EXIT_OK
     for name in names:
-        label, text = read_text(name, "--dry-run", "a file with a schema or a request, or - for stdin")
-        body = _as_request(parse_json(label, text))
+        try:
+            label, body = _read_request(name)
+        except CommandError as error:
+            code = EXIT_BAD_INPUT
+            print(f"unreadable: {error}")
+            continue
         fields = {field: body[field] for field in STRUCTURE_FIELDS if field in body}
         try:
             structure = asyncio.run(structures.compiled(check_request(body), fields, None))
         except ApiError as error:
-            code = EXIT_PROBLEMS
+            code = max(code, EXIT_PROBLEMS)
             print(f"{label}: refused with HTTP {error.status} at {error.param}: {error.message}")
         else:
             print(f"{label}: accepted, compiled in {structure.seconds * 1e3:.1f} ms")
@@ -189,8 +194,16 @@ def _dry_run(names: list[str], engine: Engine, settings: Settings) -> int:
     return code
 
 
-def _as_request(data: Any) -> Mapping[str, Any]:
-    """A request: what was read, or one with it as the schema of the answer."""
+def _read_request(argument: str) -> tuple[str, Mapping[str, Any]]:
+    """A label for messages, and a request: what is in the file, or one with it as the schema of the answer.
+
+    Raises:
+        CommandError: It cannot be read, or is not JSON.
+    """
+    ways = "a file with a schema or a request, - for stdin, or JSON that begins with '{'"
+    inline = is_inline_json(argument)
+    label, text = ("--dry-run", argument) if inline else read_text(argument, "--dry-run", ways)
+    data = parse_json(label, text)
     if isinstance(data, Mapping) and any(name in data for name in _OF_REQUESTS):
-        return data
-    return {"response_format": {"type": "json_schema", "json_schema": {"name": "output", "schema": data}}}
+        return label, data
+    return label, {"response_format": {"type": "json_schema", "json_schema": {"name": "output", "schema": data}}}

@@ -23,7 +23,7 @@ Then: curl http://127.0.0.1:8000/v1/models, or any client of OpenAI's API with t
 Keys can also come from the environment: {API_KEY_VARIABLE}, separated by commas.
 
 exit codes: 0 stopped by SIGTERM; with --dry-run, all accepted   1 with --dry-run, something is refused
-            2 wrong usage, or the model cannot be loaded   130 interrupted
+            2 wrong usage, or the model cannot be loaded; with --dry-run, something cannot be read   130 interrupted
 """
 
 
@@ -43,7 +43,8 @@ def add_serve(commands: Commands) -> None:
         "--dry-run",
         nargs="+",
         metavar="FILE",
-        help="start no server; say whether it would accept each schema, or the structure of each request; - for stdin",
+        help="start no server; say whether it would accept each schema, or the structure of each request: a file, "
+        "- for stdin, or the JSON text; needs the packages of the server",
     )
 
 
@@ -61,6 +62,7 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--tool-format",
+        "--model-family",
         metavar="NAME",
         help="the model family whose tool call format to use (default: by the model's name, else hermes)",
     )

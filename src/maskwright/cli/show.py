@@ -20,19 +20,16 @@ from maskwright.show.page import page
 from maskwright.show.trace import Trace, trace
 
 from .errors import EXIT_OK, CommandError
-from .grammar_files import language_of
-from .sources import placed, read_structure, read_text
+from .sources import placed, read_structure
 from .texts import print_findings, read_output, without_last_line_break
 from .tokenizers import Tokenizer, read_tokenizer
 
-_OPTIONS = {"ebnf": "grammar", "lark": "lark", "schema": "schema"}
 _LIKELY = 24  # texts asked of the model at each step
 _CONTEXT = 200  # characters that it is shown
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    _take_file(arguments)
     tokenizer = read_tokenizer(arguments.tokenizer)
     given = _tokens(arguments, tokenizer)
     structure = read_structure(arguments)
@@ -51,22 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(f"--output: cannot write {arguments.output!r}: {error.strerror or error}") from error
     print(f"{arguments.output}: {len(html.encode()):,} bytes", file=sys.stderr)
     return EXIT_OK
-
-
-def _take_file(arguments: argparse.Namespace) -> None:
-    """Let the file be the value of the option for its language."""
-    if arguments.file is None:
-        return
-    language = language_of(arguments.file)
-    if language is None:
-        raise CommandError(
-            f"{arguments.file}: unknown language\n  hint: pass --schema, --grammar, --lark, --regex or --tag"
-        )
-    _, text = read_text(arguments.file, "FILE", "the path of a file, or a structure by its option, such as --schema")
-    if language == "regex":
-        arguments.regex = text.rstrip("\n")
-    else:
-        setattr(arguments, _OPTIONS[language], arguments.file)
 
 
 def _title(arguments: argparse.Namespace, label: str) -> str:
@@ -104,4 +85,5 @@ def _trace(compiled: CompiledGrammar, ids: Sequence[int], max_tokens: int | None
         logits = model.logits(model.encode(before.decode("utf-8", "replace")[-_CONTEXT:]))
         return (model.token_bytes[i] for i in logits.argsort()[::-1][:_LIKELY] if i != model.end_id)
 
-    return trace(GrammarMatcher(compiled, max_tokens=max_tokens), ids, likely)
+    stops = compiled.tokenizer_info.stop_token_ids  # a tokenizer.json may have none
+    return trace(GrammarMatcher(compiled, override_stop_tokens=stops, max_tokens=max_tokens), ids, likely)

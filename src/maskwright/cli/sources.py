@@ -2,7 +2,8 @@
 
 `--schema`, `--tag`, `--tools`, `--grammar` and `--lark` take a file, `-` for stdin, or the text itself: a JSON text
 that begins with `{` or is `true` or `false`, tools that begin with `[`, a grammar that holds `::=`, a Lark grammar
-that holds `: ` or a line break.
+that holds `: ` or a line break. `--regex` takes a pattern, unless it is the name of a file that exists and ends in
+`.regex` or `.re`. A file alone is read as its ending says.
 
 Invariants: every mistake becomes a `CommandError` or one of the library's typed errors, with the file's name in
 front.
@@ -40,24 +41,26 @@ from .errors import CommandError
 _MAX_SHOWN = 100
 _IN_OPTIONS = (
     ('on_unsupported="relax"', "--relax"),
-    (USE_LARK, "use --lark FILE, or a file that ends in .lark"),
-    (USE_EBNF, "use --grammar FILE, or a file that ends in .ebnf"),
-    (USE_SCHEMA, "use --schema FILE, or a file that ends in .json"),
-    (USE_TAG, "use --tag FILE"),
-    (USE_REGEX, "use --regex PATTERN"),
-    (USE_TOOLS, "use --tools FILE"),
+    (USE_LARK, "use --lark"),
+    (USE_EBNF, "use --grammar"),
+    (USE_SCHEMA, "use --schema"),
+    (USE_TAG, "use --tag"),
+    (USE_REGEX, "use --regex"),
+    (USE_TOOLS, "use --tools"),
     (PASS_GRAMMARS, "write its rules here"),
     *ONLY_IN_PYTHON,
 )
-# The same for commands that take a file and are told its language by --from.
+# The same for commands that are told the language of their file by --from.
 _WITH_FROM = (
-    ("use --lark FILE, or a file", "use --from lark, or a file"),
-    ("use --grammar FILE, or a file", "use --from ebnf, or a file"),
-    ("use --schema FILE, or a file", "use --from schema, or a file"),
-    ("use --tag FILE", "use `maskwright compile --from tag`"),
-    ("use --tools FILE", "use `maskwright compile --from tools`"),
-    ("use --regex PATTERN", "use --from regex, or a file that ends in .regex"),
+    ("use --lark", "use --from lark"),
+    ("use --grammar", "use --from ebnf"),
+    ("use --schema", "use --from schema"),
+    ("use --regex", "use --from regex"),
+    ("use --tag", "use `maskwright compile --from tag`"),
+    ("use --tools", "use `maskwright compile --from tools`"),
 )
+_ENDINGS = {".ebnf": "ebnf", ".gbnf": "ebnf", ".lark": "lark", ".regex": "regex", ".re": "regex", ".json": "schema"}
+ENDINGS = ", ".join(_ENDINGS)
 
 
 class Structure(NamedTuple):
@@ -92,30 +95,47 @@ def read_structure(arguments: argparse.Namespace) -> Structure:
         CommandError: a file cannot be read, a schema is not JSON, or options do not go
             together, such as a layout without a schema.
     """
-    layout = _layout(arguments)
+    layout = json_options(arguments)
     if arguments.tools is None and (arguments.model_family or arguments.tool_choice):
         option = "--model-family" if arguments.model_family else "--tool-choice"
         raise CommandError(f"{option} needs --tools\n  hint: pass --tools FILE")
-    if arguments.schema is not None:
-        return _schema(arguments.schema, layout)
+    given = {**vars(arguments), **_by_ending(arguments.file)}
+    if given["schema"] is not None:
+        return _schema(given["schema"], layout)
     if arguments.tag is not None:
         return _tag(arguments.tag, layout)
     if arguments.tools is not None:
         return _tools(arguments, layout)
     if layout:
         raise CommandError("layout and schema options need --schema, --tag or --tools\n  hint: leave them out")
-    if arguments.grammar is not None:
-        return _grammar(arguments.grammar)
-    if arguments.lark is not None:
-        return _lark(arguments.lark)
-    if arguments.regex is not None:
-        pattern: str = arguments.regex
-        return Structure("--regex", "regex", lambda compiler: compiler.compile_regex(pattern))
+    if given["grammar"] is not None:
+        return _grammar(given["grammar"])
+    if given["lark"] is not None:
+        return _lark(given["lark"])
+    if given["regex"] is not None:
+        return _regex(given["regex"])
     choices: list[str] = arguments.choice
     return Structure("--choice", "charset", lambda compiler: compiler.compile_choices(choices))
 
 
-def _layout(arguments: argparse.Namespace) -> dict[str, Any]:
+def language_of(name: str) -> str | None:
+    """The language of a file by its ending."""
+    return _ENDINGS.get(Path(name).suffix)
+
+
+def _by_ending(file: str | None) -> dict[str, str]:
+    """The option for the language of a file that was given alone, with the file as its value."""
+    if file is None:
+        return {}
+    language = language_of(file)
+    if language is None:
+        hint = f"pass --schema, --grammar, --lark, --regex or --tag, or a file that ends in {ENDINGS}"
+        raise CommandError(f"{file[:_MAX_SHOWN]}: unknown language\n  hint: {hint}")
+    read_text(file, "FILE", "the path of a file, or a structure by its option, such as --schema")
+    return {"grammar" if language == "ebnf" else language: file}
+
+
+def json_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of JSON Schema that are not at their defaults."""
     layout: dict[str, Any] = {name: True for name in ("any_order", "ensure_ascii") if getattr(arguments, name)}
     if arguments.strict:
@@ -144,18 +164,18 @@ def _pattern(pattern: str) -> str:
 
 
 def _schema(argument: str, layout: dict[str, Any]) -> Structure:
-    inline = argument.lstrip().startswith("{") or argument.strip() in ("true", "false")
+    inline = is_inline_json(argument) or argument.strip() in ("true", "false")
     label, text = (
         ("--schema", argument)
         if inline
         else read_text(argument, "--schema", "a file, - for stdin, or JSON that begins with '{'")
     )
-    check_schema_text(label, text)
+    check_schema_text(label, text, tools="--tools FILE")
     return Structure(label, "json_schema", lambda compiler: compiler.compile_json_schema(text, **layout))
 
 
 def _tag(argument: str, layout: dict[str, Any]) -> Structure:
-    inline = argument.lstrip().startswith("{")
+    inline = is_inline_json(argument)
     label, text = (
         ("--tag", argument)
         if inline
@@ -223,6 +243,19 @@ def _lark(argument: str) -> Structure:
     return Structure(label, "lark", lambda compiler: compiler.compile_lark(text))
 
 
+def _regex(argument: str) -> Structure:
+    label, pattern = "--regex", argument
+    if language_of(argument) == "regex" and Path(argument).is_file():
+        label, text = read_text(argument, "--regex", "a pattern, or a file that ends in .regex or .re")
+        pattern = text.rstrip("\n")
+    return Structure(label, "regex", lambda compiler: compiler.compile_regex(pattern))
+
+
+def is_inline_json(argument: str) -> bool:
+    """Whether this is the text of a JSON object, and not the name of a file."""
+    return argument.lstrip().startswith("{")
+
+
 def read_text(argument: str, option: str, ways: str) -> tuple[str, str]:
     """Read a file, or stdin for `-`; return a label for messages and the text. `ways` says what may be given.
 
@@ -232,8 +265,10 @@ def read_text(argument: str, option: str, ways: str) -> tuple[str, str]:
     if argument == "-":
         return "<stdin>", _decode("<stdin>", sys.stdin.buffer.read())
     try:
+        if not argument:
+            raise ValueError("no name is given")
         data = Path(argument).read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+    except (OSError, ValueError) as error:  # ValueError: also a NUL in the name
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         shown = argument if len(argument) <= _MAX_SHOWN else argument[:_MAX_SHOWN] + "…"
         raise CommandError(f"{option}: cannot read {shown!r}: {reason}\n  hint: give {ways}") from error
@@ -272,8 +307,8 @@ def parse_json(label: str, text: str) -> Any:
         raise CommandError(f"{label}: not valid JSON: {reason}") from error
 
 
-def check_schema_text(label: str, text: str) -> None:
-    """Check that a text is JSON of a kind that a schema can be.
+def check_schema_text(label: str, text: str, *, tools: str | None = None) -> None:
+    """Check that a text is JSON of a kind that a schema can be. `tools` is how the command takes tools, if it does.
 
     Raises:
         CommandError: it is not; it says where.
@@ -281,7 +316,7 @@ def check_schema_text(label: str, text: str) -> None:
     data = parse_json(label, text)
     if not isinstance(data, dict | bool):
         kind = "an array" if isinstance(data, list) else f"{text.strip()[:_MAX_SHOWN]}"
-        hint = "tools are given as --tools FILE, and a schema begins with '{'"
+        hint = "a schema begins with '{'" + (f", and tools are given as {tools}" if tools else "")
         raise CommandError(f"{label}: a schema is an object, true or false, not {kind}\n  hint: {hint}")
 
 
@@ -300,7 +335,7 @@ def print_warnings(grammar: Grammar, *, with_from: bool = False) -> None:
 def in_options(message: str, *, with_from: bool = False) -> str:
     """A message that names an option of the library, with that of the command line instead.
 
-    `with_from`: of a command that takes a file, and its language as `--from`.
+    `with_from`: of a command that takes the language of its file as `--from`.
     """
     return in_words_of(_IN_OPTIONS + (_WITH_FROM if with_from else ()), message)
 

@@ -10,19 +10,22 @@ import argparse
 from .numbers import non_negative
 
 
-def add_structure(command: argparse.ArgumentParser, *, with_file: bool = False) -> None:
-    """Add the structure itself, exactly one, and how tools and JSON are written. `with_file`, it may also be given as a
-    file whose ending says what it is.
-    """
+def add_structure(command: argparse.ArgumentParser) -> None:
+    """Add the structure itself, exactly one, and how tools and JSON are written."""
     structure = command.add_argument_group("structure", "exactly one of these").add_mutually_exclusive_group(
         required=True
     )
-    if with_file:
-        structure.add_argument("file", metavar="FILE", nargs="?", help="a file in .json, .ebnf, .gbnf, .lark or .regex")
+    structure.add_argument(
+        "file", metavar="FILE", nargs="?", help="a JSON Schema, a grammar or a regex; which, says its ending"
+    )
     structure.add_argument(
         "--schema", metavar="FILE|JSON", help="a JSON Schema: a file, - for stdin, or the JSON text itself"
     )
-    structure.add_argument("--regex", metavar="PATTERN", help="a regular expression that the whole output must match")
+    structure.add_argument(
+        "--regex",
+        metavar="PATTERN",
+        help="a regular expression that the whole output must match, or a file in .regex or .re",
+    )
     structure.add_argument(
         "--grammar", metavar="FILE|EBNF", help="an EBNF or GBNF grammar with a rule named root: a file, -, or the text"
     )
@@ -36,16 +39,21 @@ def add_structure(command: argparse.ArgumentParser, *, with_file: bool = False) 
     structure.add_argument("--choice", metavar="TEXT", action="append", help="a possible output; give one for each")
     calls = command.add_argument_group("tool calls", "with --tools")
     calls.add_argument(
-        "--model-family", metavar="NAME", help="the format of tool calls, such as hermes or qwen_3_coder"
+        "--model-family",
+        "--tool-format",
+        metavar="NAME",
+        help="the format of tool calls, such as hermes or qwen_3_coder",
     )
     calls.add_argument(
         "--tool-choice", metavar="CHOICE", help="auto, required, none, or the name of a tool (default: auto)"
     )
-    json = command.add_argument_group("JSON Schema", "with --schema, --tag or --tools")
-    add_strictness(json)
-    layout = command.add_argument_group(
-        "layout of JSON", "with --schema, --tag or --tools; by default, white space is free but bounded"
-    )
+    add_json(command, "with --schema, --tag or --tools")
+
+
+def add_json(command: argparse.ArgumentParser, when: str) -> None:
+    """Add the options of JSON Schema."""
+    _add_strictness(command.add_argument_group("JSON Schema", when))
+    layout = command.add_argument_group("layout of JSON", f"{when}; by default, white space is free but bounded")
     spaces = layout.add_mutually_exclusive_group()
     spaces.add_argument(
         "--indent", type=non_negative, metavar="N", help="one property per line, indented by N, like json.dumps"
@@ -64,7 +72,7 @@ def add_structure(command: argparse.ArgumentParser, *, with_file: bool = False) 
     layout.add_argument("--any-order", action="store_true", help="allow properties in any order, not only the schema's")
 
 
-def add_strictness(group: argparse._ActionsContainer) -> None:
+def _add_strictness(group: argparse._ActionsContainer) -> None:
     """Add what is done with objects that are open, and with what cannot be enforced."""
     group.add_argument("--strict", action="store_true", help="allow no undeclared properties in JSON objects")
     group.add_argument(
